@@ -1,0 +1,267 @@
+"""What happened: steps a probe asks for, and the events they became.
+
+A probe yields `Step`s; the driver performs them and records `Event`s; a check
+sees a `History` and nothing else. The same values come from a sandbox run, a
+live run and a recorded file. No I/O, no clock and no judgement here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from enum import Enum
+from typing import TypeAlias
+
+from assay.model import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holding:
+    """A request for `count` things of a resource, in a state, with dated entries.
+
+    `entries` None leaves the choice to the world; each date makes one entry.
+    """
+
+    resource: str
+    count: int = 1
+    traits: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    entries: tuple[date, ...] | None = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A dated thing below an owned one (a transaction), by its key."""
+
+    key: str
+    on: date
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owned:
+    """One thing that a subject truly owns, as the world told us."""
+
+    key: str
+    resource: str
+    traits: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    entries: tuple[Entry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrange:
+    """Step: bring a subject into being, called `subject` in this script."""
+
+    subject: str
+    holdings: tuple[Holding, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advance:
+    """Step: move the target's clock to an instant (aware); None only reads it."""
+
+    to: datetime | None = None
+
+
+class Malformed(Enum):
+    """Ways to break a request on purpose; how each looks is the encoder's matter."""
+
+    BAD_IDENTIFIER = "an identifier of the wrong alphabet"
+    LONG_IDENTIFIER = "an identifier of 10,000 characters"
+    CONTROL_IDENTIFIER = "an identifier with control characters"
+    JUNK_QUERY = "a query that makes no sense"
+    NOT_JSON = "a body that is not JSON"
+    TRUNCATED = "a body that is cut short"
+    WRONG_TYPES = "a body with every type wrong"
+    EMPTY = "an empty body"
+    DEEP = "a body nested 100 levels deep"
+    SCALAR = "a body that is a bare string"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """Step: call an operation for a subject.
+
+    `alias` picks another path of the same method; `follow` turns to the page
+    that a former answer named; `present` says that the customer is there.
+    `deviation` says in words what sets this call apart from its accepted
+    control; empty for the control itself.
+    """
+
+    operation: str
+    subject: str
+    arguments: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    present: bool = True
+    alias: int | None = None
+    follow: str | None = None
+    mode: str | None = None
+    credentials: bool = False
+    malformed: Malformed | None = None
+    deviation: str = ""
+
+
+Step: TypeAlias = Arrange | Advance | Call
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One element of an answer's list; `fields` by the contract's names.
+
+    `on` is its date, where the target gives one and the profile says where.
+    """
+
+    resource: str | None = None
+    key: str | None = None
+    on: date | None = None
+    fields: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """The target did what was asked. `items` is None when nothing is listed."""
+
+    items: tuple[Item, ...] | None = None
+    values: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    next: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected:
+    """The target refused; `leaked` are items found in the refusal all the same."""
+
+    leaked: tuple[Item, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unavailable:
+    """The target says that it does not offer this at all."""
+
+    leaked: tuple[Item, ...] = ()
+
+
+class Cause(Enum):
+    """Why an answer says nothing of the contract, and so whom to ask."""
+
+    SERVER = "the target failed"
+    TRANSPORT = "no answer came"
+    BINDING = "the profile does not know this answer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Indeterminate:
+    """Nobody can tell what the target did."""
+
+    cause: Cause
+    why: str
+
+
+Outcome: TypeAlias = Accepted | Rejected | Unavailable | Indeterminate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wire:
+    """What went over the wire, for the record and for judging well-formedness.
+
+    Bodies are bytes as sent and received (bounded by the client); `status` 0
+    means that no answer came.
+    """
+
+    method: str
+    url: str
+    request_headers: tuple[tuple[str, str], ...] = ()
+    request_body: bytes = b""
+    status: int = 0
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+    truncated: bool = False
+    links: tuple[str, ...] = ()
+
+    @property
+    def media_type(self) -> str:
+        """The declared media type in lower case without parameters, or ''."""
+        for name, value in self.headers:
+            if name.lower() == "content-type":
+                return value.partition(";")[0].strip().lower()
+        return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """A call and what came of it. `at` is the target's clock as far as known.
+
+    `ms` is how long the answer took, in milliseconds of real time.
+    """
+
+    n: int
+    at: datetime
+    call: Call
+    outcome: Outcome
+    wire: Wire
+    ms: float = 0.0
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the target did what was asked."""
+        return isinstance(self.outcome, Accepted)
+
+    @property
+    def refused(self) -> bool:
+        """Whether the target said no, in either way; a failure is no refusal."""
+        return isinstance(self.outcome, Rejected | Unavailable)
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """The items that the answer carried, also those leaked by a refusal."""
+        match self.outcome:
+            case Accepted(items=items):
+                return items or ()
+            case Rejected(leaked=items) | Unavailable(leaked=items):
+                return items
+            case Indeterminate():
+                return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """Event: a subject exists, with all it owns. `now` is the target's clock."""
+
+    name: str
+    now: datetime
+    owns: tuple[Owned, ...]
+
+    def of(self, resource: str, **traits: Json) -> tuple[Owned, ...]:
+        """Return what is owned of a resource with exactly these traits."""
+        return tuple(
+            one for one in self.owns if one.resource == resource and one.traits == traits
+        )
+
+    def owned(self, key: object) -> Owned | None:
+        """Return the owned thing with this key, if any."""
+        return next((one for one in self.owns if one.key == key), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advanced:
+    """Event: the target's clock now stands at `now`."""
+
+    now: datetime
+
+
+Event: TypeAlias = Exchange | Subject | Advanced
+Reply: TypeAlias = Event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """Events in the order in which they happened."""
+
+    events: tuple[Event, ...] = ()
+
+    @property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """Only the exchanges."""
+        return tuple(event for event in self.events if isinstance(event, Exchange))
+
+    @property
+    def subjects(self) -> dict[str, Subject]:
+        """The subjects by name."""
+        return {event.name: event for event in self.events if isinstance(event, Subject)}

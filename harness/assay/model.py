@@ -1,0 +1,146 @@
+"""What a contract says, as values: operations, resources, clauses, open points.
+
+Pure data, made by `parse` and read by everything else. Nothing here knows a
+target, HTTP or a bank: a clause's parameters stay as checked JSON until the
+rule of its kind reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+from zoneinfo import ZoneInfo
+
+#: What a contract or an answer may hold; numbers with a point are `Decimal`.
+Json: TypeAlias = object
+
+
+class Level(Enum):
+    """How binding a clause is."""
+
+    MUST = "must"
+    MAY = "may"
+
+
+class Party(Enum):
+    """Who is bound by a rule."""
+
+    BANK = "bank"
+    TPP = "tpp"
+
+
+class Capability(Enum):
+    """What a target must offer before a facet can be asked; the value is its name."""
+
+    PSU = "psu"
+    TWO_PSU = "two-psu"
+    CONSENT = "consent"
+    BATCH = "batch"
+    CLOCK = "clock"
+    ROSTER = "roster"
+    ZONE = "zone"
+    CREDENTIALS = "credentials"
+    ENTRIES = "entries"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where the document says so: its section, its line from 1, its words."""
+
+    section: str
+    line: int
+    text: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.section}, line {self.line}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """A thing that operations list; `of` names the resource that it belongs to.
+
+    `key` is the field that identifies one. `traits` are the states in which a
+    world may be asked to make one, each with a sentence.
+    """
+
+    id: str
+    says: str = ""
+    key: str | None = None
+    of: str | None = None
+    fields: tuple[str, ...] = ()
+    traits: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One method of the interface, in the document's own spelling.
+
+    `lists` are the resources it returns, `about` the argument that says whose,
+    `grants` the argument that lists what a consent covers, `disclosures` values
+    that stand beside the list, `ranges` the arguments that narrow by date.
+    """
+
+    id: str
+    method: str
+    path: str
+    aliases: tuple[str, ...] = ()
+    lists: tuple[str, ...] = ()
+    about: str | None = None
+    grants: str | None = None
+    since: str | None = None
+    disclosures: tuple[str, ...] = ()
+    modes: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+    available: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clause:
+    """One sentence of the contract: a rule kind with its parameters."""
+
+    id: str
+    kind: str
+    says: str
+    sources: tuple[Source, ...]
+    level: Level
+    params: Mapping[str, Json]
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenPoint:
+    """A sentence that nothing can check: an open question, or a matter of scope."""
+
+    id: str
+    says: str
+    sources: tuple[Source, ...]
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contract:
+    """A whole contract file. `zone` is None while the document leaves it open."""
+
+    id: str
+    title: str
+    version: str
+    interface: str
+    document: str
+    zone: ZoneInfo | None
+    operations: Mapping[str, Operation]
+    resources: Mapping[str, Resource]
+    clauses: tuple[Clause, ...]
+    open_points: tuple[OpenPoint, ...]
+    scope: tuple[OpenPoint, ...] = ()
+    hosts: Mapping[str, str] = field(default_factory=dict[str, str])
+    path: str = ""
+    digest: str = ""
+
+    def children(self, resource: str, operation: str) -> str | None:
+        """Return what `operation` lists for an owner `resource` ("slip" for a card)."""
+        for name in self.operations[operation].lists:
+            if self.resources[name].of == resource:
+                return name
+        return None

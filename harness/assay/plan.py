@@ -1,0 +1,169 @@
+"""What will be asked, what it costs, and what will stay open, fixed beforehand.
+
+Pure: from bound contracts and a profile to a `Plan`. Every obligation has a
+fate before the first call, so that nothing can drop out of a run unnoticed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from assay.model import Capability, Contract
+from assay.obligation import UNSPECIFIED, Obligation, Ruled, apply_rules
+from assay.target.join import Bound, capabilities, spelt
+from assay.target.profile import Profile
+from assay.verdict import Standing
+
+#: What would unblock an obligation that needs a capability the target lacks.
+UNBLOCKS = {
+    Capability.PSU: "a customer to test with (world: control, or roles)",
+    Capability.TWO_PSU: "a second customer",
+    Capability.CONSENT: "consents that the harness may transmit",
+    Capability.BATCH: "how calls without the customer are marked (presence)",
+    Capability.CLOCK: "a clock that can be moved (world: control)",
+    Capability.ROSTER: "what the customer truly owns",
+    Capability.ZONE: "the zone of the bank's calendar day (zone)",
+    Capability.CREDENTIALS: "fictive customer credentials",
+    Capability.ENTRIES: "dated entries that can be arranged",
+}
+
+
+class Fate(Enum):
+    """What the plan foresees for an obligation."""
+
+    ASK = "ask"
+    UNVERIFIED = "unverified"
+    UNSPECIFIED = "unspecified"
+    NOT_APPLICABLE = "not-applicable"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """An obligation with its fate; `calls` is what its whole trial costs."""
+
+    obligation: Obligation
+    fate: Fate
+    why: str = ""
+    calls: int = 0
+
+    @property
+    def standing(self) -> Standing:
+        """The verdict that the plan alone decides."""
+        return Standing(self.fate.value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One probe in one world, and the obligations that it can settle."""
+
+    id: str
+    contract: str
+    clause: str
+    scenario: str
+    settles: tuple[Obligation, ...]
+    calls: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """All obligations in order, and the trials that will be held."""
+
+    items: tuple[Planned, ...]
+    trials: tuple[Trial, ...]
+    ruled: dict[str, dict[str, Ruled]]
+    contracts: dict[str, Contract]
+
+    @property
+    def calls(self) -> int:
+        """What the whole run costs in calls."""
+        return sum(trial.calls for trial in self.trials)
+
+
+def plan(
+    bound: Sequence[Bound],
+    profile: Profile,
+    select: Callable[[Obligation], bool] = lambda _: True,
+) -> Plan:
+    """Decide every selected obligation's fate, and gather the trials."""
+    items: list[Planned] = []
+    ruled: dict[str, dict[str, Ruled]] = {}
+    for each in bound:
+        contract = each.contract
+        ruled[contract.id] = apply_rules(contract)
+        offered = capabilities(contract, profile)
+        items += [
+            _decide(obligation, contract, profile, offered, ruled[contract.id])
+            for obligation in each.obligations
+            if select(obligation)
+        ]
+    return Plan(
+        items=tuple(items),
+        trials=_trials(items),
+        ruled=ruled,
+        contracts={each.contract.id: each.contract for each in bound},
+    )
+
+
+def _decide(
+    obligation: Obligation,
+    contract: Contract,
+    profile: Profile,
+    offered: frozenset[Capability],
+    ruled: dict[str, Ruled],
+) -> Planned:
+    if obligation.kind == UNSPECIFIED:
+        return Planned(
+            obligation=obligation, fate=Fate.UNSPECIFIED, why="the document is silent"
+        )
+    if obligation.clause in profile.not_offered:
+        why = profile.not_offered[obligation.clause]
+        return Planned(obligation=obligation, fate=Fate.NOT_APPLICABLE, why=why)
+    for want in obligation.wants:
+        if not spelt(want, contract, profile):
+            return Planned(
+                obligation=obligation,
+                fate=Fate(want.otherwise.value),
+                why=_unspelt(want.otherwise, str(want)),
+            )
+    lacking = sorted(obligation.needs - offered, key=lambda one: one.value)
+    if lacking:
+        why = "needs " + "; ".join(UNBLOCKS[one] for one in lacking)
+        return Planned(obligation=obligation, fate=Fate.UNVERIFIED, why=why)
+    applied: Ruled = ruled[obligation.clause]
+    calls = applied.rule.price(applied.params, obligation.scenario)
+    return Planned(obligation=obligation, fate=Fate.ASK, calls=calls)
+
+
+def _unspelt(otherwise: Standing, where: str) -> str:
+    if otherwise is Standing.NOT_APPLICABLE:
+        return f"the target has none (profile: {where})"
+    return f"needs {where} in the profile"
+
+
+def _trials(items: Iterable[Planned]) -> tuple[Trial, ...]:
+    gathered: dict[str, list[Planned]] = {}
+    for item in items:
+        if item.fate is Fate.ASK:
+            gathered.setdefault(item.obligation.trial, []).append(item)
+    return tuple(_trial(id_, settled) for id_, settled in gathered.items())
+
+
+def _trial(id_: str, settled: list[Planned]) -> Trial:
+    first = settled[0].obligation
+    return Trial(
+        id=id_,
+        contract=first.contract,
+        clause=first.clause,
+        scenario=first.scenario,
+        settles=tuple(one.obligation for one in settled),
+        calls=settled[0].calls,
+    )
+
+
+def script_of(plan_: Plan, trial: Trial) -> tuple[Ruled, Any]:
+    """Return a trial's clause and a fresh probe for it."""
+    applied = plan_.ruled[trial.contract][trial.clause]
+    return applied, applied.rule.probe(applied.params, trial.scenario)

@@ -1,0 +1,86 @@
+"""Views of a run's journal: one format a file, all from the same `Report`.
+
+`build.read_journal` turns the record into a `Report` or refuses it; `FORMATS` is
+the visible table of what can be rendered from one. Importing this package costs
+nothing: a format's own imports happen when it is used.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from assay.errors import InputError, did_you_mean
+from assay.report.build import read_journal
+from assay.report.value import Report
+
+__all__ = ["FORMATS", "Format", "Report", "read_journal", "render"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """How a report may look: the usual suffix of its file, and what writes it."""
+
+    suffix: str
+    render: Callable[[Report, TextIO], None]
+
+
+def _html(report: Report, out: TextIO) -> None:
+    from assay.report import html  # noqa: PLC0415 -- Jinja2 only when used
+
+    html.render(report, out)
+
+
+def _json(report: Report, out: TextIO) -> None:
+    from assay.report import json_report  # noqa: PLC0415 -- only when used
+
+    json_report.render(report, out)
+
+
+def _junit(report: Report, out: TextIO) -> None:
+    from assay.report import junit  # noqa: PLC0415 -- only when used
+
+    junit.render(report, out)
+
+
+def _markdown(report: Report, out: TextIO) -> None:
+    from assay.report import markdown  # noqa: PLC0415 -- only when used
+
+    markdown.render(report, out)
+
+
+def _text(report: Report, out: TextIO) -> None:
+    from assay.report import text  # noqa: PLC0415 -- only when used
+
+    text.render(report, out)
+
+
+FORMATS: Mapping[str, Format] = {
+    "html": Format(suffix=".html", render=_html),
+    "json": Format(suffix=".json", render=_json),
+    "junit": Format(suffix=".xml", render=_junit),
+    "markdown": Format(suffix=".md", render=_markdown),
+    "text": Format(suffix=".txt", render=_text),
+}
+
+
+def render(report: Report, name: str, path: str | Path) -> None:
+    """Write a report to a file in a named format: the whole file or none."""
+    chosen = FORMATS.get(name)
+    if chosen is None:
+        hint = did_you_mean(name, FORMATS)
+        raise InputError.one(str(path), f"no report format {name!r}", hint=hint)
+    path = Path(path)
+    unfinished = path.with_name(path.name + ".part")
+    try:
+        with unfinished.open("w", encoding="utf-8", newline="\n") as out:
+            chosen.render(report, out)
+        os.replace(unfinished, path)  # noqa: PTH105 -- overwrites on every system
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise InputError.one(str(path), f"cannot be written: {why}") from error
+    finally:
+        unfinished.unlink(missing_ok=True)

@@ -1,0 +1,103 @@
+"""Make hostile text harmless: control characters shown, sizes bounded, syntax escaped.
+
+Everything that a target sent is hostile, and so is all that quotes it. `visible`
+and `bounded` are applied once, where a journal is read; the rest is for the
+syntax of one format each. Redaction is not done here: it happened before the
+journal was written.
+"""
+
+from __future__ import annotations
+
+import re
+
+#: The longest text of each sort that a report keeps, in characters.
+SENTENCE = 2_000
+BODY = 4_096
+HEADER_VALUE = 512
+HEADERS = 40
+
+# C0 (but tab and newline), DEL and C1; line separators; direction and
+# zero-width marks that make text read as what it is not; lone surrogates; the
+# byte-order mark, noncharacters and invisible tag characters.
+_ODD = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e007f]"
+)
+_MARKDOWN = re.compile(r"([\\`*_\[\]|~$])")
+_SPACE = re.compile(r"\s+")
+# What Markdown readers turn into links and mentions by themselves.
+_LINKISH = re.compile(r"(?<=[@#])(?=\w)|(?<=:)(?=//)|(?<=www)(?=\.)", re.IGNORECASE)
+
+
+def visible(text: str) -> str:
+    r"""Show characters that a terminal, browser or parser would act on as `\x1b`."""
+    return _ODD.sub(_spell, text.replace("\r\n", "\n"))
+
+
+def _spell(match: re.Match[str]) -> str:
+    return match[0].encode("unicode_escape").decode("ascii")
+
+
+def bounded(text: str, limit: int) -> str:
+    """Cut `text` to `limit` characters, saying how many were left out."""
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}… ({len(text) - limit:,} more characters left out)"
+
+
+def clean(text: str, limit: int = SENTENCE) -> str:
+    """Return `text` bounded and with nothing in it that acts; safe to call first.
+
+    It is cut before it is searched, so a text of many megabytes costs little,
+    and once more after it, since showing a character makes it longer.
+    """
+    return bounded(visible(bounded(text, limit)), 2 * limit)
+
+
+def header_name(text: str) -> str:
+    """Clean a method or header name: short, one word."""
+    return one_line(clean(text, 100))
+
+
+def one_line(text: str) -> str:
+    """Return `text` with every run of white space as one space."""
+    return _SPACE.sub(" ", text).strip()
+
+
+def markdown(text: str) -> str:
+    """Escape `text` for one line of Markdown, table cells too; no link, no mention."""
+    safe = one_line(visible(text)).replace("&", "&amp;")
+    safe = _LINKISH.sub("\0", safe).replace("<", "&lt;").replace(">", "&gt;")
+    return _MARKDOWN.sub(r"\\\1", safe).replace("\0", "<!-- -->")
+
+
+def code(text: str) -> str:
+    """Return `text` as a Markdown code span that nothing in it can close.
+
+    In a table a bar would still end the cell, so it is written as a broken bar.
+    """
+    inner = one_line(visible(text)).replace("|", "¦")
+    fence = "`" * (_longest_run(inner) + 1)
+    pad = " " if inner.startswith("`") or inner.endswith("`") else ""
+    return f"{fence}{pad}{inner}{pad}{fence}" if inner else ""
+
+
+def fenced(text: str, language: str = "text") -> str:
+    """Return `text` as a Markdown code block that nothing in it can close."""
+    fence = "`" * max(3, _longest_run(text) + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run) for run in re.findall("`+", text)), default=0)
+
+
+def xml(text: str) -> str:
+    """Escape `text` for XML content or an attribute; no illegal character stays."""
+    safe = visible(text).replace("&", "&amp;").replace("<", "&lt;")
+    return safe.replace(">", "&gt;").replace('"', "&quot;")
+
+
+def xml_attribute(text: str) -> str:
+    """Return `text` as a quoted XML attribute that keeps its line breaks."""
+    return '"' + xml(text).replace("\n", "&#10;").replace("\t", "&#9;") + '"'

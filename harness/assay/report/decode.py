@@ -1,0 +1,223 @@
+"""From a journal's lines to a report's values, cleaned and bounded on the way.
+
+This is the only place where text enters a report, so no view has to remember
+that a target is hostile. Each function reads one kind of line and knows
+nothing of the others.
+"""
+
+from __future__ import annotations
+
+from assay.model import Source
+from assay.report import clean
+from assay.report.lines import Line
+from assay.report.value import (
+    KEPT,
+    ContractRef,
+    Exchange,
+    Fault,
+    Footer,
+    Header,
+    Headers,
+    Planned,
+    Request,
+    Response,
+    Result,
+    TargetRef,
+)
+from assay.verdict import Agreement, Evidence, Standing
+
+FORMAT = 1
+
+_WORDS = {standing.value: standing for standing in Standing}
+_AGREEMENTS = {agreement.value: agreement for agreement in Agreement}
+_WEIGHT = {Agreement.DISAGREES: 0, Agreement.UNCLEAR: 1, Agreement.AGREES: 2}
+
+
+def _clean(line: Line, key: str, default: str | None = "") -> str:
+    return clean.one_line(clean.clean(line.text(key, default)))
+
+
+def _command(line: Line, key: str) -> str:
+    """Read a command to copy: its spaces matter, so only line breaks are shown."""
+    return clean.clean(line.text(key, "")).replace("\n", r"\n")
+
+
+def header(line: Line) -> Header:
+    """Read the first line, or refuse a record that is not ours."""
+    if line.values.get("type") != "header" or "journal" not in line.values:
+        line.refuse("not an Assay journal: the first line is no header")
+    version = line.values["journal"]
+    if version != FORMAT or isinstance(version, bool):
+        line.refuse(f"journal format {version!r:.40} is unknown; known: {FORMAT}")
+    target = line.inner("target")
+    selection = line.inner("selection")
+    return Header(
+        tool=_clean(line, "tool", None),
+        version=_clean(line, "version"),
+        started=_clean(line, "started"),
+        seed=line.number_of("seed", 0),
+        contracts=tuple(_contract(one) for one in line.objects("contracts")),
+        target=TargetRef(
+            name=_clean(target, "name"),
+            transport=_clean(target, "transport"),
+            base_url=_clean(target, "base_url"),
+            digest=_clean(target, "digest"),
+        ),
+        selection={key: _clean(selection, key) for key in ("k", "m")},
+        command=_command(line, "command"),
+    )
+
+
+def _contract(line: Line) -> ContractRef:
+    keys = ("title", "version", "digest", "path", "document")
+    return ContractRef(
+        id=_clean(line, "id", None), **{key: _clean(line, key) for key in keys}
+    )
+
+
+def planned(line: Line) -> Planned:
+    """Read a plan line."""
+    return Planned(
+        id=_clean(line, "obligation", None),
+        contract=_clean(line, "contract", None),
+        clause=_clean(line, "clause", None),
+        facet=_clean(line, "facet"),
+        kind=_clean(line, "kind", None),
+        level=_clean(line, "level"),
+        says=_clean(line, "says", None),
+        asks=_clean(line, "asks"),
+        sources=tuple(
+            Source(
+                section=_clean(one, "section"),
+                line=one.number_of("line", 0),
+                text=_clean(one, "text"),
+            )
+            for one in line.objects("sources")
+        ),
+        line=line.number_of("line", 0),
+        needs=tuple(clean.clean(one) for one in line.list_of("needs", str)),
+        calls=line.number_of("calls", 0),
+        trial=_clean(line, "trial"),
+        fate=_clean(line, "fate", None),
+        why=_clean(line, "why"),
+    )
+
+
+def standing(line: Line) -> Standing:
+    """Read the verdict word of a verdict line."""
+    word = line.text("verdict")
+    if word not in _WORDS:
+        line.refuse(f"unknown verdict {clean.clean(word, 40)!r}")
+    return _WORDS[word]
+
+
+def evidence(line: Line, facet: str) -> tuple[Evidence, ...]:
+    """Read a verdict's evidence, what speaks against the target first, bounded."""
+    found = sorted(
+        (_one_evidence(one, facet) for one in line.objects("evidence")),
+        key=lambda one: _WEIGHT[one.agreement],
+    )
+    return tuple(found[:KEPT])
+
+
+def _one_evidence(line: Line, facet: str) -> Evidence:
+    word = line.text("agreement")
+    if word not in _AGREEMENTS:
+        line.refuse(f"unknown agreement {clean.clean(word, 40)!r}")
+    return Evidence(
+        facet=facet,
+        agreement=_AGREEMENTS[word],
+        expected=_clean(line, "expected"),
+        seen=_clean(line, "seen"),
+        exchanges=tuple(line.list_of("exchanges", int)[:KEPT]),
+        deviation=_clean(line, "deviation"),
+    )
+
+
+def obligation(line: Line) -> str:
+    """Read which obligation a verdict line is about."""
+    return _clean(line, "obligation", None)
+
+
+def result(line: Line, about: Planned) -> Result:
+    """Read a verdict line; a conforming one keeps only how much evidence it had."""
+    word = standing(line)
+    found = evidence(line, about.facet)
+    return Result(
+        planned=about,
+        standing=word,
+        reason=_clean(line, "reason"),
+        evidence=() if word is Standing.CONFORMS else found,
+        observations=len(line.objects("evidence")),
+        calls=line.number_of("calls", 0),
+        reproduce=_command(line, "reproduce"),
+    )
+
+
+def exchange_key(line: Line) -> tuple[str, int]:
+    """Read which exchange this is: its trial and its number there."""
+    return _clean(line, "trial", None), line.number_of("n")
+
+
+def exchange(line: Line) -> Exchange:
+    """Read an exchange line."""
+    request, response = line.inner("request"), line.inner("response")
+    outcome = line.inner("outcome")
+    body = response.text("body", "")
+    return Exchange(
+        trial=_clean(line, "trial", None),
+        n=line.number_of("n"),
+        at=_clean(line, "at"),
+        operation=_clean(line, "operation"),
+        subject=_clean(line, "subject"),
+        present=line.flag("present", default=False),
+        deviation=_clean(line, "deviation"),
+        request=Request(
+            method=clean.header_name(request.text("method", "")),
+            url=_clean(request, "url"),
+            headers=_headers(request),
+            body=clean.clean(request.text("body", ""), clean.BODY),
+        ),
+        response=Response(
+            status=response.number_of("status", 0),
+            headers=_headers(response),
+            body=clean.clean(body, clean.BODY),
+            truncated=response.flag("truncated", default=False),
+        ),
+        outcome=_clean(outcome, "kind"),
+        why=_clean(outcome, "why"),
+        ms=line.decimal("ms", 0.0),
+    )
+
+
+def _headers(line: Line) -> Headers:
+    pairs = line.list_of("headers", list)[: clean.HEADERS]
+    found: list[tuple[str, str]] = []
+    for pair in pairs:
+        match pair:
+            case [str(name), str(value)]:
+                safe = clean.clean(value, clean.HEADER_VALUE)
+                found.append((clean.header_name(name), clean.one_line(safe)))
+            case _:
+                line.refuse("'headers' holds something that is not a name and a value")
+    return tuple(found)
+
+
+def fault(line: Line) -> Fault:
+    """Read a harness fault."""
+    return Fault(where=_clean(line, "where"), what=_clean(line, "what"))
+
+
+def footer(line: Line) -> Footer:
+    """Read the closing line."""
+    counts = line.inner("counts")
+    return Footer(
+        finished=_clean(line, "finished"),
+        planned=line.number_of("planned"),
+        counts={word: counts.number_of(word, 0) for word in _WORDS},
+        exchanges=line.number_of("exchanges", 0),
+        faults=line.number_of("faults", 0),
+        exit=line.number_of("exit"),
+        digest=_clean(line, "digest", None),
+        aborted=_clean(line, "aborted"),
+    )

@@ -1,0 +1,121 @@
+"""One self-contained HTML page: a regulator's answer first, then the engineer's.
+
+No script, no network, nothing outside the file, and a content policy that
+forbids all of them. Every text passes Jinja's autoescape; nothing is marked
+safe. The page has a budget: beyond it findings are listed briefly, and the page
+says so, since a page too large to open tells nobody anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TextIO
+
+from jinja2 import Environment, StrictUndefined, Template
+
+from assay.report.card import Card, card, exchange_title, notes, source, wire
+from assay.report.clean import bounded
+from assay.report.group import by_clause, by_reason, is_open_point, reason_of
+from assay.report.plain import (
+    MEANINGS,
+    SIGNS,
+    caveats,
+    closing,
+    duration,
+    headline,
+    some,
+)
+from assay.report.value import Report, Result
+from assay.verdict import Standing
+
+#: Cards shown in full, of each sort; the rest are listed briefly.
+CARDS = 500
+#: What all exchanges together may take, in characters.
+WIRE = 12_000_000
+#: Observations shown per card, and the length of their texts.
+FINDINGS = 5
+TEXT = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wire:
+    """One exchange, ready to show."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A card with what the page's budget lets it show."""
+
+    card: Card
+    wires: tuple[Wire, ...]
+    notes: tuple[str, ...]
+
+
+def render(report: Report, out: TextIO) -> None:
+    """Write the report as one HTML page."""
+    broken = report.of(Standing.VIOLATES)
+    unclear = report.of(Standing.INDETERMINATE)
+    shown = tuple(_shown((*broken[:CARDS], *unclear[:CARDS])))
+    chunks = _template().generate(
+        report=report,
+        headline=headline(report),
+        caveats=caveats(report),
+        closing=closing(report),
+        broken=broken,
+        cards={
+            standing: tuple(one for one in shown if one.card.standing is standing)
+            for standing in (Standing.VIOLATES, Standing.INDETERMINATE)
+        },
+        brief={
+            Standing.VIOLATES: broken[CARDS:],
+            Standing.INDETERMINATE: unclear[CARDS:],
+        },
+        carded={one.card.id for one in shown},
+        groups=by_reason(report.of(Standing.UNVERIFIED)),
+        rows=by_clause(report),
+        duration="" if report.seconds is None else duration(report.seconds),
+    )
+    out.writelines(chunks)
+    out.write("\n")
+
+
+def _template() -> Template:
+    page = files("assay.report").joinpath("page.html.j2").read_text(encoding="utf-8")
+    # Autoescape is on for every template of this environment, whatever its name.
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["some"] = some
+    environment.filters["source"] = source
+    environment.filters["reason"] = reason_of
+    environment.filters["short"] = _short
+    environment.tests["open_point"] = is_open_point
+    environment.globals.update(
+        Standing=Standing, signs=SIGNS, meanings=MEANINGS, findings=FINDINGS
+    )
+    return environment.from_string(page)
+
+
+def _short(text: str, limit: int = TEXT) -> str:
+    return bounded(text, limit)
+
+
+def _shown(results: tuple[Result, ...]) -> Iterator[Shown]:
+    budget = WIRE
+    for result in results:
+        one = card(result)
+        wires: list[Wire] = []
+        for each in one.exchanges:
+            text = "\n".join(wire(each))
+            budget -= len(text)
+            if budget < 0:
+                break
+            wires.append(Wire(title=exchange_title(each), text=text))
+        yield Shown(
+            card=one, wires=tuple(wires), notes=tuple(notes(one, shown=len(wires)))
+        )

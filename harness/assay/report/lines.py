@@ -1,0 +1,124 @@
+"""A journal as lines: bytes in, typed JSON objects out, one at a time.
+
+A `Line` knows its number, so that whatever is wrong is said with its place.
+Nothing is kept: a journal of any length is read in the memory of one line.
+What the lines mean together is `build`'s matter.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import BinaryIO, NoReturn, TypeVar, cast
+
+from assay.errors import JournalError
+
+#: Longer lines are refused: no writer of ours makes them, and memory is finite.
+MAX_LINE = 64 * 1024 * 1024
+
+T = TypeVar("T")
+
+
+def refuse(path: str, what: str, line: int = 0) -> NoReturn:
+    """Raise the one-line error that names the journal and the place in it."""
+    where = f"{path}:{line}" if line else path
+    raise JournalError(f"{where}: {what}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One JSON object of a journal, or one object inside it.
+
+    The getters refuse a value of the wrong type; without a default they refuse
+    a missing one as well.
+    """
+
+    path: str
+    number: int
+    values: Mapping[str, object]
+
+    def refuse(self, what: str) -> NoReturn:
+        """Raise the error for something wrong on this line."""
+        refuse(self.path, what, self.number)
+
+    def _get(self, key: str, kind: type[T], default: T | None) -> T:
+        value = self.values.get(key, default)
+        if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
+            return value
+        if key in self.values:
+            self.refuse(f"{key!r} is not {_NAMES[kind]}")
+        return self.refuse(f"{key!r} is missing")
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """Return a string."""
+        return self._get(key, str, default)
+
+    def number_of(self, key: str, default: int | None = None) -> int:
+        """Return a whole number."""
+        return self._get(key, int, default)
+
+    def flag(self, key: str, *, default: bool) -> bool:
+        """Return true or false."""
+        return self._get(key, bool, default)
+
+    def decimal(self, key: str, default: float) -> float:
+        """Return a number, whole or not."""
+        value = self.values.get(key, default)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return float(value)
+        return self.refuse(f"{key!r} is not a number")
+
+    def inner(self, key: str) -> Line:
+        """Return the object at `key`, empty when there is none."""
+        found = self._get(key, dict, cast("dict[str, object]", {}))
+        return Line(path=self.path, number=self.number, values=found)
+
+    def list_of(self, key: str, kind: type[T]) -> list[T]:
+        """Return the list at `key`, each of `kind`; empty when there is none."""
+        found = cast("list[object]", self._get(key, list, []))
+        for one in found:
+            if not isinstance(one, kind) or (kind is int and isinstance(one, bool)):
+                self.refuse(f"{key!r} holds something that is not {_NAMES[kind]}")
+        return cast("list[T]", found)
+
+    def objects(self, key: str) -> list[Line]:
+        """Return the objects listed at `key`."""
+        return [
+            Line(path=self.path, number=self.number, values=one)
+            for one in self.list_of(key, cast("type[dict[str, object]]", dict))
+        ]
+
+
+_NAMES: Mapping[type, str] = {
+    str: "a text",
+    int: "a whole number",
+    bool: "true or false",
+    dict: "an object",
+    list: "a list",
+}
+
+
+def raw_lines(stream: BinaryIO, path: str) -> Iterator[tuple[int, bytes]]:
+    """Yield each line's number and bytes, its line break included."""
+    number = 0
+    while chunk := stream.readline(MAX_LINE + 1):
+        number += 1
+        if len(chunk) > MAX_LINE:
+            refuse(path, f"damaged: a line longer than {MAX_LINE:,} bytes", number)
+        yield number, chunk
+
+
+def parse(path: str, number: int, raw: bytes) -> Line:
+    """Read one line, or refuse it as damaged."""
+    try:
+        found: object = json.loads(raw.decode("utf-8"), parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        refuse(path, "damaged: this line is not JSON", number)
+    if not isinstance(found, dict):
+        refuse(path, "damaged: this line is not a JSON object", number)
+    return Line(path=path, number=number, values=cast("dict[str, object]", found))
+
+
+def _no_constant(word: str) -> NoReturn:
+    raise ValueError(word)

@@ -1,0 +1,60 @@
+"""The rule kinds: one file each, gathered in a table that anybody can see.
+
+To add one: write `<kind>.py` with a `RULE`, add its schema fragment under
+`contract/schema/rules`, put it into the table below, and give the sandbox a
+mutant for each of its facets. Other packages add theirs by the entry-point
+group `assay.rules`, whose values are `Rule`s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any
+
+from assay.rules import (
+    available,
+    consent_scope,
+    disclosed_when,
+    eligibility,
+    field,
+    history_depth,
+    host_affinity,
+    listing,
+    maintenance_window,
+    no_credentials,
+    pagination,
+    quota,
+    unavailable,
+    unmetered,
+    unsupported_mode,
+    well_formed,
+)
+from assay.rules.rule import Rule
+
+RULES: Mapping[str, Rule[Any]] = {
+    "available": available.RULE,
+    "unavailable": unavailable.RULE,
+    "unsupported-mode": unsupported_mode.RULE,
+    "listing": listing.RULE,
+    "eligibility": eligibility.RULE,
+    "pagination": pagination.RULE,
+    "history-depth": history_depth.RULE,
+    "field": field.RULE,
+    "consent-scope": consent_scope.RULE,
+    "disclosed-when": disclosed_when.RULE,
+    "no-credentials": no_credentials.RULE,
+    "quota": quota.RULE,
+    "unmetered": unmetered.RULE,
+    "host-affinity": host_affinity.RULE,
+    "maintenance-window": maintenance_window.RULE,
+    "well-formed": well_formed.RULE,
+}
+
+
+@cache
+def rules() -> Mapping[str, Rule[Any]]:
+    """Return the table with the kinds that installed packages add to it."""
+    found = {point.name: point.load() for point in entry_points(group="assay.rules")}
+    return {**found, **RULES}

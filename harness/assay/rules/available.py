@@ -1,0 +1,244 @@
+"""`available`: a method answers, under each of its names, and survives bad input.
+
+A valid call that is refused or breaks the target is a violation; so is a server
+failure on a malformed call. What a malformed *read* should get is left open by
+most documents, so only a body that cannot be read at all must be refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from assay.history import Call, Exchange, History, Holding, Malformed
+from assay.model import Capability, Clause, Contract, Operation, Party
+from assay.rules import params, script
+from assay.rules.folds import (
+    AGREES,
+    DISAGREES,
+    UNCLEAR,
+    UNAUTHENTICATED,
+    describe,
+    failed,
+    must_be_refused,
+    plain,
+)
+from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.verdict import Evidence
+
+READS = (
+    Malformed.BAD_IDENTIFIER,
+    Malformed.LONG_IDENTIFIER,
+    Malformed.CONTROL_IDENTIFIER,
+    Malformed.JUNK_QUERY,
+)
+BODIES = (
+    Malformed.NOT_JSON,
+    Malformed.TRUNCATED,
+    Malformed.WRONG_TYPES,
+    Malformed.EMPTY,
+    Malformed.DEEP,
+    Malformed.SCALAR,
+)
+#: Bodies that no reading of any contract can make sense of.
+UNREADABLE = frozenset({Malformed.NOT_JSON, Malformed.TRUNCATED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The operation, who may be asked about, and what has to come first."""
+
+    operation: Operation
+    grant: Operation | None
+    owners: tuple[str, ...]
+    contract: Contract
+
+
+def parse(clause: Clause, contract: Contract) -> Params:
+    """Read the clause's parameters."""
+    operation = params.operation(clause, contract)
+    return Params(
+        operation=operation,
+        grant=params.granting(clause, contract),
+        owners=script.owners(contract, operation),
+        contract=contract,
+    )
+
+
+def bends(p: Params) -> tuple[Malformed, ...]:
+    """Return the malformations that this operation can be sent."""
+    if p.operation.method in {"PUT", "POST", "PATCH"}:
+        return BODIES
+    return READS if p.operation.about else (Malformed.JUNK_QUERY,)
+
+
+def facets(p: Params) -> tuple[Facet, ...]:
+    """One facet for answering, one for the names, one or two for bad input."""
+    psu = needs(Capability.PSU)
+    out = [Facet(id="answers", asks="a valid call is answered", scenario="answers", needs=psu)]
+    if p.operation.aliases and p.operation.lists:
+        out.append(
+            Facet(
+                id="aliases-agree",
+                asks="every name of the method gives the same data",
+                scenario="aliases",
+                needs=psu,
+            )
+        )
+    out.append(
+        Facet(
+            id="survives-malformed",
+            asks="a malformed call does not make the target fail",
+            scenario="malformed",
+            needs=psu,
+            wants=_identifier(p),
+        )
+    )
+    if UNREADABLE & set(bends(p)):
+        out.append(
+            Facet(
+                id="refuses-malformed",
+                asks="a body that is not JSON is refused",
+                scenario="malformed",
+                needs=psu,
+            )
+        )
+    return tuple(out)
+
+
+def _identifier(p: Params) -> tuple[Want, ...]:
+    about = p.operation.about
+    if not about:
+        return ()
+    return (Want(operation=p.operation.id, feature="argument", name=about),)
+
+
+def price(p: Params, scenario: str) -> int:
+    """Count the calls of a scenario."""
+    first = 1 if p.grant else 0
+    match scenario:
+        case "answers":
+            return first + 1
+        case "aliases":
+            return first + len(p.owners) * (1 + len(p.operation.aliases))
+        case _:
+            return first + 2 + len(bends(p))
+
+
+def probe(p: Params, scenario: str) -> Script:
+    """Call plainly; then by every name; or bent in every way between two plain calls."""
+    now = yield from script.clock()
+    entries = script.days_before(now.date(), 1, 2, 3)
+    psu = yield from script.arrange(
+        "psu", *(Holding(resource=owner, entries=entries) for owner in p.owners)
+    )
+    keys = [one.key for one in psu.owns]
+    yield from script.grant(p.grant, "psu", *keys)
+    asked = keys if scenario == "aliases" else keys[:1]
+    calls = [
+        Call(
+            operation=p.operation.id,
+            subject="psu",
+            arguments=script.arguments(p.operation, key),
+        )
+        for key in asked
+    ]
+    if scenario == "malformed":
+        yield from _bent(p, calls[0])
+        return
+    for call in calls:
+        yield from script.send(call)
+        if scenario == "aliases":
+            for alias, path in enumerate(p.operation.aliases):
+                yield from script.send(
+                    replace(call, alias=alias, deviation=f"by its other name {path}")
+                )
+
+
+def _bent(p: Params, call: Call) -> Script:
+    yield from script.send(call)
+    for bend in bends(p):
+        yield from script.send(replace(call, malformed=bend, deviation=bend.value))
+    yield from script.send(call)
+
+
+def check(p: Params, history: History) -> Iterator[Evidence]:
+    """Judge plain answers, agreement of the names, and reactions to bent calls."""
+    controlled = False
+    consented = p.grant is None
+    shown: dict[object, Exchange] = {}
+    for exchange in history.exchanges:
+        call = exchange.call
+        if p.grant and call.operation == p.grant.id and exchange.accepted:
+            consented = True
+        if call.operation != p.operation.id or not call.present:
+            continue
+        if call.malformed:
+            if controlled:
+                yield from _judge_bent(exchange, call.malformed)
+        elif plain(call) and call.alias is None:
+            controlled = controlled or exchange.accepted
+            shown[call.arguments.get(p.operation.about or "")] = exchange
+            if consented:
+                yield _answers(exchange)
+        elif plain(call):
+            yield from _agree(exchange, shown.get(call.arguments.get(p.operation.about or "")))
+
+
+def _answers(exchange: Exchange) -> Evidence:
+    known = exchange.wire.status != UNAUTHENTICATED
+    broken = (exchange.refused and known) or failed(exchange)
+    return Evidence(
+        facet="answers",
+        agreement=AGREES if exchange.accepted else DISAGREES if broken else UNCLEAR,
+        expected="the method to answer a valid call",
+        seen=describe(exchange)
+        + ("" if known else "; are the profile's credentials right?"),
+        exchanges=(exchange.n,),
+    )
+
+
+def _agree(other: Exchange, main: Exchange | None) -> Iterator[Evidence]:
+    if main is None or not main.accepted:
+        return
+    same = other.accepted and _bag(other) == _bag(main)
+    unclear = not other.accepted and not other.refused and not failed(other)
+    yield Evidence(
+        facet="aliases-agree",
+        agreement=AGREES if same else UNCLEAR if unclear else DISAGREES,
+        expected=f"the same {len(main.items)} items as under the main name",
+        seen="the same items" if same else f"other data: {describe(other)}",
+        exchanges=(main.n, other.n),
+        deviation=other.call.deviation,
+    )
+
+
+def _bag(exchange: Exchange) -> list[str]:
+    return sorted(
+        f"{item.key}|{item.on}|{sorted(item.fields.items())}" for item in exchange.items
+    )
+
+
+def _judge_bent(exchange: Exchange, bend: Malformed) -> Iterator[Evidence]:
+    sound = exchange.accepted or exchange.refused
+    yield Evidence(
+        facet="survives-malformed",
+        agreement=AGREES if sound else DISAGREES if failed(exchange) else UNCLEAR,
+        expected="an orderly answer, not a failure of the target",
+        seen=describe(exchange),
+        exchanges=(exchange.n,),
+        deviation=exchange.call.deviation,
+    )
+    if bend in UNREADABLE:
+        yield must_be_refused("refuses-malformed", exchange, "the body cannot be read")
+
+
+RULE = Rule(
+    kind="available",
+    party=Party.BANK,
+    parse=parse,
+    facets=facets,
+    price=price,
+    probe=probe,
+    check=check,
+)

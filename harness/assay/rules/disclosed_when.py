@@ -1,0 +1,131 @@
+"""`disclosed-when`: a value is given once there is a consent, and not before.
+
+"Not before" is judged only where the value was seen afterwards: a value that
+never shows may simply stand elsewhere than the profile says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from assay.history import Accepted, Call, Exchange, History, Holding
+from assay.model import Capability, Clause, Contract, Operation, Party
+from assay.rules import params, script
+from assay.rules.folds import AGREES, DISAGREES, plain
+from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.verdict import Evidence
+
+AFTER, BEFORE = "disclosed-after", "withheld-before"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The operation, the value beside its list, and how consent is given."""
+
+    operation: Operation
+    value: str
+    grant: Operation
+    owner: str
+
+
+def parse(clause: Clause, contract: Contract) -> Params:
+    """Read the clause's parameters."""
+    grant = params.granting(clause, contract)
+    if grant is None:
+        raise TypeError(f"{clause.id} names no granting operation")
+    return Params(
+        operation=params.operation(clause, contract),
+        value=params.text(clause, "value"),
+        grant=grant,
+        owner=script.roots(contract)[0].id,
+    )
+
+
+def facets(p: Params) -> tuple[Facet, ...]:
+    """One facet after consent, one before."""
+    wants = (Want(operation=p.operation.id, feature="value", name=p.value),)
+    return tuple(
+        Facet(
+            id=id_,
+            asks=asks,
+            scenario="around-consent",
+            needs=needs(Capability.PSU, Capability.CONSENT),
+            wants=wants,
+        )
+        for id_, asks in (
+            (AFTER, f"{p.value} is given once there is a consent"),
+            (BEFORE, f"{p.value} is not given before"),
+        )
+    )
+
+
+def price(p: Params, scenario: str) -> int:  # noqa: ARG001
+    """Count the calls: before, consent, after."""
+    return 3
+
+
+def probe(p: Params, scenario: str) -> Script:  # noqa: ARG001
+    """Read, consent, read again."""
+    psu = yield from script.arrange("psu", Holding(resource=p.owner))
+    read = Call(operation=p.operation.id, subject="psu")
+    yield from script.send(replace(read, deviation="before any consent"))
+    yield from script.grant(p.grant, "psu", psu.owns[0].key)
+    yield from script.send(read)
+
+
+def _given(p: Params, exchange: Exchange) -> bool:
+    outcome = exchange.outcome
+    return isinstance(outcome, Accepted) and outcome.values.get(p.value) not in (None, "")
+
+
+def check(p: Params, history: History) -> Iterator[Evidence]:
+    """Judge every plain answer by whether its customer had consented."""
+    consented: set[str] = set()
+    unsure: set[str] = set()
+    before: list[Exchange] = []
+    shown: set[str] = set()
+    for exchange in history.exchanges:
+        call = exchange.call
+        if call.operation == p.grant.id:
+            # A consent that failed on the way may have been taken all the same.
+            (consented if exchange.accepted else unsure).add(call.subject)
+        if call.operation != p.operation.id or not plain(call) or not exchange.accepted:
+            continue
+        if call.subject in unsure:
+            continue
+        if call.subject not in consented:
+            before.append(exchange)
+            continue
+        given = _given(p, exchange)
+        if given:
+            shown.add(call.subject)
+        yield Evidence(
+            facet=AFTER,
+            agreement=AGREES if given else DISAGREES,
+            expected=f"{p.value} in the answer",
+            seen="it is given" if given else "it is not there",
+            exchanges=(exchange.n,),
+        )
+    for exchange in before:
+        given = _given(p, exchange)
+        if given or exchange.call.subject in shown:
+            yield Evidence(
+                facet=BEFORE,
+                agreement=DISAGREES if given else AGREES,
+                expected=f"no {p.value} before consent",
+                seen="it is given" if given else "it is withheld",
+                exchanges=(exchange.n,),
+                deviation=exchange.call.deviation,
+            )
+
+
+RULE = Rule(
+    kind="disclosed-when",
+    party=Party.BANK,
+    parse=parse,
+    facets=facets,
+    price=price,
+    probe=probe,
+    check=check,
+)

@@ -1,0 +1,37 @@
+"""The formats that a `field` rule can ask for; a format is a name and a question.
+
+Add one by adding a function to the table at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from assay.model import Json
+
+#: The lengths that a card number can have (ISO/IEC 7812).
+PAN_LENGTHS = range(12, 20)
+
+
+def is_iban(value: Json) -> bool:
+    """Whether this is a valid IBAN: known country, right length, mod 97 (ISO 13616)."""
+    from stdnum import iban  # noqa: PLC0415 -- only where a contract asks for it
+
+    return isinstance(value, str) and iban.is_valid(value, check_country=False)
+
+
+def is_no_clear_pan(value: Json) -> bool:
+    """Whether this is no card number in clear (12 to 19 digits that pass Luhn)."""
+    from stdnum import luhn  # noqa: PLC0415 -- only where a contract asks for it
+
+    if not isinstance(value, str) or not value:
+        return False
+    digits = value.replace(" ", "").replace("-", "")
+    card = digits.isdigit() and len(digits) in PAN_LENGTHS and luhn.is_valid(digits)
+    return not card
+
+
+FORMATS: Mapping[str, Callable[[Json], bool]] = {
+    "iban": is_iban,
+    "no-clear-pan": is_no_clear_pan,
+}

@@ -1,0 +1,170 @@
+"""`history-depth`: answers go back so many local days and no further.
+
+A shorter history is no violation: documents say "up to". Judged by the entries'
+dates on every page, asked for or not, and also just after local midnight, when
+a bank that counts from the UTC day is one day behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from assay.history import Call, History, Holding
+from assay.model import Capability, Clause, Contract, Operation, Party
+from assay.rules import params, script
+from assay.rules.folds import AGREES, DISAGREES, UNCLEAR, Walk, describe, earliest, walks
+from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.verdict import Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The operation, its depth in days, whether the last day is in, and the zone."""
+
+    operation: Operation
+    days: int
+    edge: str
+    grant: Operation | None
+    owners: tuple[str, ...]
+    zone: ZoneInfo | None
+
+
+def parse(clause: Clause, contract: Contract) -> Params:
+    """Read the clause's parameters."""
+    operation = params.operation(clause, contract)
+    return Params(
+        operation=operation,
+        days=params.whole(clause, "days"),
+        edge=params.text(clause, "edge"),
+        grant=params.granting(clause, contract),
+        owners=script.owners(contract, operation),
+        zone=contract.zone,
+    )
+
+
+def facets(p: Params) -> tuple[Facet, ...]:
+    """Unasked, asked for more, and just after local midnight."""
+    base = (Capability.PSU, Capability.ROSTER, Capability.ENTRIES)
+    on = Want(operation=p.operation.id, feature="on")
+    out = [
+        Facet(
+            id="default",
+            asks=f"nothing older than {p.days} days is given unasked",
+            scenario="default",
+            needs=needs(*base),
+            wants=(on,),
+        )
+    ]
+    if p.operation.since:
+        since = Want(operation=p.operation.id, feature="argument", name=p.operation.since)
+        out.append(
+            Facet(
+                id="asked-older",
+                asks=f"asking for more than {p.days} days gives nothing older",
+                scenario="asked-older",
+                needs=needs(*base),
+                wants=(on, since),
+            )
+        )
+    out.append(
+        Facet(
+            id="local-day",
+            asks="the days are counted from the bank's own calendar day",
+            scenario="local-day",
+            needs=needs(*base, Capability.CLOCK, Capability.ZONE),
+            wants=(on,),
+        )
+    )
+    return tuple(out)
+
+
+def price(p: Params, scenario: str) -> int:
+    """Count the calls: consent, and one walk (two where there is a control) an owner."""
+    each = 2 if scenario == "asked-older" else 1
+    return (1 if p.grant else 0) + each * len(p.owners)
+
+
+def probe(p: Params, scenario: str) -> Script:
+    """Own entries on both sides of the limit, and read them all."""
+    now = yield from script.clock()
+    if scenario == "local-day" and p.zone:
+        # Half past midnight: the local day is new, in UTC it is still yesterday
+        # for banks east of Greenwich, and already today's for those west of it.
+        tomorrow = now.astimezone(p.zone).date() + timedelta(days=1)
+        now = yield from script.clock(datetime.combine(tomorrow, time(0, 30), p.zone))
+    today = now.astimezone(p.zone).date()
+    older = tuple(p.days + n for n in (1, 2, 10, 30, 100))
+    entries = script.days_before(today, 1, 20, p.days - 1, *older)
+    psu = yield from script.arrange(
+        "psu", *(Holding(resource=owner, entries=entries) for owner in p.owners)
+    )
+    keys = [one.key for one in psu.owns]
+    yield from script.grant(p.grant, "psu", *keys)
+    for key in keys:
+        plain = script.arguments(p.operation, key)
+        yield from script.walk(Call(operation=p.operation.id, subject="psu", arguments=plain))
+        if scenario == "asked-older" and p.operation.since:
+            since = str(today - timedelta(days=p.days + 109))
+            yield from script.walk(
+                Call(
+                    operation=p.operation.id,
+                    subject="psu",
+                    arguments={**plain, p.operation.since: since},
+                    deviation=f"asking from {p.days + 109} days ago",
+                )
+            )
+
+
+def check(p: Params, history: History) -> Iterator[Evidence]:
+    """Judge each walk about something that has entries older than the limit."""
+    subjects = history.subjects
+    for walk in walks(history, p.operation.id):
+        first = walk.pages[0]
+        subject = subjects.get(first.call.subject)
+        about = first.call.arguments.get(p.operation.about or "")
+        owned = subject.owned(about) if subject else None
+        limit = earliest(first.at, p.days, p.zone)
+        if owned and first.call.mode is None and any(one.on < limit for one in owned.entries):
+            yield _judge(p, walk)
+
+
+def _facet(p: Params, walk: Walk) -> str:
+    first = walk.pages[0]
+    if p.operation.since in first.call.arguments:
+        return "asked-older"
+    if p.zone and first.at.astimezone(p.zone).date() != first.at.astimezone(UTC).date():
+        return "local-day"
+    return "default"
+
+
+def _judge(p: Params, walk: Walk) -> Evidence:
+    first, facet = walk.pages[0], _facet(p, walk)
+    limit = earliest(first.at, p.days, p.zone)
+    if p.edge == "excluded":
+        limit += timedelta(days=1)
+    older = sum(1 for item in walk.items if item.on and item.on < limit)
+    undated = any(item.on is None for item in walk.items)
+    proper = walk.ended and bool(walk.items) and not undated
+    refused = facet == "asked-older" and first.refused and not first.items
+    return Evidence(
+        facet=facet,
+        agreement=DISAGREES if older else AGREES if proper or refused else UNCLEAR,
+        expected=f"nothing before {limit}",
+        seen=f"{older} items are older" if older else describe(first),
+        exchanges=walk.numbers,
+        deviation=first.call.deviation,
+    )
+
+
+RULE = Rule(
+    kind="history-depth",
+    party=Party.BANK,
+    parse=parse,
+    facets=facets,
+    price=price,
+    probe=probe,
+    check=check,
+)

@@ -1,0 +1,119 @@
+"""`host-affinity`: once a host is chosen, every link of an answer stays on it.
+
+A target whose profile names no links for an operation has none that could lead
+astray; the facet is then not applicable. Links are looked at, never followed
+off the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from assay.history import Call, History, Holding
+from assay.model import Capability, Clause, Contract, Operation, Party
+from assay.rules import params, script
+from assay.rules.folds import AGREES, DISAGREES
+from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.verdict import Evidence, Standing
+
+#: Enough of everything that most banks name a next page.
+MANY = 18
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The operations whose links are looked at, and how consent is given."""
+
+    operations: tuple[Operation, ...]
+    grant: Operation | None
+    contract: Contract
+
+
+def parse(clause: Clause, contract: Contract) -> Params:
+    """Read the clause's parameters."""
+    return Params(
+        operations=params.operations(clause, contract),
+        grant=params.granting(clause, contract),
+        contract=contract,
+    )
+
+
+def facets(p: Params) -> tuple[Facet, ...]:
+    """One facet an operation."""
+    return tuple(
+        Facet(
+            id=f"{operation.id}-links",
+            asks=f"every link in an answer of {operation.id} stays on the host",
+            scenario=operation.id,
+            needs=needs(Capability.PSU),
+            wants=(
+                Want(
+                    operation=operation.id,
+                    feature="links",
+                    otherwise=Standing.NOT_APPLICABLE,
+                ),
+            ),
+        )
+        for operation in p.operations
+    )
+
+
+def price(p: Params, scenario: str) -> int:
+    """Count the calls: consent where it is about something, and the question."""
+    about = next(one.about for one in p.operations if one.id == scenario)
+    return 2 if about and p.grant else 1
+
+
+def probe(p: Params, scenario: str) -> Script:
+    """Own enough for a second page, and read the first."""
+    operation = next(one for one in p.operations if one.id == scenario)
+    today = (yield from script.clock()).date()
+    owners = script.owners(p.contract, operation)
+    if operation.about:
+        entries = script.days_before(today, *range(1, MANY + 1))
+        holding = Holding(resource=owners[0], entries=entries)
+    else:
+        holding = Holding(resource=owners[0], count=MANY)
+    psu = yield from script.arrange("psu", holding)
+    key = psu.owns[0].key
+    if operation.about:
+        yield from script.grant(p.grant, "psu", key)
+    yield from script.send(
+        Call(
+            operation=operation.id,
+            subject="psu",
+            arguments=script.arguments(operation, key),
+        )
+    )
+
+
+def check(p: Params, history: History) -> Iterator[Evidence]:
+    """Judge every answer that carries links."""
+    named = {operation.id for operation in p.operations}
+    for exchange in history.exchanges:
+        if exchange.call.operation not in named or not exchange.wire.links:
+            continue
+        here = urlsplit(exchange.wire.url).netloc
+        astray = [link for link in exchange.wire.links if urlsplit(link).netloc != here]
+        yield Evidence(
+            facet=f"{exchange.call.operation}-links",
+            agreement=DISAGREES if astray else AGREES,
+            expected=f"links on {here} only",
+            seen=f"a link to {urlsplit(astray[0]).netloc}"
+            if astray
+            else f"{len(exchange.wire.links)} links, all there",
+            exchanges=(exchange.n,),
+        )
+
+
+RULE = Rule(
+    kind="host-affinity",
+    party=Party.BANK,
+    parse=parse,
+    facets=facets,
+    price=price,
+    probe=probe,
+    check=check,
+)

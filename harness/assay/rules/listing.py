@@ -1,0 +1,119 @@
+"""`listing`: everything that a customer owns is listed, with or without consent.
+
+"Everything" is known from the world's roster, and judged only on a page walk
+that came to its end and in which every item says which one it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from zoneinfo import ZoneInfo
+
+from assay.history import Call, History, Holding
+from assay.model import Capability, Clause, Contract, Operation, Party
+from assay.rules import eligibility, params, script
+from assay.rules.folds import AGREES, DISAGREES, UNCLEAR, walks
+from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.verdict import Evidence
+
+WITHOUT, WITH = "all-without-consent", "all-with-consent"
+#: How many of each resource the probe's customer owns.
+EACH = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The listing operation, how consent is given, and what keeps things off lists."""
+
+    operation: Operation
+    grant: Operation | None
+    states: tuple[eligibility.Params, ...]
+    zone: ZoneInfo | None
+
+
+def parse(clause: Clause, contract: Contract) -> Params:
+    """Read the clause's parameters."""
+    return Params(
+        operation=params.operation(clause, contract),
+        grant=params.granting(clause, contract),
+        states=eligibility.states(contract),
+        zone=contract.zone,
+    )
+
+
+def facets(p: Params) -> tuple[Facet, ...]:
+    """One facet before any consent, one after, where there is such a thing."""
+    wants = (Want(operation=p.operation.id, feature="key"),)
+    roster = (Capability.PSU, Capability.ROSTER)
+    out = [
+        Facet(
+            id=WITHOUT,
+            asks="all that the customer owns is listed before any consent",
+            scenario="without",
+            needs=needs(*roster),
+            wants=wants,
+        )
+    ]
+    if p.grant:
+        out.append(
+            Facet(
+                id=WITH,
+                asks="all is still listed after consent was given for a part of it",
+                scenario="with",
+                needs=needs(*roster, Capability.CONSENT),
+                wants=wants,
+            )
+        )
+    return tuple(out)
+
+
+def price(p: Params, scenario: str) -> int:  # noqa: ARG001
+    """Count the calls, one page being enough for the few things owned."""
+    return 1 if scenario == "without" else 2
+
+
+def probe(p: Params, scenario: str) -> Script:
+    """List all; in the second scenario after consent for the first thing only."""
+    psu = yield from script.arrange(
+        "psu", *(Holding(resource=resource, count=EACH) for resource in p.operation.lists)
+    )
+    if scenario == "with":
+        yield from script.grant(p.grant, "psu", psu.owns[0].key)
+    yield from script.walk(Call(operation=p.operation.id, subject="psu"))
+
+
+def check(p: Params, history: History) -> Iterator[Evidence]:
+    """Compare each whole walk with what its customer plainly owns."""
+    subjects = history.subjects
+    for walk in walks(history, p.operation.id, p.grant):
+        subject = subjects.get(walk.call.subject)
+        today = walk.pages[0].at.astimezone(p.zone).date()
+        owned = {
+            one.key: one.resource
+            for one in (subject.owns if subject else ())
+            if one.resource in p.operation.lists
+            and eligibility.surely_listed(p.states, one, today)
+        }
+        if not walk.ended or not owned:
+            continue
+        missing = sorted(owned[key] for key in owned.keys() - walk.keys)
+        unclear = missing and walk.nameless
+        yield Evidence(
+            facet=WITH if walk.granted else WITHOUT,
+            agreement=UNCLEAR if unclear else DISAGREES if missing else AGREES,
+            expected=f"all {len(owned)} things that the customer owns",
+            seen=f"missing: {', '.join(missing)}" if missing else "all of them",
+            exchanges=walk.numbers,
+        )
+
+
+RULE = Rule(
+    kind="listing",
+    party=Party.BANK,
+    parse=parse,
+    facets=facets,
+    price=price,
+    probe=probe,
+    check=check,
+)

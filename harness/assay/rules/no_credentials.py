@@ -1,0 +1,95 @@
+"""`no-credentials`: a request that carries the customer's credentials is not honoured.
+
+The credentials take the place of the provider's own authorisation, spelt as the
+profile says. The control is the same request, properly authorised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from assay.history import Call, History, Holding
+from assay.model import Capability, Clause, Contract, Operation, Party
+from assay.rules import params, script
+from assay.rules.folds import must_be_refused, served
+from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.verdict import Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The operations that could be tricked so, and what a customer owns."""
+
+    operations: tuple[Operation, ...]
+    owner: str
+
+
+def parse(clause: Clause, contract: Contract) -> Params:
+    """Read the clause's parameters."""
+    return Params(
+        operations=params.operations(clause, contract),
+        owner=script.roots(contract)[0].id,
+    )
+
+
+def facets(p: Params) -> tuple[Facet, ...]:
+    """One facet an operation."""
+    return tuple(
+        Facet(
+            id=operation.id,
+            asks=f"{operation.id} is refused with the customer's credentials alone",
+            scenario=operation.id,
+            needs=needs(Capability.PSU, Capability.CREDENTIALS),
+            wants=(Want(operation=operation.id, feature="credentials"),),
+        )
+        for operation in p.operations
+    )
+
+
+def price(p: Params, scenario: str) -> int:  # noqa: ARG001
+    """Count the calls: the control and the deviation."""
+    return 2
+
+
+def probe(p: Params, scenario: str) -> Script:
+    """Call properly, then with the customer's credentials instead."""
+    operation = next(one for one in p.operations if one.id == scenario)
+    psu = yield from script.arrange("psu", Holding(resource=p.owner))
+    call = Call(
+        operation=operation.id,
+        subject="psu",
+        arguments=script.arguments(operation, psu.owns[0].key),
+    )
+    yield from script.send(call)
+    yield from script.send(
+        replace(
+            call,
+            credentials=True,
+            deviation="the customer's credentials instead of an authorisation",
+        )
+    )
+
+
+def check(p: Params, history: History) -> Iterator[Evidence]:
+    """Judge every call with credentials whose proper twin was answered."""
+    known = served(history)
+    named = {operation.id for operation in p.operations}
+    for exchange in history.exchanges:
+        call = exchange.call
+        if call.credentials and (call.subject, call.operation) in known:
+            if call.operation in named:
+                yield must_be_refused(
+                    call.operation, exchange, "it carries the customer's credentials"
+                )
+
+
+RULE = Rule(
+    kind="no-credentials",
+    party=Party.BANK,
+    parse=parse,
+    facets=facets,
+    price=price,
+    probe=probe,
+    check=check,
+)

@@ -1,0 +1,277 @@
+"""`quota`: so many calls a calendar day, without the customer, for every method.
+
+Per method: the first ones are served, the next is refused, the next local day
+serves again. Besides: still refused just before midnight and on the day that
+lasts 25 hours, counted apart for each method and each customer. Only first pages
+are asked and no call is refused on the way, for documents leave open what else
+counts; every trial ends with attended calls, so that a method that answers
+nobody is not taken for a quota.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date, datetime, time
+from zoneinfo import ZoneInfo
+
+from assay.history import Call, Exchange, History, Holding, Subject
+from assay.model import Capability, Clause, Contract, Operation, Party
+from assay.rules import params, script
+from assay.rules.calendar import DAY, ORDINARY, at, length, next_day
+from assay.rules.folds import must_be_refused, must_be_served, plain, served
+from assay.rules.rule import Facet, Rule, Script, needs
+from assay.verdict import Evidence
+
+#: Just after and just before a local midnight; both are on one side of UTC's.
+AFTER, BEFORE = time(0, 0, 30), time(23, 59, 30)
+#: On the long day, 24 hours after its midnight have gone by and an hour is left.
+LONG, NOON = time(23, 30), time(12, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The counted methods, how many calls, how consent is given, whose day."""
+
+    operations: tuple[Operation, ...]
+    limit: int
+    grant: Operation | None
+    owner: str
+    zone: ZoneInfo | None
+
+
+def parse(clause: Clause, contract: Contract) -> Params:
+    """Read the clause's parameters."""
+    operations = params.operations(clause, contract)
+    about = next((one for one in operations if one.about), operations[0])
+    return Params(
+        operations=operations,
+        limit=params.whole(clause, "limit"),
+        grant=params.granting(clause, contract),
+        owner=script.owners(contract, about)[0],
+        zone=contract.zone,
+    )
+
+
+def facets(p: Params) -> tuple[Facet, ...]:
+    """Three facets a method, and four on how counts are kept."""
+    batch = needs(Capability.PSU, Capability.BATCH)
+    clock = batch | needs(Capability.CLOCK, Capability.ZONE)
+    ids = [
+        (f"{one.id}-served", f"the first {p.limit} calls a day are served", one.id, batch)
+        for one in p.operations
+    ]
+    ids += [
+        (f"{one.id}-refused", f"call {p.limit + 1} of a day is refused", one.id, batch)
+        for one in p.operations
+    ]
+    ids += [
+        (
+            f"{one.id}-next-day",
+            "the next calendar day serves again",
+            f"{one.id}-next-day",
+            clock,
+        )
+        for one in p.operations
+    ]
+    ids += [
+        ("before-midnight", "just before midnight it is still refused", "before-midnight", clock),
+        ("long-day", "a day of 25 hours is one day", "long-day", clock),
+        ("per-method", "each method has its own count", "per-method", batch),
+        (
+            "per-customer",
+            "each customer has an own count",
+            "per-customer",
+            batch | needs(Capability.TWO_PSU),
+        ),
+    ]
+    return tuple(
+        Facet(id=id_, asks=asks, scenario=scenario, needs=needed)
+        for id_, asks, scenario, needed in ids
+    )
+
+
+def price(p: Params, scenario: str) -> int:
+    """Count the calls: consent, batch calls, attended controls."""
+    first, many = (1 if p.grant else 0), len(p.operations)
+    match scenario:
+        case "before-midnight" | "long-day":
+            return first + many * (p.limit + 2) + many
+        case "per-method":
+            return first + many * p.limit + many
+        case "per-customer":
+            return 2 * first + many * (p.limit + 1) + 2 * many
+        case _:
+            turn = 2 if scenario.endswith("-next-day") else 1
+            return first + p.limit + turn + 1
+
+
+def _calls(p: Params, psu: Subject, *, present: bool) -> dict[str, Call]:
+    return {
+        one.id: Call(
+            operation=one.id,
+            subject=psu.name,
+            arguments=script.arguments(one, psu.owns[0].key),
+            present=present,
+            deviation="" if present else "without the customer",
+        )
+        for one in p.operations
+    }
+
+
+def _customer(p: Params, name: str) -> script.Part[Subject]:
+    today = (yield from script.clock()).date()
+    holding = Holding(resource=p.owner, entries=script.days_before(today, 1, 2))
+    psu = yield from script.arrange(name, holding)
+    yield from script.grant(p.grant, name, psu.owns[0].key)
+    return psu
+
+
+def probe(p: Params, scenario: str) -> Script:
+    """Use a count up, cross or approach midnight, and end with attended calls."""
+    if scenario == "long-day" and p.zone:
+        now = yield from script.clock()
+        day = next_day(now, p.zone, longer=True)
+        if day is None:
+            return
+        yield from script.clock(at(day, NOON, p.zone))
+    psu = yield from _customer(p, "psu")
+    calls = _calls(p, psu, present=False)
+    attended = [*_calls(p, psu, present=True).values()]
+    name = scenario.removesuffix("-next-day")
+    if name in calls:
+        attended = [call for call in attended if call.operation == name]
+        yield from _use_up(p, calls[name], extra=True)
+        if name != scenario:
+            yield from _at(p, AFTER, days=1)
+            yield from script.send(calls[name])
+    elif scenario in {"before-midnight", "long-day"}:
+        for call in calls.values():
+            yield from _use_up(p, call, extra=True)
+        yield from _at(p, LONG if scenario == "long-day" else BEFORE)
+        for call in calls.values():
+            yield from script.send(call)
+    else:
+        for call in calls.values():
+            yield from _use_up(p, call)
+    if scenario == "per-customer":
+        other = yield from _customer(p, "other")
+        for call in _calls(p, other, present=False).values():
+            yield from script.send(call)
+        attended += _calls(p, other, present=True).values()
+    for call in attended:
+        yield from script.send(call)
+
+
+def _use_up(p: Params, call: Call, *, extra: bool = False) -> Script:
+    for _ in range(p.limit + (1 if extra else 0)):
+        yield from script.send(call)
+
+
+def _at(p: Params, hour: time, days: int = 0) -> Script:
+    now = yield from script.clock()
+    if p.zone:
+        today = now.astimezone(p.zone).date()
+        yield from script.clock(at(today + days * DAY, hour, p.zone))
+
+
+@dataclass(slots=True)
+class _Counts:
+    """How often (subject, method, day) was served, and since when it is used up."""
+
+    served: dict[tuple[str, str, date], int] = field(default_factory=dict[tuple[str, str, date], int])
+    closed: dict[tuple[str, str], date] = field(default_factory=dict[tuple[str, str], date])
+
+
+def check(p: Params, history: History) -> Iterator[Evidence]:
+    """Count served batch calls by subject, method and local day, and judge each next."""
+    attended = served(history)
+    named = {one.id for one in p.operations}
+    counts = _Counts()
+    for exchange in history.exchanges:
+        call = exchange.call
+        if call.operation not in named or call.present or not plain(call):
+            continue
+        day = exchange.at.astimezone(p.zone).date()
+        slot = (call.subject, call.operation, day)
+        used = counts.served.get(slot, 0)
+        if (call.subject, call.operation) in attended:
+            yield from _judge(p, exchange, counts, used, day)
+        if exchange.accepted:
+            counts.served[slot] = used + 1
+        elif exchange.refused and used >= p.limit:
+            counts.closed[slot[:2]] = day
+
+
+def _judge(
+    p: Params, exchange: Exchange, counts: _Counts, used: int, day: date
+) -> Iterator[Evidence]:
+    call = exchange.call
+    if used >= p.limit:
+        facet = _refusal_facet(p, exchange, counts, day)
+        if facet:
+            yield must_be_refused(facet, exchange, f"{p.limit} calls were served today")
+        return
+    closed = counts.closed.get((call.subject, call.operation))
+    if closed is not None and closed < day:
+        if used == 0:
+            yield must_be_served(
+                f"{call.operation}-next-day", exchange, f"a new day after {closed} has begun"
+            )
+    elif used == 0 and _others_used_up(p, counts, exchange, day, same_subject=True):
+        yield must_be_served("per-method", exchange, "only other methods are used up")
+    elif used == 0 and _others_used_up(p, counts, exchange, day, same_subject=False):
+        yield must_be_served("per-customer", exchange, "only another customer's are used up")
+    else:
+        yield must_be_served(
+            f"{call.operation}-served", exchange, f"{used} of {p.limit} calls used today"
+        )
+
+
+def _refusal_facet(p: Params, exchange: Exchange, counts: _Counts, day: date) -> str | None:
+    """Return the facet on which a call beyond the limit bears.
+
+    Late calls bear on whose midnight it is, but only after a refusal the same
+    day: without one, nothing was enforced that midnight could have lifted.
+    """
+    late = _late(p, exchange.at)
+    if late is None:
+        return f"{exchange.call.operation}-refused"
+    closed = counts.closed.get((exchange.call.subject, exchange.call.operation))
+    return late if closed == day else None
+
+
+def _late(p: Params, now: datetime) -> str | None:
+    if p.zone is None:
+        return None
+    local = now.astimezone(p.zone)
+    if local.time() >= LONG and length(local.date(), p.zone) > ORDINARY:
+        return "long-day"
+    return "before-midnight" if local.time() >= BEFORE else None
+
+
+def _others_used_up(
+    p: Params, counts: _Counts, exchange: Exchange, day: date, *, same_subject: bool
+) -> bool:
+    call = exchange.call
+    return any(
+        used >= p.limit
+        and on == day
+        and (
+            (subject == call.subject and operation != call.operation)
+            if same_subject
+            else (subject != call.subject and operation == call.operation)
+        )
+        for (subject, operation, on), used in counts.served.items()
+    )
+
+
+RULE = Rule(
+    kind="quota",
+    party=Party.BANK,
+    parse=parse,
+    facets=facets,
+    price=price,
+    probe=probe,
+    check=check,
+)

@@ -1,0 +1,72 @@
+"""What a rule kind is: parameters, facets, price, probe, check.
+
+One frozen record a kind, in a file of the kind's name; `rules.RULES` is the
+visible table of them. A probe is a generator that yields steps and is sent
+replies, so it does no I/O and cannot tell a sandbox from a live bank. A check
+is a pure function that judges any history, its own probe's or a stranger's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeAlias, TypeVar
+
+from assay.history import History, Reply, Step
+from assay.model import Capability, Clause, Contract, Party
+from assay.verdict import Evidence, Standing
+
+P = TypeVar("P")
+
+#: A probe at work: yields steps, is sent what became of each.
+Script: TypeAlias = Generator[Step, Reply, None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Want:
+    """Something that the profile must spell before a facet can be asked.
+
+    `feature` is one of key, on, links, credentials, mode, value, argument, field;
+    `name` says which. `otherwise` is the verdict where the profile is silent.
+    """
+
+    operation: str
+    feature: str
+    name: str = ""
+    otherwise: Standing = Standing.UNVERIFIED
+
+    def __str__(self) -> str:
+        tail = f".{self.name}" if self.name else ""
+        return f"operations.{self.operation}.{self.feature}{tail}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facet:
+    """One way in which a clause can hold or be broken; becomes one obligation.
+
+    `asks` completes the clause's sentence; facets of one `scenario` share a trial.
+    """
+
+    id: str
+    asks: str
+    scenario: str
+    needs: frozenset[Capability]
+    wants: tuple[Want, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule(Generic[P]):
+    """A rule kind. `price` is the number of calls that a scenario spends."""
+
+    kind: str
+    party: Party
+    parse: Callable[[Clause, Contract], P]
+    facets: Callable[[P], tuple[Facet, ...]]
+    price: Callable[[P, str], int]
+    probe: Callable[[P, str], Script]
+    check: Callable[[P, History], Iterator[Evidence]]
+
+
+def needs(*capabilities: Capability) -> frozenset[Capability]:
+    """Return the capabilities as the set that a facet takes."""
+    return frozenset(capabilities)

@@ -1,0 +1,131 @@
+"""`unsupported-mode`: asking for a mode gives a refusal, or no more than without it.
+
+Built for history modes: "no more" means nothing older than so many days. The
+control is the same question without the mode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from zoneinfo import ZoneInfo
+
+from assay.history import Call, History, Holding
+from assay.model import Capability, Clause, Contract, Operation, Party
+from assay.rules import params, script
+from assay.rules.folds import AGREES, DISAGREES, UNCLEAR, Walk, describe, earliest, walks
+from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.verdict import Evidence
+
+FACET = "gives-no-more"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The operation and its mode, and how far back answers may go without it."""
+
+    operation: Operation
+    mode: str
+    days: int
+    grant: Operation | None
+    owner: str
+    zone: ZoneInfo | None
+
+
+def parse(clause: Clause, contract: Contract) -> Params:
+    """Read the clause's parameters."""
+    operation = params.operation(clause, contract)
+    return Params(
+        operation=operation,
+        mode=params.text(clause, "mode"),
+        days=params.whole(clause, "days"),
+        grant=params.granting(clause, contract),
+        owner=script.owners(contract, operation)[0],
+        zone=contract.zone,
+    )
+
+
+def facets(p: Params) -> tuple[Facet, ...]:
+    """One facet."""
+    return (
+        Facet(
+            id=FACET,
+            asks=f"asking for {p.mode} gives a refusal or nothing older than {p.days} days",
+            scenario="asked",
+            needs=needs(Capability.PSU, Capability.ROSTER, Capability.ENTRIES),
+            wants=(
+                Want(operation=p.operation.id, feature="mode", name=p.mode),
+                Want(operation=p.operation.id, feature="on"),
+            ),
+        ),
+    )
+
+
+def price(p: Params, scenario: str) -> int:  # noqa: ARG001
+    """Count the calls: consent, control, the mode alone, the mode from long ago."""
+    return (1 if p.grant else 0) + 2 + (1 if p.operation.since else 0)
+
+
+def probe(p: Params, scenario: str) -> Script:  # noqa: ARG001
+    """Ask plainly, then in the mode, then in the mode for what is older."""
+    today = (yield from script.clock()).date()
+    old = timedelta(days=p.days + 60)
+    entries = script.days_before(today, 1, p.days + 1, p.days + 30, p.days + 60)
+    psu = yield from script.arrange("psu", Holding(resource=p.owner, entries=entries))
+    key = psu.owns[0].key
+    yield from script.grant(p.grant, "psu", key)
+    plain = script.arguments(p.operation, key)
+    yield from script.walk(Call(operation=p.operation.id, subject="psu", arguments=plain))
+    asked = [plain]
+    if p.operation.since:
+        asked.append({**plain, p.operation.since: str(today - old)})
+    for arguments in asked:
+        yield from script.walk(
+            Call(
+                operation=p.operation.id,
+                subject="psu",
+                arguments=arguments,
+                mode=p.mode,
+                deviation=f"in the mode {p.mode}",
+            )
+        )
+
+
+def check(p: Params, history: History) -> Iterator[Evidence]:
+    """Judge every walk in the mode for a customer who has older entries."""
+    controlled: set[str] = set()
+    for walk in walks(history, p.operation.id):
+        if walk.call.mode is None and walk.ended:
+            controlled.add(walk.call.subject)
+        elif walk.call.mode == p.mode and walk.call.subject in controlled:
+            yield _judge(p, walk)
+
+
+def _judge(p: Params, walk: Walk) -> Evidence:
+    first = walk.pages[0]
+    limit = earliest(first.at, p.days, p.zone)
+    older = [item for item in walk.items if item.on and item.on < limit]
+    if first.refused or (walk.ended and not older):
+        agreement = AGREES
+    else:
+        agreement = DISAGREES if older else UNCLEAR
+    return Evidence(
+        facet=FACET,
+        agreement=agreement,
+        expected=f"a refusal, or nothing before {limit}",
+        seen=f"{len(older)} items are older" if older else describe(first),
+        exchanges=walk.numbers,
+        deviation=walk.call.deviation,
+    )
+
+
+RULE = Rule(
+    kind="unsupported-mode",
+    party=Party.BANK,
+    parse=parse,
+    facets=facets,
+    price=price,
+    probe=probe,
+    check=check,
+)

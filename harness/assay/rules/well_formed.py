@@ -1,0 +1,148 @@
+"""`well-formed`: what says it is JSON is JSON, and what is accepted says so.
+
+Judged on the wire, below any binding: a target that breaks this makes most other
+questions unanswerable, and this is the clause that says why.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from assay.history import Call, Exchange, History, Holding
+from assay.model import Capability, Clause, Contract, Operation, Party
+from assay.rules import params, script
+from assay.rules.folds import AGREES, DISAGREES
+from assay.rules.rule import Facet, Rule, Script, needs
+from assay.verdict import Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The operations to call, how consent is given, and what is owned."""
+
+    operations: tuple[Operation, ...]
+    grant: Operation | None
+    contract: Contract
+
+
+def parse(clause: Clause, contract: Contract) -> Params:
+    """Read the clause's parameters."""
+    return Params(
+        operations=params.operations(clause, contract),
+        grant=params.granting(clause, contract),
+        contract=contract,
+    )
+
+
+def facets(p: Params) -> tuple[Facet, ...]:  # noqa: ARG001
+    """One facet for the body, one for what it is declared to be."""
+    return tuple(
+        Facet(id=id_, asks=asks, scenario="each", needs=needs(Capability.PSU))
+        for id_, asks in (
+            ("json", "every body that is declared as JSON is well-formed JSON"),
+            ("media-type", "every accepted answer with a body declares JSON"),
+        )
+    )
+
+
+def price(p: Params, scenario: str) -> int:  # noqa: ARG001
+    """Count the calls: each operation once for every owner, one refusal."""
+    asked = sum(
+        len(script.owners(p.contract, one)) if one.about else 1
+        for one in p.operations
+        if one != p.grant
+    )
+    return asked + (2 if p.grant else 0)
+
+
+def probe(p: Params, scenario: str) -> Script:  # noqa: ARG001
+    """Provoke a refusal, then call every operation about everything."""
+    today = (yield from script.clock()).date()
+    entries = script.days_before(today, 1, 2)
+    psu = yield from script.arrange(
+        "psu",
+        *(Holding(resource=root.id, entries=entries) for root in script.roots(p.contract)),
+    )
+    guarded = next((one for one in p.operations if one.about), None)
+    if p.grant and guarded:
+        yield from script.send(
+            Call(
+                operation=guarded.id,
+                subject="psu",
+                arguments=script.arguments(guarded, psu.owns[0].key),
+                deviation="before any consent",
+            )
+        )
+    yield from script.grant(p.grant, "psu", *(one.key for one in psu.owns))
+    for operation in p.operations:
+        if operation == p.grant:
+            continue
+        for key in [one.key for one in psu.owns][: None if operation.about else 1]:
+            yield from script.send(
+                Call(
+                    operation=operation.id,
+                    subject="psu",
+                    arguments=script.arguments(operation, key),
+                )
+            )
+
+
+def is_json(media_type: str) -> bool:
+    """Whether a media type is JSON's own or one with its suffix (RFC 6839)."""
+    return media_type.endswith(("/json", "+json"))
+
+
+def _refuse(name: str) -> object:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _broken(body: bytes) -> str:
+    """Say why a body is not JSON (RFC 8259); empty when it is."""
+    try:
+        json.loads(body.decode("utf-8"), parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        return str(error) or "it is nested too deep"
+    return ""
+
+
+def check(p: Params, history: History) -> Iterator[Evidence]:  # noqa: ARG001
+    """Judge every answer that has a body, whatever was asked."""
+    for exchange in history.exchanges:
+        wire = exchange.wire
+        if wire.status and wire.body and not wire.truncated:
+            yield from _judge(exchange)
+
+
+def _judge(exchange: Exchange) -> Iterator[Evidence]:
+    wire = exchange.wire
+    declared = is_json(wire.media_type)
+    if declared:
+        broken = _broken(wire.body)
+        yield Evidence(
+            facet="json",
+            agreement=DISAGREES if broken else AGREES,
+            expected=f"well-formed JSON, as {wire.media_type} says",
+            seen=f"it is not: {broken}" if broken else "it is",
+            exchanges=(exchange.n,),
+        )
+    if 200 <= wire.status < 300:  # noqa: PLR2004 -- the class of success
+        yield Evidence(
+            facet="media-type",
+            agreement=AGREES if declared else DISAGREES,
+            expected="a JSON media type on an accepted answer",
+            seen=wire.media_type or "none is declared",
+            exchanges=(exchange.n,),
+        )
+
+
+RULE = Rule(
+    kind="well-formed",
+    party=Party.BANK,
+    parse=parse,
+    facets=facets,
+    price=price,
+    probe=probe,
+    check=check,
+)

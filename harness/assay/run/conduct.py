@@ -1,0 +1,243 @@
+"""A run: trials held one by one, every obligation given a verdict, all recorded.
+
+`Session` is what both the command line and the pytest plugin use. It writes the
+plan before the first call and the footer after the last verdict, and refuses to
+finish with an obligation forgotten.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from assay.errors import TargetError
+from assay.history import Event, Exchange
+from assay.model import Level
+from assay.plan import Fate, Plan, Trial, script_of
+from assay.rules.maintenance_window import Params as Window
+from assay.rules.maintenance_window import windows
+from assay.run.drive import Driven, drive
+from assay.run.journal import Journal, header, planned
+from assay.run.judge import StaticWatch, discount_static, judge
+from assay.run.stage import Stage
+from assay.target.encode import Access
+from assay.target.join import expired, waiver_of
+from assay.verdict import Exit, Standing, Verdict, exit_of, tally
+
+#: Verdicts that leave a must unsettled.
+OPEN = frozenset({Standing.INDETERMINATE, Standing.UNVERIFIED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What a user asked for, as far as it shapes verdicts and the record."""
+
+    seed: int = 0
+    allow_incomplete: bool = False
+    selection: Mapping[str, str] = field(default_factory=dict[str, str])
+    command: str = "assay run"
+    #: The part of a reproduction command between `assay run` and the selection.
+    reproduce: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What a finished run amounts to."""
+
+    verdicts: tuple[Verdict, ...]
+    counts: Mapping[str, int]
+    exchanges: int
+    faults: tuple[str, ...]
+    exit: Exit
+
+
+@dataclass(slots=True, kw_only=True)
+class Session:
+    """A run in progress."""
+
+    plan: Plan
+    stage: Stage
+    journal: Journal
+    options: Options = field(default_factory=Options)
+    on_exchange: Callable[[], None] = lambda: None
+    faults: list[str] = field(default_factory=list[str])
+    exchanges: int = 0
+    _found: dict[str, Verdict] = field(default_factory=dict[str, Verdict])
+    _watch: StaticWatch = field(default_factory=StaticWatch)
+    _windows: dict[str, tuple[Window, ...]] = field(
+        default_factory=dict[str, tuple[Window, ...]]
+    )
+    _operations: dict[int, str] = field(default_factory=dict[int, str])
+
+    def open(self) -> None:
+        """Write the header and the whole plan."""
+        options = self.options
+        self.journal.write(
+            "header",
+            header(
+                self.plan,
+                self.stage.profile,
+                seed=options.seed,
+                selection=options.selection,
+                command=options.command,
+            ),
+        )
+        for item in self.plan.items:
+            self.journal.write("plan", planned(item))
+        self._windows = {id_: windows(one) for id_, one in self.plan.contracts.items()}
+        for item in self.plan.items:
+            if item.fate is not Fate.ASK:
+                verdict = Verdict(
+                    obligation=item.obligation.id, standing=item.standing, reason=item.why
+                )
+                self._found[item.obligation.id] = verdict
+
+    def hold(self, trial: Trial) -> tuple[Verdict, ...]:
+        """Hold one trial, and return the verdicts on what it settles.
+
+        A fault of the harness costs its own trial and no other.
+
+        Raises:
+            TargetError: nothing was ever reached at the target.
+        """
+        try:
+            driven, verdicts = self._try(trial)
+        except TargetError as error:
+            if not self.stage.client.reached:
+                raise
+            verdicts = self._without(trial, f"the world failed: {error}")
+        except Exception as error:  # noqa: BLE001 -- a fault of ours must not cost the record
+            what = f"{type(error).__name__}: {error}"[:500]
+            self.faults.append(f"{trial.id}: {what}")
+            self.journal.write(
+                "fault", {"where": trial.id, "what": self.journal.redactor.text(what)}
+            )
+            verdicts = self._without(trial, "harness fault")
+        else:
+            self._watch.see(driven.history)
+        self._found.update({one.obligation: one for one in verdicts})
+        return discount_static(verdicts, self._watch.static(), self._operations)
+
+    def _try(self, trial: Trial) -> tuple[Driven, tuple[Verdict, ...]]:
+        applied, script = script_of(self.plan, trial)
+
+        def record(event: Event, access: Access) -> None:
+            self.journal.event(trial.id, event, access)
+            if isinstance(event, Exchange):
+                self._operations[event.n] = event.call.operation
+                self.on_exchange()
+
+        driven = drive(
+            script,
+            self.stage,
+            self.plan.contracts[trial.contract].operations,
+            number=self._number,
+            record=record,
+        )
+        return driven, judge(applied, trial.settles, driven, self._windows[trial.contract])
+
+    def _number(self) -> int:
+        self.exchanges += 1
+        return self.exchanges
+
+    @staticmethod
+    def _without(trial: Trial, why: str) -> tuple[Verdict, ...]:
+        return tuple(
+            Verdict(obligation=one.id, standing=Standing.INDETERMINATE, reason=why)
+            for one in trial.settles
+        )
+
+    def close(self) -> Result:
+        """Write every verdict and the footer; planned must equal judged."""
+        rough = [self._found[item.obligation.id] for item in self.plan.items]
+        verdicts = tuple(
+            self._waived(one)
+            for one in discount_static(rough, self._watch.static(), self._operations)
+        )
+        for one in verdicts:
+            self.journal.verdict(one, self._reproduce(one.obligation))
+        counts = tally(verdicts)
+        if sum(counts.values()) != len(self.plan.items):
+            self.faults.append("planned obligations and verdicts do not add up")
+        exit_ = exit_of(
+            counts,
+            incomplete_musts=sum(
+                item.obligation.level is Level.MUST and verdict.standing in OPEN
+                for item, verdict in zip(self.plan.items, verdicts, strict=True)
+            ),
+            faults=len(self.faults),
+            allow_incomplete=self.options.allow_incomplete,
+        )
+        self._footer(counts, exit_)
+        return Result(
+            verdicts=verdicts,
+            counts=counts,
+            exchanges=self.exchanges,
+            faults=tuple(self.faults),
+            exit=exit_,
+        )
+
+    def abort(self, why: str) -> None:
+        """Close the record of a run that cannot go on; nothing is blamed on anybody."""
+        settled = [
+            self._found[item.obligation.id]
+            for item in self.plan.items
+            if item.obligation.id in self._found
+        ]
+        for one in settled:
+            self.journal.verdict(one, self._reproduce(one.obligation))
+        self._footer(tally(settled), Exit.USAGE, aborted=why)
+
+    def _footer(self, counts: Mapping[str, int], exit_: Exit, **more: str) -> None:
+        self.journal.footer(
+            {
+                "planned": len(self.plan.items),
+                "counts": dict(counts),
+                "exchanges": self.exchanges,
+                "faults": len(self.faults),
+                "exit": exit_.value,
+                **more,
+            }
+        )
+
+    def _reproduce(self, obligation: str) -> str:
+        seed = f" --seed {self.options.seed}" if self.options.seed else ""
+        return f"assay run{self.options.reproduce} -k {shlex.quote(obligation)}{seed}"
+
+    def _waived(self, verdict: Verdict) -> Verdict:
+        """Apply the profile's waiver of an obligation, if it has a sound one."""
+        waiver = waiver_of(self.stage.profile, verdict.obligation)
+        if waiver is None:
+            return verdict
+        if expired(waiver, datetime.now(UTC).date()):
+            reason = f"the waiver of {waiver.owner} expired on {waiver.expires}"
+            return replace(verdict, standing=Standing.VIOLATES, reason=reason)
+        if verdict.standing is Standing.VIOLATES:
+            reason = f"{waiver.reason} ({waiver.owner}, until {waiver.expires})"
+            return replace(verdict, standing=Standing.WAIVED, reason=reason)
+        if verdict.standing is Standing.CONFORMS:
+            reason = f"waived by {waiver.owner}, but it conforms now: remove the waiver"
+            return replace(verdict, standing=Standing.VIOLATES, reason=reason)
+        return verdict
+
+
+def conduct(session: Session, on_trial: Callable[[Trial], None] = lambda _: None) -> Result:
+    """Hold every trial of a session and close it.
+
+    Raises:
+        TargetError: the target was never reached; the journal says so.
+    """
+    session.open()
+    try:
+        for trial in session.plan.trials:
+            on_trial(trial)
+            session.hold(trial)
+    except TargetError as error:
+        session.abort(str(error))
+        raise
+    except KeyboardInterrupt:
+        session.abort("interrupted")
+        raise
+    return session.close()

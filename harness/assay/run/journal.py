@@ -1,0 +1,204 @@
+"""The journal: one line of JSON for everything, written as it happens.
+
+Header, plan, events, verdicts, footer. It is the record of a run; every report
+is a view of it. Lines are flushed one by one and redacted before they are
+written, so that a run that is cut short leaves an honest, unfinished journal.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+
+from assay import __version__
+from assay.errors import InputError
+from assay.history import Advanced, Event, Exchange, Indeterminate, Subject
+from assay.model import Contract
+from assay.plan import Plan, Planned
+from assay.run.redact import Redactor
+from assay.target.encode import Access
+from assay.target.profile import Profile
+from assay.verdict import Verdict
+
+FORMAT = 1
+
+
+@dataclass(slots=True, kw_only=True)
+class Journal:
+    """An open journal; with no `out` it only counts, for runs nobody keeps."""
+
+    out: IO[str] | None
+    redactor: Redactor = field(default_factory=Redactor)
+    _digest: Any = field(default_factory=hashlib.sha256)
+
+    @classmethod
+    def at(cls, path: Path) -> Journal:
+        """Open a new journal; an existing one is never written over.
+
+        Raises:
+            InputError: the file exists, or cannot be made.
+        """
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            return cls(out=path.open("x", encoding="utf-8", newline="\n"))
+        except FileExistsError:
+            hint = "choose another --out; what is recorded is never written over"
+            raise InputError.one(str(path), "a journal is there already", hint=hint) from None
+        except OSError as error:
+            what = f"cannot write the journal: {error.strerror}"
+            raise InputError.one(str(path), what) from None
+
+    def write(self, kind: str, record: Mapping[str, object]) -> None:
+        """Write one line and flush it."""
+        if self.out is None:
+            return
+        line = json.dumps({"type": kind, **record}, ensure_ascii=False, default=str) + "\n"
+        # Lone surrogates from a target must not be able to stop the record.
+        encoded = line.encode("utf-8", "replace")
+        self._digest.update(encoded)
+        self.out.write(encoded.decode("utf-8"))
+        self.out.flush()
+
+    def event(self, trial: str, event: Event, access: Access) -> None:
+        """Write what happened in a trial."""
+        if self.out is None:
+            return
+        match event:
+            case Subject():
+                self.redactor.learn(event, access)
+                self.write("subject", {"trial": trial, **self._subject(event)})
+            case Advanced(now=now):
+                self.write("advanced", {"trial": trial, "now": now.isoformat()})
+            case Exchange():
+                self.write("exchange", {"trial": trial, **self._exchange(event)})
+
+    def _subject(self, subject: Subject) -> dict[str, object]:
+        return {
+            "name": subject.name,
+            "now": subject.now.isoformat(),
+            "owns": [
+                {
+                    "resource": one.resource,
+                    "key": self.redactor.name(one.key, one.resource),
+                    "traits": dict(one.traits),
+                    "entries": len(one.entries),
+                }
+                for one in subject.owns
+            ],
+        }
+
+    def _exchange(self, exchange: Exchange) -> dict[str, object]:
+        call, outcome = exchange.call, exchange.outcome
+        why = self.redactor.text(outcome.why) if isinstance(outcome, Indeterminate) else ""
+        return {
+            "n": exchange.n,
+            "at": exchange.at.isoformat(),
+            "operation": call.operation,
+            "subject": call.subject,
+            "present": call.present,
+            "deviation": self.redactor.text(call.deviation),
+            **self.redactor.wire(exchange.wire),
+            "outcome": {"kind": type(outcome).__name__.lower(), "why": why},
+            "ms": round(exchange.ms, 2),
+        }
+
+    def verdict(self, verdict: Verdict, reproduce: str) -> None:
+        """Write a verdict with its evidence."""
+        if self.out is None:
+            return
+        clean = self.redactor.text
+        self.write(
+            "verdict",
+            {
+                "obligation": verdict.obligation,
+                "verdict": verdict.standing.value,
+                "reason": clean(verdict.reason[:2000]),
+                "evidence": [
+                    {
+                        "agreement": one.agreement.value,
+                        "expected": clean(one.expected[:1000]),
+                        "seen": clean(one.seen[:1000]),
+                        "deviation": clean(one.deviation[:1000]),
+                        "exchanges": list(one.exchanges),
+                    }
+                    for one in verdict.evidence
+                ],
+                "calls": verdict.calls,
+                "reproduce": reproduce,
+            },
+        )
+
+    def footer(self, record: Mapping[str, object]) -> None:
+        """Close the journal with its counts and the digest of all lines before."""
+        digest = "sha256:" + self._digest.hexdigest()
+        self.write("footer", {"finished": now(), **record, "digest": digest})
+        if self.out is not None:
+            self.out.close()
+
+
+def now() -> str:
+    """Return the real time in UTC, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def header(
+    plan: Plan, profile: Profile, *, seed: int, selection: Mapping[str, str], command: str
+) -> dict[str, object]:
+    """Return the first line's content: what is run on what, by which tool."""
+    return {
+        "journal": FORMAT,
+        "tool": "assay",
+        "version": __version__,
+        "started": now(),
+        "seed": seed,
+        "contracts": [_contract(one) for one in plan.contracts.values()],
+        "target": {
+            "name": profile.name,
+            "transport": profile.transport.value,
+            "base_url": profile.base_url,
+            "digest": profile.digest,
+        },
+        "selection": dict(selection),
+        "command": command,
+    }
+
+
+def _contract(contract: Contract) -> dict[str, str]:
+    return {
+        "id": contract.id,
+        "title": contract.title,
+        "version": contract.version,
+        "digest": contract.digest,
+        "path": contract.path,
+        "document": contract.document,
+    }
+
+
+def planned(item: Planned) -> dict[str, object]:
+    """Return a plan line's content."""
+    one = item.obligation
+    return {
+        "obligation": one.id,
+        "contract": one.contract,
+        "clause": one.clause,
+        "facet": one.facet,
+        "kind": one.kind,
+        "level": one.level.value,
+        "says": one.says,
+        "asks": one.asks,
+        "sources": [
+            {"section": source.section, "line": source.line, "text": source.text}
+            for source in one.sources
+        ],
+        "line": one.line,
+        "needs": sorted(need.value for need in one.needs),
+        "calls": item.calls,
+        "trial": one.trial,
+        "fate": item.fate.value,
+        "why": item.why,
+    }

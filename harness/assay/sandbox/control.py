@@ -1,0 +1,186 @@
+"""The control API, ``assay-control/1``: worlds to make, clocks to move, customers.
+
+What a conformance run needs and no bank offers in production; ``CONTROL.md`` tells the
+whole protocol, for a bank that wants to add it to its own sandbox. It always answers,
+maintenance or not. Not protected by anything: never put it where strangers reach it.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+from assay.sandbox.days import local
+from assay.sandbox.edge import decoded_path, read_body
+from assay.sandbox.holdings import Order, endow
+from assay.sandbox.orders import (
+    TRAITS,
+    Unusable,
+    read_flag,
+    read_moment,
+    read_orders,
+    read_seed,
+)
+from assay.sandbox.policies import Policies
+from assay.sandbox.roster import Item
+from assay.sandbox.wire import Answer, Json
+from assay.sandbox.world import Registry, World
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
+
+__all__ = ["CAPABILITIES", "PREFIX", "answer_control"]
+
+#: Where the control API lives, and its name.
+PREFIX = "/assay-control/1"
+#: What a run can do with a bank that has this API.
+CAPABILITIES = ("customers", "clock", "roster", "consent", "credentials")
+
+_BODY_LIMIT = 1024 * 1024
+
+_Content: TypeAlias = Mapping[str, object]
+
+
+def answer_control(
+    environ: "WSGIEnvironment", policies: Policies, registry: Registry
+) -> Answer:
+    """Answer one control request."""
+    steps = decoded_path(environ)[len(PREFIX) :].strip("/").split("/")
+    try:
+        action = _route(environ["REQUEST_METHOD"], steps, policies, registry)
+        return action(_content(environ))
+    except Unusable as no:
+        return Answer(status=no.status, body={"message": no.message})
+
+
+def _route(
+    method: str, steps: Sequence[str], policies: Policies, registry: Registry
+) -> Callable[[_Content], Answer]:
+    """Find what a control request asks for."""
+    match (method, *steps):
+        case ("GET", ""):
+            return lambda _: _about()
+        case ("POST", "worlds"):
+            return lambda content: _open(content, registry)
+        case ("DELETE", "worlds", id):
+            return lambda _: _close(id, registry)
+        case ("POST", "worlds", id, "clock"):
+            return lambda content: _turn(content, _world(id, registry))
+        case ("POST", "worlds", id, "customers"):
+            return lambda content: _welcome(
+                content, _world(id, registry), policies, registry
+            )
+        case _:
+            raise Unusable("no such control; see GET /assay-control/1/", 404)
+
+
+def _content(environ: "WSGIEnvironment") -> _Content:
+    """Read the body; nothing at all stands for an empty object."""
+    body = read_body(environ, _BODY_LIMIT)
+    if len(body) > _BODY_LIMIT:
+        raise Unusable(f"expected at most {_BODY_LIMIT} bytes")
+    if not body:
+        return {}
+    try:
+        content: object = json.loads(body)
+    except (ValueError, RecursionError):
+        raise Unusable("expected a JSON object; this is not JSON") from None
+    if not isinstance(content, dict):
+        raise Unusable("expected a JSON object")
+    return cast("dict[str, object]", content)
+
+
+def _world(id: str, registry: Registry) -> World:
+    world = registry.world(id)
+    if world is None:
+        raise Unusable(f"no world {id[:20]!r}; it was closed, or never opened", 404)
+    return world
+
+
+def _shown(moment: datetime) -> str:
+    return local(moment).isoformat()
+
+
+def _about() -> Answer:
+    return Answer(
+        status=200,
+        body={
+            "api": "assay-control/1",
+            "capabilities": CAPABILITIES,
+            "traits": dict(TRAITS.items()),
+        },
+    )
+
+
+def _open(content: _Content, registry: Registry) -> Answer:
+    world = registry.open(read_seed(content), read_moment(content, "now"))
+    return Answer(status=201, body={"world": world.id, "now": _shown(world.now)})
+
+
+def _close(id: str, registry: Registry) -> Answer:
+    _world(id, registry)
+    registry.close(id)
+    return Answer(status=204, body=b"")
+
+
+def _turn(content: _Content, world: World) -> Answer:
+    moment = read_moment(content, "to")
+    if moment is None:
+        raise Unusable("to: expected like 2026-09-16T10:00:00+02:00")
+    with world.lock:
+        if moment < world.now:
+            raise Unusable(f"to: the clock is at {_shown(world.now)} already", 409)
+        world.now = moment
+    return Answer(status=200, body={"now": _shown(moment)})
+
+
+def _welcome(
+    content: _Content, world: World, policies: Policies, registry: Registry
+) -> Answer:
+    orders = read_orders(content)
+    with_entries = read_flag(content, "roster", default=True)
+    with world.lock:
+        customer = registry.welcome(world)
+        holdings = [
+            _holding(item, order, with_entries)
+            for order in orders
+            for item in endow(world, customer, order, policies)
+        ]
+    body: dict[str, Json] = {
+        "customer": customer.id,
+        "name": customer.name,
+        "token": customer.token,
+        "login": customer.login,
+        "password": customer.password,
+        "now": _shown(world.now),
+        "holdings": holdings,
+    }
+    return Answer(status=201, body=body)
+
+
+def _holding(item: Item, order: Order, with_entries: bool) -> Json:
+    holding: dict[str, Json] = {
+        "resource": item.resource,
+        "key": item.key,
+        "traits": _traits(item),
+    }
+    if with_entries or order.entries is not None:
+        holding["entries"] = [
+            {"key": entry.id, "date": entry.date.isoformat()}
+            for entry in item.ledger.arranged()
+        ]
+    return holding
+
+
+def _traits(item: Item) -> Json:
+    """Tell what is not ordinary about an item, and when a card was last used."""
+    traits: dict[str, Json] = {
+        "savings": item.savings,
+        "inactive": not item.active,
+        "offline": not item.online,
+        "never-used": item.resource == "card" and item.last_used is None,
+    }
+    traits = {name: True for name, is_so in traits.items() if is_so}
+    if item.last_used is not None:
+        traits["last-used"] = item.last_used.isoformat()
+    return traits

@@ -1,0 +1,190 @@
+"""The bank's HTTP side: from a WSGI environment to a request, and an answer to bytes.
+
+The routing table is built once, and nothing is compiled for a call: hundreds of whole
+runs are made against this bank. Anything may arrive here, and nothing that arrives
+makes it fail. Not for decisions: those are policies.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, cast, get_args
+from urllib.parse import parse_qsl
+
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
+from werkzeug.routing import Map, Rule
+
+from assay.sandbox.credentials import recognise
+from assay.sandbox.policies import Approach, Policies
+from assay.sandbox.reading import BODY_LIMIT, Malformed
+from assay.sandbox.service import METHODS, Refused, Visit
+from assay.sandbox.wire import Answer, Missing, Operation, Request, Route, error
+from assay.sandbox.world import Registry, Session
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+__all__ = ["answer_third_party", "decoded_path", "read_body", "send"]
+
+_PATHS: tuple[tuple[str, str, Operation | Missing, Route], ...] = (
+    ("GET", "/accounts", "accounts", "main"),
+    ("PUT", "/consents", "consents", "main"),
+    ("GET", "/accounts/balances", "balances", "main"),
+    ("GET", "/balances", "balances", "short"),
+    ("GET", "/accounts/transactions", "transactions", "main"),
+    ("GET", "/transactions", "transactions", "short"),
+    ("GET", "/accounts/<iban>/transactions", "transactions", "path"),
+    ("GET", "/trustedBeneficiaries", "trustedBeneficiaries", "main"),
+    ("GET", "/endUserIdentity", "endUserIdentity", "main"),
+)
+_ROUTES = Map(
+    [
+        Rule(path, methods=[verb], endpoint=(operation, route))
+        for verb, path, operation, route in _PATHS
+    ],
+    strict_slashes=False,
+    merge_slashes=False,
+).bind("bank")
+
+_STATUS_LINES = {
+    status.value: f"{status.value} {status.phrase}" for status in HTTPStatus
+}
+_TOKEN: frozenset[Approach] = frozenset({"token"})
+_MISSING: frozenset[str] = frozenset(get_args(Missing))
+_encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+
+
+def answer_third_party(
+    environ: "WSGIEnvironment",
+    policies: Policies,
+    registry: Registry,
+    base_url: str | None,
+) -> Answer:
+    """Answer one call of a third party."""
+    request, refusal = _read(environ, base_url)
+    return policies.respond(request, refusal or _answer(request, policies, registry))
+
+
+def _answer(request: Request, policies: Policies, registry: Registry) -> Answer:
+    operation = request.operation
+    honours = _TOKEN
+    if operation in METHODS:
+        honours = policies.honours[cast("Operation", operation)]
+    session = recognise(request, registry, honours)
+    if session is None:
+        challenge = ("WWW-Authenticate", "Bearer")
+        return error(401, "a token of the customer is needed", challenge)
+    if policies.closed(session.world.now):
+        return error(503, "closed for maintenance", ("Retry-After", "3600"))
+    if operation is None:
+        return error(404, "no such method")
+    if operation in _MISSING:
+        consented = session.customer.consent is not None
+        return policies.unavailable[cast("Missing", operation)](consented)
+    return _perform(request, cast("Operation", operation), policies, session)
+
+
+def _perform(
+    request: Request, operation: Operation, policies: Policies, session: Session
+) -> Answer:
+    world, customer = session.world, session.customer
+    visit = Visit(policies=policies, world=world, customer=customer, request=request)
+    try:
+        with world.lock:
+            return METHODS[operation](visit)
+    except Refused as no:
+        return error(no.status, no.message)
+    except Malformed as no:
+        status = policies.malformed[operation](no.fault)
+        return error(status, f"this does not read: {no.fault}")
+
+
+def _read(
+    environ: "WSGIEnvironment", base_url: str | None
+) -> tuple[Request, Answer | None]:
+    """Route a call; the answer is given when its verb already decides it."""
+    path = decoded_path(environ)
+    method: str = environ["REQUEST_METHOD"]
+    refusal = None
+    operation: Operation | Missing | None = None
+    route: Route = "main"
+    values: Mapping[str, Any] = {}
+    try:
+        (operation, route), values = _ROUTES.match(path, method)
+    except MethodNotAllowed as no:
+        allow = ", ".join(sorted(no.valid_methods or ()))
+        refusal = error(405, "this path has other methods", ("Allow", allow))
+    except HTTPException:
+        operation = None
+    request = Request(
+        method=method,
+        path=path,
+        operation=operation,
+        route=route,
+        identifier=values.get("iban"),
+        query=_query(environ),
+        authorization=environ.get("HTTP_AUTHORIZATION", ""),
+        attended=bool(environ.get("HTTP_PSU_IP_ADDRESS")),
+        body=read_body(environ, BODY_LIMIT) if operation == "consents" else b"",
+        base=base_url or _own_base(environ),
+    )
+    return request, refusal
+
+
+def decoded_path(environ: "WSGIEnvironment") -> str:
+    """Read the path as UTF-8, which WSGI hides inside Latin-1."""
+    path: str = environ.get("PATH_INFO", "")
+    if not path.isascii():
+        path = path.encode("latin-1", "replace").decode("utf-8", "replace")
+    return path or "/"
+
+
+def _query(environ: "WSGIEnvironment") -> Mapping[str, str]:
+    """Read the query; of a name that comes twice, the first counts."""
+    text: str = environ.get("QUERY_STRING", "")
+    if not text:
+        return {}
+    try:
+        pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=100)
+    except ValueError:
+        return {"page": ""}
+    query: dict[str, str] = {}
+    for name, value in pairs:
+        query.setdefault(name, value)
+    return query
+
+
+def read_body(environ: "WSGIEnvironment", limit: int) -> bytes:
+    """Read a body up to one byte more than the limit."""
+    try:
+        length = int(environ.get("CONTENT_LENGTH") or 0)
+    except ValueError:
+        return b""
+    if length <= 0:
+        if "HTTP_TRANSFER_ENCODING" not in environ:
+            return b""
+        length = limit + 1
+    body: bytes = environ["wsgi.input"].read(min(length, limit + 1))
+    return body
+
+
+def _own_base(environ: "WSGIEnvironment") -> str:
+    host = environ.get("HTTP_HOST")
+    if not host:
+        host = f"{environ['SERVER_NAME']}:{environ['SERVER_PORT']}"
+    return f"{environ['wsgi.url_scheme']}://{host}"
+
+
+def send(
+    answer: Answer, method: str, start_response: "StartResponse"
+) -> Iterable[bytes]:
+    """Write an answer."""
+    body = answer.body
+    content = body if isinstance(body, bytes) else _encode(body).encode("ascii")
+    if answer.status == HTTPStatus.NO_CONTENT:
+        content = b""
+    headers = [("Content-Length", str(len(content))), *answer.headers]
+    if content:
+        headers.insert(0, ("Content-Type", answer.media))
+    start_response(_STATUS_LINES.get(answer.status, f"{answer.status} Other"), headers)
+    return [b"" if method == "HEAD" else content]

@@ -1,0 +1,62 @@
+"""Giving customers their accounts and cards: the order form, and carrying it out.
+
+The one place where items are made, for the control API and the demo alike. Not for
+reading JSON: :mod:`assay.sandbox.orders` does that.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from assay.sandbox.days import today
+from assay.sandbox.policies import Policies
+from assay.sandbox.roster import Item, Ledger
+from assay.sandbox.wire import Resource
+from assay.sandbox.world import Customer, World
+
+__all__ = ["Order", "endow"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """So many items of one make."""
+
+    resource: Resource
+    count: int = 1
+    savings: bool = False
+    inactive: bool = False
+    offline: bool = False
+    #: Cards: the last day of use; None stands for yesterday.
+    last_used: date | None = None
+    never_used: bool = False
+    #: The days of each item's entries; None: the bank makes its own.
+    entries: tuple[date, ...] | None = None
+
+
+def endow(
+    world: World, customer: Customer, order: Order, policies: Policies
+) -> Sequence[Item]:
+    """Open the ordered items for a customer."""
+    items = [_open(world, order, policies) for _ in range(order.count)]
+    for item in items:
+        customer.items[item.key] = item
+        world.owners[item.key] = customer
+    return items
+
+
+def _open(world: World, order: Order, policies: Policies) -> Item:
+    mark = world.mark()
+    day = today(world.now)
+    last_used = None
+    if order.resource == "card" and not order.never_used:
+        last_used = order.last_used or day - timedelta(days=1)
+    return Item(
+        resource=order.resource,
+        key=policies.mint[order.resource](mark),
+        serial=mark.serial,
+        savings=order.savings,
+        active=not order.inactive,
+        online=not order.offline,
+        last_used=last_used,
+        ledger=Ledger(serial=mark.serial, days=order.entries, opened=day),
+    )

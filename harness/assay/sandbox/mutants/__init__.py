@@ -1,0 +1,41 @@
+"""Banks that are wrong in one way each, and banks that only look wrong.
+
+The harness is tested by breaking the bank: each mutant must turn its own obligations
+red and no other, each neutral variant must leave all green. The tables are here to be
+read; nothing registers itself. A mutant is a value, and the bank knows of none.
+"""
+
+from assay.sandbox.mutants.attended import ATTENDED
+from assay.sandbox.mutants.available import AVAILABLE
+from assay.sandbox.mutants.consent import CONSENT
+from assay.sandbox.mutants.credentials import CREDENTIALS
+from assay.sandbox.mutants.depth import DEPTH
+from assay.sandbox.mutants.fields import FIELDS
+from assay.sandbox.mutants.form import FORM
+from assay.sandbox.mutants.links import LINKS
+from assay.sandbox.mutants.listing import LISTING
+from assay.sandbox.mutants.maintenance import MAINTENANCE
+from assay.sandbox.mutants.mutant import Mutant, Neutral
+from assay.sandbox.mutants.neutral import NEUTRAL
+from assay.sandbox.mutants.paging import PAGING
+from assay.sandbox.mutants.quota import QUOTA
+from assay.sandbox.mutants.unavailable import UNAVAILABLE
+
+__all__ = ["MUTANTS", "NEUTRAL", "Mutant", "Neutral"]
+
+#: Every mutant, by rule kind.
+MUTANTS: tuple[Mutant, ...] = (
+    *AVAILABLE,
+    *UNAVAILABLE,
+    *LISTING,
+    *PAGING,
+    *DEPTH,
+    *FIELDS,
+    *CONSENT,
+    *QUOTA,
+    *ATTENDED,
+    *CREDENTIALS,
+    *LINKS,
+    *MAINTENANCE,
+    *FORM,
+)

@@ -1,0 +1,153 @@
+"""Faults of the consent's scope: too narrow, too wide, or refused with the data.
+
+For each of balances, outstandings, transactions and slips alone. And of the customer's
+name, which a consent discloses.
+"""
+
+from dataclasses import replace
+
+from assay.sandbox.consent import Ask, Decision, Scope, consented_only
+from assay.sandbox.mutants.mutant import Change, breaking
+from assay.sandbox.policies import put
+from assay.sandbox.render import Identity, Row
+from assay.sandbox.wire import KINDS, Kind
+
+__all__ = ["CONSENT"]
+
+
+def _outside(ask: Ask) -> bool:
+    """Pick an own item that a consent leaves out."""
+    return ask.own and ask.consent is not None and ask.item.key not in ask.consent
+
+
+def _before(ask: Ask) -> bool:
+    """Pick an own item, before there was any consent."""
+    return ask.own and ask.consent is None
+
+
+def _owner_consented(ask: Ask) -> bool:
+    """Pick another customer's item, which that customer consented to."""
+    return not ask.own and ask.item.key in (ask.owners_consent or ())
+
+
+def _outside_served(ask: Ask) -> Decision:
+    return Decision.SERVED if _outside(ask) else consented_only(ask)
+
+
+def _outside_leaked(ask: Ask) -> Decision:
+    return Decision.LEAKED if _outside(ask) else consented_only(ask)
+
+
+def _before_served(ask: Ask) -> Decision:
+    return Decision.SERVED if _before(ask) else consented_only(ask)
+
+
+def _before_leaked(ask: Ask) -> Decision:
+    return Decision.LEAKED if _before(ask) else consented_only(ask)
+
+
+def _foreign_served(ask: Ask) -> Decision:
+    return Decision.SERVED if _owner_consented(ask) else consented_only(ask)
+
+
+def _foreign_leaked(ask: Ask) -> Decision:
+    return Decision.LEAKED if _owner_consented(ask) else consented_only(ask)
+
+
+def _all_or_nothing(ask: Ask) -> Decision:
+    """Serve only what is consented to along with everything the customer owns."""
+    if ask.owned <= (ask.consent or frozenset()):
+        return consented_only(ask)
+    return Decision.REFUSED
+
+
+def _never(_ask: Ask) -> Decision:
+    return Decision.REFUSED
+
+
+_SCOPES: tuple[tuple[str, str, str, Scope], ...] = (
+    (
+        "all-or-nothing",
+        "granted",
+        "refused unless the consent names all that the customer owns",
+        _all_or_nothing,
+    ),
+    ("any-consent", "refused", "any consent opens all", _outside_served),
+    ("leaks-outside", "refused", "the refusal has the data", _outside_leaked),
+    ("before-any", "before", "open as long as there is no consent", _before_served),
+    ("leaks-before", "before", "the refusal has the data", _before_leaked),
+    ("owners-consent", "foreign", "anyone's consent counts", _foreign_served),
+    ("leaks-foreign", "foreign", "the refusal has the data", _foreign_leaked),
+)
+_CARDS: tuple[Kind, ...] = ("outstanding", "slip")
+
+
+def _scope(kind: Kind, scope: Scope) -> Change:
+    return lambda bank: replace(bank, scope=put(bank.scope, **{kind: scope}))
+
+
+def _never_named(_name: str, _consented: bool) -> Row:
+    return {}
+
+
+def _misnamed(name: str, consented: bool) -> Row:
+    return {"psuIdentity": name} if consented else {}
+
+
+def _always_named(name: str, _consented: bool) -> Row:
+    return {"PsuIdentity": name}
+
+
+def _named_the_wrong_way_round(name: str, consented: bool) -> Row:
+    return {} if consented else {"PsuIdentity": name}
+
+
+def _identity(identity: Identity) -> Change:
+    return lambda bank: replace(bank, identity=identity)
+
+
+CONSENT = (
+    *(
+        breaking(
+            f"consent.{kind}-{name}",
+            f"consent.scope/{kind}-{facet}",
+            f"{kind}: {says}",
+            _scope(kind, scope),
+        )
+        for kind in KINDS.values()
+        for name, facet, says, scope in _SCOPES
+    ),
+    *(
+        breaking(
+            f"consent.{kind}-never",
+            f"consent.scope/{kind}-granted",
+            f"{kind}: refused in spite of the consent",
+            _scope(kind, _never),
+        )
+        for kind in _CARDS
+    ),
+    breaking(
+        "identity.never",
+        "psu-identity/disclosed-after",
+        "the customer is never named",
+        _identity(_never_named),
+    ),
+    breaking(
+        "identity.misnamed",
+        "psu-identity/disclosed-after",
+        "the customer's name has another name: psuIdentity",
+        _identity(_misnamed),
+    ),
+    breaking(
+        "identity.always",
+        "psu-identity/withheld-before",
+        "the customer is named without a consent",
+        _identity(_always_named),
+    ),
+    breaking(
+        "identity.wrong-way-round",
+        "psu-identity/disclosed-after psu-identity/withheld-before",
+        "the customer is named before the consent, and no more after it",
+        _identity(_named_the_wrong_way_round),
+    ),
+)

@@ -1,0 +1,181 @@
+"""Faults of fields: currencies, kinds of balance, identifiers.
+
+A missing identifier is shown on an extra row, on lists of one page: were it taken from
+a real account, that account would also be missing from the list.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from http import HTTPStatus
+from typing import cast
+
+from assay.sandbox.mutants.mutant import Change, answering, breaking
+from assay.sandbox.policies import put
+from assay.sandbox.render import Currency, Spot
+from assay.sandbox.roster import Mark, iban
+from assay.sandbox.wire import KINDS, Answer, Json, Kind, Request, Resource
+
+__all__ = ["FIELDS"]
+
+_PAGE = 5
+
+
+def _first_dollar(spot: Spot) -> str:
+    return "EUR" if spot.index else "USD"
+
+
+def _last_franc(spot: Spot) -> str:
+    return "CHF" if spot.index == spot.count - 1 else "EUR"
+
+
+def _lower(_spot: Spot) -> str:
+    return "eur"
+
+
+_CURRENCIES: tuple[tuple[str, str, Currency], ...] = (
+    ("first-in-dollars", "the first is in dollars", _first_dollar),
+    ("last-in-francs", "the very last is in francs", _last_franc),
+    ("lower-case", "the code is in lower case", _lower),
+)
+
+
+def _currency(kind: Kind, currency: Currency) -> Change:
+    return lambda bank: replace(bank, currency=put(bank.currency, **{kind: currency}))
+
+
+_READ: tuple[tuple[Resource, str], ...] = (
+    ("account", "balance"),
+    ("card", "outstanding"),
+)
+_TYPES: tuple[tuple[str, str, str, tuple[str | None, ...]], ...] = (
+    ("other-type", "", "the last is an ITAV", ("CLBD", "VALU", "ITAV")),
+    ("type-lower-case", "", "a kind is in lower case", ("CLBD", "valu", "OTHR")),
+    ("fourth-type", "", "there is a fourth, XPCD", ("CLBD", "VALU", "OTHR", "XPCD")),
+    ("last-untyped", "-present", "the last has no kind", ("CLBD", "VALU", None)),
+    ("first-untyped", "-present", "the first has no kind", (None, "VALU", "OTHR")),
+)
+
+
+def _types(resource: Resource, types: tuple[str | None, ...]) -> Change:
+    return lambda bank: replace(
+        bank, balance_types=put(bank.balance_types, **{resource: types})
+    )
+
+
+def _wrong_check_digits(mark: Mark) -> str:
+    right = iban(mark)
+    return f"FR{(int(right[2:4]) + 1) % 100:02d}{right[4:]}"
+
+
+def _wrong_last_digit(mark: Mark) -> str:
+    right = iban(mark)
+    return f"{right[:-1]}{(int(right[-1]) + 1) % 10}"
+
+
+def _domestic(mark: Mark) -> str:
+    return iban(mark)[4:]
+
+
+def _clear_pan(prefix: int) -> Callable[[Mark], str]:
+    def pan(mark: Mark) -> str:
+        digits = f"{prefix:06d}{(mark.seed + mark.serial * 7919) % 10**9:09d}"
+        doubled = [int(digit) * 2 for digit in digits[::2]]
+        total = sum(map(int, digits[1::2])) + sum(n - 9 * (n > 9) for n in doubled)  # noqa: PLR2004
+        return f"{digits}{-total % 10}"
+
+    return pan
+
+
+def _mint(resource: Resource, mint: Callable[[Mark], str]) -> Change:
+    return lambda bank: replace(bank, mint=put(bank.mint, **{resource: mint}))
+
+
+def _on_one_page(request: Request, answer: Answer) -> bool:
+    """Pick lists with room for one more, that have no other page."""
+    if request.operation != "accounts" or answer.status != HTTPStatus.OK:
+        return False
+    body = cast("Mapping[str, Mapping[str, Json]]", answer.body)
+    alone = "next" not in body["links"] and "page" not in request.query
+    return alone and len(body["accounts"]) < _PAGE
+
+
+def _nameless(resource: Resource) -> Change:
+    row: Mapping[str, Json] = {
+        "kind": resource,
+        "name": "En cours d'ouverture",
+        "currency": "EUR",
+    }
+
+    def altered(answer: Answer) -> Answer:
+        body = cast("dict[str, list[Json]]", answer.body)
+        body = {**body, "accounts": [*body["accounts"], row]}
+        return replace(answer, body=cast("Json", body))
+
+    respond = answering(_on_one_page, altered)
+    return lambda bank: replace(bank, respond=respond)
+
+
+FIELDS = (
+    *(
+        breaking(
+            f"euro.{kind}-{name}",
+            f"euro/{kind}",
+            f"{kind}: {says}",
+            _currency(kind, currency),
+        )
+        for kind in KINDS.values()
+        for name, says, currency in _CURRENCIES
+    ),
+    *(
+        breaking(
+            f"balance-type.{read}-{name}",
+            f"balance-type/{read}{facet}",
+            f"{read}: {says}",
+            _types(resource, types),
+        )
+        for resource, read in _READ
+        for name, facet, says, types in _TYPES
+    ),
+    breaking(
+        "iban.wrong-check-digits",
+        "iban/account",
+        "the check digits of IBANs are one too high",
+        _mint("account", _wrong_check_digits),
+    ),
+    breaking(
+        "iban.wrong-last-digit",
+        "iban/account",
+        "the last digit of IBANs is wrong",
+        _mint("account", _wrong_last_digit),
+    ),
+    breaking(
+        "iban.domestic",
+        "iban/account",
+        "the domestic account number is shown for the IBAN",
+        _mint("account", _domestic),
+    ),
+    breaking(
+        "iban.clear-visa",
+        "iban/card",
+        "cards are named by their clear PAN",
+        _mint("card", _clear_pan(497_010)),
+    ),
+    breaking(
+        "iban.clear-mastercard",
+        "iban/card",
+        "cards are named by their clear PAN, of another scheme",
+        _mint("card", _clear_pan(513_200)),
+    ),
+    breaking(
+        "iban.account-nameless",
+        "iban/account-present",
+        "an account is listed without its IBAN",
+        _nameless("account"),
+    ),
+    breaking(
+        "iban.card-nameless",
+        "iban/card-present",
+        "a card is listed without its encrypted PAN",
+        _nameless("card"),
+    ),
+)

@@ -1,0 +1,234 @@
+"""Faults of the list: items missing from it, items that should not be on it.
+
+The list as a whole is only spoiled where two accounts and two cards fit on one page,
+so that eligibility and pagination, which have clauses of their own, stay right.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+from typing import TypeAlias
+
+from assay.sandbox.days import months_before
+from assay.sandbox.eligibility import Listing, card_eligible
+from assay.sandbox.mutants.mutant import Change, breaking
+from assay.sandbox.policies import put
+from assay.sandbox.roster import Item
+
+__all__ = ["LISTING"]
+
+#: Is this card's last use recent enough, today?
+_Window: TypeAlias = Callable[[date, date], bool]
+
+_PAGE = 5
+
+
+def _is_mixed(items: Sequence[Item]) -> bool:
+    """Two of each at least, on one page."""
+    cards = sum(item.resource == "card" for item in items)
+    return len(items) <= _PAGE and cards > 1 and len(items) - cards > 1
+
+
+def _loses(at: int, consented: bool) -> Change:
+    """Leave one item of a mixed list out, with or without a consent."""
+
+    def listed(listing: Listing) -> Sequence[Item]:
+        items = list(listing.items)
+        if _is_mixed(items) and (listing.consent is not None) is consented:
+            del items[at]
+        return items
+
+    return lambda bank: replace(bank, listed=listed)
+
+
+def _consented_only(listing: Listing) -> Sequence[Item]:
+    consent = listing.consent
+    return [item for item in listing.items if consent is None or item.key in consent]
+
+
+def _consented_cards_only(listing: Listing) -> Sequence[Item]:
+    consent = listing.consent
+    return [
+        item
+        for item in listing.items
+        if consent is None or item.resource == "account" or item.key in consent
+    ]
+
+
+def _no_lone_recent_card(listing: Listing) -> Sequence[Item]:
+    """Hide a card used in the past week when it is the only such one."""
+    week_ago = listing.today - timedelta(days=7)
+    recent = [
+        item
+        for item in listing.items
+        if item.last_used is not None and item.last_used >= week_ago
+    ]
+    return [item for item in listing.items if len(recent) > 1 or item not in recent]
+
+
+def _savings_too(item: Item, _today: date) -> bool:
+    return item.active and item.online
+
+
+def _inactive_too(item: Item, _today: date) -> bool:
+    return item.online and not item.savings
+
+
+def _offline_too(item: Item, _today: date) -> bool:
+    return item.active and not item.savings
+
+
+def _inactive_card_too(item: Item, today: date) -> bool:
+    return card_eligible(replace(item, active=True), today)
+
+
+def _unused_card_too(item: Item, today: date) -> bool:
+    return item.active and (item.last_used is None or card_eligible(item, today))
+
+
+def _accounts(eligible: Callable[[Item, date], bool]) -> Change:
+    return lambda bank: replace(bank, eligible=put(bank.eligible, account=eligible))
+
+
+def _cards(eligible: Callable[[Item, date], bool]) -> Change:
+    return lambda bank: replace(bank, eligible=put(bank.eligible, card=eligible))
+
+
+def _window(recent: _Window) -> Change:
+    def eligible(item: Item, today: date) -> bool:
+        return (
+            item.active and item.last_used is not None and recent(item.last_used, today)
+        )
+
+    return _cards(eligible)
+
+
+def _days(count: int) -> _Window:
+    return lambda used, today: used >= today - timedelta(days=count)
+
+
+def _months(count: int) -> _Window:
+    return lambda used, today: used >= months_before(today, count)
+
+
+def _edge(days: int) -> _Window:
+    """Move the edge of the two months by some days."""
+    return lambda used, today: used >= months_before(today, 2) + timedelta(days=days)
+
+
+LISTING = (
+    breaking(
+        "listing.first-account-lost",
+        "accounts.listing/all-without-consent",
+        "without a consent the first account is missing",
+        _loses(0, consented=False),
+    ),
+    breaking(
+        "listing.last-item-lost",
+        "accounts.listing/all-without-consent",
+        "without a consent the last item is missing",
+        _loses(-1, consented=False),
+    ),
+    breaking(
+        "listing.consented-only",
+        "accounts.listing/all-with-consent",
+        "with a consent only what it names is listed",
+        lambda bank: replace(bank, listed=_consented_only),
+    ),
+    breaking(
+        "listing.consented-cards-only",
+        "accounts.listing/all-with-consent",
+        "with a consent only the cards that it names are listed",
+        lambda bank: replace(bank, listed=_consented_cards_only),
+    ),
+    breaking(
+        "listing.last-item-lost-with-consent",
+        "accounts.listing/all-with-consent",
+        "with a consent the last item is missing",
+        _loses(-1, consented=True),
+    ),
+    breaking(
+        "eligible.savings-listed",
+        "accounts.eligible/hides-savings",
+        "savings accounts are listed",
+        _accounts(_savings_too),
+    ),
+    breaking(
+        "eligible.inactive-listed",
+        "accounts.eligible/hides-inactive",
+        "inactive accounts are listed",
+        _accounts(_inactive_too),
+    ),
+    breaking(
+        "eligible.offline-listed",
+        "accounts.eligible/hides-offline",
+        "accounts that are not accessible online are listed",
+        _accounts(_offline_too),
+    ),
+    breaking(
+        "cards.lone-recent-card-hidden",
+        "cards.eligible/lists-recent",
+        "a customer's only card of recent use is not listed",
+        lambda bank: replace(bank, listed=_no_lone_recent_card),
+    ),
+    breaking(
+        "cards.sixty-days",
+        "cards.eligible/lists-just-inside",
+        "sixty days instead of two months (tells them apart when they are 62 days)",
+        _window(_days(60)),
+    ),
+    breaking(
+        "cards.eight-weeks",
+        "cards.eligible/lists-just-inside",
+        "eight weeks instead of two months",
+        _window(_days(56)),
+    ),
+    breaking(
+        "cards.one-month",
+        "cards.eligible/lists-just-inside",
+        "one month instead of two",
+        _window(_months(1)),
+    ),
+    breaking(
+        "cards.edge-two-days-early",
+        "cards.eligible/lists-just-inside",
+        "the window is two days too short",
+        _window(_edge(2)),
+    ),
+    breaking(
+        "cards.edge-one-day-late",
+        "cards.eligible/hides-just-outside",
+        "the window is one day too long",
+        _window(_edge(-1)),
+    ),
+    breaking(
+        "cards.nine-weeks",
+        "cards.eligible/hides-just-outside",
+        "nine weeks instead of two months",
+        _window(_days(63)),
+    ),
+    breaking(
+        "cards.three-months",
+        "cards.eligible/hides-just-outside",
+        "three months instead of two",
+        _window(_months(3)),
+    ),
+    breaking(
+        "cards.any-use",
+        "cards.eligible/hides-just-outside",
+        "a card that was ever used is listed",
+        _window(lambda _used, _today: True),
+    ),
+    breaking(
+        "cards.inactive-listed",
+        "cards.eligible/hides-inactive",
+        "inactive cards are listed",
+        _cards(_inactive_card_too),
+    ),
+    breaking(
+        "cards.never-used-listed",
+        "cards.eligible/hides-never-used",
+        "cards that were never used are listed",
+        _cards(_unused_card_too),
+    ),
+)

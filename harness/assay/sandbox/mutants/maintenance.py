@@ -1,0 +1,137 @@
+"""Faults of the maintenance window: too early, too late, other days, short nights.
+
+Those that end late do so on ordinary Sundays only, for the night of 23 hours has an
+obligation of its own; one says so and breaks both.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, time, timedelta
+
+from assay.sandbox.days import PARIS, local
+from assay.sandbox.maintenance import SUNDAY, Closed, sunday_night
+from assay.sandbox.mutants.mutant import Change, breaking
+
+__all__ = ["MAINTENANCE"]
+
+
+def _clock(hour: int, minute: int = 0) -> time:
+    return time(hour, minute)
+
+
+def _closed(closed: Closed) -> Change:
+    return lambda bank: replace(bank, closed=closed)
+
+
+def _on(days: Callable[[int], bool], start: time, end: time) -> Closed:
+    """Close on some weekdays (Monday is 0) between two wall clock times."""
+
+    def closed(now: datetime) -> bool:
+        wall = local(now)
+        return days(wall.weekday()) and start <= wall.time() < end
+
+    return closed
+
+
+def _sunday(day: int) -> bool:
+    return day == SUNDAY
+
+
+def _any_day(_day: int) -> bool:
+    return True
+
+
+def _changes_clock(now: datetime) -> bool:
+    """Tell whether the clock changes on this local day."""
+    midnight = datetime.combine(local(now).date(), time(), PARIS)
+    return midnight.utcoffset() != (midnight + timedelta(days=1)).utcoffset()
+
+
+def _late(end: time) -> Closed:
+    """End late, but for the nights of a clock change."""
+    usual = _on(_sunday, _clock(2), end)
+    return lambda now: (sunday_night if _changes_clock(now) else usual)(now)
+
+
+def _four_hours_from_two(now: datetime) -> bool:
+    """Take the window to last four hours, whatever the clock does."""
+    two = datetime.combine(local(now).date(), _clock(2), PARIS).astimezone(UTC)
+    return local(now).weekday() == SUNDAY and two <= now < two + timedelta(hours=4)
+
+
+def _hours_after_midnight(now: datetime) -> bool:
+    """Take the window to be from two to six hours after midnight."""
+    midnight = datetime.combine(local(now).date(), time(), PARIS).astimezone(UTC)
+    since = now - midnight
+    return (
+        local(now).weekday() == SUNDAY
+        and timedelta(hours=2) <= since < timedelta(hours=6)
+        and local(now).hour >= 2  # noqa: PLR2004
+    )
+
+
+def _and_by_night(days: Callable[[int], bool]) -> Closed:
+    night = _on(days, _clock(2), _clock(6))
+    return lambda now: night(now) or sunday_night(now)
+
+
+def _and_at_three(now: datetime) -> bool:
+    return _on(_any_day, _clock(3), _clock(3, 15))(now) or sunday_night(now)
+
+
+MAINTENANCE = (
+    breaking(
+        "maintenance.from-midnight",
+        "maintenance/before",
+        "closed from Sunday 00:00",
+        _closed(_on(_sunday, _clock(0), _clock(6))),
+    ),
+    breaking(
+        "maintenance.a-minute-early",
+        "maintenance/before",
+        "closed from Sunday 01:59",
+        _closed(_on(_sunday, _clock(1, 59), _clock(6))),
+    ),
+    breaking(
+        "maintenance.a-minute-late",
+        "maintenance/after",
+        "closed until Sunday 06:01, but for the nights of a clock change",
+        _closed(_late(_clock(6, 1))),
+    ),
+    breaking(
+        "maintenance.until-seven",
+        "maintenance/after",
+        "closed until Sunday 07:00, but for the nights of a clock change",
+        _closed(_late(_clock(7))),
+    ),
+    breaking(
+        "maintenance.always-until-seven",
+        "maintenance/after maintenance/short-night",
+        "closed until Sunday 07:00",
+        _closed(_on(_sunday, _clock(2), _clock(7))),
+    ),
+    breaking(
+        "maintenance.every-night",
+        "maintenance/other-days",
+        "closed every night from 02:00 to 06:00",
+        _closed(_and_by_night(_any_day)),
+    ),
+    breaking(
+        "maintenance.at-three",
+        "maintenance/other-days",
+        "closed for a quarter of an hour at 03:00 every night",
+        _closed(_and_at_three),
+    ),
+    breaking(
+        "maintenance.four-hours",
+        "maintenance/short-night",
+        "closed for four hours from 02:00, also when the clock is put forward",
+        _closed(_four_hours_from_two),
+    ),
+    breaking(
+        "maintenance.hours-after-midnight",
+        "maintenance/short-night",
+        "closed until six hours after midnight, also when the clock is put forward",
+        _closed(_hours_after_midnight),
+    ),
+)

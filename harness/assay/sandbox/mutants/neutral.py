@@ -1,0 +1,276 @@
+"""Banks that differ where the document is silent; a check that minds is wrong.
+
+Codes, bodies of refusals, further fields, order, shorter history, what a second consent
+does: none of it is in the document.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+
+from assay.sandbox.days import months_before, today
+from assay.sandbox.depth import Span, ninety_days
+from assay.sandbox.eligibility import Listing
+from assay.sandbox.mutants.mutant import Change, Neutral, answering
+from assay.sandbox.policies import put
+from assay.sandbox.quota import BATCH
+from assay.sandbox.reading import Fault
+from assay.sandbox.roster import Entry, Item
+from assay.sandbox.wire import OPERATIONS, Answer, Json, Request, error
+
+__all__ = ["NEUTRAL"]
+
+
+def _refused(**codes: int) -> Change:
+    return lambda bank: replace(bank, refusals=put(bank.refusals, **codes))
+
+
+def _not_offered(status: int) -> Change:
+    def answer(_consented: bool) -> Answer:
+        return error(status, "this method is not available")
+
+    return lambda bank: replace(
+        bank,
+        unavailable=put(
+            bank.unavailable, trustedBeneficiaries=answer, endUserIdentity=answer
+        ),
+    )
+
+
+def _unreadable_is(status: int) -> Change:
+    def found(_fault: Fault) -> int:
+        return status
+
+    return lambda bank: replace(
+        bank, malformed=put(bank.malformed, **dict.fromkeys(OPERATIONS, found))
+    )
+
+
+def _wider(value: Json) -> Json:
+    """Add members to every object but the one of links."""
+    if isinstance(value, Mapping):
+        grown = {
+            name: member if name == "links" else _wider(member)
+            for name, member in value.items()
+        }
+        return {**grown, "x-note": None, "x-more": {"since": 2026}}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_wider(member) for member in value]
+    return value
+
+
+def _with_more(answer: Answer) -> Answer:
+    return (
+        answer
+        if isinstance(answer.body, bytes)
+        else replace(answer, body=_wider(answer.body))
+    )
+
+
+def _always(_request: Request, _answer: Answer) -> bool:
+    return True
+
+
+def _is_error(_request: Request, answer: Answer) -> bool:
+    return answer.status >= 400  # noqa: PLR2004
+
+
+def _is_success(_request: Request, answer: Answer) -> bool:
+    return answer.status < 300  # noqa: PLR2004
+
+
+def _is_consent(request: Request, answer: Answer) -> bool:
+    return request.operation == "consents" and answer.status == 201  # noqa: PLR2004
+
+
+def _responds(
+    applies: Callable[[Request, Answer], bool], altered: Callable[[Answer], Answer]
+) -> Change:
+    respond = answering(applies, altered)
+    return lambda bank: replace(bank, respond=respond)
+
+
+def _no_body(answer: Answer) -> Answer:
+    return replace(answer, body=b"")
+
+
+def _as_html(answer: Answer) -> Answer:
+    page = b"<!doctype html><title>No</title><p>Something is not right."
+    return replace(answer, body=page, media="text/html; charset=utf-8")
+
+
+def _with_headers(answer: Answer) -> Answer:
+    more = (("X-Request-Id", "0f3c"), ("Cache-Control", "no-store"))
+    return replace(answer, headers=(*answer.headers, *more))
+
+
+def _as_hal(answer: Answer) -> Answer:
+    return replace(answer, media="application/hal+json;charset=utf-8")
+
+
+def _forty_five_days(span: Span) -> date:
+    return today(span.now) - timedelta(days=45)
+
+
+def _oldest_first(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    return entries[::-1]
+
+
+def _last_first(listing: Listing) -> Sequence[Item]:
+    return listing.items[::-1]
+
+
+def _never(_now: datetime) -> bool:
+    return False
+
+
+def _relative(_base: str) -> str:
+    return ""
+
+
+def _adds_up(former: frozenset[str] | None, new: frozenset[str]) -> frozenset[str]:
+    return new | (former or frozenset())
+
+
+def _edge_excluded(item: Item, day: date) -> bool:
+    used = item.last_used
+    return item.active and used is not None and used > months_before(day, 2)
+
+
+NEUTRAL = (
+    Neutral(
+        id="neutral.more-fields",
+        says="every object of every answer, but its links, has further members",
+        change=_responds(_always, _with_more),
+    ),
+    Neutral(
+        id="neutral.more-headers",
+        says="every answer has further headers",
+        change=_responds(_always, _with_headers),
+    ),
+    Neutral(
+        id="neutral.404-outside-consent",
+        says="what the consent leaves out is not found",
+        change=_refused(scope=404, ineligible=404),
+    ),
+    Neutral(
+        id="neutral.422-for-the-unreadable",
+        says="what does not read is unprocessable",
+        change=_unreadable_is(422),
+    ),
+    Neutral(
+        id="neutral.403-for-the-quota",
+        says="the fifth access is forbidden",
+        change=_refused(quota=403),
+    ),
+    Neutral(
+        id="neutral.unknown-is-forbidden",
+        says="accounts that do not exist are refused as those of others",
+        change=_refused(unknown=403),
+    ),
+    Neutral(
+        id="neutral.not-offered-404",
+        says="methods that are not offered are not found",
+        change=_not_offered(404),
+    ),
+    Neutral(
+        id="neutral.not-offered-501",
+        says="methods that are not offered are not implemented",
+        change=_not_offered(501),
+    ),
+    Neutral(
+        id="neutral.not-offered-403",
+        says="methods that are not offered are forbidden",
+        change=_not_offered(403),
+    ),
+    Neutral(
+        id="neutral.hal",
+        says="success is application/hal+json with a charset",
+        change=_responds(_is_success, _as_hal),
+    ),
+    Neutral(
+        id="neutral.relative-links",
+        says="links are relative",
+        change=lambda bank: replace(
+            bank,
+            links=put(
+                bank.links,
+                **dict.fromkeys(
+                    (place.replace("-", "_") for place in bank.links), _relative
+                ),
+            ),
+        ),
+    ),
+    Neutral(
+        id="neutral.45-days",
+        says="the history is 45 days long",
+        change=lambda bank: replace(bank, depth=_forty_five_days),
+    ),
+    Neutral(
+        id="neutral.oldest-first",
+        says="transactions come oldest first",
+        change=lambda bank: replace(bank, order=_oldest_first),
+    ),
+    Neutral(
+        id="neutral.last-opened-first",
+        says="accounts come in the opposite order",
+        change=lambda bank: replace(bank, listed=_last_first),
+    ),
+    Neutral(
+        id="neutral.consents-add-up",
+        says="a consent adds to the former one",
+        change=lambda bank: replace(bank, renew=_adds_up),
+    ),
+    Neutral(
+        id="neutral.extended-is-ignored",
+        says="the extended mode is no fault, and gives the usual 90 days",
+        change=lambda bank: replace(bank, extended=ninety_days),
+    ),
+    Neutral(
+        id="neutral.no-maintenance",
+        says="the bank stays open on Sundays",
+        change=lambda bank: replace(bank, closed=_never),
+    ),
+    Neutral(
+        id="neutral.consents-200",
+        says="a consent is answered with 200",
+        change=_responds(_is_consent, lambda answer: replace(answer, status=200)),
+    ),
+    Neutral(
+        id="neutral.consents-204",
+        says="a consent is answered with 204 and no body",
+        change=_responds(
+            _is_consent, lambda answer: replace(answer, status=204, body=b"")
+        ),
+    ),
+    Neutral(
+        id="neutral.edge-day-excluded",
+        says="a card last used two months ago to the day is not listed",
+        change=lambda bank: replace(
+            bank,
+            eligible=put(bank.eligible, card=_edge_excluded),
+            grantable=put(bank.grantable, card=_edge_excluded),
+        ),
+    ),
+    Neutral(
+        id="neutral.refused-calls-count",
+        says="refused accesses count on the quota too",
+        change=lambda bank: replace(
+            bank,
+            quota=put(
+                bank.quota,
+                **dict.fromkeys(OPERATIONS, (replace(BATCH, charges_refused=True),)),
+            ),
+        ),
+    ),
+    Neutral(
+        id="neutral.errors-empty",
+        says="refusals have no body",
+        change=_responds(_is_error, _no_body),
+    ),
+    Neutral(
+        id="neutral.errors-html",
+        says="refusals are HTML",
+        change=_responds(_is_error, _as_html),
+    ),
+)

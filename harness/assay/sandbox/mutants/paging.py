@@ -1,0 +1,167 @@
+"""Faults of pagination: page sizes, gaps, repeats, and walks without an end.
+
+Each spoils one facet of a walk over three pages (12 accounts, or 40 transactions) and
+leaves the others right; lists of one page are never touched.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Literal, TypeAlias
+
+from assay.sandbox.mutants.mutant import Change, Mutant, breaking
+from assay.sandbox.paging import Cut, Cutter, pages_of
+from assay.sandbox.policies import put
+
+__all__ = ["PAGING"]
+
+#: Makes a wrong cutter from the right page size.
+_Wrong: TypeAlias = Callable[[int], Cutter]
+#: Spoils a right page: size, count, page number, and the page itself.
+_Spoil: TypeAlias = Callable[[int, int, int, Cut], Cut]
+
+
+def _bounds(edge: Callable[[int, int], int]) -> Cutter:
+    """Cut where ``edge(count, page)`` says that a page ends."""
+
+    def cut(count: int, page: int) -> Cut:
+        start, end = min(edge(count, page - 1), count), min(edge(count, page), count)
+        return Cut(positions=range(start, end), next=page + 1 if end < count else None)
+
+    return cut
+
+
+def _first_page(more: int) -> _Wrong:
+    """Make the first page of several longer; the others follow on."""
+
+    def wrong(size: int) -> Cutter:
+        def edge(count: int, page: int) -> int:
+            return page * size + (more if page and count > size else 0)
+
+        return _bounds(edge)
+
+    return wrong
+
+
+def _second_page(more: int) -> _Wrong:
+    """Make the second page longer; the others follow on."""
+
+    def wrong(size: int) -> Cutter:
+        return _bounds(lambda _, page: page * size + (more if page > 1 else 0))
+
+    return wrong
+
+
+def _starts(shift: int) -> _Wrong:
+    """Start every page after the first too late or too early."""
+
+    def wrong(size: int) -> Cutter:
+        def cut(count: int, page: int) -> Cut:
+            moved = shift if page > 1 else 0
+            start, end = (page - 1) * size + moved, page * size + moved
+            return Cut(
+                positions=range(min(start, count), min(end, count)),
+                next=page + 1 if end < count else None,
+            )
+
+        return cut
+
+    return wrong
+
+
+def _spoilt(spoil: _Spoil) -> _Wrong:
+    """Cut right, and then spoil the pages of lists longer than a page."""
+
+    def wrong(size: int) -> Cutter:
+        right = pages_of(size)
+
+        def cut(count: int, page: int) -> Cut:
+            found = right(count, page)
+            return spoil(size, count, page, found) if count > size else found
+
+        return cut
+
+    return wrong
+
+
+def _last_loses(_size: int, _count: int, _page: int, cut: Cut) -> Cut:
+    if cut.next is not None:
+        return cut
+    return replace(cut, positions=cut.positions[:-1])
+
+
+def _stops_early(size: int, count: int, page: int, cut: Cut) -> Cut:
+    return replace(cut, next=None) if (page + 1) * size >= count else cut
+
+
+def _last_repeats_first(_size: int, _count: int, page: int, cut: Cut) -> Cut:
+    if cut.next is not None or not cut.positions:
+        return cut
+    return replace(cut, positions=[*cut.positions, 0])
+
+
+def _last_twice(_size: int, count: int, _page: int, cut: Cut) -> Cut:
+    if cut.next is not None or not cut.positions:
+        return cut
+    return replace(cut, positions=[*cut.positions, count - 1])
+
+
+def _back_to_first(_size: int, _count: int, _page: int, cut: Cut) -> Cut:
+    return replace(cut, next=cut.next or 1)
+
+
+def _stays(_size: int, _count: int, page: int, cut: Cut) -> Cut:
+    return replace(cut, next=cut.next or page)
+
+
+def _goes_on(_size: int, _count: int, page: int, cut: Cut) -> Cut:
+    return replace(cut, next=page + 1)
+
+
+_Paged: TypeAlias = Literal["accounts", "transactions"]
+
+_WRONG: tuple[tuple[str, str, str, _Wrong], ...] = (
+    ("first-page-short", "first-page", "page 1 has one too few", _first_page(-1)),
+    ("first-page-long", "first-page", "page 1 has one too many", _first_page(1)),
+    ("first-page-longer", "first-page", "page 1 has three too many", _first_page(3)),
+    ("second-page-short", "full-pages", "page 2 has one too few", _second_page(-1)),
+    ("second-page-long", "full-pages", "page 2 has one too many", _second_page(1)),
+    ("gap", "complete", "an item is lost between pages 1 and 2", _starts(1)),
+    ("last-lost", "complete", "the last page lacks its last", _spoilt(_last_loses)),
+    ("stops-early", "complete", "the last page has no link", _spoilt(_stops_early)),
+    ("overlap", "no-repeats", "page 2 begins as page 1 ends", _starts(-1)),
+    (
+        "last-repeats-first",
+        "no-repeats",
+        "the last page has the very first item again",
+        _spoilt(_last_repeats_first),
+    ),
+    ("last-twice", "no-repeats", "the last item comes twice", _spoilt(_last_twice)),
+    (
+        "back-to-first",
+        "ends",
+        "the last page links to the first",
+        _spoilt(_back_to_first),
+    ),
+    ("stays", "ends", "the last page links to itself", _spoilt(_stays)),
+    ("goes-on", "ends", "empty pages follow for ever", _spoilt(_goes_on)),
+)
+
+
+def _cuts(what: _Paged, size: int, wrong: _Wrong) -> Change:
+    cutter = wrong(size)
+    return lambda bank: replace(bank, pages=put(bank.pages, **{what: cutter}))
+
+
+def _table(what: _Paged, size: int) -> tuple[Mutant, ...]:
+    return tuple(
+        breaking(
+            f"paging.{what}-{name}",
+            f"{what}.page-size/{facet}",
+            f"{what}: {says}",
+            _cuts(what, size, wrong),
+        )
+        for name, facet, says, wrong in _WRONG
+    )
+
+
+PAGING = (*_table("accounts", 5), *_table("transactions", 15))

@@ -1,0 +1,168 @@
+"""Faults of the batch quota: how many, until when, whose, and of which method."""
+
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from datetime import UTC, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from assay.sandbox.days import PARIS, local, today
+from assay.sandbox.mutants.mutant import Change, breaking
+from assay.sandbox.policies import put
+from assay.sandbox.quota import BATCH, Access, Quota
+from assay.sandbox.wire import OPERATIONS, Operation
+
+__all__ = ["QUOTA"]
+
+_HELSINKI = ZoneInfo("Europe/Helsinki")
+_ALL = OPERATIONS
+
+
+def _rules(operations: tuple[Operation, ...], *rules: Quota) -> Change:
+    """Give some operations other rules."""
+    return lambda bank: replace(
+        bank, quota=put(bank.quota, **dict.fromkeys(operations, rules))
+    )
+
+
+def _limit(operation: Operation, limit: int) -> Change:
+    return _rules((operation,), replace(BATCH, limit=limit))
+
+
+def _counts(
+    operations: tuple[Operation, ...], counts: Callable[[datetime, datetime], bool]
+) -> Change:
+    return _rules(operations, replace(BATCH, counts=counts))
+
+
+def _pool(
+    operations: tuple[Operation, ...], pool: Callable[[Access], Hashable]
+) -> Change:
+    return _rules(operations, replace(BATCH, pool=pool))
+
+
+def _same_utc_day(then: datetime, now: datetime) -> bool:
+    return then.date() == now.date()
+
+
+def _past_24_hours(then: datetime, now: datetime) -> bool:
+    return now - then < timedelta(hours=24)
+
+
+def _ever(_then: datetime, _now: datetime) -> bool:
+    return True
+
+
+def _same_helsinki_day(then: datetime, now: datetime) -> bool:
+    return then.astimezone(_HELSINKI).date() == now.astimezone(_HELSINKI).date()
+
+
+def _until_quarter_to_midnight(then: datetime, now: datetime) -> bool:
+    """End the day at 23:45, as in a bank that closes its books early."""
+    early = timedelta(minutes=15)
+    return (local(then) + early).date() == (local(now) + early).date()
+
+
+def _within_24_hours_of_midnight(then: datetime, now: datetime) -> bool:
+    """Take every day to be 24 hours long."""
+    midnight = datetime.combine(today(then), time(), PARIS).astimezone(UTC)
+    return now < midnight + timedelta(hours=24)
+
+
+def _one_for_all_methods(access: Access) -> Hashable:
+    return access.customer
+
+
+def _one_for_all_customers(access: Access) -> Hashable:
+    return access.operation
+
+
+_NEXT_DAY = (
+    ("utc-day", "the quota is that of the UTC day", _same_utc_day),
+    ("sliding-day", "the quota is that of the past 24 hours", _past_24_hours),
+    ("never-resets", "the quota is never given back", _ever),
+)
+
+QUOTA = (
+    *(
+        breaking(
+            f"quota.{operation}-three-a-day",
+            f"batch-quota/{operation}-served",
+            f"{operation}: the fourth access of a day is refused",
+            _limit(operation, 3),
+        )
+        for operation in OPERATIONS
+    ),
+    *(
+        breaking(
+            f"quota.{operation}-five-a-day",
+            f"batch-quota/{operation}-refused",
+            f"{operation}: the fifth access of a day is served",
+            _limit(operation, 5),
+        )
+        for operation in OPERATIONS
+    ),
+    *(
+        breaking(
+            f"quota.{operation}-unlimited",
+            f"batch-quota/{operation}-refused",
+            f"{operation}: there is no quota",
+            _rules((operation,)),
+        )
+        for operation in OPERATIONS
+    ),
+    *(
+        breaking(
+            f"quota.{operation}-{name}",
+            f"batch-quota/{operation}-next-day",
+            f"{operation}: {says}",
+            _counts((operation,), counts),
+        )
+        for operation in OPERATIONS
+        for name, says, counts in _NEXT_DAY
+    ),
+    *(
+        breaking(
+            f"quota.{operation}-until-quarter-to-midnight",
+            "batch-quota/before-midnight",
+            f"{operation}: the day ends at 23:45",
+            _counts((operation,), _until_quarter_to_midnight),
+        )
+        for operation in OPERATIONS
+    ),
+    breaking(
+        "quota.helsinki-day",
+        "batch-quota/before-midnight batch-quota/long-day",
+        "the quota is that of the day in Helsinki",
+        _counts(_ALL, _same_helsinki_day),
+    ),
+    breaking(
+        "quota.24-hour-day",
+        "batch-quota/long-day",
+        "the quota is given back 24 hours after midnight, also on a day of 25",
+        _counts(_ALL, _within_24_hours_of_midnight),
+    ),
+    breaking(
+        "quota.one-for-all-methods",
+        "batch-quota/per-method",
+        "all methods share one quota",
+        _pool(_ALL, _one_for_all_methods),
+    ),
+    breaking(
+        "quota.balances-and-transactions-share",
+        "batch-quota/per-method",
+        "balances and transactions share one quota",
+        _pool(("balances", "transactions"), _one_for_all_methods),
+    ),
+    breaking(
+        "quota.accounts-and-consents-share",
+        "batch-quota/per-method",
+        "the list and the consents share one quota",
+        _pool(("accounts", "consents"), _one_for_all_methods),
+    ),
+    breaking(
+        "quota.one-for-all-customers",
+        "batch-quota/per-customer",
+        "all customers share the quotas",
+        _pool(_ALL, _one_for_all_customers),
+    ),
+)

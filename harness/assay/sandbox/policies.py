@@ -1,0 +1,191 @@
+"""Everything the bank decides, as one frozen value.
+
+``SOUND`` is the bank of the document. A mutant replaces one entry of one table; there
+is no other way to make the bank misbehave, and no code in it that knows of mutants.
+Each field names the clause it carries out. Not for amounts, names and other scenery.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal, TypeAlias, TypeVar
+
+from assay.sandbox.consent import Renew, Scope, consented_only, replaces
+from assay.sandbox.depth import Depth, Extended, ninety_days, not_supported
+from assay.sandbox.eligibility import (
+    Eligible,
+    Listed,
+    account_eligible,
+    card_eligible,
+    everything,
+)
+from assay.sandbox.maintenance import Closed, sunday_night
+from assay.sandbox.paging import Cutter, pages_of
+from assay.sandbox.quota import BATCH, Quota
+from assay.sandbox.reading import Fault, ReadBody, consented_keys
+from assay.sandbox.render import (
+    AliasView,
+    Base,
+    Currency,
+    Identity,
+    LinkPlace,
+    as_is,
+    disclosed_after_consent,
+    euro,
+    same_everywhere,
+)
+from assay.sandbox.roster import Entry, Mark, card_token, iban
+from assay.sandbox.wire import (
+    KINDS,
+    OPERATIONS,
+    Answer,
+    Kind,
+    Missing,
+    Operation,
+    Request,
+    Resource,
+    Table,
+    error,
+)
+
+__all__ = ["SOUND", "Approach", "Policies", "Refusal", "put"]
+
+#: How a third party shows whose data it wants; only the token is meant to work.
+Approach: TypeAlias = Literal["token", "basic", "body"]
+#: Why the bank says no; the document gives no codes, so they are a choice.
+Refusal: TypeAlias = Literal["scope", "ineligible", "unknown", "extended", "quota"]
+#: What an unavailable method answers, given "was there a consent".
+Unavailable: TypeAlias = Callable[[bool], Answer]
+
+_K = TypeVar("_K", bound=str)
+_V = TypeVar("_V")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policies:
+    """One bank."""
+
+    #: redirect-only: customers' credentials are not among them.
+    honours: Table[Operation, frozenset[Approach]]
+    #: maintenance
+    closed: Closed
+    #: accounts.eligible, cards.eligible: what is listed...
+    eligible: Table[Resource, Eligible]
+    #: ...and what can be consented to.
+    grantable: Table[Resource, Eligible]
+    #: accounts.listing
+    listed: Listed
+    #: psu-identity
+    identity: Identity
+    #: accounts.page-size, transactions.page-size
+    pages: Table[Literal["accounts", "transactions"], Cutter]
+    #: transactions.depth
+    depth: Depth
+    #: no-extended-history
+    extended: Extended
+    #: The order in which entries are shown, from newest first.
+    order: Callable[[tuple[Entry, ...]], tuple[Entry, ...]]
+    #: iban
+    mint: Table[Resource, Callable[[Mark], str]]
+    #: euro
+    currency: Table[Kind, Currency]
+    #: balance-type
+    balance_types: Table[Resource, tuple[str | None, ...]]
+    #: consent.scope
+    scope: Table[Kind, Scope]
+    renew: Renew
+    #: batch-quota, online-unlimited; all rules of an operation must admit.
+    quota: Table[Operation, tuple[Quota, ...]]
+    #: trusted-beneficiaries, end-user-identity
+    unavailable: Table[Missing, Unavailable]
+    #: *.available: the aliases agree...
+    aliases: Table[Literal["balances", "transactions"], AliasView]
+    #: ...and what does not read is refused: with which status.
+    malformed: Table[Operation, Callable[[Fault], int]]
+    body: ReadBody
+    #: Status codes of refusals.
+    refusals: Table[Refusal, int]
+    #: live-host
+    links: Table[LinkPlace, Base]
+    #: well-formed: the last look at every answer.
+    respond: Callable[[Request, Answer], Answer]
+
+
+def put(table: Table[_K, _V], **entries: _V) -> Table[_K, _V]:
+    """Copy a table with some entries replaced; ``_`` in a name stands for ``-``."""
+    named = {key.replace("_", "-"): value for key, value in entries.items()}
+    if unknown := named.keys() - set(table):
+        raise KeyError(*sorted(unknown))
+    changed: Mapping[_K, _V] = {key: named.get(key, table[key]) for key in table}
+    return MappingProxyType(changed)
+
+
+def _each(keys: tuple[_K, ...], value: _V) -> Table[_K, _V]:
+    return MappingProxyType(dict.fromkeys(keys, value))
+
+
+def _bad_request(_fault: Fault) -> int:
+    return 400
+
+
+def _not_offered(_consented: bool) -> Answer:
+    return error(405, "this method is not available", ("Allow", ""))
+
+
+def _newest_first(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    return entries
+
+
+def _unchanged(_request: Request, answer: Answer) -> Answer:
+    return answer
+
+
+_PLACES: tuple[LinkPlace, ...] = (
+    "accounts-self",
+    "accounts-next",
+    "balances-self",
+    "transactions-self",
+    "transactions-next",
+)
+_RESOURCES: tuple[Resource, ...] = ("account", "card")
+_TOKEN: frozenset[Approach] = frozenset({"token"})
+_ELIGIBLE: Table[Resource, Eligible] = MappingProxyType(
+    {"account": account_eligible, "card": card_eligible}
+)
+
+#: The bank of the document.
+SOUND = Policies(
+    honours=_each(OPERATIONS, _TOKEN),
+    closed=sunday_night,
+    eligible=_ELIGIBLE,
+    grantable=_ELIGIBLE,
+    listed=everything,
+    identity=disclosed_after_consent,
+    pages=MappingProxyType({"accounts": pages_of(5), "transactions": pages_of(15)}),
+    depth=ninety_days,
+    extended=not_supported,
+    order=_newest_first,
+    mint=MappingProxyType({"account": iban, "card": card_token}),
+    currency=_each(tuple(KINDS.values()), euro),
+    balance_types=_each(_RESOURCES, ("CLBD", "VALU", "OTHR")),
+    scope=_each(tuple(KINDS.values()), consented_only),
+    renew=replaces,
+    quota=_each(OPERATIONS, (BATCH,)),
+    unavailable=MappingProxyType(
+        {"trustedBeneficiaries": _not_offered, "endUserIdentity": _not_offered}
+    ),
+    aliases=MappingProxyType({"balances": as_is, "transactions": as_is}),
+    malformed=_each(OPERATIONS, _bad_request),
+    body=consented_keys,
+    refusals=MappingProxyType(
+        {
+            "scope": 403,
+            "ineligible": 403,
+            "unknown": 404,
+            "extended": 403,
+            "quota": 429,
+        }
+    ),
+    links=_each(_PLACES, same_everywhere),
+    respond=_unchanged,
+)

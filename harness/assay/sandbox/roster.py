@@ -1,0 +1,144 @@
+"""What customers hold: accounts, cards and what was booked on them, all fictive.
+
+Everything follows from numbers by arithmetic, so that a world is the same whenever it
+is made again, and entries are only worked out when somebody reads them: most worlds
+live for a few calls. Not for eligibility: which of these the bank shows is decided in
+:mod:`assay.sandbox.eligibility`.
+"""
+
+from base64 import urlsafe_b64encode
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from hashlib import sha256
+from typing import NamedTuple
+
+from assay.sandbox.wire import Resource
+
+__all__ = ["Entry", "Item", "Ledger", "Mark", "card_token", "iban", "person"]
+
+_BANK = 30001
+_OWN_DAYS = 200
+_FIRST = ("Camille", "Louise", "Jules", "Adèle", "Hugo", "Inès", "Paul", "Zoé")
+_LAST = ("Fictif", "Exemple", "Essai", "Modèle", "Témoin", "Maquette", "Tissot")
+_LABELS = ("PRLV ELECTRICITE", "CB BOULANGERIE", "VIR LOYER", "CB LIBRAIRIE")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """What an identifier is made from: the world's seed, and a running number."""
+
+    seed: int
+    serial: int
+
+
+def iban(mark: Mark) -> str:
+    """Make a French IBAN, valid in both its check digits and its RIB key."""
+    number = (mark.seed * 7919 + mark.serial * 104_729 + 20_041_010_050) % 10**11
+    branch = 10_000 + mark.serial % 90_000
+    key = 97 - (89 * _BANK + 15 * branch + 3 * number) % 97
+    bban = f"{_BANK:05d}{branch:05d}{number:011d}{key:02d}"
+    return f"FR{98 - int(bban + '152700') % 97:02d}{bban}"
+
+
+def card_token(mark: Mark) -> str:
+    """Make what stands for an encrypted PAN: opaque, and safe in a URL."""
+    digest = sha256(b"card %d %d" % (mark.seed, mark.serial)).digest()
+    return urlsafe_b64encode(digest[:24]).decode("ascii")
+
+
+def person(mark: Mark) -> str:
+    """Name a customer who does not exist."""
+    number = mark.seed * 31 + mark.serial
+    return f"{_FIRST[number % len(_FIRST)]} {_LAST[number % len(_LAST)]}"
+
+
+class Entry(NamedTuple):
+    """One transaction of an account, or one slip of a card.
+
+    A tuple and not a dataclass: hundreds are made for one reading.
+    """
+
+    id: str
+    date: date
+    #: Signed, in cents.
+    cents: int
+    label: str
+
+
+def _entry(serial: int, index: int, day: date) -> Entry:
+    noise = (serial * 7919 + index * 104_729) % 20_000
+    return Entry(
+        f"T{serial:04d}{index:06d}",
+        day,
+        noise - 15_000 or 100,
+        _LABELS[noise % len(_LABELS)],
+    )
+
+
+def _own_days(serial: int, last: date) -> Iterator[date]:
+    """Go back from the last day, with one to three entries on each."""
+    for back in range(_OWN_DAYS):
+        day = last - timedelta(days=back)
+        for _ in range(1 + (serial + 2 * back + back // 3) % 3):
+            yield day
+
+
+@dataclass(slots=True, kw_only=True)
+class Ledger:
+    """All that was ever booked on one item; made when first asked for."""
+
+    serial: int
+    #: The days of the entries, in the order they were arranged; None: the bank's own.
+    days: tuple[date, ...] | None
+    #: The world's day when the ledger was opened.
+    opened: date
+    _arranged: tuple[Entry, ...] | None = field(default=None, init=False)
+    _newest_first: tuple[Entry, ...] | None = field(default=None, init=False)
+
+    def arranged(self) -> tuple[Entry, ...]:
+        """List the entries in the order they were arranged in."""
+        if self._arranged is None:
+            days = self.days
+            if days is None:
+                days = tuple(_own_days(self.serial, self.opened))
+            self._arranged = tuple(
+                _entry(self.serial, index, day) for index, day in enumerate(days)
+            )
+        return self._arranged
+
+    def newest_first(self) -> tuple[Entry, ...]:
+        """List the entries as the bank shows them; one day's keep their order."""
+        if self._newest_first is None:
+            self._newest_first = tuple(
+                sorted(self.arranged(), key=lambda entry: entry.date, reverse=True)
+            )
+        return self._newest_first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """An account or a card, with everything its eligibility depends on."""
+
+    resource: Resource
+    #: The IBAN, or the encrypted PAN: what third parties name it by.
+    key: str
+    serial: int
+    savings: bool = False
+    active: bool = True
+    #: Can the customer reach it online?
+    online: bool = True
+    #: The last day a card was used; None for accounts, and for cards never used.
+    last_used: date | None = None
+    ledger: Ledger = field(compare=False)
+
+    @property
+    def name(self) -> str:
+        """What the customer calls it."""
+        if self.resource == "card":
+            return f"Carte à débit différé {self.serial}"
+        return f"{'Livret' if self.savings else 'Compte courant'} {self.serial}"
+
+    def balance(self, index: int) -> int:
+        """Give one of the three balances (or outstandings), in cents."""
+        return (self.serial * 104_729 + index * 1_250) % 500_000 + 10_000

@@ -1,0 +1,213 @@
+"""The bank at work: one function for each method, from a request to an answer.
+
+The order of refusals is the same everywhere: what does not read, what may not be
+read, and then the quota; so an access that is refused for another reason costs
+nothing. Not for routing, sessions or maintenance: the edge sees to those.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from assay.sandbox.consent import Ask, Decision
+from assay.sandbox.days import today
+from assay.sandbox.depth import Span
+from assay.sandbox.eligibility import Listing
+from assay.sandbox.policies import Policies, Refusal
+from assay.sandbox.quota import Access, admit
+from assay.sandbox.reading import read_day, read_identifier, read_page
+from assay.sandbox.render import (
+    LinkPlace,
+    Spot,
+    account_row,
+    balance_rows,
+    entry_row,
+    link,
+)
+from assay.sandbox.roster import Entry, Item
+from assay.sandbox.wire import KINDS, Answer, Json, Operation, Request
+from assay.sandbox.world import Customer, World
+
+__all__ = ["METHODS", "Refused", "Visit"]
+
+_EXTENDED = "extended_transaction_history"
+_SAYS: Mapping[Refusal, str] = {
+    "scope": "the consent does not cover this",
+    "ineligible": "not an eligible account or card of this customer",
+    "unknown": "no such account or card",
+    "extended": "the extended history mode is not supported",
+    "quota": "no more accesses without the customer today",
+}
+
+
+class Refused(Exception):  # noqa: N818 - saying no is no error of the bank
+    """The bank says no; carries the status and a short text."""
+
+    def __init__(self, policies: Policies, reason: Refusal) -> None:
+        """Look up what this bank answers for the reason."""
+        super().__init__(reason)
+        self.status = policies.refusals[reason]
+        self.message = _SAYS[reason]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """One authorised call: the request, and where it arrives."""
+
+    policies: Policies
+    world: World
+    customer: Customer
+    request: Request
+
+    def enter(self, operation: Operation, page: int = 1) -> None:
+        """Pass the quota, or be refused."""
+        access = Access(
+            customer=self.customer.id,
+            operation=operation,
+            attended=self.request.attended,
+            page=page,
+            now=self.world.now,
+        )
+        if not admit(self.policies.quota[operation], self.world.uses, access):
+            raise Refused(self.policies, "quota")
+
+    def link(self, place: LinkPlace, page: int | None = None) -> str:
+        """Link to this request, or to another page of it."""
+        return link(self.request, self.policies.links[place](self.request.base), page)
+
+
+def _accounts(visit: Visit) -> Answer:
+    page = read_page(visit.request.query)
+    visit.enter("accounts", page)
+    policies, customer = visit.policies, visit.customer
+    day = today(visit.world.now)
+    eligible = [
+        item
+        for item in customer.items.values()
+        if policies.eligible[item.resource](item, day)
+    ]
+    items = policies.listed(
+        Listing(items=eligible, consent=customer.consent, today=day)
+    )
+    cut = policies.pages["accounts"](len(items), page)
+    links = {"self": visit.link("accounts-self")}
+    if cut.next is not None:
+        links["next"] = visit.link("accounts-next", cut.next)
+    body: dict[str, Json] = {
+        **policies.identity(customer.name, customer.consent is not None),
+        "accounts": [account_row(items[at]) for at in cut.positions],
+        "links": links,
+    }
+    return Answer(status=200, body=body)
+
+
+def _consents(visit: Visit) -> Answer:
+    policies, customer = visit.policies, visit.customer
+    keys = policies.body(visit.request.body)
+    day = today(visit.world.now)
+    for key in keys:
+        item = customer.items.get(key)
+        if item is None or not policies.grantable[item.resource](item, day):
+            raise Refused(policies, "ineligible")
+    visit.enter("consents")
+    if keys:
+        customer.consent = policies.renew(customer.consent, frozenset(keys))
+    return Answer(status=201, body={})
+
+
+def _find(visit: Visit) -> tuple[Item, Customer]:
+    """Find the item that is named, whoever owns it."""
+    request = visit.request
+    key = read_identifier(request.identifier or request.query.get("iban"))
+    owner = visit.world.owners.get(key)
+    if owner is None:
+        raise Refused(visit.policies, "unknown")
+    return owner.items[key], owner
+
+
+def _decide(visit: Visit, operation: Operation, item: Item, owner: Customer) -> int:
+    """Give the status under which the item is shown, or refuse."""
+    customer = visit.customer
+    ask = Ask(
+        item=item,
+        own=owner is customer,
+        consent=customer.consent,
+        owners_consent=owner.consent,
+        owned=frozenset(customer.items),
+    )
+    match visit.policies.scope[KINDS[operation, item.resource]](ask):
+        case Decision.SERVED:
+            return 200
+        case Decision.LEAKED:
+            return visit.policies.refusals["scope"]
+        case Decision.REFUSED:
+            raise Refused(visit.policies, "scope")
+
+
+def _balances(visit: Visit) -> Answer:
+    policies = visit.policies
+    read_page(visit.request.query)
+    item, owner = _find(visit)
+    status = _decide(visit, "balances", item, owner)
+    visit.enter("balances")
+    rows = balance_rows(
+        item,
+        policies.balance_types[item.resource],
+        policies.currency[KINDS["balances", item.resource]],
+    )
+    body: dict[str, Json] = {
+        "balances": policies.aliases["balances"](visit.request.route, rows),
+        "links": {"self": visit.link("balances-self")},
+    }
+    return Answer(status=status, body=body)
+
+
+def _history(visit: Visit, item: Item) -> Sequence[Entry]:
+    """Choose the entries of an item that this request shows."""
+    query, now, policies = visit.request.query, visit.world.now, visit.policies
+    asked, until = read_day(query, "dateFrom"), read_day(query, "dateTo")
+    span = Span(now=now, asked=asked)
+    if _EXTENDED in query.get("scope", ""):
+        oldest = policies.extended(span)
+        if oldest is None:
+            raise Refused(policies, "extended")
+    else:
+        oldest = policies.depth(span)
+    first = max(oldest, asked) if asked else oldest
+    last = min(today(now), until) if until else today(now)
+    return [
+        entry
+        for entry in policies.order(item.ledger.newest_first())
+        if first <= entry.date <= last
+    ]
+
+
+def _transactions(visit: Visit) -> Answer:
+    policies, route = visit.policies, visit.request.route
+    page = read_page(visit.request.query)
+    item, owner = _find(visit)
+    status = _decide(visit, "transactions", item, owner)
+    entries = _history(visit, item)
+    visit.enter("transactions", page)
+    cut = policies.pages["transactions"](len(entries), page)
+    currency = policies.currency[KINDS["transactions", item.resource]]
+    rows = [
+        entry_row(item, entries[at], currency(Spot(index=at, count=len(entries))))
+        for at in cut.positions
+    ]
+    links = {"self": visit.link("transactions-self")}
+    if cut.next is not None:
+        links["next"] = visit.link("transactions-next", cut.next)
+    body: dict[str, Json] = {
+        "transactions": policies.aliases["transactions"](route, rows),
+        "links": links,
+    }
+    return Answer(status=status, body=body)
+
+
+#: What carries out each method.
+METHODS: Mapping[Operation, Callable[[Visit], Answer]] = {
+    "accounts": _accounts,
+    "consents": _consents,
+    "balances": _balances,
+    "transactions": _transactions,
+}

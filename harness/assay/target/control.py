@@ -1,0 +1,113 @@
+"""The world of a target that speaks `assay-control/1`, a small control API.
+
+Every scene is a world of its own at the target, with its own clock. What the
+API answers is checked as strictly as anything else that comes from outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, cast
+
+from assay.errors import CannotArrange, TargetError
+from assay.history import Arrange, Entry, Holding, Owned, Subject
+from assay.target.encode import Access
+
+#: Sends (method, path below the API, JSON body) and returns (status, JSON answer).
+Send = Callable[[str, str, Mapping[str, Any] | None], tuple[int, Any]]
+
+OK, CREATED, CLIENT_ERRORS = 200, 201, range(400, 500)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlWorld:
+    """Opens a fresh world at the target for every trial."""
+
+    send: Send
+    seed: int = 0
+
+    def open(self) -> ControlScene:
+        """Begin a trial in a world made from the seed."""
+        status, answer = self.send("POST", "/worlds", {"seed": self.seed})
+        if status != CREATED:
+            raise TargetError(f"the control API did not make a world (status {status})")
+        now = datetime.fromisoformat(str(_get(answer, "now")))
+        return ControlScene(send=self.send, world=str(_get(answer, "world")), now=now)
+
+
+@dataclass(slots=True, kw_only=True)
+class ControlScene:
+    """One world at the target; its clock stands still unless it is moved."""
+
+    send: Send
+    world: str
+    now: datetime
+
+    def arrange(self, step: Arrange) -> tuple[Subject, Access]:
+        """Make a customer who owns what is asked for."""
+        wanted = {"holdings": [_holding(one) for one in step.holdings]}
+        status, answer = self.send("POST", f"/worlds/{self.world}/customers", wanted)
+        if status != CREATED:
+            what = answer.get("message", "") if isinstance(answer, dict) else ""
+            raise CannotArrange(f"the world cannot make this customer: {str(what)[:200]}")
+        subject = Subject(
+            name=step.subject,
+            now=datetime.fromisoformat(str(_get(answer, "now"))),
+            owns=tuple(_owned(one) for one in cast("list[Any]", _get(answer, "holdings"))),
+        )
+        access = Access(
+            token=_text(answer, "token"),
+            login=_text(answer, "login"),
+            password=_text(answer, "password"),
+        )
+        return subject, access
+
+    def clock(self, to: datetime | None) -> datetime:
+        """Move the world's clock, or tell what it shows."""
+        if to is not None:
+            path = f"/worlds/{self.world}/clock"
+            status, answer = self.send("POST", path, {"to": to.isoformat()})
+            if status != OK:
+                raise CannotArrange(f"the world's clock did not follow (status {status})")
+            self.now = datetime.fromisoformat(str(_get(answer, "now")))
+        return self.now
+
+    def close(self) -> None:
+        """Let the target forget this world."""
+        self.send("DELETE", f"/worlds/{self.world}", None)
+
+
+def _holding(holding: Holding) -> Mapping[str, Any]:
+    out: dict[str, Any] = {
+        "resource": holding.resource,
+        "count": holding.count,
+        "traits": dict(holding.traits),
+    }
+    if holding.entries is not None:
+        out["entries"] = [day.isoformat() for day in holding.entries]
+    return out
+
+
+def _owned(one: Any) -> Owned:
+    return Owned(
+        key=str(_get(one, "key")),
+        resource=str(_get(one, "resource")),
+        traits=cast("dict[str, object]", _get(one, "traits")),
+        entries=tuple(
+            Entry(key=str(_get(entry, "key")), on=date.fromisoformat(str(_get(entry, "date"))))
+            for entry in cast("list[Any]", _get(one, "entries"))
+        ),
+    )
+
+
+def _get(answer: Any, name: str) -> Any:
+    if not isinstance(answer, dict) or name not in answer:
+        raise TargetError(f"the control API's answer has no {name!r}")
+    return cast("dict[str, Any]", answer)[name]
+
+
+def _text(answer: Any, name: str) -> str | None:
+    value = cast("dict[str, Any]", answer).get(name)
+    return value if isinstance(value, str) else None

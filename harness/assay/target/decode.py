@@ -1,0 +1,151 @@
+"""From what came over the wire to an abstract outcome, by the profile's matchers.
+
+Everything here is hostile: bodies may be no JSON, nested, huge, or lie. What no
+matcher knows, or does not hold what the profile points at, is a binding matter
+and said so; nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import date
+from decimal import Decimal
+from typing import Any, cast
+from urllib.parse import urljoin
+
+from assay.history import (
+    Accepted,
+    Cause,
+    Indeterminate,
+    Item,
+    Outcome,
+    Rejected,
+    Unavailable,
+    Wire,
+)
+from assay.model import Json, Operation
+from assay.target.encode import BARE
+from assay.target.pointer import MISSING, find
+from assay.target.profile import ItemBinding, Matcher, OperationBinding, Profile
+
+SERVER_ERRORS = range(500, 600)
+NO_CONTENT = 204
+
+
+def body_of(wire: Wire) -> Json:
+    """Return a body as JSON with decimal numbers, or `MISSING`."""
+    if not wire.body or wire.truncated:
+        return MISSING
+    try:
+        return cast("Json", json.loads(wire.body, parse_float=Decimal))
+    except (ValueError, RecursionError):
+        return MISSING
+
+
+def links_of(body: Json, url: str, binding: OperationBinding) -> tuple[str, ...]:
+    """Return every link that the profile points at, made absolute."""
+    pointers = dict.fromkeys((*binding.links, *([binding.next] if binding.next else [])))
+    found = (find(body, pointer) for pointer in pointers)
+    return tuple(_absolute(url, one) for one in found if isinstance(one, str) and one)
+
+
+def _absolute(url: str, link: str) -> str:
+    try:
+        return urljoin(url, link)
+    except ValueError:  # a link that is no URL leads nowhere on this host
+        return "invalid://" + link[:200]
+
+
+def decode(wire: Wire, body: Json, operation: Operation, profile: Profile) -> Outcome:
+    """Say what an answer means under a profile."""
+    binding = profile.operations.get(operation.id, BARE)
+    listed = find(body, binding.list) if binding.list is not None else MISSING
+    items = _items(listed, binding.item)
+    outcomes = profile.outcomes
+    if _any(outcomes.unavailable, wire, body, items):
+        return Unavailable(leaked=items or ())
+    if _any(outcomes.rejected, wire, body, items):
+        return Rejected(leaked=items or ())
+    if _any(outcomes.accepted, wire, body, items):
+        return _accepted(wire, body, items, binding)
+    if wire.status in SERVER_ERRORS:
+        return Indeterminate(cause=Cause.SERVER, why=f"the target failed ({wire.status})")
+    return Indeterminate(
+        cause=Cause.BINDING, why=f"the profile's outcomes do not know status {wire.status}"
+    )
+
+
+def _accepted(
+    wire: Wire, body: Json, items: tuple[Item, ...] | None, binding: OperationBinding
+) -> Outcome:
+    if binding.list is not None and items is None:
+        if wire.status == NO_CONTENT:
+            return Accepted(items=())
+        why = f"no list at {binding.list!r} in an accepted answer ({wire.status})"
+        return Indeterminate(cause=Cause.BINDING, why=why)
+    next_ = find(body, binding.next) if binding.next is not None else MISSING
+    values = {name: find(body, pointer) for name, pointer in binding.values.items()}
+    return Accepted(
+        items=items,
+        values={name: value for name, value in values.items() if value is not MISSING},
+        next=_absolute(wire.url, next_) if isinstance(next_, str) and next_ else None,
+    )
+
+
+def _any(
+    matchers: Iterable[Matcher], wire: Wire, body: Json, items: tuple[Item, ...] | None
+) -> bool:
+    return any(_matches(one, wire, body, items) for one in matchers)
+
+
+def _matches(
+    matcher: Matcher, wire: Wire, body: Json, items: tuple[Item, ...] | None
+) -> bool:
+    status = str(wire.status)
+    if matcher.statuses and not any(
+        status == one or (one.endswith("xx") and status[0] == one[0]) for one in matcher.statuses
+    ):
+        return False
+    if matcher.empty is not None and (items == ()) is not matcher.empty:
+        return False
+    if matcher.media_type and wire.media_type != matcher.media_type:
+        return False
+    return all(find(body, pointer) == value for pointer, value in matcher.body.items())
+
+
+def _items(listed: object, binding: ItemBinding) -> tuple[Item, ...] | None:
+    if not isinstance(listed, list):
+        return None
+    return tuple(_item(one, binding) for one in cast("list[Json]", listed))
+
+
+def _item(one: Json, binding: ItemBinding) -> Item:
+    key = find(one, binding.key) if binding.key is not None else MISSING
+    fields: dict[str, Json] = {}
+    for name, pointer in binding.fields.items():
+        value = find(one, pointer)
+        if value is not MISSING:
+            fields[name] = value
+    return Item(
+        resource=_resource(one, binding),
+        key=key if isinstance(key, str) and key else None,
+        on=_date(find(one, binding.on)) if binding.on is not None else None,
+        fields=fields,
+    )
+
+
+def _resource(one: Json, binding: ItemBinding) -> str | None:
+    if binding.resource is None:
+        return None
+    value = find(one, binding.resource.at)
+    values: Mapping[str, Any] = binding.resource.values
+    return next((name for name, known in values.items() if known == value), None)
+
+
+def _date(value: object) -> date | None:
+    """Read the date off an ISO date or timestamp."""
+    try:
+        return date.fromisoformat(value[:10]) if isinstance(value, str) else None
+    except ValueError:
+        return None

@@ -1,0 +1,177 @@
+"""From an abstract call to a request, as the target spells it.
+
+Knows the binding and what the world told about the subject; sends nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from assay.errors import CannotArrange
+from assay.history import Call, Malformed
+from assay.model import Json, Operation
+from assay.target.pointer import put
+from assay.target.profile import OperationBinding, Place, Profile, Spelling
+
+BARE = OperationBinding()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """What a subject's calls are authorised with, as the world gave it."""
+
+    token: str | None = None
+    login: str | None = None
+    password: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A request ready to be sent; `url` is absolute."""
+
+    method: str
+    url: str
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A request while arguments are being put into their places."""
+
+    path: str
+    query: list[tuple[str, str]]
+    headers: list[tuple[str, str]]
+    body: dict[str, Any]
+
+
+def encode(call: Call, operation: Operation, profile: Profile, access: Access) -> Request:
+    """Spell a call for a target.
+
+    Raises:
+        CannotArrange: the profile does not say how to spell something asked for.
+    """
+    binding = profile.operations.get(operation.id, BARE)
+    method = binding.method or operation.method
+    headers = list(_standing(call, profile, access))
+    if call.follow is not None:
+        return Request(method=method, url=call.follow, headers=tuple(headers))
+    draft = _Draft(path=_path(call, operation, binding), query=[], headers=headers, body={})
+    for name, value in _bent(call, operation).items():
+        _place(draft, name, value, binding.arguments.get(name), method)
+    if call.mode is not None:
+        _place(draft, call.mode, "", binding.modes.get(call.mode), method)
+    if call.credentials:
+        _credentials(draft, binding, access, operation.id)
+    url = profile.base_url.rstrip("/") + draft.path
+    if call.malformed is Malformed.JUNK_QUERY:
+        draft.query += JUNK
+    if draft.query:
+        url += "?" + urlencode(draft.query)
+    request = Request(method=method, url=url, headers=tuple(draft.headers))
+    if draft.body or method in {"PUT", "POST", "PATCH"}:
+        request = replace(
+            request,
+            headers=(*request.headers, ("Content-Type", "application/json")),
+            body=_body(draft.body, call.malformed),
+        )
+    return request
+
+
+def _standing(call: Call, profile: Profile, access: Access) -> tuple[tuple[str, str], ...]:
+    headers = [("Accept", "application/json")]
+    if profile.auth.kind == "bearer" and not call.credentials and access.token:
+        headers.append(("Authorization", f"Bearer {access.token}"))
+    if profile.presence and call.present:
+        headers.append((profile.presence.header, profile.presence.value))
+    return tuple(headers)
+
+
+def _path(call: Call, operation: Operation, binding: OperationBinding) -> str:
+    if call.alias is None:
+        return binding.path or operation.path
+    return (binding.aliases or operation.aliases)[call.alias]
+
+
+def _place(
+    draft: _Draft, name: str, value: Json, spelling: Spelling | None, method: str
+) -> None:
+    slot = f"{{{name}}}"
+    text = spelling.value if spelling and spelling.value is not None else value
+    if slot in draft.path:
+        draft.path = draft.path.replace(slot, quote(str(text), safe=""))
+        return
+    if spelling is None:
+        raise CannotArrange(f"operations.….{name} in the profile: where does it go in a {method}?")
+    match spelling.place:
+        case Place.QUERY:
+            draft.query.append((spelling.name, str(text)))
+        case Place.HEADER:
+            draft.headers.append((spelling.name, str(text)))
+        case Place.BODY:
+            put(draft.body, spelling.name, text)
+        case Place.PATH:
+            draft.path = draft.path.replace(f"{{{spelling.name}}}", quote(str(text), safe=""))
+
+
+def _credentials(
+    draft: _Draft, binding: OperationBinding, access: Access, operation: str
+) -> None:
+    spelt = binding.credentials
+    if spelt is None or access.login is None or access.password is None:
+        raise CannotArrange(f"customer credentials and operations.{operation}.credentials")
+    if spelt.basic:
+        pair = base64.b64encode(f"{access.login}:{access.password}".encode()).decode()
+        draft.headers.append(("Authorization", f"Basic {pair}"))
+    for name, value in (("login", access.login), ("password", access.password)):
+        if name in spelt.body:
+            put(draft.body, spelt.body[name], value)
+
+
+#: What stands in place of an identifier in a malformed read.
+BAD_IDENTIFIERS: Mapping[Malformed, str] = {
+    Malformed.BAD_IDENTIFIER: "not an identifier/..%2f\u00e9'\"<>",
+    Malformed.LONG_IDENTIFIER: "9" * 10_000,
+    Malformed.CONTROL_IDENTIFIER: "FR76\x00\x01\r\n\x7f",
+}
+
+#: A query that no bank can mean anything by.
+JUNK = (("page", "minus one"), ("page", "\u2603"), ("\u0000", "\u0000"), ("limit", "9" * 400))
+
+#: Bodies that are sent as they are; the others are made from the valid one.
+BAD_BODIES: Mapping[Malformed, bytes] = {
+    Malformed.NOT_JSON: b"<consent>this is not JSON</consent>",
+    Malformed.EMPTY: b"",
+    Malformed.DEEP: b'{"a":' * 100 + b"1" + b"}" * 100,
+    Malformed.SCALAR: b'"a bare string"',
+}
+
+
+def _bent(call: Call, operation: Operation) -> Mapping[str, Json]:
+    """Return the call's arguments, with the identifier bent where that is asked."""
+    bad = BAD_IDENTIFIERS.get(call.malformed) if call.malformed else None
+    if bad is not None and operation.about:
+        return {**call.arguments, operation.about: bad}
+    return call.arguments
+
+
+def _body(body: dict[str, Any], malformed: Malformed | None) -> bytes:
+    if malformed in BAD_BODIES:
+        return BAD_BODIES[malformed]
+    if malformed is Malformed.WRONG_TYPES:
+        return json.dumps(_wrong(body)).encode()
+    text = json.dumps(body, default=str).encode()
+    return text[: len(text) // 2] if malformed is Malformed.TRUNCATED else text
+
+
+def _wrong(value: Any) -> Any:
+    """Return a value in which everything has another type, and names stay."""
+    if isinstance(value, dict):
+        named: dict[str, Any] = value
+        return {name: _wrong(one) for name, one in named.items()}
+    return 42 if isinstance(value, str | list) else "forty-two"

@@ -1,0 +1,191 @@
+"""Where a contract and a target file meet, and only here.
+
+`bind` fills in what the contract leaves to the bank (its zone) and refuses what
+cannot go together: a bank that the document excludes, names of operations and
+fields that the contract does not have, waivers of nothing, a live host of the
+wrong form. Everything wrong is reported at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from urllib.parse import urlsplit
+
+from assay.errors import InputError, Problem, did_you_mean
+from assay.model import Capability, Contract, Operation
+from assay.obligation import Obligation, obligations
+from assay.rules.rule import Want
+from assay.target.profile import OperationBinding, Profile, Waiver
+
+#: What a profile with a presence header and a zone adds to what its world offers.
+EMPTY = OperationBinding()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """A contract as it stands for one target, with its obligations."""
+
+    contract: Contract
+    obligations: tuple[Obligation, ...]
+
+
+def bind(contracts: Sequence[Contract], profile: Profile) -> tuple[Bound, ...]:
+    """Join contracts and a profile.
+
+    Raises:
+        InputError: they do not fit; every problem is in it, with its line.
+    """
+    bound = tuple(_bind(contract, profile) for contract in contracts)
+    problems = [
+        *(one for each in bound for one in _excluded(each.contract, profile)),
+        *_operations(bound, profile),
+        *(one for each in bound for one in _host(each.contract, profile)),
+        *_waivers(bound, profile),
+    ]
+    if problems:
+        raise InputError(problems)
+    return bound
+
+
+def _bind(contract: Contract, profile: Profile) -> Bound:
+    zoned = replace(contract, zone=contract.zone or profile.zone)
+    return Bound(contract=zoned, obligations=obligations(zoned))
+
+
+def capabilities(contract: Contract, profile: Profile) -> frozenset[Capability]:
+    """Return what a target offers: its world's, plus what its spelling allows."""
+    offered = set(profile.world.offers)
+    if profile.presence:
+        offered.add(Capability.BATCH)
+    if contract.zone:
+        offered.add(Capability.ZONE)
+    return frozenset(offered)
+
+
+def spelt(want: Want, contract: Contract, profile: Profile) -> bool:
+    """Whether the profile spells what a facet wants."""
+    binding = profile.operations.get(want.operation, EMPTY)
+    operation = contract.operations[want.operation]
+    match want.feature:
+        case "key":
+            return binding.item.key is not None
+        case "on":
+            return binding.item.on is not None
+        case "links":
+            return bool(binding.links or binding.next)
+        case "credentials":
+            return binding.credentials is not None
+        case "mode":
+            return want.name in binding.modes
+        case "value":
+            return want.name in binding.values
+        case "field":
+            return want.name in binding.item.fields
+        case "argument":
+            return want.name in binding.arguments or _in_path(want.name, operation, binding)
+        case other:
+            raise ValueError(other)
+
+
+def _in_path(name: str, operation: Operation, binding: OperationBinding) -> bool:
+    return f"{{{name}}}" in (binding.path or operation.path)
+
+
+def _problem(profile: Profile, at: str, what: str, hint: str = "") -> Problem:
+    return Problem(path=profile.path, line=profile.lines.get(at, 0), what=what, hint=hint)
+
+
+def _excluded(contract: Contract, profile: Profile) -> Iterator[Problem]:
+    scope = {one.id: one for one in contract.scope}
+    for name in profile.outside:
+        if name in scope:
+            yield _problem(
+                profile,
+                "outside",
+                f"this target is outside the scope of {contract.id}: {scope[name].says}",
+                "test another bank, or another contract",
+            )
+
+
+def _operations(bound: Sequence[Bound], profile: Profile) -> Iterator[Problem]:
+    known = {name: op for each in bound for name, op in each.contract.operations.items()}
+    for name, binding in profile.operations.items():
+        if name not in known:
+            continue
+        operation = known[name]
+        names = {operation.about, operation.grants, operation.since, *operation.arguments}
+        yield from _unknown(profile, name, "arguments", binding.arguments, names)
+        yield from _unknown(profile, name, "modes", binding.modes, operation.modes)
+        yield from _unknown(profile, name, "values", binding.values, operation.disclosures)
+    for name in profile.operations.keys() - known.keys():
+        yield _problem(
+            profile,
+            f"operations.{name}",
+            f"operations.{name}: no contract of this run has such an operation",
+            did_you_mean(name, known),
+        )
+
+
+def _unknown(
+    profile: Profile,
+    operation: str,
+    section: str,
+    given: Iterable[str],
+    known: Iterable[str | None],
+) -> Iterator[Problem]:
+    names = {one for one in known if one}
+    for name in given:
+        if name not in names:
+            yield _problem(
+                profile,
+                f"operations.{operation}",
+                f"operations.{operation}.{section}.{name}: the contract has no such name",
+                did_you_mean(name, names),
+            )
+
+
+def _host(contract: Contract, profile: Profile) -> Iterator[Problem]:
+    """Check the form of a live host (`www.<bankcode>.live.<api_domain>`)."""
+    form = contract.hosts.get("live")
+    if profile.environment != "live" or not form:
+        return
+    pattern = ""
+    for part in re.split(r"(<[a-z_]+>)", form):
+        name = part.strip("<>")
+        if part.startswith("<"):
+            pattern += contract.hosts.get(name, r"[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*")
+        else:
+            pattern += re.escape(part)
+    host = urlsplit(profile.base_url).hostname or ""
+    if not re.fullmatch(pattern, host):
+        yield _problem(
+            profile,
+            "base_url",
+            f"base_url: expected a live host of the form {form}, found {host!r}",
+            f"bank codes match {contract.hosts.get('bankcode', 'anything')}",
+        )
+
+
+def _waivers(bound: Sequence[Bound], profile: Profile) -> Iterator[Problem]:
+    known = {one.id for each in bound for one in each.obligations}
+    for waiver in profile.waivers:
+        if waiver.obligation not in known:
+            yield Problem(
+                path=profile.path,
+                line=waiver.line,
+                what=f"waiver of {waiver.obligation!r}: no such obligation in this run",
+                hint=did_you_mean(waiver.obligation, known),
+            )
+
+
+def waiver_of(profile: Profile, obligation: str) -> Waiver | None:
+    """Return the waiver of an obligation, expired or not."""
+    return next((one for one in profile.waivers if one.obligation == obligation), None)
+
+
+def expired(waiver: Waiver, today: date) -> bool:
+    """Whether a waiver no longer holds on a day."""
+    return date.fromisoformat(waiver.expires) < today

@@ -1,0 +1,50 @@
+"""JSON pointers (RFC 6901), read and written; hostile documents are expected."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Final, cast
+
+from assay.model import Json
+
+
+class _Missing:
+    """The type of `MISSING`, which no JSON value equals."""
+
+
+#: What a pointer finds where there is nothing.
+MISSING: Final = _Missing()
+
+
+@lru_cache(maxsize=1024)
+def steps(pointer: str) -> tuple[str, ...]:
+    """Split a pointer into its unescaped steps; "" is the whole document."""
+    if not pointer:
+        return ()
+    parts = pointer.split("/")[1:]
+    return tuple(part.replace("~1", "/").replace("~0", "~") for part in parts)
+
+
+def find(document: Json, pointer: str) -> Json | _Missing:
+    """Return what stands at a pointer, or `MISSING`."""
+    here: Any = document
+    for step in steps(pointer):
+        if isinstance(here, dict):
+            here = cast("dict[str, Any]", here).get(step, MISSING)
+        elif isinstance(here, list) and step.isdecimal():
+            listed = cast("list[Any]", here)
+            here = listed[int(step)] if int(step) < len(listed) else MISSING
+        else:
+            return MISSING
+        if here is MISSING:
+            return MISSING
+    return cast("Json", here)
+
+
+def put(document: dict[str, Any], pointer: str, value: Json) -> None:
+    """Set what stands at a pointer, making mappings on the way."""
+    *way, last = steps(pointer)
+    here = document
+    for step in way:
+        here = here.setdefault(step, {})
+    here[last] = value

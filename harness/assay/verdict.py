@@ -1,0 +1,103 @@
+"""What a history means: evidence, verdicts, and how they merge.
+
+`conforms` is earned by at least one piece of evidence that agrees and could
+have disagreed; everything else has a reason. Nothing here looks at a target.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Agreement(Enum):
+    """What one observation says of one facet."""
+
+    AGREES = "agrees"
+    DISAGREES = "disagrees"
+    UNCLEAR = "unclear"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One observation on one facet, resting on numbered exchanges.
+
+    A check yields it only where the observation could have come out otherwise.
+    `deviation` is the one difference from the accepted control, if any.
+    """
+
+    facet: str
+    agreement: Agreement
+    expected: str
+    seen: str
+    exchanges: tuple[int, ...]
+    deviation: str = ""
+
+
+class Standing(Enum):
+    """The seven verdicts; the value is the word used everywhere."""
+
+    CONFORMS = "conforms"
+    VIOLATES = "violates"
+    INDETERMINATE = "indeterminate"
+    UNVERIFIED = "unverified"
+    UNSPECIFIED = "unspecified"
+    NOT_APPLICABLE = "not-applicable"
+    WAIVED = "waived"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What became of one obligation, why, and on what evidence."""
+
+    obligation: str
+    standing: Standing
+    reason: str = ""
+    evidence: tuple[Evidence, ...] = ()
+    calls: int = 0
+
+
+class Exit(Enum):
+    """What the exit code of a run means."""
+
+    OK = 0
+    VIOLATION = 1
+    USAGE = 2
+    INCOMPLETE = 3
+    FAULT = 4
+
+
+def weigh(evidence: Iterable[Evidence]) -> tuple[Standing, str]:
+    """Merge evidence on one facet: a violation outweighs doubt, doubt a pass."""
+    seen = tuple(evidence)
+    for agreement, standing in (
+        (Agreement.DISAGREES, Standing.VIOLATES),
+        (Agreement.UNCLEAR, Standing.INDETERMINATE),
+        (Agreement.AGREES, Standing.CONFORMS),
+    ):
+        for one in seen:
+            if one.agreement is agreement:
+                clear = standing is Standing.CONFORMS
+                return standing, "" if clear else f"expected {one.expected}; {one.seen}"
+    return Standing.INDETERMINATE, "no exchange could tell"
+
+
+def tally(verdicts: Iterable[Verdict]) -> dict[str, int]:
+    """Count verdicts by standing, every standing named, in a fixed order."""
+    counts = Counter(verdict.standing for verdict in verdicts)
+    return {standing.value: counts[standing] for standing in Standing}
+
+
+def exit_of(
+    counts: dict[str, int], *, incomplete_musts: int, faults: int, allow_incomplete: bool
+) -> Exit:
+    """Turn the counts of a finished run into its exit code."""
+    if faults:
+        return Exit.FAULT
+    if counts[Standing.VIOLATES.value]:
+        return Exit.VIOLATION
+    if incomplete_musts and not allow_incomplete:
+        return Exit.INCOMPLETE
+    return Exit.OK

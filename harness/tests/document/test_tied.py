@@ -1,0 +1,294 @@
+# ruff: noqa: E501 -- sentences are quoted whole, so that they can be searched for
+"""Every sentence of the document is tied to the contract, and the other way round.
+
+`service.md` beside this file is a copy, word for word, of the document that the shipped
+contracts were written from. Each of its sentences and table cells must be covered by the
+words of a `source` in `contract/aisp.yaml` (of a rule, a scope statement or an open
+point), or stand in the table below with the reason why it is set aside. What is true of a
+rule is not tested here, only that nobody forgot it and that nothing was invented.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from assay.model import Contract, Source
+from assay.parse import find_contract, parse_contract
+
+LINES = Path(__file__).with_name("service.md").read_text("utf-8").splitlines()
+CONTRACT = parse_contract(find_contract("aisp"))
+
+TABLE_HEAD = "names the columns of a table"
+ANNOUNCES = "announces what comes below it"
+PAYMENT = "payment initiation"
+
+#: Sentences and cells that the account information contract need not cover, by line.
+SET_ASIDE: Mapping[str, Mapping[int, tuple[str, ...]]] = {
+    TABLE_HEAD: {
+        31: ("Field", "Used in", "Meaning / allowed values"),
+        56: ("Method", "Path shape", "Purpose", "Availability"),
+        67: ("Method", "Path shape", "Purpose", "Availability"),
+        102: ("Condition", "Result"),
+        114: ("Limit", "Value"),
+    },
+    ANNOUNCES: {
+        3: ("Both are covered here, in the nine parts below.",),
+        9: ("Scope of the account information interface:",),
+        22: ("Environments:",),
+        29: ("Fields and values that the interface names:",),
+    },
+    PAYMENT: {
+        8: (
+            "The payment initiation interface lets a TPP initiate, read, and (for deferred payments) modify or cancel a single euro payment on behalf of the PSU.",
+        ),
+        16: ("Scope of the payment initiation interface:",),
+        17: (
+            "It applies to authorised and eligible payment accounts (accounts from which daily payment transactions can be made) that are accessible online.",
+        ),
+        18: (
+            "Customer segments served: retail customers (code PART) and small professionals (code PRO).",
+        ),
+        19: (
+            "Excluded segments: large professionals, corporates and associations (they use a separate direct-access interface), and legal guardians (they use another separate direct-access interface).",
+        ),
+        20: (
+            "Only single payment initiation requests in euro are managed, as either an SCT CORE credit transfer (immediate or deferred) or an instant payment.",
+        ),
+        21: ("Instant payment is unavailable at two of the banks of the group.",),
+        37: ("chargeBearer", "payment request (POST)", "Mandatory.", 'Must be "SLEV"'),
+        38: (
+            "categoryPurpose",
+            "payment request (POST)",
+            "Mandatory.",
+            'Value "CASH" is named and has a special rule (see Errors)',
+        ),
+        39: ("creditorAccount", "payment request (POST)", "Mandatory"),
+        40: ("successfulReportUrl", "payment request (POST)", "Mandatory"),
+        41: (
+            "paymentRequestResourceId",
+            "payment request",
+            "Identifier of a payment request resource, used as a path segment",
+        ),
+        52: (
+            "The payment initiation interface also offers a second host form `www.<bankcode>.live.<bank_domain>`, aligned with the bank's direct-access domain.",
+        ),
+        69: (
+            "POST",
+            "/payment-requests",
+            "Create a single payment initiation request.",
+            'Mandatory fields: chargeBearer (must be "SLEV"), categoryPurpose, creditorAccount, successfulReportUrl.',
+            "Available",
+        ),
+        70: (
+            "GET",
+            "/payment-requests (a request is addressed by paymentRequestResourceId)",
+            "Read a payment request.",
+            "Available",
+        ),
+        71: (
+            "PUT",
+            "/payment-requests (a request is addressed by paymentRequestResourceId)",
+            "Modify a payment request; only for deferred payments.",
+            "Available",
+        ),
+        72: (
+            "POST",
+            "/payment-requests/{paymentRequestResourceId}/confirmation",
+            "Confirm a payment request.",
+            "Not available",
+        ),
+        74: (
+            "Cancellation of a payment initiation can be done through the API or by the PSU through the bank's direct access.",
+        ),
+        84: ("SCA factors for payment initiation:",),
+        85: (
+            "Retail PSU: password plus one or more of: SMS one-time password, CAP reader, soft token.",
+        ),
+        86: (
+            "Small professional PSU: password plus one or more of: SMS one-time password, CAP reader.",
+        ),
+        87: ("No SCA exemptions apply.",),
+        104: (
+            "Payment request identical to one already executed (same date, same debtor and creditor IBAN, same amount, and the other parameters)",
+            "Rejected, as in direct access",
+        ),
+        105: (
+            'categoryPurpose is "CASH", and the PSU did not perform SCA with the soft token, and the creditor IBAN was not registered by the PSU through direct access more than 72 hours earlier',
+            "Rejected",
+        ),
+        106: (
+            'POST on payment requests without chargeBearer, categoryPurpose, creditorAccount or successfulReportUrl, or with chargeBearer other than "SLEV"',
+            "Request does not meet the contract and is not accepted",
+        ),
+        107: (
+            "PSU idle 4 minutes on a redirect screen, or 30 minutes overall",
+            "PSU is treated as disconnected; no redirection back to the TPP is made",
+        ),
+        123: ("Redirect-screen idle time, payment initiation", "4 minutes; 30 minutes overall"),
+        124: ("Age of a registered creditor IBAN for the CASH rule", "More than 72 hours"),
+        125: (
+            "Payment types",
+            "Single payments in euro only (SCT CORE immediate or deferred; instant payment where offered)",
+        ),
+        127: (
+            "Scheduled maintenance, payment initiation interface",
+            "Every Monday 02:00 to 06:00; disturbances possible",
+        ),
+    },
+}
+
+#: Open points that ask about the words of a rule or statement. They tie nothing by
+#: themselves: a question is no substitute for the rule.
+DOUBTS = frozenset(
+    {
+        "whose-midnight",
+        "what-counts",
+        "presence-signal",
+        "consent-replacement",
+        "shorter-history",
+        "card-edge",
+        "which-banks",
+    }
+)
+
+
+class Sentence(NamedTuple):
+    """A sentence or table cell, and where it stands in its line."""
+
+    line: int
+    begin: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        return LINES[self.line - 1][self.begin : self.end]
+
+
+def sentences() -> Iterator[Sentence]:
+    """Split every line that is no heading into sentences or table cells."""
+    for number, line in enumerate(LINES, 1):
+        if line.startswith("#") or not line.strip(" |-"):
+            continue
+        if line.startswith("|"):
+            blocks = [(m.start(1), m.end(1)) for m in re.finditer(r"\| *([^|]*[^|\s]) *(?=\|)", line)]
+        else:
+            marker = re.match(r"\s*(?:\d+\.|-)?\s*", line)
+            blocks = [(marker.end() if marker else 0, len(line))]
+        for begin, end in blocks:
+            breaks = [m.span() for m in re.finditer(r"(?<=\.)\s+(?=[A-Z{])", line[begin:end])]
+            starts = [begin, *(begin + after for _, after in breaks)]
+            ends = [*(begin + before for before, _ in breaks), end]
+            yield from (Sentence(number, *span) for span in zip(starts, ends, strict=True))
+
+
+SENTENCES = tuple(sentences())
+ASIDE = frozenset(
+    (line, text)
+    for lines in SET_ASIDE.values()
+    for line, texts in lines.items()
+    for text in texts
+)
+
+
+def sources(contract: Contract) -> list[tuple[str, Source]]:
+    """List every source with the id of what names it."""
+    owners = (*contract.clauses, *contract.scope, *contract.open_points)
+    return [(one.id, source) for one in owners for source in one.sources]
+
+
+QUOTES = [(id_, source) for id_, source in sources(CONTRACT) if source.line]
+TIES = [(id_, source) for id_, source in QUOTES if id_ not in DOUBTS]
+IDS = tuple(dict.fromkeys(id_ for id_, _ in TIES))
+
+
+def covers(source: Source, sentence: Sentence) -> bool:
+    """Whether the words of a source and a sentence share a stretch of a line."""
+    if source.line != sentence.line or not source.text:
+        return False
+    spots = re.finditer(re.escape(source.text), LINES[source.line - 1])
+    return any(m.start() < sentence.end and sentence.begin < m.end() for m in spots)
+
+
+def untied(without: str = "") -> list[str]:
+    """List the sentences that no source covers, leaving the sources of one id out."""
+    left = [source for id_, source in TIES if id_ != without]
+    return [
+        f"{one.line}: {one.text}"
+        for one in SENTENCES
+        if (one.line, one.text) not in ASIDE
+        and not any(covers(source, one) for source in left)
+    ]
+
+
+def headings(number: int) -> set[str]:
+    """Return the headings that a line stands under, the nearest of each level."""
+    nearest: dict[int, str] = {}
+    for line in LINES[:number]:
+        if line.startswith("#"):
+            level = len(line) - len(line.lstrip("#"))
+            nearest = {key: text for key, text in nearest.items() if key < level}
+            nearest[level] = line.lstrip("# ")
+    return set(nearest.values())
+
+
+def test_every_sentence_is_tied() -> None:
+    """No sentence on account information is left without a place in the contract."""
+    assert [] == untied()
+
+
+def test_the_document_is_read_whole() -> None:
+    """The splitter loses no word: sentences together are the lines without their marks."""
+    for number, line in enumerate(LINES, 1):
+        if line.startswith("#") or not line.strip(" |-"):
+            continue
+        words = " ".join(one.text for one in SENTENCES if one.line == number)
+        plain = re.sub(r"^\s*(\d+\.|-)\s+", "", line).replace("|", " ")
+        assert plain.split() == words.split()
+
+
+def test_what_is_set_aside_is_there_and_needed() -> None:
+    """Nothing is set aside that the document does not say or that a source covers."""
+    there = {(one.line, one.text): one for one in SENTENCES}
+    assert set() == ASIDE - there.keys()
+    covered = {
+        key for key in ASIDE if any(covers(source, there[key]) for _, source in TIES)
+    }
+    assert set() == covered
+
+
+@pytest.mark.parametrize(("id_", "source"), QUOTES)
+def test_sources_quote_the_document(id_: str, source: Source) -> None:
+    """The words of a source stand in its line, and its section is a heading above it."""
+    assert source.line <= len(LINES), id_
+    assert source.text, f"{id_} quotes nothing"
+    assert source.text in LINES[source.line - 1]
+    assert source.section in headings(source.line)
+
+
+def test_everything_has_a_source() -> None:
+    """What is not from the document says so: only line 0 has no words."""
+    outside = [id_ for id_, source in sources(CONTRACT) if not source.line]
+    assert ["well-formed"] == outside
+
+
+@pytest.mark.parametrize("id_", IDS)
+def test_dropping_anything_is_noticed(id_: str) -> None:
+    """Without any one rule, statement or open point, some sentence comes loose."""
+    assert untied(without=id_)
+
+
+def test_doubts_are_open_points() -> None:
+    """What ties nothing by itself is only ever an open point, and exists."""
+    assert DOUBTS <= {one.id for one in CONTRACT.open_points}
+
+
+def test_a_new_sentence_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sentence that is added to the document is not tied to anything."""
+    monkeypatch.setitem(globals(), "LINES", [*LINES, "Cards are returned in colour."])
+    monkeypatch.setitem(globals(), "SENTENCES", tuple(sentences()))
+    assert ["134: Cards are returned in colour."] == untied()

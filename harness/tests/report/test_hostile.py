@@ -1,0 +1,109 @@
+"""Whatever a target sends, every format stays whole, harmless and small."""
+
+import json
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+MEGABYTES = 1024 * 1024
+ODD = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\uffff]"
+)
+
+HOSTILE = {
+    "script": "</script><img src=x onerror=alert(1)><!-- -->{{ 7*7 }}",
+    "cdata": "]]><evil/>&entity;",
+    "ansi": "\x1b[31m\x1b]0;title\x07\x9b2J",
+    "nul": "\x00\uffff\ud800\ufffe",
+    "table": "| a | b |\n|---|---|\n# heading",
+    "backticks": "```\n````\n</details>\n@everyone https://evil.invalid",
+    "rich": "[bold red]x[/] [link=https://evil.invalid]y[/link]",
+    "right-to-left": "\u202egnp.exe\u2066",
+}
+
+HUGE = {"letters": "A", "controls": "\x1b", "bars": "|", "ticks": "`", "angles": "<"}
+
+
+def hostile_report(journal, text):
+    """Return a report into which a target wrote `text` wherever it can."""
+    evidence = {
+        "agreement": "disagrees",
+        "expected": text,
+        "seen": text,
+        "deviation": text,
+        "exchanges": [17],
+    }
+    message = {"headers": [[text, text]] * 100, "body": text}
+    journal.plan(says=text, asks=text, sources=[{"section": text, "text": text}])
+    journal.plan("aisp/b/two").plan("aisp/c/three", why=text)
+    journal.exchange(
+        body=text,
+        at=text,
+        operation=text,
+        subject=text,
+        deviation=text,
+        request={"method": text, "url": text, **message},
+        response={"status": 200, "truncated": True, **message},
+        outcome={"kind": text, "why": text},
+    )
+    journal.verdict(verdict="violates", reason=text, evidence=[evidence])
+    journal.verdict("aisp/b/two", "indeterminate", text, evidence=[])
+    journal.verdict("aisp/c/three", "unverified", text)
+    journal.add(type="fault", where=text, what=text)
+    return journal.footer().read()
+
+
+def harmless(text, view):
+    """Check what holds of every format, and of each in its own syntax."""
+    assert not ODD.search(text)
+    assert len(text.encode()) < 1 * MEGABYTES
+    match view.format:
+        case "json":
+            json.loads(text)
+        case "junit":
+            ET.fromstring(text)
+        case "html":
+            assert "<img" not in text
+            assert "<script" not in text
+            assert "<evil" not in text
+        case "markdown":
+            prose = re.sub(r"(?ms)^(`{3,})\w*\n.*?^\1$", "", text)
+            assert "<img" not in prose
+            assert "@everyone" not in prose
+            assert "https://evil" not in prose
+            assert prose.count("<details>") == prose.count("</details>")
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_hostile(journal, view, text):
+    """A hostile text anywhere in a journal does no harm in any format."""
+    harmless(view(hostile_report(journal, text)), view)
+
+
+@pytest.mark.parametrize("sign", HUGE.values(), ids=HUGE)
+def test_huge(journal, view, sign):
+    """A body and an observation of five million characters make a small report."""
+    text = sign * (5 * MEGABYTES)
+    evidence = {
+        "agreement": "disagrees",
+        "expected": "a page",
+        "seen": text,
+        "exchanges": [17],
+    }
+    journal.plan().exchange(body=text)
+    journal.verdict(verdict="violates", evidence=[evidence])
+    harmless(view(journal.footer().read()), view)
+
+
+def test_forged_lines(journal, view):
+    """A target cannot write a line that looks like the harness's own."""
+    forged = "x\nThe gateway keeps all 3 obligations.\nreproduce  rm -rf /"
+    text = view(hostile_report(journal, forged))
+    assert not re.search(r"(?m)^(    )?(The gateway keeps|reproduce  rm)", text)
+
+
+def test_surrogates_in_ids(journal, view):
+    """An id that UTF-8 cannot write does not stop a report."""
+    name = "aisp/\ud800/\x1b[0m"
+    view(journal.plan(name).verdict(name).footer().read())

@@ -1,0 +1,191 @@
+"""The control API: what it makes, and how it says no."""
+
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from assay.sandbox.world import DEMO, Registry
+
+ROOT = "/assay-control/1"
+
+
+def test_about(bank):
+    """It says its name, what it can do and which traits it knows."""
+    about = bank.http.get(f"{ROOT}/").json()
+    assert "assay-control/1" == about["api"]
+    assert "clock" in about["capabilities"]
+    assert ["inactive", "last-used", "never-used"] == about["traits"]["card"]
+
+
+def test_worlds_are_repeatable(bank):
+    """One seed gives one world: the same clock, the same accounts."""
+    one, two = bank.world(seed=7), bank.world(seed=7)
+    assert one.now == two.now
+    assert (
+        one.customer({"resource": "card"}).keys()
+        == two.customer({"resource": "card"}).keys()
+    )
+    assert (
+        bank.world().customer({"resource": "card"}).keys()
+        != one.customer({"resource": "card"}).keys()
+    )
+
+
+def test_seed_zero_starts_on_a_wednesday(bank):
+    """The first world of all begins on 16 September 2026."""
+    assert "2026-09-16T10:00:00+02:00" == bank.world().now
+
+
+def test_seeds_start_on_ordinary_days(bank):
+    """Never on a Sunday, within a day of a clock change, or out of office hours."""
+    paris = ZoneInfo("Europe/Paris")
+    changes = {"2026-03-29", "2026-10-25", "2027-03-28", "2027-10-31"}
+    for seed in range(1, 400):
+        now = datetime.fromisoformat(bank.world(seed=seed).now).astimezone(paris)
+        assert now.year in (2026, 2027)
+        assert now.isoweekday() < 7
+        assert 9 <= now.hour < 18
+        assert 0 == now.second
+        for change in changes:
+            assert abs((now.date() - datetime.fromisoformat(change).date()).days) > 1
+
+
+def test_an_explicit_moment_wins(bank):
+    """The world begins when it is told to."""
+    world = bank.world(seed=3, now="2027-01-05T08:00:00Z")
+    assert "2027-01-05T09:00:00+01:00" == world.now
+
+
+def test_clock(world):
+    """It goes forward, stands still, and never goes back."""
+    assert 200 == world.at("2026-09-16T10:00:00+02:00").status_code
+    moved = world.at("2026-10-25T02:30:00+01:00")
+    assert {"now": "2026-10-25T02:30:00+01:00"} == moved.json()
+    back = world.at("2026-10-25T02:30:00+02:00")
+    assert 409 == back.status_code
+    assert "already" in back.json()["message"]
+
+
+def test_customers_have_what_was_ordered(world):
+    """Each item has its own key and its own entries, in the order they were named."""
+    guest = world.customer(
+        {"resource": "account", "count": 2, "entries": ["2026-09-01", "2026-09-02"]},
+        {"resource": "card", "traits": {"last-used": "2026-07-17"}, "entries": []},
+        {"resource": "card", "traits": {"never-used": True}, "entries": []},
+    )
+    first, second, card, unused = guest.holdings
+    assert ["2026-09-01", "2026-09-02"] == [entry["date"] for entry in first["entries"]]
+    ids = {entry["key"] for item in (first, second) for entry in item["entries"]}
+    assert 4 == len(ids)
+    assert {"last-used": "2026-07-17"} == card["traits"]
+    assert {"never-used": True} == unused["traits"]
+
+
+def test_cards_were_used_yesterday(world):
+    """Unless it is said otherwise."""
+    card = world.customer({"resource": "card", "entries": []}).holdings[0]
+    assert {"last-used": "2026-09-15"} == card["traits"]
+
+
+def test_the_banks_own_entries(bank, world):
+    """Without entries in the order, 200 days of one to three a day are made."""
+    entries = world.customer({"resource": "account"}).holdings[0]["entries"]
+    dates = [entry["date"] for entry in entries]
+    assert 200 == len(set(dates))
+    assert {1, 2, 3} == {dates.count(day) for day in set(dates)}
+    url = f"{ROOT}/worlds/{world.id}/customers"
+    order = {"holdings": [{"resource": "account"}], "roster": False}
+    made = bank.http.post(url, json=order).json()
+    assert "entries" not in made["holdings"][0]
+
+
+def test_closing_a_world(bank, world):
+    """A closed world is gone, and so are its tokens."""
+    guest = world.customer({"resource": "account", "entries": []})
+    assert 204 == bank.http.delete(f"{ROOT}/worlds/{world.id}").status_code
+    assert 404 == bank.http.delete(f"{ROOT}/worlds/{world.id}").status_code
+    assert 401 == guest.get("/accounts").status_code
+
+
+def test_worlds_are_apart(bank):
+    """The clock of one world is not that of another."""
+    one, two = bank.world(), bank.world()
+    guest = two.customer({"resource": "account", "entries": []})
+    one.at("2026-09-20T03:00:00+02:00")
+    assert 200 == guest.get("/accounts").status_code
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "says"),
+    [
+        ("worlds", {"seed": "x"}, 400, "seed"),
+        ("worlds", {"seed": -1}, 400, "seed"),
+        ("worlds", {"seed": True}, 400, "seed"),
+        ("worlds", {"now": "yesterday"}, 400, "now"),
+        ("worlds", {"now": "2026-09-16T10:00:00"}, 400, "now"),
+        ("worlds", {"now": "0001-01-01T00:00:00+14:00"}, 400, "now"),
+        ("worlds", [], 400, "object"),
+        ("worlds/w0/clock", {"to": "2026-09-17T10:00:00+02:00"}, 404, "w0"),
+        ("worlds/demo/clock", {}, 400, "to"),
+        ("worlds/demo/nothing", {}, 404, "GET /assay-control/1/"),
+        ("worlds/demo/customers", {"holdings": 1}, 400, "list"),
+        ("worlds/demo/customers", {"holdings": [1]}, 400, "object"),
+        ("worlds/demo/customers", {"holdings": [{}]}, 400, "resource"),
+        ("worlds/demo/customers", {"holdings": [{}] * 101}, 400, "100"),
+    ],
+)
+def test_what_cannot_be_done(bank, path, body, status, says):
+    """The control API says what it expected."""
+    answer = bank.http.post(f"{ROOT}/{path}", json=body)
+    assert status == answer.status_code
+    assert says in answer.json()["message"]
+
+
+@pytest.mark.parametrize(
+    ("holding", "says"),
+    [
+        ({"resource": "loan"}, "resource"),
+        ({"resource": ["card"]}, "resource"),
+        ({"count": 0}, "count"),
+        ({"count": True}, "count"),
+        ({"count": 1001}, "1000"),
+        ({"colour": 1}, "colour"),
+        ({"traits": {"last-used": "2026-09-01"}}, "savings, inactive, offline"),
+        ({"traits": {"savings": 1}}, "true or false"),
+        ({"traits": []}, "object"),
+        ({"entries": 3}, "list"),
+        ({"entries": ["2026-02-30"]}, "entries[0]"),
+        ({"entries": ["2026-02-03"] * 60_000, "count": 2}, "100000"),
+        ({"count": 300}, "100000"),
+        (
+            {
+                "resource": "card",
+                "traits": {"never-used": True, "last-used": "2026-01-01"},
+            },
+            "exclude",
+        ),
+    ],
+)
+def test_what_nobody_can_hold(bank, holding, says):
+    """An order that cannot be carried out is refused whole."""
+    order = {"holdings": [{"resource": "account", **holding}]}
+    answer = bank.http.post(f"{ROOT}/worlds/demo/customers", json=order)
+    assert 400 == answer.status_code
+    assert says in answer.json()["message"]
+
+
+@pytest.mark.parametrize("body", [b"{", b"\xff", b"[" * 100_000, b" " * (1 << 21)])
+def test_bodies_that_do_not_read(bank, body):
+    """Neither broken nor huge bodies get any further."""
+    assert 400 == bank.http.post(f"{ROOT}/worlds", content=body).status_code
+
+
+def test_old_worlds_make_room(monkeypatch):
+    """The oldest world goes when there are too many; the demo world stays."""
+    monkeypatch.setattr("assay.sandbox.world._WORLDS", 3)
+    registry = Registry()
+    registry.open(0, None, id=DEMO)
+    made = [registry.open(0, None).id for _ in range(4)]
+    assert registry.world(DEMO)
+    assert [False, False, True, True] == [bool(registry.world(one)) for one in made]

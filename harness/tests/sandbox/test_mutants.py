@@ -1,0 +1,538 @@
+"""Mutants break what they say, seen from outside, and by no rule of the harness.
+
+A facet here is a small probe: True when the bank keeps it, False when not, None when
+its control fails and nothing can be told. The kill matrix of the harness is another
+test; this one is for whoever writes a mutant.
+"""
+
+import base64
+import json
+from collections import Counter
+from datetime import date, timedelta
+
+import pytest
+from stdnum import iban, luhn
+
+from assay.sandbox.mutants import MUTANTS, NEUTRAL
+from assay.sandbox.policies import SOUND
+
+TODAY = date(2026, 9, 16)
+ACCOUNT = {"resource": "account", "entries": ["2026-09-15", "2026-09-14"]}
+CARD = {**ACCOUNT, "resource": "card"}
+OPERATIONS = ("accounts", "consents", "balances", "transactions")
+READ = {
+    "balance": (ACCOUNT, "balances"),
+    "outstanding": (CARD, "balances"),
+    "transaction": (ACCOUNT, "transactions"),
+    "slip": (CARD, "transactions"),
+}
+FACETS = {}
+
+
+def facet(*ids):
+    """Enter a probe; a probe of several facets is told which."""
+
+    def enter(probe):
+        FACETS.update({f"aisp/{name}": (probe, name) for name in ids})
+        return probe
+
+    return enter
+
+
+def operate(guest, operation, **how):
+    key = guest.keys()[0]
+    if operation == "consents":
+        return guest.consent(key, **how)
+    path = "/accounts" if operation == "accounts" else f"/{operation}?iban={key}"
+    path = path.replace("/balances", "/accounts/balances")
+    return guest.get(path.replace("/tr", "/accounts/tr"), **how)
+
+
+def body_of(answer):
+    """Read an accepted body; None when it is refused or no JSON."""
+    if not answer.is_success:
+        return None
+    try:
+        return answer.json()
+    except json.JSONDecodeError:
+        return None
+
+
+def rows(answer, what):
+    body = body_of(answer)
+    return None if body is None else body[what]
+
+
+def ready(bank, holding=ACCOUNT, **how):
+    """Make a world, and a customer whose first item is consented to."""
+    world = bank.world(**how)
+    guest = world.customer(holding)
+    if not guest.consent(guest.keys()[0]).is_success:
+        return world, None
+    return world, guest
+
+
+def walked(guest, path, what):
+    """Walk a list until it ends, turns back or goes on too long."""
+    pages, urls, url = [], set(), path
+    while url and url not in urls and len(pages) < 9:
+        urls.add(url)
+        body = body_of(guest.get(url))
+        if body is None:
+            return None, False
+        if body[what] and body[what] in pages:
+            break
+        pages.append(body[what])
+        url = body["links"].get("next")
+    return pages, url is None
+
+
+def listed(guest):
+    pages, ends = walked(guest, "/accounts", "accounts")
+    if not ends:
+        return None
+    return [row["iban"] for page in pages for row in page if "iban" in row]
+
+
+@facet(*(f"{operation}.available/answers" for operation in OPERATIONS))
+def answers(bank, id):
+    _, guest = ready(bank)
+    operation = id.partition(".")[0]
+    if operation == "consents":
+        return guest is not None
+    return None if guest is None else operate(guest, operation).status_code < 500
+
+
+@facet(*(f"{operation}.available/survives-malformed" for operation in OPERATIONS))
+def survives(bank, id):
+    _, guest = ready(bank)
+    operation = id.partition(".")[0]
+    if guest is None or not operate(guest, operation).is_success:
+        return None
+    if operation == "accounts":
+        sent = [guest.get("/accounts?page=abc")]
+    elif operation == "consents":
+        deep = b'{"accounts":' + b"[" * 100 + b"]" * 100 + b"}"
+        bodies = (b"x", b'{"accounts":["FR', b'{"accounts":1}', b"", deep, b'"x"')
+        sent = [guest.call("PUT", "/consents", content=body) for body in bodies]
+    else:
+        key = guest.keys()[0]
+        path = f"/accounts/{operation}?iban="
+        bad = ("%00%01", "A" * 10_000, "%D0%96", f"{key}&page=abc")
+        sent = [guest.get(path + query) for query in bad]
+    return all(answer.status_code < 500 for answer in sent)
+
+
+@facet("consents.available/refuses-malformed")
+def refuses_malformed(bank, _):
+    _, guest = ready(bank)
+    if guest is None:
+        return None
+    bodies = (b"hello", b'{"accounts":["FR')
+    return not any(
+        guest.call("PUT", "/consents", content=body).is_success for body in bodies
+    )
+
+
+@facet("balances.available/aliases-agree", "transactions.available/aliases-agree")
+def aliases_agree(bank, id):
+    _, guest = ready(bank)
+    what = id.partition(".")[0]
+    if guest is None or (main := rows(operate(guest, what), what)) is None:
+        return None
+    key = guest.keys()[0]
+    paths = [f"/{what}?iban={key}"]
+    if what == "transactions":
+        paths.append(f"/accounts/{key}/transactions")
+    return all(rows(guest.get(path), what) == main for path in paths)
+
+
+@facet(
+    *(
+        f"{clause}/refused-{state}-consent"
+        for clause in ("trusted-beneficiaries", "end-user-identity")
+        for state in ("with", "without")
+    )
+)
+def unavailable(bank, id):
+    _, guest = ready(bank)
+    if "without" in id:
+        guest = bank.world().customer(ACCOUNT)
+    path = "/trustedBeneficiaries" if id.startswith("trusted") else "/endUserIdentity"
+    return None if guest is None else not guest.get(path).is_success
+
+
+@facet("accounts.listing/all-without-consent", "accounts.listing/all-with-consent")
+def lists_all(bank, id):
+    guest = bank.world().customer({**ACCOUNT, "count": 2}, {**CARD, "count": 2})
+    if "without" not in id and not guest.consent(guest.keys()[0]).is_success:
+        return None
+    found = listed(guest)
+    return None if found is None else set(guest.keys()) <= set(found)
+
+
+@facet(*(f"accounts.eligible/hides-{trait}" for trait in ("savings", "inactive")))
+@facet("accounts.eligible/hides-offline")
+def hides_accounts(bank, id):
+    trait = id.rpartition("-")[2]
+    guest = bank.world().customer(ACCOUNT, {**ACCOUNT, "traits": {trait: True}})
+    found = listed(guest)
+    if not found or guest.keys()[0] not in found:
+        return None
+    return guest.keys()[1] not in found
+
+
+@facet(
+    "cards.eligible/lists-recent",
+    "cards.eligible/lists-just-inside",
+    "cards.eligible/hides-just-outside",
+    "cards.eligible/hides-inactive",
+    "cards.eligible/hides-never-used",
+)
+def cards(bank, id):
+    traits = {
+        "lists-recent": {},
+        "lists-just-inside": {"last-used": "2026-07-17"},
+        "hides-just-outside": {"last-used": "2026-07-15"},
+        "hides-inactive": {"inactive": True},
+        "hides-never-used": {"never-used": True},
+    }
+    name = id.partition("/")[2]
+    guest = bank.world().customer(ACCOUNT, {**CARD, "traits": traits[name]})
+    found = listed(guest)
+    if not found or guest.keys()[0] not in found:
+        return None
+    return (guest.keys()[1] in found) is name.startswith("lists")
+
+
+@facet(
+    *(
+        f"{what}.page-size/{part}"
+        for what in ("accounts", "transactions")
+        for part in ("first-page", "full-pages", "complete", "no-repeats", "ends")
+    )
+)
+def paging(bank, id):
+    what, _, part = id.replace(".page-size/", " ").partition(" ")
+    if what == "accounts":
+        guest = bank.world().customer({**ACCOUNT, "count": 12})
+        size, owned, path = 5, guest.keys(), "/accounts"
+    else:
+        dates = [(TODAY - timedelta(days=n)).isoformat() for n in range(40)]
+        _, guest = ready(bank, {"resource": "account", "entries": dates})
+        if guest is None:
+            return None
+        size, owned = 15, [entry["key"] for entry in guest.holdings[0]["entries"]]
+        path = f"/accounts/transactions?iban={guest.keys()[0]}"
+    pages, ends = walked(guest, path, what)
+    if pages is None:
+        return None
+    pages = [page for page in pages if page]
+    seen = Counter(
+        row["iban" if what == "accounts" else "id"] for page in pages for row in page
+    )
+    return {
+        "first-page": len(pages[0]) == size,
+        "full-pages": all(len(page) == size for page in pages[1:-1]),
+        "complete": set(owned) <= set(seen),
+        "no-repeats": max(seen.values()) == 1,
+        "ends": ends,
+    }[part]
+
+
+@facet(
+    "transactions.depth/default",
+    "transactions.depth/asked-older",
+    "transactions.depth/local-day",
+    "no-extended-history/gives-no-more",
+)
+def depth(bank, id):
+    at = "00:30" if "local" in id else "10:00"
+    dates = [(TODAY - timedelta(days=n)).isoformat() for n in (1, 90, 91, 150, 400)]
+    holding = {"resource": "account", "entries": dates}
+    _, guest = ready(bank, holding, now=f"2026-09-16T{at}:00+02:00")
+    if guest is None:
+        return None
+    path = f"/accounts/transactions?iban={guest.keys()[0]}"
+    control = rows(guest.get(path), "transactions")
+    if not control:
+        return None
+    if "asked" in id:
+        path += "&dateFrom=2020-01-01"
+    if "extended" in id:
+        path += "&scope=aisp+extended_transaction_history"
+    found = rows(guest.get(path), "transactions") or []
+    return not {row["bookingDate"] for row in found} & set(dates[2:])
+
+
+@facet(*(f"euro/{kind}" for kind in READ))
+@facet(*(f"balance-type/{kind}" for kind in ("balance", "outstanding")))
+@facet(*(f"balance-type/{kind}-present" for kind in ("balance", "outstanding")))
+def fields(bank, id):
+    rule, _, kind = id.partition("/")
+    holding, what = READ[kind.partition("-")[0]]
+    _, guest = ready(bank, holding)
+    found = None if guest is None else rows(operate(guest, what), what)
+    if not found:
+        return None
+    if rule == "euro":
+        return {"EUR"} == {row["currency"] for row in found}
+    if kind.endswith("present"):
+        return all("balanceType" in row for row in found)
+    kinds = {row["balanceType"] for row in found if "balanceType" in row}
+    return kinds <= {"CLBD", "VALU", "OTHR"}
+
+
+@facet("iban/account", "iban/card", "iban/account-present", "iban/card-present")
+def identifiers(bank, id):
+    guest = bank.world().customer(ACCOUNT, CARD)
+    found = rows(guest.get("/accounts"), "accounts")
+    if not found:
+        return None
+    kind = id[5:].partition("-")[0]
+    keys = [row.get("iban") for row in found if row["kind"] == kind]
+    if not keys:
+        return None
+    if id.endswith("present"):
+        return None not in keys
+    if kind == "account":
+        return all(iban.is_valid(key) for key in keys if key)
+    return not any(luhn.is_valid(key) for key in keys if key)
+
+
+@facet(
+    *(
+        f"consent.scope/{kind}-{part}"
+        for kind in READ
+        for part in ("granted", "refused", "before", "foreign")
+    )
+)
+def consent_scope(bank, id):
+    kind, _, part = id.partition("/")[2].partition("-")
+    holding, what = READ[kind]
+    world = bank.world()
+    guest, other = world.customer({**holding, "count": 2}), world.customer(holding)
+    granted, kept = guest.keys()
+    path = f"/accounts/{what}?iban="
+    before = guest.get(path + granted)
+    if not all((other.consent(*other.keys()).is_success, guest.consent(granted))):
+        return None
+    control = guest.get(path + granted)
+    if part == "granted":
+        return None if control.status_code >= 500 else control.is_success
+    if body_of(control) is None:
+        return None
+    key = {"refused": kept, "foreign": other.keys()[0]}.get(part)
+    answer = guest.get(path + key) if key else before
+    return not answer.is_success and f'"{what}"' not in answer.text
+
+
+@facet("psu-identity/disclosed-after", "psu-identity/withheld-before")
+def identity(bank, id):
+    guest = bank.world().customer(ACCOUNT)
+    if "after" in id and not guest.consent(*guest.keys()).is_success:
+        return None
+    body = body_of(guest.get("/accounts"))
+    return None if body is None else ("PsuIdentity" in body) is ("after" in id)
+
+
+def batch(guest, operation):
+    return operate(guest, operation, batch=True).is_success
+
+
+def exhausted(guest, operation):
+    """Use a quota up; False when four are not served, or a fifth is."""
+    return guest is not None and [True] * 4 + [False] == [
+        batch(guest, operation) for _ in range(5)
+    ]
+
+
+@facet(
+    *(
+        f"batch-quota/{operation}-{part}"
+        for operation in OPERATIONS
+        for part in ("served", "refused", "next-day")
+    )
+)
+def quota(bank, id):
+    operation, _, part = id.partition("/")[2].partition("-")
+    world, guest = ready(bank)
+    if guest is None or not operate(guest, operation).is_success:
+        return None
+    served = [batch(guest, operation) for _ in range(4)]
+    if part == "served":
+        return all(served)
+    if not all(served):
+        return None
+    refused = not batch(guest, operation)
+    if part == "refused" or not refused:
+        return refused if part == "refused" else None
+    world.at("2026-09-17T00:00:30+02:00")
+    return batch(guest, operation)
+
+
+@facet("batch-quota/before-midnight", "batch-quota/long-day")
+def quota_late(bank, id):
+    noon, late = ("2026-10-25T12:00:00+01:00", "2026-10-25T23:30:00+01:00")
+    if "before" in id:
+        noon, late = ("2026-09-16T12:00:00+02:00", "2026-09-16T23:59:30+02:00")
+    told = []
+    for operation in OPERATIONS:
+        world, guest = ready(bank, now=noon)
+        if exhausted(guest, operation):
+            world.at(late)
+            told.append(not batch(guest, operation))
+    return all(told) if told else None
+
+
+@facet("batch-quota/per-method", "batch-quota/per-customer")
+def quota_apart(bank, id):
+    told = []
+    for operation in OPERATIONS:
+        world, guest = ready(bank)
+        other = world.customer(ACCOUNT)
+        if not other.consent(*other.keys()).is_success:
+            return None
+        if not exhausted(guest, operation):
+            continue
+        if id.endswith("customer"):
+            told.append(batch(other, operation))
+            continue
+        others = [name for name in OPERATIONS if name != operation]
+        if all(operate(guest, name).is_success for name in others):
+            told.extend(batch(guest, name) for name in others)
+    return all(told) if told else None
+
+
+@facet(*(f"online-unlimited/{operation}-unlimited" for operation in OPERATIONS))
+def unlimited(bank, id):
+    operation = id.partition("/")[2].partition("-")[0]
+    _, guest = ready(bank)
+    if guest is None or not operate(guest, operation).is_success:
+        return None
+    return all(operate(guest, operation).is_success for _ in range(20))
+
+
+@facet("online-unlimited/not-counted", "online-unlimited/after-exhausted")
+def attended(bank, id):
+    told = []
+    for operation in OPERATIONS:
+        _, guest = ready(bank)
+        if guest is None or not operate(guest, operation).is_success:
+            continue
+        if "not-counted" in id:
+            _, fresh = ready(bank)
+            if not exhausted(fresh, operation):
+                continue
+            for _ in range(5):
+                operate(guest, operation)
+            told.append(all(batch(guest, operation) for _ in range(4)))
+        elif exhausted(guest, operation):
+            told.append(operate(guest, operation).is_success)
+    return all(told) if told else None
+
+
+@facet("redirect-only/accounts", "redirect-only/consents")
+def credentials(bank, id):
+    _, guest = ready(bank)
+    if guest is None or not operate(guest, "accounts").is_success:
+        return None
+    if id.endswith("consents"):
+        pair = {"login": guest.login, "password": guest.password}
+        body = {**pair, "accounts": guest.keys()}
+        return not guest.http.put("/consents", json=body).is_success
+    pair = base64.b64encode(f"{guest.login}:{guest.password}".encode()).decode()
+    headers = {"Authorization": f"Basic {pair}", "PSU-IP-Address": "192.0.2.7"}
+    return not guest.http.get("/accounts", headers=headers).is_success
+
+
+@facet(*(f"live-host/{what}-links" for what in ("accounts", "balances")))
+@facet("live-host/transactions-links")
+def links(bank, id):
+    what = id.partition("/")[2].partition("-")[0]
+    holding = {"resource": "account", "entries": ["2026-09-15"] * 20, "count": 6}
+    _, guest = ready(bank, holding)
+    body = None if guest is None else body_of(operate(guest, what))
+    if body is None:
+        return None
+    return all(
+        link.startswith(("http://bank.test/", "/")) for link in body["links"].values()
+    )
+
+
+@facet(*(f"maintenance/{part}" for part in ("before", "after", "other-days")))
+@facet("maintenance/short-night")
+def maintenance(bank, id):
+    moment = {
+        "before": "2026-09-20T01:59:30+02:00",
+        "after": "2026-09-20T06:00:30+02:00",
+        "other-days": "2026-09-18T03:00:00+02:00",
+        "short-night": "2027-03-28T06:00:30+02:00",
+    }[id.partition("/")[2]]
+    world, guest = ready(bank)
+    if guest is None or not operate(guest, "accounts").is_success:
+        return None
+    world.at(moment)
+    return operate(guest, "accounts").status_code < 500
+
+
+@facet("well-formed/json", "well-formed/media-type")
+def form(bank, id):
+    guest = bank.world().customer(ACCOUNT)
+    for operation in ("consents", "accounts", "balances", "transactions"):
+        answer = operate(guest, operation)
+        if not answer.is_success or not answer.content:
+            continue
+        is_json = body_of(answer) is not None
+        if id.endswith("json") and not is_json:
+            return False
+        if (
+            id.endswith("type")
+            and is_json
+            and "json" not in answer.headers["Content-Type"]
+        ):
+            return False
+    return True
+
+
+def holds(bank, obligation):
+    """Probe one facet on one bank."""
+    probe, name = FACETS[obligation]
+    return probe(bank, name)
+
+
+def by_id(value):
+    return getattr(value, "id", None)
+
+
+def test_ids_are_unique():
+    """No two mutants or variants have one id."""
+    names = [change.id for change in (*MUTANTS, *NEUTRAL)]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("wrong", [*MUTANTS, *NEUTRAL], ids=by_id)
+def test_changes_change(wrong):
+    """Each makes a bank of its own, and says what it is in one sentence."""
+    assert wrong.change(SOUND) != SOUND
+    assert wrong.says
+    assert "\n" not in wrong.says
+
+
+def test_every_obligation_has_a_mutant():
+    """Each facet is broken by some mutant that breaks nothing else."""
+    alone = {min(mutant.breaks) for mutant in MUTANTS if len(mutant.breaks) == 1}
+    assert set(FACETS) == alone
+
+
+@pytest.mark.parametrize("obligation", FACETS)
+def test_the_sound_bank_keeps_all(bank, obligation):
+    """The probes themselves are right: nothing is red, and nothing is silent."""
+    assert holds(bank, obligation) is True
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=by_id)
+def test_mutants_break_what_they_say(open_bank, mutant):
+    """Each facet that a mutant names turns red."""
+    bank = open_bank(policies=mutant.change(SOUND))
+    assert {False} == {holds(bank, obligation) for obligation in mutant.breaks}
