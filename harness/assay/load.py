@@ -199,9 +199,9 @@ def _events(text: str) -> Iterator[ev.Event]:
 
 def _syntax(error: yaml.YAMLError, text: str, path: str) -> InputError:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    line = mark.line + 1 if mark else 0
-    what = getattr(error, "problem", None) or "this is not YAML"
     rows = text.splitlines()
+    line = min(mark.line + 1, max(len(rows), 1)) if mark else 0
+    what = getattr(error, "problem", None) or "this is not YAML"
     row = rows[line - 1] if 0 < line <= len(rows) else ""
     hint = "quote texts that hold YAML's own signs"
     if "\t" in row[: len(row) - len(row.lstrip())]:

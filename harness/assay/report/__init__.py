@@ -67,17 +67,22 @@ FORMATS: Mapping[str, Format] = {
 }
 
 
+def chosen(name: str) -> Format:
+    """Return the format of a name, or say which one was meant."""
+    if name not in FORMATS:
+        hint = did_you_mean(name, FORMATS)
+        raise InputError.one("--format", f"no report format {name!r}", hint=hint)
+    return FORMATS[name]
+
+
 def render(report: Report, name: str, path: str | Path) -> None:
     """Write a report to a file in a named format: the whole file or none."""
-    chosen = FORMATS.get(name)
-    if chosen is None:
-        hint = did_you_mean(name, FORMATS)
-        raise InputError.one(str(path), f"no report format {name!r}", hint=hint)
+    form = chosen(name)
     path = Path(path)
     unfinished = path.with_name(path.name + ".part")
     try:
         with unfinished.open("w", encoding="utf-8", newline="\n") as out:
-            chosen.render(report, out)
+            form.render(report, out)
         os.replace(unfinished, path)  # noqa: PTH105 -- overwrites on every system
     except OSError as error:
         why = error.strerror or str(error)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from assay.model import Source
 from assay.report.clean import bounded
+from assay.report.plain import some
 from assay.report.value import Exchange, Headers, Result
 from assay.verdict import Agreement, Evidence, Standing
 
@@ -88,6 +89,19 @@ def source(one: Source) -> str:
 
 def lines(one: Card, *, exchanges: int = 10, body: int = 4_096) -> Iterator[str]:
     """Write a card as lines of plain text, without its title."""
+    yield from _sentences(one)
+    for each in one.exchanges[:exchanges]:
+        yield ""
+        yield exchange_title(each)
+        yield from wire(each, body=body)
+    for note in notes(one, shown=exchanges):
+        yield f"({note})"
+    if one.reproduce:
+        yield ""
+        yield f"reproduce  {one.reproduce}"
+
+
+def _sentences(one: Card) -> Iterator[str]:
     yield f"contract   {one.says}"
     if one.asks:
         yield f"facet      {one.asks}"
@@ -100,21 +114,13 @@ def lines(one: Card, *, exchanges: int = 10, body: int = 4_096) -> Iterator[str]
         yield f"seen       {found.seen}"
         if found.deviation:
             yield f"deviation  {found.deviation}"
-    for each in one.exchanges[:exchanges]:
-        yield ""
-        yield exchange_title(each)
-        yield from wire(each, body=body)
-    for note in notes(one, shown=exchanges):
-        yield f"({note})"
-    if one.reproduce:
-        yield ""
-        yield f"reproduce  {one.reproduce}"
 
 
 def notes(one: Card, *, shown: int) -> Iterator[str]:
     """Say what is cited but not shown."""
     if len(one.exchanges) > shown:
-        yield f"and {len(one.exchanges) - shown} more exchanges in the full report"
+        more = some(len(one.exchanges) - shown, "more exchange")
+        yield f"and {more} in the JSON report"
     for number in one.missing:
         yield f"exchange {number} is cited, but the journal does not hold it"
 

@@ -191,16 +191,13 @@ def exchange(line: Line) -> Exchange:
 
 
 def _headers(line: Line) -> Headers:
-    pairs = line.list_of("headers", list)[: clean.HEADERS]
-    found: list[tuple[str, str]] = []
-    for pair in pairs:
-        match pair:
-            case [str(name), str(value)]:
-                safe = clean.clean(value, clean.HEADER_VALUE)
-                found.append((clean.header_name(name), clean.one_line(safe)))
-            case _:
-                line.refuse("'headers' holds something that is not a name and a value")
-    return tuple(found)
+    return tuple(
+        (
+            clean.header_name(name),
+            clean.one_line(clean.clean(value, clean.HEADER_VALUE)),
+        )
+        for name, value in line.pairs("headers")[: clean.HEADERS]
+    )
 
 
 def fault(line: Line) -> Fault:

@@ -18,9 +18,9 @@ from assay.verdict import Standing
 #: What gives a target a capability that was missing.
 CAPABILITY_ADVICE: Mapping[str, str] = {
     Capability.PSU.value: "name a test customer in the profile's world",
-    Capability.TWO_PSU.value: "name two test customers in the profile's world",
+    Capability.TWO_PSU.value: "name two customers in the profile's world",
     Capability.CONSENT.value: "say in the profile how a consent is given",
-    Capability.BATCH.value: "say in the profile how a call without the customer is sent",
+    Capability.BATCH.value: "say in the profile how the absent customer is signalled",
     Capability.CLOCK.value: "give the target a clock that the harness can move",
     Capability.ROSTER.value: "let the profile's world hold the things that are listed",
     Capability.ZONE.value: "have the document say whose calendar day counts",

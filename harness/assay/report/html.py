@@ -8,7 +8,7 @@ says so, since a page too large to open tells nobody anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import TextIO
@@ -62,6 +62,7 @@ def render(report: Report, out: TextIO) -> None:
     unclear = report.of(Standing.INDETERMINATE)
     shown = tuple(_shown((*broken[:CARDS], *unclear[:CARDS])))
     chunks = _template().generate(
+        **_WORDS,
         report=report,
         headline=headline(report),
         caveats=caveats(report),
@@ -90,19 +91,7 @@ def _template() -> Template:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["some"] = some
-    environment.filters["source"] = source
-    environment.filters["reason"] = reason_of
-    environment.filters["short"] = _short
-    environment.tests["open_point"] = is_open_point
-    environment.globals.update(
-        Standing=Standing, signs=SIGNS, meanings=MEANINGS, findings=FINDINGS
-    )
     return environment.from_string(page)
-
-
-def _short(text: str, limit: int = TEXT) -> str:
-    return bounded(text, limit)
 
 
 def _shown(results: tuple[Result, ...]) -> Iterator[Shown]:
@@ -119,3 +108,21 @@ def _shown(results: tuple[Result, ...]) -> Iterator[Shown]:
         yield Shown(
             card=one, wires=tuple(wires), notes=tuple(notes(one, shown=len(wires)))
         )
+
+
+def _short(text: str, limit: int = TEXT) -> str:
+    return bounded(text, limit)
+
+
+#: What the template may call and look up, besides the report.
+_WORDS: Mapping[str, object] = {
+    "Standing": Standing,
+    "signs": SIGNS,
+    "meanings": MEANINGS,
+    "findings": FINDINGS,
+    "some": some,
+    "source": source,
+    "reason": reason_of,
+    "short": _short,
+    "open_point": is_open_point,
+}

@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import BinaryIO, NoReturn, TypeVar, cast
+from typing import BinaryIO, NoReturn, TypeGuard, TypeVar, cast
 
 from assay.errors import JournalError
 
 #: Longer lines are refused: no writer of ours makes them, and memory is finite.
 MAX_LINE = 64 * 1024 * 1024
+
+_LARGEST = 1e15
 
 T = TypeVar("T")
 
@@ -44,7 +46,7 @@ class Line:
 
     def _get(self, key: str, kind: type[T], default: T | None) -> T:
         value = self.values.get(key, default)
-        if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
+        if _is(value, kind):
             return value
         if key in self.values:
             self.refuse(f"{key!r} is not {_NAMES[kind]}")
@@ -65,9 +67,9 @@ class Line:
     def decimal(self, key: str, default: float) -> float:
         """Return a number, whole or not."""
         value = self.values.get(key, default)
-        if isinstance(value, int | float) and not isinstance(value, bool):
+        if (_is(value, float) or _is(value, int)) and abs(value) < _LARGEST:
             return float(value)
-        return self.refuse(f"{key!r} is not a number")
+        return self.refuse(f"{key!r} is not a number, or none that can be meant")
 
     def inner(self, key: str) -> Line:
         """Return the object at `key`, empty when there is none."""
@@ -78,9 +80,20 @@ class Line:
         """Return the list at `key`, each of `kind`; empty when there is none."""
         found = cast("list[object]", self._get(key, list, []))
         for one in found:
-            if not isinstance(one, kind) or (kind is int and isinstance(one, bool)):
+            if not _is(one, kind):
                 self.refuse(f"{key!r} holds something that is not {_NAMES[kind]}")
         return cast("list[T]", found)
+
+    def pairs(self, key: str) -> list[tuple[str, str]]:
+        """Return the pairs of texts listed at `key`."""
+        found: list[tuple[str, str]] = []
+        for pair in self.list_of(key, cast("type[list[object]]", list)):
+            match pair:
+                case [str(name), str(value)]:
+                    found.append((name, value))
+                case _:
+                    self.refuse(f"{key!r} holds something that is not two texts")
+        return found
 
     def objects(self, key: str) -> list[Line]:
         """Return the objects listed at `key`."""
@@ -88,6 +101,11 @@ class Line:
             Line(path=self.path, number=self.number, values=one)
             for one in self.list_of(key, cast("type[dict[str, object]]", dict))
         ]
+
+
+def _is(value: object, kind: type[T]) -> TypeGuard[T]:
+    """Tell whether a JSON value is of a kind; true and false are no numbers."""
+    return isinstance(value, kind) and not (kind is int and isinstance(value, bool))
 
 
 _NAMES: Mapping[type, str] = {

@@ -16,7 +16,6 @@ from assay.report.clean import bounded, code, fenced, markdown
 from assay.report.group import Group, Row, by_clause, by_reason, reason_of
 from assay.report.plain import (
     MEANINGS,
-    PHRASES,
     SIGNS,
     caveats,
     closing,
@@ -48,8 +47,7 @@ Blocks = Iterator[str]
 
 def render(report: Report, out: TextIO) -> None:
     """Write the report as Markdown of less than 1 MiB."""
-    for block in _page(report):
-        out.write(block + "\n")
+    out.writelines(block + "\n" for block in _page(report))
 
 
 def _page(report: Report) -> Blocks:
@@ -139,6 +137,17 @@ def _card(result: Result) -> str:
 
 def _card_lines(one: Card, exchanges: int) -> Blocks:
     yield f"### {SIGNS[one.standing]} {code(bounded(one.id, TEXT))}\n"
+    yield from _sentences(one)
+    for each in one.exchanges[:exchanges]:
+        yield _exchange(each)
+    for note in notes(one, shown=exchanges):
+        yield f"\n*{_text(note)}*"
+    if one.reproduce:
+        yield "\n" + fenced(one.reproduce, "sh")
+    yield ""
+
+
+def _sentences(one: Card) -> Blocks:
     yield f"- **Contract:** {_text(one.says)}"
     if one.asks:
         yield f"- **Facet:** {_text(one.asks)}"
@@ -151,15 +160,8 @@ def _card_lines(one: Card, exchanges: int) -> Blocks:
         yield f"- **Seen:** {_text(found.seen)}"
         if found.deviation:
             yield f"- **Deviation sent:** {_text(found.deviation)}"
-    if len(one.findings) > FINDINGS:
-        yield f"- and {some(len(one.findings) - FINDINGS, 'more observation')}"
-    for each in one.exchanges[:exchanges]:
-        yield _exchange(each)
-    for note in notes(one, shown=exchanges):
-        yield f"\n*{_text(note)}*"
-    if one.reproduce:
-        yield "\n" + fenced(one.reproduce, "sh")
-    yield ""
+    if (more := len(one.findings) - FINDINGS) > 0:
+        yield f"- and {some(more, 'more observation')}"
 
 
 def _exchange(one: Exchange) -> str:

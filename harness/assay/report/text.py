@@ -58,8 +58,7 @@ class Styled:
 
 def render(report: Report, out: TextIO) -> None:
     """Write the summary as plain lines."""
-    for line in summary(report):
-        out.write(line.text + "\n")
+    out.writelines(line.text + "\n" for line in summary(report))
 
 
 def show(report: Report, console: Console) -> None:

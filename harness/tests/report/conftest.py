@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from io import StringIO
 
 import pytest
 
@@ -140,6 +141,16 @@ class Journal:
         self.plan(name).exchange(f"{contract}/{clause}#{facet}")
         return self.verdict(name, verdict, "expected accepted; refused", **changes)
 
+    def findings(self, count, verdict="violates"):
+        """Add that many findings and the footer, and read it all as a report."""
+        names = [f"aisp/clause-{n}/facet" for n in range(count)]
+        for name in names:
+            self.plan(name)
+        for name in names:
+            self.exchange(name.replace("/facet", "#facet"), body="y" * 3_000)
+            self.verdict(name, verdict, "expected 15; seen 17")
+        return self.footer().read()
+
     def footer(self, **changes):
         """Add the footer that fits the lines so far."""
         verdicts = [line for line in self.lines if line.get("type") == "verdict"]
@@ -201,6 +212,18 @@ def mixed(journal):
     journal.verdict("aisp/unspecified/status-codes", "unspecified", "not shown")
     journal.add(type="fault", where="aisp/pages/size", what="a probe crashed")
     return journal.footer().read()
+
+
+@pytest.fixture
+def written():
+    """Return a function that renders a report in a named format, as text."""
+
+    def render(report, name):
+        out = StringIO()
+        FORMATS[name].render(report, out)
+        return out.getvalue()
+
+    return render
 
 
 @pytest.fixture(params=sorted(FORMATS))

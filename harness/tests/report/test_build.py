@@ -5,8 +5,8 @@ import tracemalloc
 import pytest
 
 from assay.errors import JournalError
-from assay.report import read_journal
 from assay.report import lines as lines_module
+from assay.report import read_journal
 from assay.verdict import Standing
 
 NAME = "aisp/batch-quota/next-day"
@@ -255,7 +255,14 @@ def test_odd_headers(journal):
     """Headers that are no pairs of texts are refused, not guessed at."""
     request = {"method": "GET", "url": "", "headers": [["a"]], "body": ""}
     journal.plan().exchange(request=request).verdict(verdict="violates")
-    assert "not a name and a value" in refused(journal.footer().write())
+    assert "not two texts" in refused(journal.footer().write())
+
+
+@pytest.mark.parametrize("ms", ["1", True, 10**400, None])
+def test_odd_time(journal, ms):
+    """A duration that is no sensible number is refused."""
+    path = journal.plan().exchange(ms=ms).verdict(verdict="violates").footer().write()
+    assert "'ms' is not a number" in refused(path)
 
 
 def test_aborted(journal):

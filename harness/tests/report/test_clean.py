@@ -10,7 +10,7 @@ from assay.report import clean
     [
         ("a\tb\nc", "a\tb\nc"),
         ("a\r\nb", "a\nb"),
-        ("a\rb", r"a\x0db"),
+        ("a\rb", r"a\rb"),
         ("\x1b[31mred", r"\x1b[31mred"),
         ("\x00\x7f\x9b", r"\x00\x7f\x9b"),
         ("\u202eabc\u2066", r"\u202eabc\u2066"),

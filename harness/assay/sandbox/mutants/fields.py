@@ -90,13 +90,12 @@ def _mint(resource: Resource, mint: Callable[[Mark], str]) -> Change:
     return lambda bank: replace(bank, mint=put(bank.mint, **{resource: mint}))
 
 
-def _on_one_page(request: Request, answer: Answer) -> bool:
-    """Pick lists with room for one more, that have no other page."""
+def _with_room(request: Request, answer: Answer) -> bool:
+    """Pick last pages with room for one more."""
     if request.operation != "accounts" or answer.status != HTTPStatus.OK:
         return False
     body = cast("Mapping[str, Mapping[str, Json]]", answer.body)
-    alone = "next" not in body["links"] and "page" not in request.query
-    return alone and len(body["accounts"]) < _PAGE
+    return "next" not in body["links"] and len(body["accounts"]) < _PAGE
 
 
 def _nameless(resource: Resource) -> Change:
@@ -111,7 +110,7 @@ def _nameless(resource: Resource) -> Change:
         body = {**body, "accounts": [*body["accounts"], row]}
         return replace(answer, body=cast("Json", body))
 
-    respond = answering(_on_one_page, altered)
+    respond = answering(_with_room, altered)
     return lambda bank: replace(bank, respond=respond)
 
 

@@ -1,0 +1,88 @@
+"""`assay plan`: every obligation, what it needs, what it costs, what stays open."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+import click
+
+from assay.commands import options
+from assay.plan import Fate, Plan, Planned
+from assay.prepare import prepare
+from assay.run.journal import planned
+
+EPILOG = """\b
+Examples:
+  assay plan
+  assay plan --target bank.yaml --verbose
+  assay plan -m quota --json
+"""
+
+
+@click.command(epilog=EPILOG)
+@options.contracts
+@options.target
+@options.selection
+@click.option("-v", "--verbose", is_flag=True, help="Show sentences, needs and sources too.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, for machines.")
+def command(
+    contracts: Sequence[str],
+    target: str | None,
+    keywords: str,
+    marks: str,
+    verbose: bool,
+    as_json: bool,
+) -> int:
+    """Show what a run would ask, what each trial costs in calls, and what stays open.
+
+    Nothing is sent.
+    """
+    plan = prepare(contracts, target, keywords=keywords, marks=marks).plan
+    lines = (json.dumps(planned(one)) for one in plan.items) if as_json else text(plan, verbose)
+    for line in lines:
+        click.echo(line)
+    return 0
+
+
+def text(plan: Plan, verbose: bool = False) -> Iterator[str]:
+    """Yield the plan as lines for a reader."""
+    for _, group in groupby(plan.items, key=lambda one: (one.obligation.contract, one.obligation.clause)):
+        items = list(group)
+        yield from _clause(items, verbose)
+    asked = [one for one in plan.items if one.fate is Fate.ASK]
+    yield ""
+    yield (
+        f"{len(plan.items)} obligations: {len(asked)} will be asked in {len(plan.trials)} trials "
+        f"and {plan.calls} calls"
+    )
+    for fate in (Fate.UNVERIFIED, Fate.NOT_APPLICABLE, Fate.UNSPECIFIED):
+        count = sum(one.fate is fate for one in plan.items)
+        if count:
+            yield f"{count} {fate.value}"
+    for why in sorted({one.why for one in plan.items if one.fate is Fate.UNVERIFIED}):
+        held = sum(one.why == why for one in plan.items)
+        yield f"  {held} unverified: {why}"
+
+
+def _clause(items: Sequence[Planned], verbose: bool) -> Iterator[str]:
+    first = items[0].obligation
+    yield f"{first.contract}/{first.clause}  [{first.kind}]"
+    if verbose and first.clause != first.kind:
+        yield f"    {first.says}"
+        for source in first.sources:
+            yield f"    {source}: {source.text}" if source.text else f"    {source}"
+    priced: set[str] = set()
+    for item in items:
+        one = item.obligation
+        if item.fate is Fate.ASK:
+            cost = f"{item.calls:>3} calls" if one.trial not in priced else "  in the same trial"
+            priced.add(one.trial)
+            yield f"  {one.facet:<28} {cost}"
+        else:
+            yield f"  {one.facet:<28} {item.fate.value}: {item.why}"
+        if verbose:
+            yield f"      {one.asks if first.clause != first.kind else one.says}"
+            if one.needs:
+                yield f"      needs {', '.join(sorted(need.value for need in one.needs))}"

@@ -1,0 +1,65 @@
+"""Live progress: a bar on a terminal, nothing elsewhere.
+
+The bar counts calls, which the plan knows beforehand.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import Any
+
+from assay.plan import Trial
+from assay.run.conduct import Session
+
+
+class Progress:
+    """Shows how far a session is, as long as somebody can see it."""
+
+    def __init__(self, session: Session, *, quiet: bool = False) -> None:
+        self._session = session
+        self._shown = sys.stderr.isatty() and not quiet
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> Progress:
+        if self._shown:
+            from rich.console import Console  # noqa: PLC0415 -- only for eyes
+            from rich.progress import (  # noqa: PLC0415
+                BarColumn,
+                MofNCompleteColumn,
+                TextColumn,
+                TimeElapsedColumn,
+            )
+            from rich.progress import Progress as Bar  # noqa: PLC0415
+
+            self._bar = Bar(
+                TextColumn("{task.description:<44.44}"),
+                BarColumn(bar_width=30),
+                MofNCompleteColumn(),
+                TextColumn("calls"),
+                TimeElapsedColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._bar.start()
+            self._task = self._bar.add_task("", total=self._session.plan.calls)
+            self._session.on_exchange = self._advance
+        return self
+
+    def _advance(self) -> None:
+        self._bar.advance(self._task)
+
+    def on_trial(self, trial: Trial) -> None:
+        """Show which trial is being held."""
+        if self._bar is not None:
+            self._bar.update(self._task, description=f"{trial.contract}/{trial.clause}")
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()

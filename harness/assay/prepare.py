@@ -1,0 +1,136 @@
+"""From what a user typed to a plan: the one way in, for command line and pytest.
+
+Finds and checks contracts and target, joins them, selects obligations, plans.
+Nothing is sent.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from assay.errors import InputError
+from assay.obligation import Obligation
+from assay.parse import find_contract, parse_contract
+from assay.plan import Plan, plan
+from assay.target.join import Bound, bind
+from assay.target.profile import Profile, Transport
+from assay.target.read import find_target, read_profile
+
+#: The contracts that are run when none is named, and the target likewise.
+SHIPPED, SANDBOX = ("aisp",), "sandbox"
+
+Select = Callable[[Obligation], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """Contracts and target, joined and planned; `reproduce` are the options for both."""
+
+    profile: Profile
+    bound: tuple[Bound, ...]
+    plan: Plan
+    reproduce: str
+
+
+def find_profile(target: str | None) -> Profile:
+    """Return the profile for a target: a file, a shipped name, a URL, or the sandbox.
+
+    A URL is a sandbox that somebody serves (`assay serve`), in the sandbox's dialect.
+    """
+    if target and target.startswith(("http://", "https://")):
+        profile = read_profile(find_target(SANDBOX), base_url=target)
+        return replace(profile, transport=Transport.HTTP, name=f"sandbox at {target}")
+    return read_profile(find_target(target or SANDBOX))
+
+
+def markers(obligation: Obligation) -> frozenset[str]:
+    """Return the markers of an obligation: its kind, its contract, its level."""
+    kind = obligation.kind
+    return frozenset(
+        {kind, kind.replace("-", "_"), obligation.contract, obligation.level.value}
+    )
+
+
+def selector(keywords: str = "", marks: str = "") -> Select:
+    """Return the selection that pytest would make with these -k and -m expressions.
+
+    Raises:
+        InputError: an expression that pytest would not understand.
+    """
+    if not keywords and not marks:
+        return lambda _: True
+    by_name = matching("-k", keywords)
+    by_mark = _expression("-m", marks)
+
+    def select(obligation: Obligation) -> bool:
+        held = markers(obligation)
+        return by_name(obligation.id) and by_mark(lambda word: word in held)
+
+    return select
+
+
+def matching(option: str, text: str) -> Callable[[str], bool]:
+    """Return the question whether a name contains the words of a -k expression.
+
+    Raises:
+        InputError: an expression that pytest would not understand.
+    """
+    expression = _expression(option, text)
+
+    def matches(name: str) -> bool:
+        lower = name.lower()
+        return expression(lambda word: word.lower() in lower)
+
+    return matches
+
+
+def _expression(option: str, text: str) -> Callable[[Callable[[str], bool]], bool]:
+    if not text:
+        return lambda _: True
+    from _pytest.mark import expression  # noqa: PLC0415, PLC2701 -- what -k means is pytest's
+
+    # Until pytest 9 it had an error of its own; since then it is a SyntaxError.
+    unreadable: type[Exception] = getattr(expression, "ParseError", SyntaxError)
+    try:
+        compiled = expression.Expression.compile(text)
+    except (unreadable, SyntaxError) as error:
+        hint = "words joined by and, or, not and brackets, as in pytest"
+        raise InputError.one(option, f"cannot read {text!r}: {error}", hint=hint) from None
+    return lambda known: compiled.evaluate(lambda word, **_: known(word))
+
+
+def prepare(
+    contracts: Sequence[str] = (),
+    target: str | None = None,
+    *,
+    keywords: str = "",
+    marks: str = "",
+) -> Prepared:
+    """Find, check, join, select and plan.
+
+    Raises:
+        InputError: a file or an option cannot be used; or nothing is selected.
+    """
+    select = selector(keywords, marks)
+    profile = find_profile(target)
+    parsed = [parse_contract(find_contract(name)) for name in contracts or SHIPPED]
+    bound = bind(parsed, profile)
+    planned = plan(bound, profile, select)
+    if not planned.items:
+        chosen = " ".join(part for part in (keywords, marks) if part)
+        raise InputError.one(
+            "selection",
+            f"nothing is selected by {chosen!r}" if chosen else "the contracts ask nothing",
+            hint="`assay plan` lists every obligation",
+        )
+    words = [f"--contract {shlex.quote(one)}" for one in contracts]
+    if target:
+        words.append(f"--target {shlex.quote(target)}")
+    return Prepared(
+        profile=profile,
+        bound=bound,
+        plan=planned,
+        reproduce="".join(f" {word}" for word in words),
+    )

@@ -1,0 +1,46 @@
+"""The JSON report keeps to its published schema."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+
+SCHEMA = json.loads(
+    (Path(__file__).parents[3] / "contract/schema/report.json").read_text("utf-8")
+)
+
+
+def test_json_schema_is_one():
+    """The published schema is itself valid."""
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_json_valid(mixed, written):
+    """A real report is valid by the published schema."""
+    jsonschema.Draft202012Validator(SCHEMA).validate(json.loads(written(mixed, "json")))
+
+
+def test_json_of_unfinished(journal, written):
+    """A report of an unfinished run is valid too."""
+    values = json.loads(written(journal.plan().read(partial=True), "json"))
+    jsonschema.Draft202012Validator(SCHEMA).validate(values)
+
+
+def objects(values):
+    """Yield every object inside JSON values."""
+    if isinstance(values, dict):
+        yield values
+    inner = values.values() if isinstance(values, dict) else values
+    for one in inner if isinstance(values, dict | list) else ():
+        yield from objects(one)
+
+
+def test_json_unknown_property(mixed, written):
+    """The schema refuses an unknown property in any object of a report."""
+    values = json.loads(written(mixed, "json"))
+    validator = jsonschema.Draft202012Validator(SCHEMA)
+    for one in objects(values):
+        one["surprise"] = 1
+        assert not validator.is_valid(values)
+        del one["surprise"]
+    assert validator.is_valid(values)

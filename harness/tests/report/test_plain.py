@@ -1,0 +1,49 @@
+"""What is said in plain words never claims more than was observed."""
+
+from assay.report.plain import caveats, closing, headline
+
+
+def test_headline_of_all_kept(journal):
+    """A run in which everything conforms says so."""
+    journal.plan().plan("aisp/b/two").verdict().verdict("aisp/b/two")
+    assert "The gateway keeps all 2 obligations." == headline(journal.footer().read())
+
+
+def test_headline_of_broken(mixed):
+    """A broken obligation is the first thing said."""
+    assert "The gateway breaks 1 of 7 obligations." == headline(mixed)
+
+
+def test_headline_of_incomplete(journal):
+    """What was not asked is never counted as kept."""
+    journal.plan().plan("aisp/b/two").verdict()
+    journal.verdict("aisp/b/two", "unverified", "needs clock")
+    report = journal.footer().read()
+    assert "The gateway keeps 1 of 2 obligations; none was seen broken." == headline(
+        report
+    )
+    assert ("1 could not be checked.",) == caveats(report)
+
+
+def test_headline_of_unfinished(journal):
+    """An unfinished run never claims that all is kept."""
+    journal.plan().verdict()
+    report = journal.footer(aborted="interrupted").read(partial=True)
+    assert "none was seen broken" in headline(report)
+    assert "(interrupted): this report is incomplete." in caveats(report)[0]
+
+
+def test_selection(journal):
+    """A run of a selection says that it was one."""
+    journal.lines[0] = {**journal.lines[0], "selection": {"k": "quota", "m": ""}}
+    report = journal.plan().verdict().footer().read()
+    assert "Only a selection of the contract was run." in caveats(report)
+
+
+def test_closing(mixed):
+    """The closing line accounts for everything planned."""
+    assert (
+        "7 planned: 1 conform, 1 violate, 1 indeterminate, 1 unverified,"
+        " 1 unspecified, 1 not applicable, 1 waived in 2.1 s, 2 exchanges,"
+        " 1 harness fault"
+    ) == closing(mixed)

@@ -1,0 +1,38 @@
+"""The terminal summary is bounded and reads the same with and without colour."""
+
+import re
+from io import StringIO
+
+from rich.console import Console
+
+from assay.report import text as text_view
+from assay.report.plain import closing
+
+
+def test_text_bounded(journal, written):
+    """A terminal gets twenty cards and the number of the others."""
+    text = written(journal.findings(25), "text")
+    assert 20 == text.count("✗ aisp/")
+    assert "and 5 more violates" in text
+
+
+def test_text_last_line(mixed, written):
+    """The account of all that was planned is the last line."""
+    assert closing(mixed) == written(mixed, "text").splitlines()[-1]
+
+
+def test_text_on_console(mixed, written):
+    """A Rich console gets the same lines, coloured."""
+    out = StringIO()
+    console = Console(file=out, force_terminal=True, color_system="standard", width=80)
+    text_view.show(mixed, console)
+    assert "\x1b[1;31m" in out.getvalue()
+    assert written(mixed, "text") == re.sub(r"\x1b\[[\d;]*m", "", out.getvalue())
+
+
+def test_text_markup(journal):
+    """Text of a target is never read as Rich markup."""
+    out = StringIO()
+    journal.plan().verdict(verdict="unverified", reason="[bold]needs[/bold] [/]")
+    text_view.show(journal.footer().read(), Console(file=out, width=200))
+    assert "[bold]needs[/bold] [/]" in out.getvalue()
