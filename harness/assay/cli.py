@@ -83,8 +83,10 @@ Exit codes:
 )
 @click.version_option(__version__, prog_name="assay")
 def group() -> None:
-    """Assay tests a bank's API gateway against a contract, and reports what holds,
-    what is broken, and what could not be checked, and why."""
+    """Test a bank's API gateway against a contract.
+
+    The report says what holds, what is broken, and what could not be checked, and why.
+    """
 
 
 def main() -> None:

@@ -66,10 +66,14 @@ class JournalError(AssayError):
     """A journal or report that cannot be trusted: damaged, foreign or unfinished."""
 
 
+#: A list of known words is shown whole up to this many.
+MOST_WORDS = 24
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return a hint naming the closest known word, or all of them when few."""
     words = sorted(set(known))
     close = get_close_matches(word, words, n=1, cutoff=0.6)
     if close:
         return f"did you mean {close[0]!r}?"
-    return f"known: {', '.join(words)}" if words and len(words) <= 24 else ""
+    return f"known: {', '.join(words)}" if words and len(words) <= MOST_WORDS else ""

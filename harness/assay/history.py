@@ -230,9 +230,7 @@ class Subject:
 
     def of(self, resource: str, **traits: Json) -> tuple[Owned, ...]:
         """Return what is owned of a resource with exactly these traits."""
-        return tuple(
-            one for one in self.owns if one.resource == resource and one.traits == traits
-        )
+        return tuple(one for one in self.owns if one.resource == resource and one.traits == traits)
 
     def owned(self, key: object) -> Owned | None:
         """Return the owned thing with this key, if any."""

@@ -52,9 +52,7 @@ _CONSTANTS: Final[Mapping[str, Json]] = {
 }
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?(?:[eE][+-]?([0-9]+))?")
 # What YAML calls not printable, and the line break that only YAML knows.
-_ODD: Final = re.compile(
-    "[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
-)
+_ODD: Final = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +124,9 @@ def _read(path: Path) -> bytes:
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        raise InputError.one(
-            str(path), "there is no such file", hint=_neighbour(path)
-        ) from None
+        raise InputError.one(str(path), "there is no such file", hint=_neighbour(path)) from None
     except IsADirectoryError:
-        raise InputError.one(
-            str(path), "this is a directory", hint="name a file in it"
-        ) from None
+        raise InputError.one(str(path), "this is a directory", hint="name a file in it") from None
     except (OSError, ValueError) as error:
         why = (getattr(error, "strerror", None) or str(error)).lower()
         raise InputError.one(
@@ -298,9 +292,7 @@ class _Builder:
         if top and isinstance(top.value, dict) and top.key is None:
             self._key(top, event.value, plain=plain)
             if event.anchor:
-                self._anchors[event.anchor] = _Node(
-                    event.value, Spot(self.path, self.line)
-                )
+                self._anchors[event.anchor] = _Node(event.value, Spot(self.path, self.line))
             return
         value = self._resolve(event.value) if plain else self._text(event.value)
         node = _Node(value, Spot(self.path, self.line))
@@ -318,9 +310,7 @@ class _Builder:
             self.refuse(f"the alias *{name} stands inside of itself", "write it out")
         self._expanded += node.nodes
         if self._expanded > MAX_EXPANDED:
-            self.refuse(
-                f"aliases stand for more than {MAX_EXPANDED:,} values", "write it out"
-            )
+            self.refuse(f"aliases stand for more than {MAX_EXPANDED:,} values", "write it out")
         if len(self._stack) + node.height > MAX_DEPTH:
             self.refuse(f"nested more than {MAX_DEPTH} deep", "write it flatter")
         top = self._stack[-1]
@@ -382,9 +372,7 @@ class _Builder:
 
     def _plainly(self, event: Any) -> None:
         if event.tag is not None:
-            self.refuse(
-                f"the tag {event.tag} is not taken", "values are JSON types; drop it"
-            )
+            self.refuse(f"the tag {event.tag} is not taken", "values are JSON types; drop it")
 
 
 _TAKES: Final[Mapping[type[ev.Event], Callable[[_Builder, Any], None]]] = {

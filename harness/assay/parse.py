@@ -68,10 +68,7 @@ def read_zone(name: str) -> ZoneInfo | str:
     try:
         return ZoneInfo(name)
     except (OSError, ValueError, KeyError):
-        return (
-            did_you_mean(name, available_timezones())
-            or "an IANA name, as in Europe/Paris"
-        )
+        return did_you_mean(name, available_timezones()) or "an IANA name, as in Europe/Paris"
 
 
 def _near(path: Path) -> Path:
@@ -95,13 +92,10 @@ def _contract(document: Document) -> Contract:
         interface=raw["interface"],
         document=raw["document"],
         zone=zone,
-        operations={
-            id_: _operation(id_, one) for id_, one in raw["operations"].items()
-        },
+        operations={id_: _operation(id_, one) for id_, one in raw["operations"].items()},
         resources={id_: _resource(id_, one) for id_, one in raw["resources"].items()},
         clauses=tuple(
-            _clause(one, document.line(("rules", n)))
-            for n, one in enumerate(raw["rules"])
+            _clause(one, document.line(("rules", n))) for n, one in enumerate(raw["rules"])
         ),
         open_points=_statements(document, "unspecified"),
         scope=_statements(document, "scope"),
@@ -274,9 +268,7 @@ def _known(at: Pointer, name: str, known: Any, noun: str) -> Iterator[_Finding]:
         yield at, f"there is no {noun} {found(name)}", hint
 
 
-def _all_known(
-    at: Pointer, names: list[str], known: Any, noun: str
-) -> Iterator[_Finding]:
+def _all_known(at: Pointer, names: list[str], known: Any, noun: str) -> Iterator[_Finding]:
     for index, name in enumerate(names):
         yield from _known((*at, index), name, known, noun)
 
@@ -296,9 +288,7 @@ def _ref_operation(at: Pointer, name: str, rule: _Raw, raw: _Raw) -> Iterator[_F
             yield at, f"the operation {name!r} is not available", hint
 
 
-def _ref_operations(
-    at: Pointer, names: list[str], rule: _Raw, raw: _Raw
-) -> Iterator[_Finding]:
+def _ref_operations(at: Pointer, names: list[str], rule: _Raw, raw: _Raw) -> Iterator[_Finding]:
     yield from _all_known(at, names, raw["operations"], "operation")
     for index, name in enumerate(names):
         one = raw["operations"].get(name, {"about": ""})
@@ -328,9 +318,7 @@ def _ref_resource(at: Pointer, name: str, rule: _Raw, raw: _Raw) -> Iterator[_Fi
         )
 
 
-def _ref_resources(
-    at: Pointer, names: list[str], rule: _Raw, raw: _Raw
-) -> Iterator[_Finding]:
+def _ref_resources(at: Pointer, names: list[str], rule: _Raw, raw: _Raw) -> Iterator[_Finding]:
     yield from _all_known(at, names, raw["resources"], "resource")
     wanted = str(rule.get("field"))
     for index, name in enumerate(names):
@@ -338,9 +326,7 @@ def _ref_resources(
         if wanted not in fields:
             hint = did_you_mean(wanted, fields) or f"resources.{name}.fields is empty"
             yield (*at, index), f"{name!r} has no field {wanted!r}", hint
-        elif not any(
-            name in one.get("lists", ()) for one in raw["operations"].values()
-        ):
+        elif not any(name in one.get("lists", ()) for one in raw["operations"].values()):
             yield (
                 (*at, index),
                 f"no operation lists {name!r}",
@@ -348,9 +334,7 @@ def _ref_resources(
             )
 
 
-def _ref_traits(
-    at: Pointer, names: list[str], rule: _Raw, raw: _Raw
-) -> Iterator[_Finding]:
+def _ref_traits(at: Pointer, names: list[str], rule: _Raw, raw: _Raw) -> Iterator[_Finding]:
     one = raw["resources"].get(rule["resource"])
     if one:
         yield from _all_known(at, names, one.get("traits", {}), "trait")
@@ -359,9 +343,7 @@ def _ref_traits(
 def _ref_recent(at: Pointer, value: _Raw, rule: _Raw, raw: _Raw) -> Iterator[_Finding]:
     one = raw["resources"].get(rule["resource"])
     if one:
-        yield from _known(
-            (*at, "trait"), value["trait"], one.get("traits", {}), "trait"
-        )
+        yield from _known((*at, "trait"), value["trait"], one.get("traits", {}), "trait")
 
 
 def _ref_format(at: Pointer, value: _Raw, rule: _Raw, _raw: _Raw) -> Iterator[_Finding]:

@@ -6,8 +6,8 @@ fate before the first call, so that nothing can drop out of a run unnoticed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -115,9 +115,7 @@ def _decide(
     ruled: dict[str, Ruled],
 ) -> Planned:
     if obligation.kind == UNSPECIFIED:
-        return Planned(
-            obligation=obligation, fate=Fate.UNSPECIFIED, why="the document is silent"
-        )
+        return Planned(obligation=obligation, fate=Fate.UNSPECIFIED, why="the document is silent")
     if obligation.clause in profile.not_offered:
         why = profile.not_offered[obligation.clause]
         return Planned(obligation=obligation, fate=Fate.NOT_APPLICABLE, why=why)
@@ -167,3 +165,9 @@ def script_of(plan_: Plan, trial: Trial) -> tuple[Ruled, Any]:
     """Return a trial's clause and a fresh probe for it."""
     applied = plan_.ruled[trial.contract][trial.clause]
     return applied, applied.rule.probe(applied.params, trial.scenario)
+
+
+def restrict(plan_: Plan, ids: Collection[str]) -> Plan:
+    """Return the part of a plan that is about these obligations."""
+    items = tuple(one for one in plan_.items if one.obligation.id in ids)
+    return replace(plan_, items=items, trials=_trials(items))

@@ -48,9 +48,7 @@ def find_profile(target: str | None) -> Profile:
 def markers(obligation: Obligation) -> frozenset[str]:
     """Return the markers of an obligation: its kind, its contract, its level."""
     kind = obligation.kind
-    return frozenset(
-        {kind, kind.replace("-", "_"), obligation.contract, obligation.level.value}
-    )
+    return frozenset({kind, kind.replace("-", "_"), obligation.contract, obligation.level.value})
 
 
 def selector(keywords: str = "", marks: str = "") -> Select:
@@ -58,6 +56,7 @@ def selector(keywords: str = "", marks: str = "") -> Select:
 
     Raises:
         InputError: an expression that pytest would not understand.
+
     """
     if not keywords and not marks:
         return lambda _: True
@@ -76,6 +75,7 @@ def matching(option: str, text: str) -> Callable[[str], bool]:
 
     Raises:
         InputError: an expression that pytest would not understand.
+
     """
     expression = _expression(option, text)
 
@@ -89,7 +89,7 @@ def matching(option: str, text: str) -> Callable[[str], bool]:
 def _expression(option: str, text: str) -> Callable[[Callable[[str], bool]], bool]:
     if not text:
         return lambda _: True
-    from _pytest.mark import expression  # noqa: PLC0415, PLC2701 -- what -k means is pytest's
+    from _pytest.mark import expression  # noqa: PLC0415 -- what -k means is pytest's
 
     # Until pytest 9 it had an error of its own; since then it is a SyntaxError.
     unreadable: type[Exception] = getattr(expression, "ParseError", SyntaxError)
@@ -98,7 +98,14 @@ def _expression(option: str, text: str) -> Callable[[Callable[[str], bool]], boo
     except (unreadable, SyntaxError) as error:
         hint = "words joined by and, or, not and brackets, as in pytest"
         raise InputError.one(option, f"cannot read {text!r}: {error}", hint=hint) from None
-    return lambda known: compiled.evaluate(lambda word, **_: known(word))
+
+    def evaluate(known: Callable[[str], bool]) -> bool:
+        def matcher(word: str, /, **_: str | int | bool | None) -> bool:
+            return known(word)
+
+        return compiled.evaluate(matcher)
+
+    return evaluate
 
 
 def prepare(
@@ -112,6 +119,7 @@ def prepare(
 
     Raises:
         InputError: a file or an option cannot be used; or nothing is selected.
+
     """
     select = selector(keywords, marks)
     profile = find_profile(target)

@@ -85,7 +85,8 @@ def _reference() -> tuple[Plan, Profile]:
 
 
 def _variants() -> dict[str, Mutant | Neutral]:
-    return {one.id: one for one in (*MUTANTS, *NEUTRAL)}
+    every: list[Mutant | Neutral] = [*MUTANTS, *NEUTRAL]
+    return {one.id: one for one in every}
 
 
 def try_bank(policies: Policies, seed: int = 0) -> tuple[frozenset[str], frozenset[str]]:
@@ -93,6 +94,7 @@ def try_bank(policies: Policies, seed: int = 0) -> tuple[frozenset[str], frozens
 
     Raises:
         RuntimeError: the harness itself failed, which proves nothing.
+
     """
     reference, profile = _reference()
 
@@ -150,9 +152,7 @@ def prove(
         on_row(row)
     return Matrix(
         rows=tuple(rows),
-        obligations=tuple(
-            one.obligation.id for one in reference.items if one.fate is Fate.ASK
-        ),
+        obligations=tuple(one.obligation.id for one in reference.items if one.fate is Fate.ASK),
     )
 
 

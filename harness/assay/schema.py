@@ -51,17 +51,13 @@ def problem(document: Document, pointer: Pointer, what: str, hint: str = "") -> 
     """Make the problem of one place in a document, with its file and line."""
     path, line = document.place(pointer)
     where = spell(pointer)
-    return Problem(
-        path=path, line=line, what=f"{where}: {what}" if where else what, hint=hint
-    )
+    return Problem(path=path, line=line, what=f"{where}: {what}" if where else what, hint=hint)
 
 
 @cache
 def kinds() -> frozenset[str]:
     """Return the rule kinds that have a schema."""
-    return frozenset(
-        one.stem for one in (contract_dir() / "schema" / "rules").glob("*.yaml")
-    )
+    return frozenset(one.stem for one in (contract_dir() / "schema" / "rules").glob("*.yaml"))
 
 
 def spell(pointer: Iterable[str | int]) -> str:
@@ -138,9 +134,7 @@ def _compare(name: str, value: Json, at: Pointer) -> Iterator[_Finding]:
 def _validator(name: str) -> Validator:
     from jsonschema import Draft202012Validator, validators  # noqa: PLC0415 -- slow
 
-    strict: Any = cast("Any", validators).extend(
-        Draft202012Validator, {"pattern": _whole_text}
-    )
+    strict: Any = cast("Any", validators).extend(Draft202012Validator, {"pattern": _whole_text})
     registry = _registry(name.partition("#")[0])
     return cast("Validator", strict({"$ref": _BASE + name}, registry=registry))
 
@@ -154,16 +148,16 @@ def _registry(name: str) -> Registry[Any]:
     names = {name, "common.yaml"}
     if name == "target.yaml":
         names.add("contract.yaml")
-    resources = [
-        (_BASE + one, DRAFT202012.create_resource(_schema(one))) for one in names
-    ]
+    resources = [(_BASE + one, DRAFT202012.create_resource(_schema(one))) for one in names]
     whole: Registry[Any] = Registry()
     return whole.with_resources(cast("Any", resources)).crawl()
 
 
 @cache
 def _schema(name: str) -> Mapping[str, Json]:
-    return load(contract_dir() / "schema" / name).data
+    """Load a schema; without `$schema`, which would bring the plain validator back."""
+    data = load(contract_dir() / "schema" / name).data
+    return {key: value for key, value in data.items() if key != "$schema"}
 
 
 def _whole_text(

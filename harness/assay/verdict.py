@@ -101,3 +101,15 @@ def exit_of(
     if incomplete_musts and not allow_incomplete:
         return Exit.INCOMPLETE
     return Exit.OK
+
+
+def explain(verdict: Verdict) -> str:
+    """Say in a few lines why an obligation does not conform."""
+    lines = [f"{verdict.obligation} {verdict.standing.value}: {verdict.reason}"]
+    for one in verdict.evidence:
+        if one.agreement is Agreement.DISAGREES:
+            calls = ", ".join(str(n) for n in one.exchanges)
+            lines.append(f"  expected {one.expected}")
+            lines.append(f"  seen     {one.seen} (call {calls})")
+            lines += [f"  by       {one.deviation}"] if one.deviation else []
+    return "\n".join(lines)

@@ -48,7 +48,9 @@ def command(
 
 def text(plan: Plan, verbose: bool = False) -> Iterator[str]:
     """Yield the plan as lines for a reader."""
-    for _, group in groupby(plan.items, key=lambda one: (one.obligation.contract, one.obligation.clause)):
+    for _, group in groupby(
+        plan.items, key=lambda one: (one.obligation.contract, one.obligation.clause)
+    ):
         items = list(group)
         yield from _clause(items, verbose)
     asked = [one for one in plan.items if one.fate is Fate.ASK]

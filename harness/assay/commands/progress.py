@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from assay.plan import Trial
 from assay.run.conduct import Session
@@ -22,7 +22,7 @@ class Progress:
         self._bar: Any = None
         self._task: Any = None
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> Self:
         if self._shown:
             from rich.console import Console  # noqa: PLC0415 -- only for eyes
             from rich.progress import (  # noqa: PLC0415

@@ -20,11 +20,21 @@ Examples:
 
 
 @click.command(epilog=EPILOG)
-@click.option("-k", "keywords", default="", metavar="EXPR",
-              help="Only mutants and variants whose id contains these words.")
+@click.option(
+    "-k",
+    "keywords",
+    default="",
+    metavar="EXPR",
+    help="Only mutants and variants whose id contains these words.",
+)
 @click.option("-n", "--workers", type=click.IntRange(1), help="Processes. Default: one a core.")
-@click.option("-o", "--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-              help="Write the matrix as Markdown too.")
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the matrix as Markdown too.",
+)
 def command(keywords: str, workers: int | None, out: Path | None) -> int:
     """Break the sandbox in every known way and see that each fault is found.
 

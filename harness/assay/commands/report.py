@@ -19,10 +19,22 @@ Examples:
 
 @click.command(epilog=EPILOG)
 @click.argument("journal", type=click.Path(path_type=Path))
-@click.option("-f", "--format", "name", default="text", show_default=True,
-              metavar="|".join(report.FORMATS), help="What to render.")
-@click.option("-o", "--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-              help="Write to a file instead of printing.")
+@click.option(
+    "-f",
+    "--format",
+    "name",
+    default="text",
+    show_default=True,
+    metavar="|".join(report.FORMATS),
+    help="What to render.",
+)
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write to a file instead of printing.",
+)
 @click.option("--partial", is_flag=True, help="Show what there is of an unfinished run.")
 def command(journal: Path, name: str, out: Path | None, partial: bool) -> int:
     """Render the journal of a run in any format.

@@ -40,12 +40,22 @@ Examples:
 @options.contracts
 @options.target
 @options.selection
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True,
-              help="Makes other customers, on another day; the same seed, the same run.")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
-              help="Where to write. Default: a new folder below reports/local.")
-@click.option("--allow-incomplete", is_flag=True,
-              help="Exit 0 although something could not be verified.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Makes other customers, on another day; the same seed, the same run.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Where to write. Default: a new folder below reports/local.",
+)
+@click.option(
+    "--allow-incomplete", is_flag=True, help="Exit 0 although something could not be verified."
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print the closing line only.")
 def command(
     contracts: Sequence[str],

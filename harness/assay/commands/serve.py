@@ -16,8 +16,13 @@ Examples:
 
 @click.command(epilog=EPILOG)
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True,
-              help="The port; 0 takes any free one.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8080,
+    show_default=True,
+    help="The port; 0 takes any free one.",
+)
 def command(host: str, port: int) -> int:
     """Serve the sandbox bank, with its control API, until interrupted."""
     from assay.sandbox.app import DEMO_TOKENS, make_app  # noqa: PLC0415 -- only here

@@ -183,9 +183,7 @@ def _wanted(results: list[Result]) -> frozenset[Key]:
     return frozenset(key for result in results for key in _keys(result))
 
 
-def _second_pass(
-    stream: BinaryIO, path: str, wanted: frozenset[Key]
-) -> dict[Key, Exchange]:
+def _second_pass(stream: BinaryIO, path: str, wanted: frozenset[Key]) -> dict[Key, Exchange]:
     found: dict[Key, Exchange] = {}
     if not wanted:
         return found

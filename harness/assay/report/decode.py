@@ -70,9 +70,7 @@ def header(line: Line) -> Header:
 
 def _contract(line: Line) -> ContractRef:
     keys = ("title", "version", "digest", "path", "document")
-    return ContractRef(
-        id=_clean(line, "id", None), **{key: _clean(line, key) for key in keys}
-    )
+    return ContractRef(id=_clean(line, "id", None), **{key: _clean(line, key) for key in keys})
 
 
 def planned(line: Line) -> Planned:

@@ -95,11 +95,7 @@ def advice(reason: str, results: Iterable[Result]) -> str:
     """Return what would unblock obligations with this reason, or ''."""
     needed = {need for one in results for need in one.planned.needs}
     words = set(re.findall(r"[a-z]+(?:-[a-z]+)*", reason.lower()))
-    hints = [
-        hint
-        for name, hint in CAPABILITY_ADVICE.items()
-        if name in needed and name in words
-    ]
+    hints = [hint for name, hint in CAPABILITY_ADVICE.items() if name in needed and name in words]
     hints = hints or [hint for word, hint in REASON_ADVICE if word in reason][:1]
     return "; ".join(hints)
 

@@ -105,9 +105,7 @@ def _shown(results: tuple[Result, ...]) -> Iterator[Shown]:
             if budget < 0:
                 break
             wires.append(Wire(title=exchange_title(each), text=text))
-        yield Shown(
-            card=one, wires=tuple(wires), notes=tuple(notes(one, shown=len(wires)))
-        )
+        yield Shown(card=one, wires=tuple(wires), notes=tuple(notes(one, shown=len(wires))))
 
 
 def _short(text: str, limit: int = TEXT) -> str:

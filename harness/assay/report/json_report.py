@@ -74,8 +74,7 @@ def _obligation(result: Result) -> Values:
         "says": planned.says,
         "asks": planned.asks,
         "sources": [
-            {"section": one.section, "line": one.line, "text": one.text}
-            for one in planned.sources
+            {"section": one.section, "line": one.line, "text": one.text} for one in planned.sources
         ],
         "line": planned.line,
         "plan": _plan(planned),
@@ -110,9 +109,7 @@ def _evidence(one: Evidence) -> Values:
 
 def _exchanges(report: Report) -> list[Values]:
     """Return the cited exchanges, each once, in the order of their findings."""
-    found = {
-        (one.trial, one.n): one for result in report.results for one in result.exchanges
-    }
+    found = {(one.trial, one.n): one for result in report.results for one in result.exchanges}
     return [_exchange(one) for one in found.values()]
 
 

@@ -34,9 +34,7 @@ def render(report: Report, out: TextIO) -> None:
     faults = tuple(_faults(report))
     totals = _totals(report.results, faults)
     out.write('<?xml version="1.0" encoding="UTF-8"?>\n')
-    out.write(
-        f"<testsuites{_attributes({'name': 'assay', **totals, 'time': seconds})}>\n"
-    )
+    out.write(f"<testsuites{_attributes({'name': 'assay', **totals, 'time': seconds})}>\n")
     budget = BUDGET
     for name in dict.fromkeys(one.planned.contract for one in report.results):
         results = tuple(one for one in report.results if one.planned.contract == name)
@@ -63,9 +61,7 @@ def _faults(report: Report) -> Iterator[Fault]:
         yield Fault(where="plan", what=headline(report))
 
 
-def _totals(
-    results: tuple[Result, ...], faults: tuple[Fault, ...]
-) -> Mapping[str, str]:
+def _totals(results: tuple[Result, ...], faults: tuple[Fault, ...]) -> Mapping[str, str]:
     passed = sum(one.standing is Standing.CONFORMS for one in results)
     failed = sum(one.standing is Standing.VIOLATES for one in results)
     return {

@@ -60,9 +60,7 @@ def _page(report: Report) -> Blocks:
     yield from _section("What is broken", map(_card, broken), CARDS, "violations")
     unclear = report.of(Standing.INDETERMINATE)
     blocks = map(_card, unclear)
-    yield from _section(
-        "What the answers do not tell", blocks, UNDECIDED, "obligations"
-    )
+    yield from _section("What the answers do not tell", blocks, UNDECIDED, "obligations")
     groups = map(_group, by_reason(report.of(Standing.UNVERIFIED)))
     yield from _section("What could not be checked", groups, GROUPS, "reasons")
     questions = map(_question, report.of(Standing.UNSPECIFIED))
@@ -80,9 +78,7 @@ def _page(report: Report) -> Blocks:
     yield _text(closing(report))
 
 
-def _section(
-    title: str, blocks: Iterable[str], budget: int, noun: str, head: str = ""
-) -> Blocks:
+def _section(title: str, blocks: Iterable[str], budget: int, noun: str, head: str = "") -> Blocks:
     """Yield a section's blocks while they fit, then how many were left out."""
     left_out, begun = 0, False
     for block in blocks:
@@ -110,9 +106,7 @@ def _text(text: str) -> str:
 def _about(report: Report) -> Blocks:
     header = report.header
     yield "| | |\n| --- | --- |"
-    where = " ".join(
-        code(bounded(one, TEXT)) for one in (header.target.base_url,) if one
-    )
+    where = " ".join(code(bounded(one, TEXT)) for one in (header.target.base_url,) if one)
     yield f"| Target | {_text(header.target.name)} {where} |"
     for one in header.contracts[:10]:
         yield f"| Contract | {_text(f'{one.title} ({one.id} {one.version})')} |"
@@ -188,9 +182,7 @@ def _group(group: Group) -> str:
 def _question(result: Result) -> str:
     planned = result.planned
     where = "; ".join(_text(source(one)) for one in planned.sources[:FINDINGS])
-    return f"- {_text(planned.says)} ({code(planned.id)}" + (
-        f"; {where})" if where else ")"
-    )
+    return f"- {_text(planned.says)} ({code(planned.id)}" + (f"; {where})" if where else ")")
 
 
 def _reasoned(result: Result) -> str:
@@ -199,8 +191,6 @@ def _reasoned(result: Result) -> str:
 
 
 def _row(row: Row) -> str:
-    facets = " · ".join(
-        f"{SIGNS[one.standing]} {_text(one.planned.facet)}" for one in row.results
-    )
+    facets = " · ".join(f"{SIGNS[one.standing]} {_text(one.planned.facet)}" for one in row.results)
     name = code(bounded(f"{row.contract}/{row.clause}", TEXT))
     return f"| {name} {_text(row.says)} | {facets} |"

@@ -86,10 +86,7 @@ def headline(report: Report) -> str:
     kept = counts[Standing.CONFORMS]
     if kept == planned and report.complete:
         return f"The gateway keeps {_all(planned)}."
-    return (
-        f"The gateway keeps {kept:,} of {some(planned, 'obligation')};"
-        " none was seen broken."
-    )
+    return f"The gateway keeps {kept:,} of {some(planned, 'obligation')}; none was seen broken."
 
 
 def _all(number: int) -> str:
@@ -104,9 +101,7 @@ def caveats(report: Report) -> tuple[str, ...]:
             told.append((one if number == 1 else many).format(f"{number:,}"))
     if faults := fault_count(report):
         times = "once" if faults == 1 else f"{faults:,} times"
-        told.append(
-            f"The harness itself failed {times}; that says nothing about the gateway."
-        )
+        told.append(f"The harness itself failed {times}; that says nothing about the gateway.")
     if any(report.header.selection.values()):
         told.append("Only a selection of the contract was run.")
     return tuple(told)
@@ -127,9 +122,7 @@ def fault_count(report: Report) -> int:
 
 def closing(report: Report) -> str:
     """Return the one-line account: planned, the seven counts, time, exchanges."""
-    counts = ", ".join(
-        f"{len(report.of(word)):,} {phrase}" for word, phrase in PHRASES.items()
-    )
+    counts = ", ".join(f"{len(report.of(word)):,} {phrase}" for word, phrase in PHRASES.items())
     line = f"{len(report.results):,} planned: {counts}"
     if report.seconds is not None:
         line += f" in {duration(report.seconds)}"

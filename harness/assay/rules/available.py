@@ -16,8 +16,8 @@ from assay.rules import params, script
 from assay.rules.folds import (
     AGREES,
     DISAGREES,
-    UNCLEAR,
     UNAUTHENTICATED,
+    UNCLEAR,
     describe,
     failed,
     must_be_refused,
@@ -192,8 +192,7 @@ def _answers(exchange: Exchange) -> Evidence:
         facet="answers",
         agreement=AGREES if exchange.accepted else DISAGREES if broken else UNCLEAR,
         expected="the method to answer a valid call",
-        seen=describe(exchange)
-        + ("" if known else "; are the profile's credentials right?"),
+        seen=describe(exchange) + ("" if known else "; are the profile's credentials right?"),
         exchanges=(exchange.n,),
     )
 
@@ -214,9 +213,7 @@ def _agree(other: Exchange, main: Exchange | None) -> Iterator[Evidence]:
 
 
 def _bag(exchange: Exchange) -> list[str]:
-    return sorted(
-        f"{item.key}|{item.on}|{sorted(item.fields.items())}" for item in exchange.items
-    )
+    return sorted(f"{item.key}|{item.on}|{sorted(item.fields.items())}" for item in exchange.items)
 
 
 def _judge_bent(exchange: Exchange, bend: Malformed) -> Iterator[Evidence]:

@@ -73,7 +73,7 @@ def facets(p: Params) -> tuple[Facet, ...]:
     )
 
 
-def price(p: Params, scenario: str) -> int:  # noqa: ARG001
+def price(p: Params, scenario: str) -> int:
     """Count the calls: before, consent, granted, refused; the other's two; foreign."""
     return 7
 
@@ -173,7 +173,7 @@ def _shown(p: Params, history: History) -> frozenset[tuple[str, str, str]]:
     return frozenset(out)
 
 
-def _judge(  # noqa: PLR0913 -- the six facts that decide which facet a call bears on
+def _judge(
     exchange: Exchange,
     child: str,
     key: str,

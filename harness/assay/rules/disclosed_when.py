@@ -60,12 +60,12 @@ def facets(p: Params) -> tuple[Facet, ...]:
     )
 
 
-def price(p: Params, scenario: str) -> int:  # noqa: ARG001
+def price(p: Params, scenario: str) -> int:
     """Count the calls: before, consent, after."""
     return 3
 
 
-def probe(p: Params, scenario: str) -> Script:  # noqa: ARG001
+def probe(p: Params, scenario: str) -> Script:
     """Read, consent, read again."""
     psu = yield from script.arrange("psu", Holding(resource=p.owner))
     read = Call(operation=p.operation.id, subject="psu")

@@ -72,7 +72,9 @@ def surely_listed(clauses: Sequence[Params], one: Owned, today: date) -> bool:
     known = {name for p in speaking for name in (*p.hides, p.recent.trait if p.recent else "")}
     if any(value and name not in known for name, value in one.traits.items()):
         return False
-    return all(_bears(p, one, today) in (None, "lists-recent", "lists-just-inside") for p in speaking)
+    return all(
+        _bears(p, one, today) in (None, "lists-recent", "lists-just-inside") for p in speaking
+    )
 
 
 def _bears(p: Params, one: Owned, today: date) -> str | None:
@@ -101,7 +103,7 @@ def facets(p: Params) -> tuple[Facet, ...]:
     )
 
 
-def price(p: Params, scenario: str) -> int:  # noqa: ARG001
+def price(p: Params, scenario: str) -> int:
     """Count the calls: what a sound bank lists fits one page."""
     return 1
 
@@ -113,7 +115,7 @@ def months_before(day: date, months: int) -> date:
     return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
 
 
-def probe(p: Params, scenario: str) -> Script:  # noqa: ARG001
+def probe(p: Params, scenario: str) -> Script:
     """Own one of each state, and list."""
     now = yield from script.clock()
     today = now.astimezone(p.zone).date() if p.zone else now.date()
@@ -168,9 +170,7 @@ def _facet(p: Params, one: Owned, today: date) -> tuple[str, bool] | None:
     return ("lists-recent" if today - used <= DAY else "lists-just-inside"), True
 
 
-def _judge(
-    p: Params, one: Owned, walk: Walk, today: date, *, control: bool
-) -> Iterator[Evidence]:
+def _judge(p: Params, one: Owned, walk: Walk, today: date, *, control: bool) -> Iterator[Evidence]:
     found = _facet(p, one, today)
     if found is None:
         return

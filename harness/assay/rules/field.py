@@ -35,9 +35,7 @@ class Params:
 
     def operation(self, resource: str) -> Operation:
         """Return the operation that lists a resource."""
-        return next(
-            one for one in self.contract.operations.values() if resource in one.lists
-        )
+        return next(one for one in self.contract.operations.values() if resource in one.lists)
 
     @property
     def owners(self) -> tuple[str, ...]:
@@ -106,15 +104,13 @@ def _page_size(p: Params, operation: Operation) -> int:
     return 10**9
 
 
-def price(p: Params, scenario: str) -> int:  # noqa: ARG001
+def price(p: Params, scenario: str) -> int:
     """Count the calls of a bank that keeps the contract's page sizes."""
     calls = 0
     for operation in _listed(p):
         size = _page_size(p, operation)
         if operation.about:
-            owners = [
-                owner for owner in p.owners if p.contract.children(owner, operation.id)
-            ]
+            owners = [owner for owner in p.owners if p.contract.children(owner, operation.id)]
             pages = sum(-(-(MANY if n == 1 else FEW) // size) for n in range(EACH))
             calls += len(owners) * pages
         else:
@@ -122,7 +118,7 @@ def price(p: Params, scenario: str) -> int:  # noqa: ARG001
     return calls + (1 if p.grant and any(one.about for one in _listed(p)) else 0)
 
 
-def probe(p: Params, scenario: str) -> Script:  # noqa: ARG001
+def probe(p: Params, scenario: str) -> Script:
     """Own several of each, consent to all, and read every page of everything."""
     today = (yield from script.clock()).date()
     few = script.days_before(today, *range(1, FEW + 1))
@@ -136,7 +132,7 @@ def probe(p: Params, scenario: str) -> Script:  # noqa: ARG001
     if any(one.about for one in _listed(p)):
         yield from script.grant(p.grant, "psu", *(one.key for one in psu.owns))
     for operation in _listed(p):
-        asked = [{}]
+        asked: list[dict[str, Json]] = [{}]
         if operation.about:
             asked = [
                 dict(script.arguments(operation, one.key))
@@ -144,9 +140,7 @@ def probe(p: Params, scenario: str) -> Script:  # noqa: ARG001
                 if p.contract.children(one.resource, operation.id)
             ]
         for arguments in asked:
-            yield from script.walk(
-                Call(operation=operation.id, subject="psu", arguments=arguments)
-            )
+            yield from script.walk(Call(operation=operation.id, subject="psu", arguments=arguments))
 
 
 def check(p: Params, history: History) -> Iterator[Evidence]:

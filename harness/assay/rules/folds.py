@@ -92,8 +92,9 @@ def kinds(history: History, contract: Contract) -> Mapping[str, str]:
             known.update({one.key: one.resource for one in event.owns})
         elif isinstance(event, Exchange):
             for item in event.items:
-                if item.key is not None and item.resource in contract.resources:
-                    known.setdefault(item.key, item.resource)
+                resource = item.resource or ""
+                if item.key is not None and resource in contract.resources:
+                    known.setdefault(item.key, resource)
     return known
 
 

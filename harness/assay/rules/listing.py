@@ -68,7 +68,7 @@ def facets(p: Params) -> tuple[Facet, ...]:
     return tuple(out)
 
 
-def price(p: Params, scenario: str) -> int:  # noqa: ARG001
+def price(p: Params, scenario: str) -> int:
     """Count the calls, one page being enough for the few things owned."""
     return 1 if scenario == "without" else 2
 
@@ -92,8 +92,7 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
         owned = {
             one.key: one.resource
             for one in (subject.owns if subject else ())
-            if one.resource in p.operation.lists
-            and eligibility.surely_listed(p.states, one, today)
+            if one.resource in p.operation.lists and eligibility.surely_listed(p.states, one, today)
         }
         if not walk.ended or not owned:
             continue

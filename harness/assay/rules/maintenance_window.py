@@ -59,11 +59,13 @@ def parse(clause: Clause, contract: Contract) -> Params:
 def windows(contract: Contract) -> tuple[Params, ...]:
     """Return every maintenance window that a contract announces."""
     return tuple(
-        parse(clause, contract) for clause in contract.clauses if clause.kind == "maintenance-window"
+        parse(clause, contract)
+        for clause in contract.clauses
+        if clause.kind == "maintenance-window"
     )
 
 
-def facets(p: Params) -> tuple[Facet, ...]:  # noqa: ARG001
+def facets(p: Params) -> tuple[Facet, ...]:
     """Just before, just after, on other days, and after the short night."""
     clock = needs(Capability.PSU, Capability.CLOCK, Capability.ZONE)
     return tuple(
@@ -77,7 +79,7 @@ def facets(p: Params) -> tuple[Facet, ...]:  # noqa: ARG001
     )
 
 
-def price(p: Params, scenario: str) -> int:  # noqa: ARG001
+def price(p: Params, scenario: str) -> int:
     """Count the calls: the control, and one at each instant."""
     return 5 if scenario == "week" else 2
 

@@ -47,7 +47,7 @@ def facets(p: Params) -> tuple[Facet, ...]:
     )
 
 
-def price(p: Params, scenario: str) -> int:  # noqa: ARG001
+def price(p: Params, scenario: str) -> int:
     """Count the calls: the control and the deviation."""
     return 2
 
@@ -77,11 +77,9 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
     named = {operation.id for operation in p.operations}
     for exchange in history.exchanges:
         call = exchange.call
-        if call.credentials and (call.subject, call.operation) in known:
-            if call.operation in named:
-                yield must_be_refused(
-                    call.operation, exchange, "it carries the customer's credentials"
-                )
+        controlled = (call.subject, call.operation) in known
+        if call.credentials and controlled and call.operation in named:
+            yield must_be_refused(call.operation, exchange, "it carries the customer's credentials")
 
 
 RULE = Rule(

@@ -73,12 +73,12 @@ def facets(p: Params) -> tuple[Facet, ...]:
     )
 
 
-def price(p: Params, scenario: str) -> int:  # noqa: ARG001
+def price(p: Params, scenario: str) -> int:
     """Count the calls: consent and the pages of a sound bank."""
     return (1 if p.grant else 0) + -(-p.total // p.size)
 
 
-def probe(p: Params, scenario: str) -> Script:  # noqa: ARG001
+def probe(p: Params, scenario: str) -> Script:
     """Own two pages and a rest, and turn all pages."""
     if p.operation.about:
         today = (yield from script.clock()).date()

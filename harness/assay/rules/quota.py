@@ -10,7 +10,7 @@ nobody is not taken for a quota.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from zoneinfo import ZoneInfo
@@ -129,12 +129,8 @@ def _customer(p: Params, name: str) -> script.Part[Subject]:
 
 def probe(p: Params, scenario: str) -> Script:
     """Use a count up, cross or approach midnight, and end with attended calls."""
-    if scenario == "long-day" and p.zone:
-        now = yield from script.clock()
-        day = next_day(now, p.zone, longer=True)
-        if day is None:
-            return
-        yield from script.clock(at(day, NOON, p.zone))
+    if scenario == "long-day" and not (yield from _to_the_long_day(p)):
+        return
     psu = yield from _customer(p, "psu")
     calls = _calls(p, psu, present=False)
     attended = [*_calls(p, psu, present=True).values()]
@@ -145,21 +141,37 @@ def probe(p: Params, scenario: str) -> Script:
         if name != scenario:
             yield from _at(p, AFTER, days=1)
             yield from script.send(calls[name])
-    elif scenario in {"before-midnight", "long-day"}:
-        for call in calls.values():
-            yield from _use_up(p, call, extra=True)
-        yield from _at(p, LONG if scenario == "long-day" else BEFORE)
-        for call in calls.values():
-            yield from script.send(call)
     else:
-        for call in calls.values():
-            yield from _use_up(p, call)
+        late = {"long-day": LONG, "before-midnight": BEFORE}.get(scenario)
+        yield from _use_all_up(p, calls.values(), late)
     if scenario == "per-customer":
         other = yield from _customer(p, "other")
-        for call in _calls(p, other, present=False).values():
-            yield from script.send(call)
+        yield from _each(_calls(p, other, present=False).values())
         attended += _calls(p, other, present=True).values()
-    for call in attended:
+    yield from _each(attended)
+
+
+def _to_the_long_day(p: Params) -> script.Part[bool]:
+    """Go to noon of the next day of 25 hours; False where the zone has none."""
+    now = yield from script.clock()
+    day = next_day(now, p.zone, longer=True) if p.zone else None
+    if day is not None and p.zone:
+        yield from script.clock(at(day, NOON, p.zone))
+    return day is not None
+
+
+def _use_all_up(p: Params, calls: Iterable[Call], late: time | None) -> Script:
+    """Use every method up; where a late hour is given, see each refused then too."""
+    asked = tuple(calls)
+    for call in asked:
+        yield from _use_up(p, call, extra=late is not None)
+    if late is not None:
+        yield from _at(p, late)
+        yield from _each(asked)
+
+
+def _each(calls: Iterable[Call]) -> Script:
+    for call in calls:
         yield from script.send(call)
 
 
@@ -179,7 +191,9 @@ def _at(p: Params, hour: time, days: int = 0) -> Script:
 class _Counts:
     """How often (subject, method, day) was served, and since when it is used up."""
 
-    served: dict[tuple[str, str, date], int] = field(default_factory=dict[tuple[str, str, date], int])
+    served: dict[tuple[str, str, date], int] = field(
+        default_factory=dict[tuple[str, str, date], int]
+    )
     closed: dict[tuple[str, str], date] = field(default_factory=dict[tuple[str, str], date])
 
 

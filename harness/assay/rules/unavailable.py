@@ -61,7 +61,7 @@ def facets(p: Params) -> tuple[Facet, ...]:
     return tuple(out)
 
 
-def price(p: Params, scenario: str) -> int:  # noqa: ARG001
+def price(p: Params, scenario: str) -> int:
     """Count the calls of a scenario."""
     return 2 if scenario == "without" else 3
 

@@ -62,12 +62,12 @@ def facets(p: Params) -> tuple[Facet, ...]:
     )
 
 
-def price(p: Params, scenario: str) -> int:  # noqa: ARG001
+def price(p: Params, scenario: str) -> int:
     """Count the calls: consent, control, the mode alone, the mode from long ago."""
     return (1 if p.grant else 0) + 2 + (1 if p.operation.since else 0)
 
 
-def probe(p: Params, scenario: str) -> Script:  # noqa: ARG001
+def probe(p: Params, scenario: str) -> Script:
     """Ask plainly, then in the mode, then in the mode for what is older."""
     today = (yield from script.clock()).date()
     old = timedelta(days=p.days + 60)

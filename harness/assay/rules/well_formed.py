@@ -36,7 +36,7 @@ def parse(clause: Clause, contract: Contract) -> Params:
     )
 
 
-def facets(p: Params) -> tuple[Facet, ...]:  # noqa: ARG001
+def facets(p: Params) -> tuple[Facet, ...]:
     """One facet for the body, one for what it is declared to be."""
     return tuple(
         Facet(id=id_, asks=asks, scenario="each", needs=needs(Capability.PSU))
@@ -47,7 +47,7 @@ def facets(p: Params) -> tuple[Facet, ...]:  # noqa: ARG001
     )
 
 
-def price(p: Params, scenario: str) -> int:  # noqa: ARG001
+def price(p: Params, scenario: str) -> int:
     """Count the calls: each operation once for every owner, one refusal."""
     asked = sum(
         len(script.owners(p.contract, one)) if one.about else 1
@@ -57,7 +57,7 @@ def price(p: Params, scenario: str) -> int:  # noqa: ARG001
     return asked + (2 if p.grant else 0)
 
 
-def probe(p: Params, scenario: str) -> Script:  # noqa: ARG001
+def probe(p: Params, scenario: str) -> Script:
     """Provoke a refusal, then call every operation about everything."""
     today = (yield from script.clock()).date()
     entries = script.days_before(today, 1, 2)
@@ -107,7 +107,7 @@ def _broken(body: bytes) -> str:
     return ""
 
 
-def check(p: Params, history: History) -> Iterator[Evidence]:  # noqa: ARG001
+def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every answer that has a body, whatever was asked."""
     for exchange in history.exchanges:
         wire = exchange.wire

@@ -100,13 +100,12 @@ class Client:
             answer.close()
         return b"".join(parts), False
 
-    def control(
-        self, method: str, path: str, body: Mapping[str, Any] | None
-    ) -> tuple[int, Any]:
+    def control(self, method: str, path: str, body: Mapping[str, Any] | None) -> tuple[int, Any]:
         """Call the target's control API and return status and JSON answer.
 
         Raises:
             TargetError: nobody answers there, or not in JSON.
+
         """
         url = (self.control_url or self.base_url).rstrip("/") + "/assay-control/1" + path
         headers = {"Assay-Control-Key": self.control_key} if self.control_key else {}

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from assay.errors import TargetError
 from assay.history import Event, Exchange
 from assay.model import Level
+from assay.obligation import Obligation
 from assay.plan import Fate, Plan, Trial, script_of
 from assay.rules.maintenance_window import Params as Window
 from assay.rules.maintenance_window import windows
@@ -64,11 +65,10 @@ class Session:
     on_exchange: Callable[[], None] = lambda: None
     faults: list[str] = field(default_factory=list[str])
     exchanges: int = 0
+    closed: bool = False
     _found: dict[str, Verdict] = field(default_factory=dict[str, Verdict])
     _watch: StaticWatch = field(default_factory=StaticWatch)
-    _windows: dict[str, tuple[Window, ...]] = field(
-        default_factory=dict[str, tuple[Window, ...]]
-    )
+    _windows: dict[str, tuple[Window, ...]] = field(default_factory=dict[str, tuple[Window, ...]])
     _operations: dict[int, str] = field(default_factory=dict[int, str])
 
     def open(self) -> None:
@@ -101,6 +101,7 @@ class Session:
 
         Raises:
             TargetError: nothing was ever reached at the target.
+
         """
         try:
             driven, verdicts = self._try(trial)
@@ -119,6 +120,20 @@ class Session:
             self._watch.see(driven.history)
         self._found.update({one.obligation: one for one in verdicts})
         return discount_static(verdicts, self._watch.static(), self._operations)
+
+    def settle(self, obligation: Obligation) -> Verdict:
+        """Return the verdict on one obligation, holding its trial if need be.
+
+        Raises:
+            TargetError: nothing was ever reached at the target.
+
+        """
+        if obligation.id not in self._found:
+            trial = next(one for one in self.plan.trials if obligation in one.settles)
+            self.hold(trial)
+        found = (self._found[obligation.id],)
+        (verdict,) = discount_static(found, self._watch.static(), self._operations)
+        return self._waived(verdict)
 
     def _try(self, trial: Trial) -> tuple[Driven, tuple[Verdict, ...]]:
         applied, script = script_of(self.plan, trial)
@@ -191,6 +206,7 @@ class Session:
         self._footer(tally(settled), Exit.USAGE, aborted=why)
 
     def _footer(self, counts: Mapping[str, int], exit_: Exit, **more: str) -> None:
+        self.closed = True
         self.journal.footer(
             {
                 "planned": len(self.plan.items),
@@ -228,6 +244,7 @@ def conduct(session: Session, on_trial: Callable[[Trial], None] = lambda _: None
 
     Raises:
         TargetError: the target was never reached; the journal says so.
+
     """
     session.open()
     try:

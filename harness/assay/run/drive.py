@@ -22,6 +22,7 @@ from assay.history import (
     Exchange,
     History,
     Indeterminate,
+    Outcome,
     Step,
     Subject,
 )
@@ -89,7 +90,7 @@ class _Play:
         at = self.scene.clock(None)
         wire, n = sent.wire, self.number()
         if sent.trouble:
-            outcome = Indeterminate(cause=Cause.TRANSPORT, why=sent.trouble)
+            outcome: Outcome = Indeterminate(cause=Cause.TRANSPORT, why=sent.trouble)
         else:
             body = body_of(wire)
             outcome = decode(wire, body, operation, profile)
@@ -113,6 +114,7 @@ def drive(
 
     Raises:
         TargetError: the target's world cannot be reached or used at all.
+
     """
     events: list[Event] = []
 

@@ -42,6 +42,7 @@ class Journal:
 
         Raises:
             InputError: the file exists, or cannot be made.
+
         """
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

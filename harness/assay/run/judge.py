@@ -123,9 +123,7 @@ def discount_static(
     return tuple(_discount(one, static, operations) for one in verdicts)
 
 
-def _discount(
-    verdict: Verdict, static: frozenset[str], operations: Mapping[int, str]
-) -> Verdict:
+def _discount(verdict: Verdict, static: frozenset[str], operations: Mapping[int, str]) -> Verdict:
     cited = {operations.get(n, "") for one in verdict.evidence for n in one.exchanges}
     touched = sorted(cited & static)
     if not touched or verdict.standing not in {Standing.CONFORMS, Standing.VIOLATES}:

@@ -64,6 +64,7 @@ def secret(profile: Profile, at: str, name: str) -> str:
 
     Raises:
         InputError: it is not set, or empty.
+
     """
     value = os.environ.get(name)
     if not value:
@@ -97,6 +98,7 @@ def set_up(
 
     Raises:
         InputError: a secret that the profile names is not set.
+
     """
     transport: httpx.BaseTransport | None = None
     if profile.transport is Transport.EMBEDDED:
@@ -115,9 +117,7 @@ def set_up(
     for role in world.roles:
         if role.token_env:
             secret(profile, f"world.roles.{role.name}", role.token_env)
-    return Stage(
-        profile=profile, client=client, world=_world(profile, client, seed), common=common
-    )
+    return Stage(profile=profile, client=client, world=_world(profile, client, seed), common=common)
 
 
 def _world(profile: Profile, client: Client, seed: int) -> World:

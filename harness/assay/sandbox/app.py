@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["DEMO_TOKENS", "make_app"]
 
 
-def make_app(
-    policies: Policies = SOUND, base_url: str | None = None
-) -> "WSGIApplication":
+def make_app(policies: Policies = SOUND, base_url: str | None = None) -> "WSGIApplication":
     """Open a bank.
 
     Links start with ``base_url`` (scheme and host); without it they stay on the host
@@ -31,9 +29,7 @@ def make_app(
     open_demo(registry, policies)
     base = base_url.rstrip("/") if base_url else None
 
-    def app(
-        environ: "WSGIEnvironment", start_response: "StartResponse"
-    ) -> Iterable[bytes]:
+    def app(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         path: str = environ.get("PATH_INFO", "")
         if path.startswith(PREFIX):
             answer = answer_control(environ, policies, registry)

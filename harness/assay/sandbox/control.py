@@ -41,9 +41,7 @@ _BODY_LIMIT = 1024 * 1024
 _Content: TypeAlias = Mapping[str, object]
 
 
-def answer_control(
-    environ: "WSGIEnvironment", policies: Policies, registry: Registry
-) -> Answer:
+def answer_control(environ: "WSGIEnvironment", policies: Policies, registry: Registry) -> Answer:
     """Answer one control request."""
     steps = decoded_path(environ)[len(PREFIX) :].strip("/").split("/")
     try:
@@ -67,9 +65,7 @@ def _route(
         case ("POST", "worlds", id, "clock"):
             return lambda content: _turn(content, _world(id, registry))
         case ("POST", "worlds", id, "customers"):
-            return lambda content: _welcome(
-                content, _world(id, registry), policies, registry
-            )
+            return lambda content: _welcome(content, _world(id, registry), policies, registry)
         case _:
             raise Unusable("no such control; see GET /assay-control/1/", 404)
 
@@ -134,9 +130,7 @@ def _turn(content: _Content, world: World) -> Answer:
     return Answer(status=200, body={"now": _shown(moment)})
 
 
-def _welcome(
-    content: _Content, world: World, policies: Policies, registry: Registry
-) -> Answer:
+def _welcome(content: _Content, world: World, policies: Policies, registry: Registry) -> Answer:
     orders = read_orders(content)
     with_entries = read_flag(content, "roster", default=True)
     with world.lock:
@@ -166,8 +160,7 @@ def _holding(item: Item, order: Order, with_entries: bool) -> Json:
     }
     if with_entries or order.entries is not None:
         holding["entries"] = [
-            {"key": entry.id, "date": entry.date.isoformat()}
-            for entry in item.ledger.arranged()
+            {"key": entry.id, "date": entry.date.isoformat()} for entry in item.ledger.arranged()
         ]
     return holding
 

@@ -15,9 +15,7 @@ from assay.sandbox.world import Registry, Session
 __all__ = ["recognise"]
 
 
-def recognise(
-    request: Request, registry: Registry, honours: frozenset[Approach]
-) -> Session | None:
+def recognise(request: Request, registry: Registry, honours: frozenset[Approach]) -> Session | None:
     """Find the session of a request, by the approaches that are honoured."""
     scheme, _, rest = request.authorization.partition(" ")
     match scheme.lower():

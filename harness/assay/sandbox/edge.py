@@ -46,9 +46,7 @@ _ROUTES = Map(
     merge_slashes=False,
 ).bind("bank")
 
-_STATUS_LINES = {
-    status.value: f"{status.value} {status.phrase}" for status in HTTPStatus
-}
+_STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 _TOKEN: frozenset[Approach] = frozenset({"token"})
 _MISSING: frozenset[str] = frozenset(get_args(Missing))
 _encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
@@ -99,9 +97,7 @@ def _perform(
         return error(status, f"this does not read: {no.fault}")
 
 
-def _read(
-    environ: "WSGIEnvironment", base_url: str | None
-) -> tuple[Request, Answer | None]:
+def _read(environ: "WSGIEnvironment", base_url: str | None) -> tuple[Request, Answer | None]:
     """Route a call; the answer is given when its verb already decides it."""
     path = decoded_path(environ)
     method: str = environ["REQUEST_METHOD"]
@@ -175,9 +171,7 @@ def _own_base(environ: "WSGIEnvironment") -> str:
     return f"{environ['wsgi.url_scheme']}://{host}"
 
 
-def send(
-    answer: Answer, method: str, start_response: "StartResponse"
-) -> Iterable[bytes]:
+def send(answer: Answer, method: str, start_response: "StartResponse") -> Iterable[bytes]:
     """Write an answer."""
     body = answer.body
     content = body if isinstance(body, bytes) else _encode(body).encode("ascii")

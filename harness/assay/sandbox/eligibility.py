@@ -48,11 +48,7 @@ def account_eligible(item: Item, _today: date) -> bool:
 
 def card_eligible(item: Item, today: date) -> bool:
     """Active, and used at least once in the past two months."""
-    return (
-        item.active
-        and item.last_used is not None
-        and item.last_used >= months_before(today, 2)
-    )
+    return item.active and item.last_used is not None and item.last_used >= months_before(today, 2)
 
 
 def everything(listing: Listing) -> Sequence[Item]:

@@ -33,9 +33,7 @@ class Order:
     entries: tuple[date, ...] | None = None
 
 
-def endow(
-    world: World, customer: Customer, order: Order, policies: Policies
-) -> Sequence[Item]:
+def endow(world: World, customer: Customer, order: Order, policies: Policies) -> Sequence[Item]:
     """Open the ordered items for a customer."""
     items = [_open(world, order, policies) for _ in range(order.count)]
     for item in items:

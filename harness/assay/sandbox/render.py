@@ -90,9 +90,7 @@ def account_row(item: Item) -> Row:
     }
 
 
-def balance_rows(
-    item: Item, types: Sequence[str | None], currency: Currency
-) -> Sequence[Row]:
+def balance_rows(item: Item, types: Sequence[str | None], currency: Currency) -> Sequence[Row]:
     """Show the balances (or outstandings); a type of None leaves the member out."""
     rows: list[Row] = []
     for index, kind in enumerate(types):

@@ -6,7 +6,7 @@ protected by nothing.
 
 from typing import TYPE_CHECKING, Any
 
-from waitress.server import create_server  # type: ignore[import-untyped]
+from waitress.server import create_server
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -19,5 +19,6 @@ def listen(host: str, port: int, app: "WSGIApplication") -> Any:
 
     Raises:
         OSError: the address cannot be listened on.
+
     """
     return create_server(app, host=host, port=port, threads=8, ident="sandbox bank")

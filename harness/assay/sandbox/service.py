@@ -81,13 +81,9 @@ def _accounts(visit: Visit) -> Answer:
     policies, customer = visit.policies, visit.customer
     day = today(visit.world.now)
     eligible = [
-        item
-        for item in customer.items.values()
-        if policies.eligible[item.resource](item, day)
+        item for item in customer.items.values() if policies.eligible[item.resource](item, day)
     ]
-    items = policies.listed(
-        Listing(items=eligible, consent=customer.consent, today=day)
-    )
+    items = policies.listed(Listing(items=eligible, consent=customer.consent, today=day))
     cut = policies.pages["accounts"](len(items), page)
     links = {"self": visit.link("accounts-self")}
     if cut.next is not None:
@@ -175,9 +171,7 @@ def _history(visit: Visit, item: Item) -> Sequence[Entry]:
     first = max(oldest, asked) if asked else oldest
     last = min(today(now), until) if until else today(now)
     return [
-        entry
-        for entry in policies.order(item.ledger.newest_first())
-        if first <= entry.date <= last
+        entry for entry in policies.order(item.ledger.newest_first()) if first <= entry.date <= last
     ]
 
 

@@ -23,9 +23,7 @@ __all__ = [
     "error",
 ]
 
-Json: TypeAlias = (
-    "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
-)
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
 #: The four methods which the bank offers; each has its own quota.
 Operation: TypeAlias = Literal["accounts", "consents", "balances", "transactions"]

@@ -45,8 +45,8 @@ def body_of(wire: Wire) -> Json:
 
 def links_of(body: Json, url: str, binding: OperationBinding) -> tuple[str, ...]:
     """Return every link that the profile points at, made absolute."""
-    pointers = dict.fromkeys((*binding.links, *([binding.next] if binding.next else [])))
-    found = (find(body, pointer) for pointer in pointers)
+    pointers = dict.fromkeys([*binding.links, binding.next or ""])
+    found = (find(body, pointer) for pointer in pointers if pointer)
     return tuple(_absolute(url, one) for one in found if isinstance(one, str) and one)
 
 
@@ -99,9 +99,7 @@ def _any(
     return any(_matches(one, wire, body, items) for one in matchers)
 
 
-def _matches(
-    matcher: Matcher, wire: Wire, body: Json, items: tuple[Item, ...] | None
-) -> bool:
+def _matches(matcher: Matcher, wire: Wire, body: Json, items: tuple[Item, ...] | None) -> bool:
     status = str(wire.status)
     if matcher.statuses and not any(
         status == one or (one.endswith("xx") and status[0] == one[0]) for one in matcher.statuses

@@ -55,6 +55,7 @@ def encode(call: Call, operation: Operation, profile: Profile, access: Access) -
 
     Raises:
         CannotArrange: the profile does not say how to spell something asked for.
+
     """
     binding = profile.operations.get(operation.id, BARE)
     method = binding.method or operation.method
@@ -98,9 +99,7 @@ def _path(call: Call, operation: Operation, binding: OperationBinding) -> str:
     return (binding.aliases or operation.aliases)[call.alias]
 
 
-def _place(
-    draft: _Draft, name: str, value: Json, spelling: Spelling | None, method: str
-) -> None:
+def _place(draft: _Draft, name: str, value: Json, spelling: Spelling | None, method: str) -> None:
     slot = f"{{{name}}}"
     text = spelling.value if spelling and spelling.value is not None else value
     if slot in draft.path:
@@ -119,9 +118,7 @@ def _place(
             draft.path = draft.path.replace(f"{{{spelling.name}}}", quote(str(text), safe=""))
 
 
-def _credentials(
-    draft: _Draft, binding: OperationBinding, access: Access, operation: str
-) -> None:
+def _credentials(draft: _Draft, binding: OperationBinding, access: Access, operation: str) -> None:
     spelt = binding.credentials
     if spelt is None or access.login is None or access.password is None:
         raise CannotArrange(f"customer credentials and operations.{operation}.credentials")
@@ -161,7 +158,7 @@ def _bent(call: Call, operation: Operation) -> Mapping[str, Json]:
 
 
 def _body(body: dict[str, Any], malformed: Malformed | None) -> bytes:
-    if malformed in BAD_BODIES:
+    if malformed is not None and malformed in BAD_BODIES:
         return BAD_BODIES[malformed]
     if malformed is Malformed.WRONG_TYPES:
         return json.dumps(_wrong(body)).encode()

@@ -9,7 +9,7 @@ wrong form. Everything wrong is reported at once.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from urllib.parse import urlsplit
@@ -37,6 +37,7 @@ def bind(contracts: Sequence[Contract], profile: Profile) -> tuple[Bound, ...]:
 
     Raises:
         InputError: they do not fit; every problem is in it, with its line.
+
     """
     bound = tuple(_bind(contract, profile) for contract in contracts)
     problems = [
@@ -69,25 +70,22 @@ def spelt(want: Want, contract: Contract, profile: Profile) -> bool:
     """Whether the profile spells what a facet wants."""
     binding = profile.operations.get(want.operation, EMPTY)
     operation = contract.operations[want.operation]
-    match want.feature:
-        case "key":
-            return binding.item.key is not None
-        case "on":
-            return binding.item.on is not None
-        case "links":
-            return bool(binding.links or binding.next)
-        case "credentials":
-            return binding.credentials is not None
-        case "mode":
-            return want.name in binding.modes
-        case "value":
-            return want.name in binding.values
-        case "field":
-            return want.name in binding.item.fields
-        case "argument":
-            return want.name in binding.arguments or _in_path(want.name, operation, binding)
-        case other:
-            raise ValueError(other)
+    return SPELT[want.feature](want.name, binding, operation)
+
+
+#: For each feature that a facet can want: whether a binding spells it.
+SPELT: Mapping[str, Callable[[str, OperationBinding, Operation], bool]] = {
+    "key": lambda _, binding, __: binding.item.key is not None,
+    "on": lambda _, binding, __: binding.item.on is not None,
+    "links": lambda _, binding, __: bool(binding.links or binding.next),
+    "credentials": lambda _, binding, __: binding.credentials is not None,
+    "mode": lambda name, binding, _: name in binding.modes,
+    "value": lambda name, binding, _: name in binding.values,
+    "field": lambda name, binding, _: name in binding.item.fields,
+    "argument": lambda name, binding, operation: (
+        name in binding.arguments or _in_path(name, operation, binding)
+    ),
+}
 
 
 def _in_path(name: str, operation: Operation, binding: OperationBinding) -> bool:

@@ -25,20 +25,20 @@ def steps(pointer: str) -> tuple[str, ...]:
     return tuple(part.replace("~1", "/").replace("~0", "~") for part in parts)
 
 
-def find(document: Json, pointer: str) -> Json | _Missing:
+def find(document: Json, pointer: str) -> Json:
     """Return what stands at a pointer, or `MISSING`."""
     here: Any = document
     for step in steps(pointer):
         if isinstance(here, dict):
             here = cast("dict[str, Any]", here).get(step, MISSING)
         elif isinstance(here, list) and step.isdecimal():
-            listed = cast("list[Any]", here)
-            here = listed[int(step)] if int(step) < len(listed) else MISSING
+            here = here[int(step)] if int(step) < len(here) else MISSING
         else:
             return MISSING
         if here is MISSING:
             return MISSING
-    return cast("Json", here)
+    result: Json = here
+    return result
 
 
 def put(document: dict[str, Any], pointer: str, value: Json) -> None:

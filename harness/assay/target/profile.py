@@ -202,9 +202,7 @@ class Profile:
     auth: Auth = field(default_factory=Auth)
     presence: Presence | None = None
     world: World = field(default_factory=World)
-    operations: Mapping[str, OperationBinding] = field(
-        default_factory=dict[str, OperationBinding]
-    )
+    operations: Mapping[str, OperationBinding] = field(default_factory=dict[str, OperationBinding])
     outcomes: Outcomes = field(default_factory=Outcomes)
     outside: tuple[str, ...] = ()
     not_offered: Mapping[str, str] = field(default_factory=dict[str, str])

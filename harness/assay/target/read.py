@@ -108,18 +108,14 @@ def _extended(top: Document, above: tuple[Path, ...]) -> Document:
         what = f"extends: {found(name)} extends this file in turn"
         raise _at_extends(top, what, "break the circle")
     if len(above) >= _MOST:
-        raise _at_extends(
-            top, f"extends: more than {_MOST} files in a row", "extend fewer"
-        )
+        raise _at_extends(top, f"extends: more than {_MOST} files in a row", "extend fewer")
     try:
         loaded = load(base)
     except InputError as error:
         first = error.problems[0]
         if first.line:  # the other file is there, and broken: its own line says more
             raise
-        raise _at_extends(
-            top, f"extends: {found(name)}: {first.what}", first.hint
-        ) from None
+        raise _at_extends(top, f"extends: {found(name)}: {first.what}", first.hint) from None
     return _laid(_extended(loaded, (*above, here)), top)
 
 
@@ -129,9 +125,7 @@ def _base(name: str, top: Document) -> Path:
     shipped = _shipped()
     if name not in shipped:
         hint = did_you_mean(name, shipped)
-        raise _at_extends(
-            top, f"extends: there is no shipped target {found(name)}", hint
-        )
+        raise _at_extends(top, f"extends: there is no shipped target {found(name)}", hint)
     return _targets() / f"{name}.yaml"
 
 
@@ -150,9 +144,7 @@ def _at_extends(top: Document, what: str, hint: str) -> InputError:
 def _laid(base: Document, top: Document) -> Document:
     data, spots = _merge((base.data, base.spots), (top.data, top.spots))
     both = hashlib.sha256(f"{top.digest} {base.digest}".encode()).hexdigest()
-    return Document(
-        data=cast("_Raw", data), path=top.path, digest=f"sha256:{both}", spots=spots
-    )
+    return Document(data=cast("_Raw", data), path=top.path, digest=f"sha256:{both}", spots=spots)
 
 
 def _merge(base: tuple[Any, Spot], top: tuple[Any, Spot]) -> tuple[Any, Spot]:
@@ -166,9 +158,7 @@ def _merge(base: tuple[Any, Spot], top: tuple[Any, Spot]) -> tuple[Any, Spot]:
             del data[key], spots[key]
             continue
         pair = value, _below(top[1], key)
-        data[key], spots[key] = (
-            _merge((data[key], spots[key]), pair) if key in data else pair
-        )
+        data[key], spots[key] = _merge((data[key], spots[key]), pair) if key in data else pair
     return data, Spot(top[1].path, top[1].line, spots)
 
 
@@ -242,18 +232,12 @@ def _roles(raw: _Raw) -> Iterator[_Finding]:
     shared = "token_env" in raw.get("auth", {})
     for name, role in world.get("roles", {}).items():
         at: Pointer = ("world", "roles", name)
-        if (
-            raw.get("auth", {}).get("kind") == "bearer"
-            and not shared
-            and "token_env" not in role
-        ):
+        if raw.get("auth", {}).get("kind") == "bearer" and not shared and "token_env" not in role:
             hint = "add `token_env: NAME` here or under auth"
             yield at, "nothing says with which token to call for this customer", hint
         for index, holding in enumerate(role["owns"]):
             for number, entry in enumerate(holding.get("entries", ())):
-                yield from _day(
-                    (*at, "owns", index, "entries", number, "on"), entry["on"]
-                )
+                yield from _day((*at, "owns", index, "entries", number, "on"), entry["on"])
 
 
 def _matchers(raw: _Raw) -> Iterator[_Finding]:
@@ -345,9 +329,7 @@ def _holding(raw: _Raw) -> RoleHolding:
         resource=raw["resource"],
         key=raw["key"],
         traits=raw.get("traits", {}),
-        entries=None
-        if entries is None
-        else tuple((one["key"], one["on"]) for one in entries),
+        entries=None if entries is None else tuple((one["key"], one["on"]) for one in entries),
     )
 
 
@@ -357,9 +339,7 @@ def _operation(raw: _Raw, line: int) -> OperationBinding:
         method=raw.get("method"),
         path=raw.get("path"),
         aliases=None if aliases is None else tuple(aliases),
-        arguments={
-            name: _spelling(one) for name, one in raw.get("arguments", {}).items()
-        },
+        arguments={name: _spelling(one) for name, one in raw.get("arguments", {}).items()},
         modes={name: _spelling(one) for name, one in raw.get("modes", {}).items()},
         credentials=Credentials(**raw["credentials"]) if "credentials" in raw else None,
         list=raw.get("list"),

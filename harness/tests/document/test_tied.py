@@ -1,4 +1,3 @@
-# ruff: noqa: E501 -- sentences are quoted whole, so that they can be searched for
 """Every sentence of the document is tied to the contract, and the other way round.
 
 `service.md` beside this file is a copy, word for word, of the document that the shipped
@@ -175,7 +174,9 @@ def sentences() -> Iterator[Sentence]:
         if line.startswith("#") or not line.strip(" |-"):
             continue
         if line.startswith("|"):
-            blocks = [(m.start(1), m.end(1)) for m in re.finditer(r"\| *([^|]*[^|\s]) *(?=\|)", line)]
+            blocks = [
+                (m.start(1), m.end(1)) for m in re.finditer(r"\| *([^|]*[^|\s]) *(?=\|)", line)
+            ]
         else:
             marker = re.match(r"\s*(?:\d+\.|-)?\s*", line)
             blocks = [(marker.end() if marker else 0, len(line))]
@@ -188,10 +189,7 @@ def sentences() -> Iterator[Sentence]:
 
 SENTENCES = tuple(sentences())
 ASIDE = frozenset(
-    (line, text)
-    for lines in SET_ASIDE.values()
-    for line, texts in lines.items()
-    for text in texts
+    (line, text) for lines in SET_ASIDE.values() for line, texts in lines.items() for text in texts
 )
 
 
@@ -220,8 +218,7 @@ def untied(without: str = "") -> list[str]:
     return [
         f"{one.line}: {one.text}"
         for one in SENTENCES
-        if (one.line, one.text) not in ASIDE
-        and not any(covers(source, one) for source in left)
+        if (one.line, one.text) not in ASIDE and not any(covers(source, one) for source in left)
     ]
 
 
@@ -238,7 +235,7 @@ def headings(number: int) -> set[str]:
 
 def test_every_sentence_is_tied() -> None:
     """No sentence on account information is left without a place in the contract."""
-    assert [] == untied()
+    assert untied() == []
 
 
 def test_the_document_is_read_whole() -> None:
@@ -255,9 +252,7 @@ def test_what_is_set_aside_is_there_and_needed() -> None:
     """Nothing is set aside that the document does not say or that a source covers."""
     there = {(one.line, one.text): one for one in SENTENCES}
     assert set() == ASIDE - there.keys()
-    covered = {
-        key for key in ASIDE if any(covers(source, there[key]) for _, source in TIES)
-    }
+    covered = {key for key in ASIDE if any(covers(source, there[key]) for _, source in TIES)}
     assert set() == covered
 
 
@@ -273,7 +268,7 @@ def test_sources_quote_the_document(id_: str, source: Source) -> None:
 def test_everything_has_a_source() -> None:
     """What is not from the document says so: only line 0 has no words."""
     outside = [id_ for id_, source in sources(CONTRACT) if not source.line]
-    assert ["well-formed"] == outside
+    assert outside == ["well-formed"]
 
 
 @pytest.mark.parametrize("id_", IDS)
@@ -284,11 +279,11 @@ def test_dropping_anything_is_noticed(id_: str) -> None:
 
 def test_doubts_are_open_points() -> None:
     """What ties nothing by itself is only ever an open point, and exists."""
-    assert DOUBTS <= {one.id for one in CONTRACT.open_points}
+    assert {one.id for one in CONTRACT.open_points} >= DOUBTS
 
 
 def test_a_new_sentence_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A sentence that is added to the document is not tied to anything."""
     monkeypatch.setitem(globals(), "LINES", [*LINES, "Cards are returned in colour."])
     monkeypatch.setitem(globals(), "SENTENCES", tuple(sentences()))
-    assert ["134: Cards are returned in colour."] == untied()
+    assert untied() == ["134: Cards are returned in colour."]

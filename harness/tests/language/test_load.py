@@ -38,7 +38,7 @@ def refusal(text: str) -> str:
     """Return the one line with which a text is refused."""
     with pytest.raises(InputError) as caught:
         loads(text, "f.yaml")
-    assert 1 == len(caught.value.problems)
+    assert len(caught.value.problems) == 1
     assert caught.value.problems[0].hint
     return str(caught.value)
 
@@ -82,22 +82,31 @@ def test_json_words(word: str, value: object) -> None:
 
 def test_decimals_are_exact() -> None:
     """A number with a point keeps every digit that was written."""
-    assert "0.10" == str(loads("amount: 0.10").data["amount"])
+    assert str(loads("amount: 0.10").data["amount"]) == "0.10"
 
 
 @both
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a: 1\nb: 2\na: 3", "f.yaml:3: the key 'a' stands here twice (the first is in line 1; keep one)"),
-        ("a:\n  - {b: 1, b: 2}", "f.yaml:2: the key 'b' stands here twice (the first is in line 2; keep one)"),
+        (
+            "a: 1\nb: 2\na: 3",
+            "f.yaml:3: the key 'a' stands here twice (the first is in line 1; keep one)",
+        ),
+        (
+            "a:\n  - {b: 1, b: 2}",
+            "f.yaml:2: the key 'b' stands here twice (the first is in line 2; keep one)",
+        ),
         ("a: 1\n404: x", 'f.yaml:2: the key 404 is not a text (quote it: "404")'),
         ("true: x", 'f.yaml:1: the key true is not a text (quote it: "true")'),
         ("? [a]\n: b", "f.yaml:1: a key is a list or a mapping (a key is a text)"),
         ("? {a: 1}\n: b", "f.yaml:1: a key is a list or a mapping (a key is a text)"),
         ("a: &x b\n*x : c", "f.yaml:2: a key is an alias (write the key out)"),
         ("a: !x 1", "f.yaml:1: the tag !x is not taken (values are JSON types; drop it)"),
-        ("a: &x {b: 1}\nc:\n  <<: *x", "f.yaml:3: merge keys (<<) are not taken (write the keys out)"),
+        (
+            "a: &x {b: 1}\nc:\n  <<: *x",
+            "f.yaml:3: merge keys (<<) are not taken (write the keys out)",
+        ),
         ("a: 1\n---\nb: 2", "f.yaml:2: a second document begins (keep one document in a file)"),
         ("a: &a [1, *a]", "f.yaml:1: the alias *a stands inside of itself (write it out)"),
         ("a: 1\nb: *c", "f.yaml:2: the alias *c has no anchor (write &c)"),
@@ -105,13 +114,22 @@ def test_decimals_are_exact() -> None:
         ("a: " + "[" * 100_000, "f.yaml:1: nested more than 32 deep (write it flatter)"),
         ("a: " + "9" * 65, "f.yaml:1: a number is too large to be meant (quote it to have a text)"),
         ("a: 1e9999", "f.yaml:1: a number is too large to be meant (quote it to have a text)"),
-        ("a: b\nc: \0", "f.yaml:2: there is a control character, U+0000 (delete it; is this a text file?)"),
-        ("a: \x1b[31m", "f.yaml:1: there is a control character, U+001B (delete it; is this a text file?)"),
+        (
+            "a: b\nc: \0",
+            "f.yaml:2: there is a control character, U+0000 (delete it; is this a text file?)",
+        ),
+        (
+            "a: \x1b[31m",
+            "f.yaml:1: there is a control character, U+001B (delete it; is this a text file?)",
+        ),
         ('a: "\\e[31m"', "f.yaml:1: a text holds the control character U+001B (leave it out)"),
         ("", "f.yaml: the file is empty (begin with `assay: 1`)"),
         ("# nothing\n", "f.yaml: the file is empty (begin with `assay: 1`)"),
         ("- 1", "f.yaml:1: the file holds no mapping of names to values (begin with `assay: 1`)"),
-        ("\n\nword", "f.yaml:3: the file holds no mapping of names to values (begin with `assay: 1`)"),
+        (
+            "\n\nword",
+            "f.yaml:3: the file holds no mapping of names to values (begin with `assay: 1`)",
+        ),
     ],
 )
 def test_refusals(text: str, said: str) -> None:
@@ -120,7 +138,9 @@ def test_refusals(text: str, said: str) -> None:
 
 
 @both
-@pytest.mark.parametrize("tag", ["!!python/object/apply:os.system [x]", "!!int '1'", "!<x> y", "! z"])
+@pytest.mark.parametrize(
+    "tag", ["!!python/object/apply:os.system [x]", "!!int '1'", "!<x> y", "! z"]
+)
 def test_no_tag_is_taken(tag: str) -> None:
     """Neither foreign tags nor YAML's own are honoured."""
     assert "is not taken" in refusal(f"a: {tag}")
@@ -152,25 +172,34 @@ def test_depth_counts_what_aliases_stand_for() -> None:
 def test_aliases_within_bounds_are_taken() -> None:
     """An alias stands for the same value, and has a line of its own."""
     document = loads("a: &x\n  b: [1]\nc: *x\nd: &t text\ne: *t")
-    assert {"a": {"b": [1]}, "c": {"b": [1]}, "d": "text", "e": "text"} == document.data
-    assert (3, 2) == (document.line(("c",)), document.line(("c", "b")))
+    assert document.data == {"a": {"b": [1]}, "c": {"b": [1]}, "d": "text", "e": "text"}
+    assert (document.line(("c",)), document.line(("c", "b"))) == (3, 2)
 
 
 def test_lines() -> None:
     """Every key and item has its line; what is not there, that of its nearest parent."""
     document = loads("# c\na:\n  - b\n  - c: 1\n    d: 2\n")
-    assert [2, 2, 3, 4, 5, 4, 2, 2] == [
+    assert [
         document.line(one)
-        for one in ((), ("a",), ("a", 0), ("a", 1), ("a", 1, "d"), ("a", 1, "x"), ("a", 9), ("a", "b"))
-    ]
+        for one in (
+            (),
+            ("a",),
+            ("a", 0),
+            ("a", 1),
+            ("a", 1, "d"),
+            ("a", 1, "x"),
+            ("a", 9),
+            ("a", "b"),
+        )
+    ] == [2, 2, 3, 4, 5, 4, 2, 2]
 
 
 def test_a_byte_order_mark_is_not_content(tmp_path: Path) -> None:
     """A file that begins with a byte order mark reads as without."""
     path = tmp_path / "f.yaml"
     path.write_bytes(b"\xef\xbb\xbfa: 1")
-    assert {"a": 1} == load(path).data
-    assert {"a": 1} == loads("\ufeffa: 1").data
+    assert load(path).data == {"a": 1}
+    assert loads("\ufeffa: 1").data == {"a": 1}
 
 
 def test_the_digest_is_that_of_the_bytes(tmp_path: Path) -> None:
@@ -290,7 +319,9 @@ SCALARS = (
     st.none()
     | st.booleans()
     | st.integers(-(10**60), 10**60)
-    | st.decimals(allow_nan=False, allow_infinity=False, places=3, min_value=-(10**9), max_value=10**9)
+    | st.decimals(
+        allow_nan=False, allow_infinity=False, places=3, min_value=-(10**9), max_value=10**9
+    )
     | WORDS
 )
 DATA = st.dictionaries(
@@ -305,7 +336,10 @@ DATA = st.dictionaries(
 def block(value: object, indent: str = "") -> str:
     """Write data in YAML's block style, texts as JSON's in ASCII."""
     if isinstance(value, dict) and value:
-        rows = (f"{indent}? {quoted(key)}\n{indent}: {block(one, indent + '  ').lstrip()}" for key, one in value.items())
+        rows = (
+            f"{indent}? {quoted(key)}\n{indent}: {block(one, indent + '  ').lstrip()}"
+            for key, one in value.items()
+        )
         return "\n".join(rows)
     if isinstance(value, list) and value:
         return "\n".join(f"{indent}- {block(one, indent + '  ').lstrip()}" for one in value)
@@ -314,7 +348,9 @@ def block(value: object, indent: str = "") -> str:
 
 def quoted(text: str) -> str:
     """Write a text as both JSON and YAML read it."""
-    return '"' + "".join(c if c.isalnum() and c.isascii() else f"\\U{ord(c):08x}" for c in text) + '"'
+    return (
+        '"' + "".join(c if c.isalnum() and c.isascii() else f"\\U{ord(c):08x}" for c in text) + '"'
+    )
 
 
 def flow(value: object) -> str:

@@ -64,8 +64,8 @@ def changed(old: str, new: str) -> list[str]:
 
 def test_the_right_shape_has_no_errors() -> None:
     """The examples that the other tests break are right to begin with."""
-    assert [] == errors(CONTRACT)
-    assert [] == errors(TARGET, "target")
+    assert errors(CONTRACT) == []
+    assert errors(TARGET, "target") == []
 
 
 @pytest.mark.parametrize(
@@ -108,9 +108,9 @@ def test_wording(old: str, new: str, said: str) -> None:
 
 def test_one_mistake_is_one_error() -> None:
     """A rule of a kind is compared with that kind alone, so there is no noise."""
-    assert 1 == len(changed("limit: 4", "limit: four"))
-    assert 1 == len(changed("kind: quota", "kind: qouta"))
-    assert 1 == len(changed("limit: 4", "limitt: 4\n    limit: 4"))
+    assert len(changed("limit: 4", "limit: four")) == 1
+    assert len(changed("kind: quota", "kind: qouta")) == 1
+    assert len(changed("limit: 4", "limitt: 4\n    limit: 4")) == 1
 
 
 def test_all_errors_come_at_once_in_the_order_of_their_lines() -> None:
@@ -118,7 +118,7 @@ def test_all_errors_come_at_once_in_the_order_of_their_lines() -> None:
     text = CONTRACT.replace("assay: 1", "assay: one").replace("limit: 4", "limit: four")
     text = text.replace("calendar-day", "day").replace("/loans", "loans") + "colour: red\n"
     lines = [one.line for one in check(loads(text), "contract")]
-    assert [1, 11, 18, 19, 22] == lines
+    assert lines == [1, 11, 18, 19, 22]
 
 
 def test_exactly_one_of() -> None:
@@ -128,7 +128,7 @@ def test_exactly_one_of() -> None:
     said = "f.yaml:13: rules[0]: expected exactly one of const, enum and format, found a mapping"
     assert [said] == errors(rule)
     assert [said] == errors(rule + "    const: 1\n    enum: [a]\n")
-    assert [] == errors(rule + "    const: 1\n")
+    assert errors(rule + "    const: 1\n") == []
 
 
 @pytest.mark.parametrize("key", ["token", "password", "client_secret", "api-key"])
@@ -220,6 +220,6 @@ def leaves(value: Any, where: str = "") -> Iterator[tuple[str, Any]]:
 
 def test_small_words() -> None:
     """Places and values are named the way a reader would."""
-    assert "rules[3].limit" == spell(("rules", 3, "limit"))
-    assert "an empty mapping" == found({})
-    assert "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'… (50 characters)" == found("x" * 50)
+    assert spell(("rules", 3, "limit")) == "rules[3].limit"
+    assert found({}) == "an empty mapping"
+    assert found("x" * 50) == "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'… (50 characters)"

@@ -71,9 +71,7 @@ class Journal:
             "level": "must",
             "says": "At most four accesses a day without the customer.",
             "asks": "The next day four are accepted again.",
-            "sources": [
-                {"section": "Limits", "line": 163, "text": "Up to 4 per calendar day"}
-            ],
+            "sources": [{"section": "Limits", "line": 163, "text": "Up to 4 per calendar day"}],
             "line": 120,
             "needs": ["batch", "clock"],
             "calls": 6,
@@ -111,9 +109,7 @@ class Journal:
         }
         return self.add(**line | changes)
 
-    def verdict(
-        self, name="aisp/batch-quota/next-day", verdict="conforms", reason="", **changes
-    ):
+    def verdict(self, name="aisp/batch-quota/next-day", verdict="conforms", reason="", **changes):
         """Add a verdict; a finding gets one piece of evidence citing exchange 17."""
         agreement = {"violates": "disagrees", "indeterminate": "unclear"}
         evidence = {

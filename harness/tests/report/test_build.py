@@ -26,10 +26,10 @@ def test_whole(journal):
     journal.plan("aisp/a/one").plan("aisp/b/two")
     journal.verdict("aisp/b/two").verdict("aisp/a/one")
     report = journal.footer().read()
-    assert ["aisp/a/one", "aisp/b/two"] == [one.planned.id for one in report.results]
-    assert {"conforms": 2} == {k: v for k, v in report.counts.items() if v}
+    assert [one.planned.id for one in report.results] == ["aisp/a/one", "aisp/b/two"]
+    assert {k: v for k, v in report.counts.items() if v} == {"conforms": 2}
     assert report.complete
-    assert 2.1 == report.seconds
+    assert report.seconds == 2.1
 
 
 def test_cited_exchanges(journal):
@@ -39,14 +39,14 @@ def test_cited_exchanges(journal):
         journal.exchange(n=n, body=str(n))
     journal.exchange("aisp/other#facet", body="elsewhere")
     result = journal.verdict(verdict="violates").footer().read().results[0]
-    assert ["17"] == [one.response.body for one in result.exchanges]
+    assert [one.response.body for one in result.exchanges] == ["17"]
 
 
 def test_conforming_exchanges(journal):
     """What conforms keeps no exchange, only how much evidence it had."""
     result = journal.plan().exchange().verdict().footer().read().results[0]
-    assert () == result.exchanges
-    assert 1 == result.observations
+    assert result.exchanges == ()
+    assert result.observations == 1
 
 
 def test_at_most_ten_exchanges(journal):
@@ -59,7 +59,7 @@ def test_at_most_ten_exchanges(journal):
     journal.verdict(verdict="violates", evidence=evidence)
     result = journal.footer().read().results[0]
     assert list(range(10)) == [one.n for one in result.exchanges]
-    assert 200 == result.observations
+    assert result.observations == 200
 
 
 def test_weightiest_evidence_first(journal):
@@ -67,7 +67,7 @@ def test_weightiest_evidence_first(journal):
     agrees = {"agreement": "agrees", "expected": "", "seen": "", "exchanges": []}
     evidence = [agrees] * 50 + [{**agrees, "agreement": "disagrees", "seen": "no"}]
     journal.plan().verdict(verdict="violates", evidence=evidence)
-    assert "no" == journal.footer().read().results[0].evidence[0].seen
+    assert journal.footer().read().results[0].evidence[0].seen == "no"
 
 
 def test_missing_file(tmp_path):
@@ -163,9 +163,7 @@ def test_wrong_digest(journal):
 def test_missing_verdict(journal):
     """Fewer verdicts than planned obligations are refused as unfinished."""
     path = journal.plan().plan("aisp/b/two").verdict().footer().write()
-    assert "unfinished: 2 planned by the footer, 2 plan lines, 1 verdicts" in refused(
-        path
-    )
+    assert "unfinished: 2 planned by the footer, 2 plan lines, 1 verdicts" in refused(path)
 
 
 def test_shrunken_plan(journal):
@@ -240,14 +238,7 @@ def test_missing_value(journal):
 
 def test_exchange_twice(journal):
     """An exchange number that could mean two exchanges is refused when cited."""
-    path = (
-        journal.plan()
-        .exchange()
-        .exchange()
-        .verdict(verdict="violates")
-        .footer()
-        .write()
-    )
+    path = journal.plan().exchange().exchange().verdict(verdict="violates").footer().write()
     assert "exchange 17 of aisp/batch-quota#next-day is recorded twice" in refused(path)
 
 
@@ -273,7 +264,7 @@ def test_aborted(journal):
     report = read_journal(path, partial=True)
     assert not report.complete
     assert Standing.UNVERIFIED is report.results[0].standing
-    assert "the run ended before it" == report.results[0].reason
+    assert report.results[0].reason == "the run ended before it"
     assert Standing.CONFORMS is report.results[1].standing
 
 
@@ -285,7 +276,7 @@ def test_partial_without_footer(journal):
     report = read_journal(path, partial=True)
     assert not report.complete
     assert report.footer is None
-    assert 1 == len(report.results[0].exchanges)
+    assert len(report.results[0].exchanges) == 1
 
 
 def test_partial_of_whole(journal):

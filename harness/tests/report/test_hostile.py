@@ -7,9 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 MEGABYTES = 1024 * 1024
-ODD = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\uffff]"
-)
+ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\uffff]")
 
 HOSTILE = {
     "script": "</script><img src=x onerror=alert(1)><!-- -->{{ 7*7 }}",

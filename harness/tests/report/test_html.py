@@ -37,7 +37,7 @@ def page(mixed, written):
 
 def test_html_well_formed(page):
     """Every tag that is opened is closed in its place."""
-    assert [] == page.open
+    assert page.open == []
 
 
 def test_html_alone(page, mixed, written):
@@ -60,7 +60,7 @@ def test_html_policy(page):
         for tag, attributes in page.tags
         if attributes.get("http-equiv") == "Content-Security-Policy"
     ]
-    assert ["default-src 'none'; style-src 'unsafe-inline'"] == policies
+    assert policies == ["default-src 'none'; style-src 'unsafe-inline'"]
 
 
 def test_html_anchors(page, mixed):
@@ -85,9 +85,9 @@ def test_html_budget(journal, monkeypatch, written):
     monkeypatch.setattr(html, "CARDS", 3)
     monkeypatch.setattr(html, "WIRE", 4_000)
     text = written(journal.findings(5), "html")
-    assert 3 == text.count("<article")
+    assert text.count("<article") == 3
     assert "2 more are not shown in full here" in text
-    assert 1 == text.count("<details><summary>exchange 17")
+    assert text.count("<details><summary>exchange 17") == 1
     assert "and 1 more exchange" in text
     ids = re.findall(r'id="(aisp/[^"]+)"', text)
     assert 5 == len(ids) == len(set(ids))
@@ -96,16 +96,14 @@ def test_html_budget(journal, monkeypatch, written):
 def test_html_plain_words(journal, written):
     """The plain list is short and says how many more there are."""
     text = written(journal.findings(22), "html")
-    assert 20 == text.count('<span class="seen">Expected:')
+    assert text.count('<span class="seen">Expected:') == 20
     assert "and 2 more, below" in text
 
 
 def luminance(colour):
     """Return the relative luminance of #rrggbb as WCAG defines it."""
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [
-        p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts
-    ]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 

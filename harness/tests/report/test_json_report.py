@@ -5,9 +5,7 @@ from pathlib import Path
 
 import jsonschema
 
-SCHEMA = json.loads(
-    (Path(__file__).parents[3] / "contract/schema/report.json").read_text("utf-8")
-)
+SCHEMA = json.loads((Path(__file__).parents[3] / "contract/schema/report.json").read_text("utf-8"))
 
 
 def test_json_schema_is_one():

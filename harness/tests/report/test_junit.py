@@ -18,11 +18,11 @@ def test_junit_cases(mixed, written):
         wanted = {"conforms": set(), "violates": {"failure"}}
         assert wanted.get(verdict, {"skipped"}) == tags
     broken = cases["aisp/batch-quota/next-day"]
-    assert "aisp.batch-quota" == broken.get("classname")
-    assert "batch-quota" == broken.find("failure").get("type")
+    assert broken.get("classname") == "aisp.batch-quota"
+    assert broken.find("failure").get("type") == "batch-quota"
     skipped = cases["aisp/batch-quota/midnight"].find("skipped")
-    assert "unverified: needs clock" == skipped.get("message")
-    assert 1 == len(root.findall(".//error"))
+    assert skipped.get("message") == "unverified: needs clock"
+    assert len(root.findall(".//error")) == 1
 
 
 def test_junit_totals(mixed, written):
@@ -35,7 +35,7 @@ def test_junit_totals(mixed, written):
     ):
         found = len(root.findall(f".//{tag}"))
         assert found == int(root.get(key)) == sum(int(s.get(key)) for s in root)
-    assert 8 == int(root.get("tests"))
+    assert int(root.get("tests")) == 8
 
 
 def test_junit_size(journal, monkeypatch, written):
@@ -43,5 +43,5 @@ def test_junit_size(journal, monkeypatch, written):
     monkeypatch.setattr(junit, "BUDGET", 10_000)
     text = written(journal.findings(20), "junit")
     assert len(text) < 30_000
-    assert 20 == len(ET.fromstring(text).findall(".//failure"))
+    assert len(ET.fromstring(text).findall(".//failure")) == 20
     assert junit.SPENT in text

@@ -6,12 +6,12 @@ from assay.report.plain import caveats, closing, headline
 def test_headline_of_all_kept(journal):
     """A run in which everything conforms says so."""
     journal.plan().plan("aisp/b/two").verdict().verdict("aisp/b/two")
-    assert "The gateway keeps all 2 obligations." == headline(journal.footer().read())
+    assert headline(journal.footer().read()) == "The gateway keeps all 2 obligations."
 
 
 def test_headline_of_broken(mixed):
     """A broken obligation is the first thing said."""
-    assert "The gateway breaks 1 of 7 obligations." == headline(mixed)
+    assert headline(mixed) == "The gateway breaks 1 of 7 obligations."
 
 
 def test_headline_of_incomplete(journal):
@@ -19,10 +19,8 @@ def test_headline_of_incomplete(journal):
     journal.plan().plan("aisp/b/two").verdict()
     journal.verdict("aisp/b/two", "unverified", "needs clock")
     report = journal.footer().read()
-    assert "The gateway keeps 1 of 2 obligations; none was seen broken." == headline(
-        report
-    )
-    assert ("1 could not be checked.",) == caveats(report)
+    assert headline(report) == "The gateway keeps 1 of 2 obligations; none was seen broken."
+    assert caveats(report) == ("1 could not be checked.",)
 
 
 def test_headline_of_unfinished(journal):
@@ -42,8 +40,8 @@ def test_selection(journal):
 
 def test_closing(mixed):
     """The closing line accounts for everything planned."""
-    assert (
+    assert closing(mixed) == (
         "7 planned: 1 conform, 1 violate, 1 indeterminate, 1 unverified,"
         " 1 unspecified, 1 not applicable, 1 waived in 2.1 s, 2 exchanges,"
         " 1 harness fault"
-    ) == closing(mixed)
+    )

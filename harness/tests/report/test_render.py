@@ -33,7 +33,7 @@ def test_render_unwritable(mixed, tmp_path):
     (tmp_path / "folder").mkdir()
     with pytest.raises(InputError, match="cannot be written"):
         render(mixed, "json", tmp_path / "folder")
-    assert [] == list(tmp_path.glob("*.part"))
+    assert list(tmp_path.glob("*.part")) == []
 
 
 def test_render_whole_or_none(mixed, tmp_path, monkeypatch):
@@ -44,8 +44,8 @@ def test_render_whole_or_none(mixed, tmp_path, monkeypatch):
     monkeypatch.setattr("assay.report.FORMATS", broken)
     with pytest.raises(ZeroDivisionError):
         render(mixed, "json", path)
-    assert "older" == path.read_text("utf-8")
-    assert [] == list(tmp_path.glob("*.part"))
+    assert path.read_text("utf-8") == "older"
+    assert list(tmp_path.glob("*.part")) == []
 
 
 def test_light_import():
@@ -63,4 +63,4 @@ def test_light_import():
         text=True,
         check=False,
     )
-    assert ("\n", "") == (done.stdout, done.stderr)
+    assert (done.stdout, done.stderr) == ("\n", "")

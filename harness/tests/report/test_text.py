@@ -12,7 +12,7 @@ from assay.report.plain import closing
 def test_text_bounded(journal, written):
     """A terminal gets twenty cards and the number of the others."""
     text = written(journal.findings(25), "text")
-    assert 20 == text.count("✗ aisp/")
+    assert text.count("✗ aisp/") == 20
     assert "and 5 more violates" in text
 
 

@@ -63,14 +63,14 @@ def test_identifiers(world):
     keys = world.customer({**ACCOUNT, "count": 50}, {**CARD, "count": 50}).keys()
     assert all(iban.is_valid(key) for key in keys[:50])
     assert not any(luhn.is_valid(key) for key in keys[50:])
-    assert 100 == len(set(keys))
+    assert len(set(keys)) == 100
 
 
 def test_accounts_pages(world):
     """Twelve accounts come as five, five and two."""
     guest = world.customer({**ACCOUNT, "count": 12})
     pages = guest.walk("/accounts", "accounts")
-    assert [5, 5, 2] == [len(page) for page in pages]
+    assert [len(page) for page in pages] == [5, 5, 2]
     assert guest.keys() == listed(guest)
 
 
@@ -80,7 +80,7 @@ def test_transactions_pages(world):
     key = guest.keys()[0]
     guest.consent(key)
     pages = guest.walk(f"/transactions?iban={key}", "transactions")
-    assert [15, 15, 10] == [len(page) for page in pages]
+    assert [len(page) for page in pages] == [15, 15, 10]
     dates = [row["bookingDate"] for page in pages for row in page]
     assert days(*range(1, 41)) == dates
 
@@ -121,7 +121,7 @@ def test_extended_history_is_refused(world):
     key = guest.keys()[0]
     guest.consent(key)
     query = {"iban": key, "scope": "aisp extended_transaction_history"}
-    assert 403 == guest.get("/accounts/transactions", params=query).status_code
+    assert guest.get("/accounts/transactions", params=query).status_code == 403
 
 
 @pytest.mark.parametrize("holding", [ACCOUNT, CARD])
@@ -131,7 +131,7 @@ def test_balances(world, holding):
     key = guest.keys()[0]
     guest.consent(key)
     rows = guest.get(f"/accounts/balances?iban={key}").json()["balances"]
-    assert ["CLBD", "VALU", "OTHR"] == [row["balanceType"] for row in rows]
+    assert [row["balanceType"] for row in rows] == ["CLBD", "VALU", "OTHR"]
     assert {"EUR"} == {row["currency"] for row in rows}
 
 
@@ -160,11 +160,11 @@ def test_consent_scope(world, what, holding):
     other = world.customer(holding)
     granted, kept = guest.keys()
     other.consent(*other.keys())
-    assert 403 == guest.get(f"/{what}?iban={granted}").status_code
+    assert guest.get(f"/{what}?iban={granted}").status_code == 403
     guest.consent(granted)
     keys = (granted, kept, *other.keys(), "FR7630001000000000000000000")
     statuses = [guest.get(f"/{what}?iban={key}").status_code for key in keys]
-    assert [200, 403, 403, 404] == statuses
+    assert statuses == [200, 403, 403, 404]
 
 
 def test_consent_replaces(world):
@@ -174,15 +174,15 @@ def test_consent_replaces(world):
     guest.consent(first)
     guest.consent(second)
     statuses = [guest.get(f"/balances?iban={key}").status_code for key in guest.keys()]
-    assert [403, 200] == statuses
+    assert statuses == [403, 200]
 
 
 def test_consent_takes_eligible_items_only(world):
     """Savings accounts and other customers' accounts cannot be consented to."""
     guest = world.customer({**ACCOUNT, "traits": {"savings": True}})
     other = world.customer(ACCOUNT)
-    assert 403 == guest.consent(*guest.keys()).status_code
-    assert 403 == guest.consent(*other.keys()).status_code
+    assert guest.consent(*guest.keys()).status_code == 403
+    assert guest.consent(*other.keys()).status_code == 403
 
 
 def test_psu_identity(world):
@@ -202,11 +202,11 @@ def test_batch_quota(world, operation):
     def accepted():
         return operate(guest, operation, batch=True).is_success
 
-    assert [True] * 4 + [False] == [accepted() for _ in range(5)]
+    assert [accepted() for _ in range(5)] == [True] * 4 + [False]
     world.at("2026-09-16T23:59:30+02:00")
     assert not accepted()
     world.at("2026-09-17T00:00:30+02:00")
-    assert [True] * 4 + [False] == [accepted() for _ in range(5)]
+    assert [accepted() for _ in range(5)] == [True] * 4 + [False]
 
 
 def test_batch_quota_is_per_method_and_customer(world):
@@ -215,8 +215,8 @@ def test_batch_quota_is_per_method_and_customer(world):
     guest.consent(*guest.keys())
     for _ in range(4):
         guest.get("/accounts", batch=True)
-    assert 429 == guest.get("/accounts", batch=True).status_code
-    assert 200 == other.get("/accounts", batch=True).status_code
+    assert guest.get("/accounts", batch=True).status_code == 429
+    assert other.get("/accounts", batch=True).status_code == 200
     for operation in OPERATIONS[1:]:
         assert operate(guest, operation, batch=True).is_success
 
@@ -228,33 +228,33 @@ def test_batch_quota_on_a_long_day(bank):
     for _ in range(4):
         guest.get("/accounts", batch=True)
     world.at("2026-10-25T23:30:00+01:00")
-    assert 429 == guest.get("/accounts", batch=True).status_code
+    assert guest.get("/accounts", batch=True).status_code == 429
     world.at("2026-10-26T00:00:30+01:00")
-    assert 200 == guest.get("/accounts", batch=True).status_code
+    assert guest.get("/accounts", batch=True).status_code == 200
 
 
 def test_what_the_quota_does_not_count(world):
     """Attended calls, page turns and refused accesses are free."""
     guest = world.customer({**ACCOUNT, "count": 6})
     for _ in range(20):
-        assert 200 == guest.get("/accounts").status_code
-        assert 200 == guest.get("/accounts?page=2", batch=True).status_code
-        assert 400 == guest.get("/accounts?page=x", batch=True).status_code
+        assert guest.get("/accounts").status_code == 200
+        assert guest.get("/accounts?page=2", batch=True).status_code == 200
+        assert guest.get("/accounts?page=x", batch=True).status_code == 400
         refused = guest.get(f"/balances?iban={guest.keys()[0]}", batch=True)
-        assert 403 == refused.status_code
+        assert refused.status_code == 403
     served = [guest.get("/accounts", batch=True).status_code for _ in range(5)]
-    assert [200] * 4 + [429] == served
-    assert 200 == guest.get("/accounts").status_code
-    assert 200 == guest.get("/accounts?page=2", batch=True).status_code
+    assert served == [200] * 4 + [429]
+    assert guest.get("/accounts").status_code == 200
+    assert guest.get("/accounts?page=2", batch=True).status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/trustedBeneficiaries", "/endUserIdentity"])
 def test_unavailable_methods(world, path):
     """They are refused with and without a consent."""
     guest = world.customer(ACCOUNT)
-    assert 405 == guest.get(path).status_code
+    assert guest.get(path).status_code == 405
     guest.consent(*guest.keys())
-    assert 405 == guest.get(path).status_code
+    assert guest.get(path).status_code == 405
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_unavailable_methods(world, path):
 def test_maintenance(world, moment, status):
     """Sunday from two to six on the wall clock, and the control API goes on."""
     guest = world.customer(ACCOUNT)
-    assert 200 == world.at(moment).status_code
+    assert world.at(moment).status_code == 200
     assert status == guest.get("/accounts").status_code
 
 
@@ -289,7 +289,7 @@ def test_tokens_are_needed(world):
     for value in ("", "Bearer", "Bearer nobody", "Token x", "Basic !", "Bearer  "):
         headers = {"Authorization": value}
         answer = guest.http.get("/accounts", headers=headers)
-        assert 401 == answer.status_code
+        assert answer.status_code == 401
         assert {"status", "message"} == set(answer.json())
 
 
@@ -298,9 +298,9 @@ def test_credentials_never_authorise(world):
     guest = world.customer(ACCOUNT)
     pair = f"{guest.login}:{guest.password}".encode()
     basic = {"Authorization": f"Basic {base64.b64encode(pair).decode()}"}
-    assert 401 == guest.http.get("/accounts", headers=basic).status_code
+    assert guest.http.get("/accounts", headers=basic).status_code == 401
     body = {"login": guest.login, "password": guest.password, "accounts": guest.keys()}
-    assert 401 == guest.http.put("/consents", json=body).status_code
+    assert guest.http.put("/consents", json=body).status_code == 401
 
 
 @pytest.mark.parametrize(
@@ -323,8 +323,8 @@ def test_credentials_never_authorise(world):
 def test_malformed_reads(world, what, query):
     """What does not read is refused with 400."""
     guest = world.customer(ACCOUNT)
-    assert 400 == guest.get(f"/{what}{query}").status_code
-    assert 400 == guest.get(f"/accounts/{what}{query}").status_code
+    assert guest.get(f"/{what}{query}").status_code == 400
+    assert guest.get(f"/accounts/{what}{query}").status_code == 400
 
 
 @pytest.mark.parametrize(
@@ -335,7 +335,7 @@ def test_malformed_dates(world, day):
     guest = world.customer(ACCOUNT)
     guest.consent(*guest.keys())
     query = {"iban": guest.keys()[0], "dateFrom": day}
-    assert 400 == guest.get("/transactions", params=query).status_code
+    assert guest.get("/transactions", params=query).status_code == 400
 
 
 @pytest.mark.parametrize(
@@ -363,7 +363,7 @@ def test_malformed_dates(world, day):
 def test_malformed_consents(world, body):
     """What is no consent is refused with 400, and changes nothing."""
     guest = world.customer(ACCOUNT)
-    assert 400 == guest.call("PUT", "/consents", content=body).status_code
+    assert guest.call("PUT", "/consents", content=body).status_code == 400
     assert "PsuIdentity" not in guest.get("/accounts").json()
 
 
@@ -371,19 +371,19 @@ def test_unpaired_surrogates(world):
     """JSON can spell what is no text; it is merely nobody's account."""
     guest = world.customer(ACCOUNT)
     body = b'{"accounts": ["\\ud800"]}'
-    assert 403 == guest.call("PUT", "/consents", content=body).status_code
+    assert guest.call("PUT", "/consents", content=body).status_code == 403
 
 
 def test_paths_and_verbs(world):
     """Unknown paths are 404, other verbs 405 with what is allowed."""
     guest = world.customer(ACCOUNT)
-    assert 404 == guest.get("/nothing").status_code
-    assert 404 == guest.get("/" + "a" * 10_000).status_code
-    assert 404 == guest.get("/%ff%00").status_code
+    assert guest.get("/nothing").status_code == 404
+    assert guest.get("/" + "a" * 10_000).status_code == 404
+    assert guest.get("/%ff%00").status_code == 404
     answer = guest.call("POST", "/accounts")
-    assert 405 == answer.status_code
+    assert answer.status_code == 405
     assert "GET" in answer.headers["Allow"]
-    assert "PUT" == guest.get("/consents").headers["Allow"]
+    assert guest.get("/consents").headers["Allow"] == "PUT"
 
 
 @pytest.mark.parametrize(
@@ -402,17 +402,15 @@ def test_links_repeat_what_was_asked(world):
     guest = world.customer({"resource": "account", "entries": days(*range(20))})
     key = guest.keys()[0]
     guest.consent(key)
-    pages = guest.walk(
-        f"/accounts/{key}/transactions?dateFrom={days(16)[0]}", "transactions"
-    )
-    assert [15, 2] == [len(page) for page in pages]
+    pages = guest.walk(f"/accounts/{key}/transactions?dateFrom={days(16)[0]}", "transactions")
+    assert [len(page) for page in pages] == [15, 2]
 
 
 def test_demo_customers(bank):
     """The demo world answers at once, with two pages for Bob."""
     headers = {"Authorization": "Bearer demo-alice", "PSU-IP-Address": "192.0.2.7"}
     rows = bank.http.get("/accounts", headers=headers).json()["accounts"]
-    assert ["account", "account", "card", "card"] == [row["kind"] for row in rows]
+    assert [row["kind"] for row in rows] == ["account", "account", "card", "card"]
     headers["Authorization"] = "Bearer demo-bob"
     assert "next" in bank.http.get("/accounts", headers=headers).json()["links"]
     keys = [row["iban"] for row in rows[:1]]

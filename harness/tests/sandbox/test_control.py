@@ -13,19 +13,16 @@ ROOT = "/assay-control/1"
 def test_about(bank):
     """It says its name, what it can do and which traits it knows."""
     about = bank.http.get(f"{ROOT}/").json()
-    assert "assay-control/1" == about["api"]
+    assert about["api"] == "assay-control/1"
     assert "clock" in about["capabilities"]
-    assert ["inactive", "last-used", "never-used"] == about["traits"]["card"]
+    assert about["traits"]["card"] == ["inactive", "last-used", "never-used"]
 
 
 def test_worlds_are_repeatable(bank):
     """One seed gives one world: the same clock, the same accounts."""
     one, two = bank.world(seed=7), bank.world(seed=7)
     assert one.now == two.now
-    assert (
-        one.customer({"resource": "card"}).keys()
-        == two.customer({"resource": "card"}).keys()
-    )
+    assert one.customer({"resource": "card"}).keys() == two.customer({"resource": "card"}).keys()
     assert (
         bank.world().customer({"resource": "card"}).keys()
         != one.customer({"resource": "card"}).keys()
@@ -34,7 +31,7 @@ def test_worlds_are_repeatable(bank):
 
 def test_seed_zero_starts_on_a_wednesday(bank):
     """The first world of all begins on 16 September 2026."""
-    assert "2026-09-16T10:00:00+02:00" == bank.world().now
+    assert bank.world().now == "2026-09-16T10:00:00+02:00"
 
 
 def test_seeds_start_on_ordinary_days(bank):
@@ -46,7 +43,7 @@ def test_seeds_start_on_ordinary_days(bank):
         assert now.year in (2026, 2027)
         assert now.isoweekday() < 7
         assert 9 <= now.hour < 18
-        assert 0 == now.second
+        assert now.second == 0
         for change in changes:
             assert abs((now.date() - datetime.fromisoformat(change).date()).days) > 1
 
@@ -54,16 +51,16 @@ def test_seeds_start_on_ordinary_days(bank):
 def test_an_explicit_moment_wins(bank):
     """The world begins when it is told to."""
     world = bank.world(seed=3, now="2027-01-05T08:00:00Z")
-    assert "2027-01-05T09:00:00+01:00" == world.now
+    assert world.now == "2027-01-05T09:00:00+01:00"
 
 
 def test_clock(world):
     """It goes forward, stands still, and never goes back."""
-    assert 200 == world.at("2026-09-16T10:00:00+02:00").status_code
+    assert world.at("2026-09-16T10:00:00+02:00").status_code == 200
     moved = world.at("2026-10-25T02:30:00+01:00")
-    assert {"now": "2026-10-25T02:30:00+01:00"} == moved.json()
+    assert moved.json() == {"now": "2026-10-25T02:30:00+01:00"}
     back = world.at("2026-10-25T02:30:00+02:00")
-    assert 409 == back.status_code
+    assert back.status_code == 409
     assert "already" in back.json()["message"]
 
 
@@ -75,24 +72,24 @@ def test_customers_have_what_was_ordered(world):
         {"resource": "card", "traits": {"never-used": True}, "entries": []},
     )
     first, second, card, unused = guest.holdings
-    assert ["2026-09-01", "2026-09-02"] == [entry["date"] for entry in first["entries"]]
+    assert [entry["date"] for entry in first["entries"]] == ["2026-09-01", "2026-09-02"]
     ids = {entry["key"] for item in (first, second) for entry in item["entries"]}
-    assert 4 == len(ids)
-    assert {"last-used": "2026-07-17"} == card["traits"]
-    assert {"never-used": True} == unused["traits"]
+    assert len(ids) == 4
+    assert card["traits"] == {"last-used": "2026-07-17"}
+    assert unused["traits"] == {"never-used": True}
 
 
 def test_cards_were_used_yesterday(world):
     """Unless it is said otherwise."""
     card = world.customer({"resource": "card", "entries": []}).holdings[0]
-    assert {"last-used": "2026-09-15"} == card["traits"]
+    assert card["traits"] == {"last-used": "2026-09-15"}
 
 
 def test_the_banks_own_entries(bank, world):
     """Without entries in the order, 200 days of one to three a day are made."""
     entries = world.customer({"resource": "account"}).holdings[0]["entries"]
     dates = [entry["date"] for entry in entries]
-    assert 200 == len(set(dates))
+    assert len(set(dates)) == 200
     assert {1, 2, 3} == {dates.count(day) for day in set(dates)}
     url = f"{ROOT}/worlds/{world.id}/customers"
     order = {"holdings": [{"resource": "account"}], "roster": False}
@@ -103,9 +100,9 @@ def test_the_banks_own_entries(bank, world):
 def test_closing_a_world(bank, world):
     """A closed world is gone, and so are its tokens."""
     guest = world.customer({"resource": "account", "entries": []})
-    assert 204 == bank.http.delete(f"{ROOT}/worlds/{world.id}").status_code
-    assert 404 == bank.http.delete(f"{ROOT}/worlds/{world.id}").status_code
-    assert 401 == guest.get("/accounts").status_code
+    assert bank.http.delete(f"{ROOT}/worlds/{world.id}").status_code == 204
+    assert bank.http.delete(f"{ROOT}/worlds/{world.id}").status_code == 404
+    assert guest.get("/accounts").status_code == 401
 
 
 def test_worlds_are_apart(bank):
@@ -113,7 +110,7 @@ def test_worlds_are_apart(bank):
     one, two = bank.world(), bank.world()
     guest = two.customer({"resource": "account", "entries": []})
     one.at("2026-09-20T03:00:00+02:00")
-    assert 200 == guest.get("/accounts").status_code
+    assert guest.get("/accounts").status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -171,14 +168,14 @@ def test_what_nobody_can_hold(bank, holding, says):
     """An order that cannot be carried out is refused whole."""
     order = {"holdings": [{"resource": "account", **holding}]}
     answer = bank.http.post(f"{ROOT}/worlds/demo/customers", json=order)
-    assert 400 == answer.status_code
+    assert answer.status_code == 400
     assert says in answer.json()["message"]
 
 
 @pytest.mark.parametrize("body", [b"{", b"\xff", b"[" * 100_000, b" " * (1 << 21)])
 def test_bodies_that_do_not_read(bank, body):
     """Neither broken nor huge bodies get any further."""
-    assert 400 == bank.http.post(f"{ROOT}/worlds", content=body).status_code
+    assert bank.http.post(f"{ROOT}/worlds", content=body).status_code == 400
 
 
 def test_old_worlds_make_room(monkeypatch):
@@ -188,4 +185,4 @@ def test_old_worlds_make_room(monkeypatch):
     registry.open(0, None, id=DEMO)
     made = [registry.open(0, None).id for _ in range(4)]
     assert registry.world(DEMO)
-    assert [False, False, True, True] == [bool(registry.world(one)) for one in made]
+    assert [bool(registry.world(one)) for one in made] == [False, False, True, True]

@@ -129,9 +129,7 @@ def refuses_malformed(bank, _):
     if guest is None:
         return None
     bodies = (b"hello", b'{"accounts":["FR')
-    return not any(
-        guest.call("PUT", "/consents", content=body).is_success for body in bodies
-    )
+    return not any(guest.call("PUT", "/consents", content=body).is_success for body in bodies)
 
 
 @facet("balances.available/aliases-agree", "transactions.available/aliases-agree")
@@ -228,9 +226,7 @@ def paging(bank, id):
     if pages is None:
         return None
     pages = [page for page in pages if page]
-    seen = Counter(
-        row["iban" if what == "accounts" else "id"] for page in pages for row in page
-    )
+    seen = Counter(row["iban" if what == "accounts" else "id"] for page in pages for row in page)
     return {
         "first-page": len(pages[0]) == size,
         "full-pages": all(len(page) == size for page in pages[1:-1]),
@@ -342,9 +338,7 @@ def batch(guest, operation):
 
 def exhausted(guest, operation):
     """Use a quota up; False when four are not served, or a fifth is."""
-    return guest is not None and [True] * 4 + [False] == [
-        batch(guest, operation) for _ in range(5)
-    ]
+    return guest is not None and [batch(guest, operation) for _ in range(5)] == [True] * 4 + [False]
 
 
 @facet(
@@ -455,9 +449,7 @@ def links(bank, id):
     body = None if guest is None else body_of(operate(guest, what))
     if body is None:
         return None
-    return all(
-        link.startswith(("http://bank.test/", "/")) for link in body["links"].values()
-    )
+    return all(link.startswith(("http://bank.test/", "/")) for link in body["links"].values())
 
 
 @facet(*(f"maintenance/{part}" for part in ("before", "after", "other-days")))
@@ -486,11 +478,7 @@ def form(bank, id):
         is_json = body_of(answer) is not None
         if id.endswith("json") and not is_json:
             return False
-        if (
-            id.endswith("type")
-            and is_json
-            and "json" not in answer.headers["Content-Type"]
-        ):
+        if id.endswith("type") and is_json and "json" not in answer.headers["Content-Type"]:
             return False
     return True
 

@@ -30,15 +30,11 @@ def _per_operation(access: Access) -> Hashable:
 def _limited(operation: Operation, limit: int) -> Change:
     """Limit attended calls as well."""
     rule = Quota(limit=limit, pool=_per_operation, applies=_attended, charged=_attended)
-    return lambda bank: replace(
-        bank, quota=put(bank.quota, **{operation: (BATCH, rule)})
-    )
+    return lambda bank: replace(bank, quota=put(bank.quota, **{operation: (BATCH, rule)}))
 
 
 def _every(*rules: Quota) -> Change:
-    return lambda bank: replace(
-        bank, quota=put(bank.quota, **dict.fromkeys(OPERATIONS, rules))
-    )
+    return lambda bank: replace(bank, quota=put(bank.quota, **dict.fromkeys(OPERATIONS, rules)))
 
 
 ATTENDED = (

@@ -29,9 +29,7 @@ def _stumbles(operation: Operation, fault: Fault) -> Change:
     def status(found: Fault) -> int:
         return 500 if found == fault else 400
 
-    return lambda bank: replace(
-        bank, malformed=put(bank.malformed, **{operation: status})
-    )
+    return lambda bank: replace(bank, malformed=put(bank.malformed, **{operation: status}))
 
 
 def _accepts(*faults: Fault) -> Callable[[bytes], Sequence[str]]:
@@ -50,9 +48,7 @@ def _lenient(*faults: Fault) -> Change:
     return lambda bank: replace(bank, body=_accepts(*faults))
 
 
-def _differs(
-    operation: Literal["balances", "transactions"], alias: Route, part: slice
-) -> Change:
+def _differs(operation: Literal["balances", "transactions"], alias: Route, part: slice) -> Change:
     def view(route: Route, rows: Sequence[Row]) -> Sequence[Row]:
         return rows[part] if route == alias else rows
 

@@ -57,9 +57,7 @@ _TYPES: tuple[tuple[str, str, str, tuple[str | None, ...]], ...] = (
 
 
 def _types(resource: Resource, types: tuple[str | None, ...]) -> Change:
-    return lambda bank: replace(
-        bank, balance_types=put(bank.balance_types, **{resource: types})
-    )
+    return lambda bank: replace(bank, balance_types=put(bank.balance_types, **{resource: types}))
 
 
 def _wrong_check_digits(mark: Mark) -> str:

@@ -23,9 +23,7 @@ def _behind_a_name(base: str) -> str:
 
 
 def _leaves(place: LinkPlace, base: Base) -> Change:
-    return lambda bank: replace(
-        bank, links=put(bank.links, **{place.replace("-", "_"): base})
-    )
+    return lambda bank: replace(bank, links=put(bank.links, **{place.replace("-", "_"): base}))
 
 
 _LEAVING: tuple[tuple[LinkPlace, str, Base], ...] = (
@@ -43,8 +41,7 @@ LINKS = tuple(
     breaking(
         f"links.{place}-{name}",
         f"live-host/{place.partition('-')[0]}-links",
-        f"the link {place.partition('-')[2]} of {place.partition('-')[0]} leaves"
-        " the host",
+        f"the link {place.partition('-')[2]} of {place.partition('-')[0]} leaves the host",
         _leaves(place, base),
     )
     for place, name, base in _LEAVING

@@ -59,9 +59,7 @@ def _no_lone_recent_card(listing: Listing) -> Sequence[Item]:
     """Hide a card used in the past week when it is the only such one."""
     week_ago = listing.today - timedelta(days=7)
     recent = [
-        item
-        for item in listing.items
-        if item.last_used is not None and item.last_used >= week_ago
+        item for item in listing.items if item.last_used is not None and item.last_used >= week_ago
     ]
     return [item for item in listing.items if len(recent) > 1 or item not in recent]
 
@@ -96,9 +94,7 @@ def _cards(eligible: Callable[[Item, date], bool]) -> Change:
 
 def _window(recent: _Window) -> Change:
     def eligible(item: Item, today: date) -> bool:
-        return (
-            item.active and item.last_used is not None and recent(item.last_used, today)
-        )
+        return item.active and item.last_used is not None and recent(item.last_used, today)
 
     return _cards(eligible)
 

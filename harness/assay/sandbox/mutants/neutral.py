@@ -31,9 +31,7 @@ def _not_offered(status: int) -> Change:
 
     return lambda bank: replace(
         bank,
-        unavailable=put(
-            bank.unavailable, trustedBeneficiaries=answer, endUserIdentity=answer
-        ),
+        unavailable=put(bank.unavailable, trustedBeneficiaries=answer, endUserIdentity=answer),
     )
 
 
@@ -50,8 +48,7 @@ def _wider(value: Json) -> Json:
     """Add members to every object but the one of links."""
     if isinstance(value, Mapping):
         grown = {
-            name: member if name == "links" else _wider(member)
-            for name, member in value.items()
+            name: member if name == "links" else _wider(member) for name, member in value.items()
         }
         return {**grown, "x-note": None, "x-more": {"since": 2026}}
     if isinstance(value, Sequence) and not isinstance(value, str):
@@ -60,11 +57,7 @@ def _wider(value: Json) -> Json:
 
 
 def _with_more(answer: Answer) -> Answer:
-    return (
-        answer
-        if isinstance(answer.body, bytes)
-        else replace(answer, body=_wider(answer.body))
-    )
+    return answer if isinstance(answer.body, bytes) else replace(answer, body=_wider(answer.body))
 
 
 def _always(_request: Request, _answer: Answer) -> bool:
@@ -195,9 +188,7 @@ NEUTRAL = (
             bank,
             links=put(
                 bank.links,
-                **dict.fromkeys(
-                    (place.replace("-", "_") for place in bank.links), _relative
-                ),
+                **dict.fromkeys((place.replace("-", "_") for place in bank.links), _relative),
             ),
         ),
     ),
@@ -239,9 +230,7 @@ NEUTRAL = (
     Neutral(
         id="neutral.consents-204",
         says="a consent is answered with 204 and no body",
-        change=_responds(
-            _is_consent, lambda answer: replace(answer, status=204, body=b"")
-        ),
+        change=_responds(_is_consent, lambda answer: replace(answer, status=204, body=b"")),
     ),
     Neutral(
         id="neutral.edge-day-excluded",

@@ -19,9 +19,7 @@ _ALL = OPERATIONS
 
 def _rules(operations: tuple[Operation, ...], *rules: Quota) -> Change:
     """Give some operations other rules."""
-    return lambda bank: replace(
-        bank, quota=put(bank.quota, **dict.fromkeys(operations, rules))
-    )
+    return lambda bank: replace(bank, quota=put(bank.quota, **dict.fromkeys(operations, rules)))
 
 
 def _limit(operation: Operation, limit: int) -> Change:
@@ -34,9 +32,7 @@ def _counts(
     return _rules(operations, replace(BATCH, counts=counts))
 
 
-def _pool(
-    operations: tuple[Operation, ...], pool: Callable[[Access], Hashable]
-) -> Change:
+def _pool(operations: tuple[Operation, ...], pool: Callable[[Access], Hashable]) -> Change:
     return _rules(operations, replace(BATCH, pool=pool))
 
 

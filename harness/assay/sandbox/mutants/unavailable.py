@@ -25,9 +25,7 @@ def _answers(method: Missing, when: bool, body: Json) -> Change:
             return Answer(status=200, body=body)
         return error(405, "this method is not available", ("Allow", ""))
 
-    return lambda bank: replace(
-        bank, unavailable=put(bank.unavailable, **{method: answer})
-    )
+    return lambda bank: replace(bank, unavailable=put(bank.unavailable, **{method: answer}))
 
 
 UNAVAILABLE = tuple(

@@ -1,0 +1,201 @@
+"""What the pytest plugin does once there is a contract to run.
+
+The plan is made when items are collected; each item is one obligation, by its
+id; its trial is held when the first of its items runs. Verdicts travel in
+`user_properties`, so JUnit files and xdist carry them without our help. The run
+is judged where the reports come together, so also over many workers.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from assay.errors import AssayError
+from assay.model import Level
+from assay.obligation import Obligation
+from assay.plan import Plan, Planned, restrict
+from assay.prepare import Prepared, markers, prepare
+from assay.run.conduct import OPEN, Options, Session
+from assay.run.journal import Journal
+from assay.run.stage import set_up
+from assay.verdict import Exit, Standing, Verdict
+
+NAME = "assay-suites"
+#: The name of the property that carries a verdict.
+PROPERTY = "verdict"
+
+
+def install(config: pytest.Config) -> None:
+    """Prepare contracts and target, and register the plugin proper.
+
+    Raises:
+        pytest.UsageError: a file or an option cannot be used.
+
+    """
+    contracts = cast("list[str]", config.getoption("--contract"))
+    target = cast("str | None", config.getoption("--target"))
+    try:
+        prepared = prepare(contracts, target)
+    except AssayError as error:
+        raise pytest.UsageError(*str(error).splitlines()) from None
+    for name in sorted({mark for one in prepared.plan.items for mark in markers(one.obligation)}):
+        config.addinivalue_line("markers", f"{name}: obligations of this kind, contract or level")
+    config.addinivalue_line("markers", "discharges(*kinds): the rule kinds that a suite asserts")
+    config.pluginmanager.register(Suites(config=config, prepared=prepared), NAME)
+
+
+def kinds_of(function: object) -> frozenset[str]:
+    """Return the rule kinds that a test function says it discharges."""
+    marks = cast("list[pytest.Mark]", getattr(function, "pytestmark", []))
+    return frozenset(kind for mark in marks if mark.name == "discharges" for kind in mark.args)
+
+
+@dataclass(slots=True, kw_only=True)
+class Suites:
+    """The hooks, and the run that they share."""
+
+    config: pytest.Config
+    prepared: Prepared
+    session: Session | None = None
+    counts: Counter[str] = field(default_factory=Counter[str])
+    open_musts: int = 0
+    seen: set[str] = field(default_factory=set[str])
+    claimed: set[str] = field(default_factory=set[str])
+    began: float = field(default_factory=time.monotonic)
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """Give each suite the obligations of the kinds that it discharges."""
+        if "verdict" not in metafunc.fixturenames:
+            return
+        kinds = kinds_of(metafunc.function)
+        items = [one for one in self.prepared.plan.items if one.obligation.kind in kinds]
+        self.claimed |= {one.obligation.id for one in items}
+        metafunc.parametrize(
+            "planned",
+            [
+                pytest.param(one, id=one.obligation.id, marks=[*_marks(one.obligation)])
+                for one in items
+            ],
+        )
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Fix the plan to what is selected, and begin the record."""
+        callspecs = [getattr(item, "callspec", None) for item in session.items]
+        chosen = {
+            spec.params["planned"].obligation.id
+            for spec in callspecs
+            if spec is not None and "planned" in spec.params
+        }
+        if session.config.option.collectonly or not chosen:
+            return
+        forgotten = {one.obligation.id for one in self.prepared.plan.items} - self.claimed
+        if forgotten and self._whole():
+            some = ", ".join(sorted(forgotten)[:5])
+            raise pytest.UsageError(f"no suite discharges {len(forgotten)} obligations: {some}")
+        self.session = self._open(restrict(self.prepared.plan, chosen))
+
+    def _whole(self) -> bool:
+        """Whether all suites are run, and not some files of them."""
+        return not any(".py" in arg for arg in self.config.args)
+
+    def _open(self, plan: Plan) -> Session:
+        option = self.config.option
+        worker = hasattr(self.config, "workerinput")
+        if option.assay_journal and (worker or getattr(option, "numprocesses", None)):
+            raise pytest.UsageError("--assay-journal records one process: leave -n away")
+        try:
+            stage = set_up(self.prepared.profile, seed=option.assay_seed)
+            journal = (
+                Journal.at(Path(option.assay_journal))
+                if option.assay_journal
+                else Journal(out=None)
+            )
+        except AssayError as error:
+            raise pytest.UsageError(*str(error).splitlines()) from None
+        session = Session(
+            plan=plan,
+            stage=stage,
+            journal=journal,
+            options=Options(
+                seed=option.assay_seed,
+                allow_incomplete=option.allow_incomplete,
+                selection={"k": option.keyword, "m": option.markexpr},
+                command="pytest " + " ".join(self.config.invocation_params.args),
+                reproduce=self.prepared.reproduce,
+            ),
+        )
+        session.open()
+        return session
+
+    @pytest.fixture
+    def verdict(self, planned: Planned, request: pytest.FixtureRequest) -> Verdict:
+        """Hold the obligation's trial, if nobody has yet, and return its verdict."""
+        if self.session is None:
+            raise pytest.UsageError("there is no run to take a verdict from")
+        try:
+            verdict = self.session.settle(planned.obligation)
+        except AssayError as error:
+            self.session.abort(str(error))
+            pytest.exit(f"{error}; no obligation is blamed on the bank", Exit.USAGE.value)
+        properties = request.node.user_properties
+        properties.append((PROPERTY, verdict.standing.value))
+        properties.append(("level", planned.obligation.level.value))
+        properties.append(("obligation", verdict.obligation))
+        if verdict.standing not in {Standing.CONFORMS, Standing.VIOLATES}:
+            pytest.skip(f"{verdict.standing.value}: {verdict.reason}")
+        return verdict
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Count the verdicts, wherever they were reached."""
+        found: Mapping[str, object] = dict(report.user_properties)
+        standing = found.get(PROPERTY)
+        if report.when != "teardown" or standing is None:
+            return
+        self.seen.add(str(found["obligation"]))
+        self.counts[str(standing)] += 1
+        must = found.get("level") == Level.MUST.value
+        self.open_musts += must and Standing(str(standing)) in OPEN
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Close the record, and let an incomplete run say so by its exit code."""
+        if self.session is not None and not self.session.closed:
+            everything = len(self.seen) >= len(self.session.plan.items)
+            if everything:
+                self.session.close()
+            else:
+                self.session.abort("pytest ended before every obligation was judged")
+        faults = self.session.faults if self.session else []
+        if session.exitstatus == pytest.ExitCode.OK:
+            if faults:
+                session.exitstatus = Exit.FAULT.value
+            elif self.open_musts and not self.config.option.allow_incomplete:
+                session.exitstatus = Exit.INCOMPLETE.value
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print the verdicts, and what made the run incomplete."""
+        if not self.counts:
+            return
+        terminalreporter.section(f"conformance of {self.prepared.profile.name}")
+        for standing in Standing:
+            if self.counts[standing.value]:
+                terminalreporter.write_line(f"{self.counts[standing.value]:>5} {standing.value}")
+        for fault in self.session.faults if self.session else []:
+            terminalreporter.write_line(f"harness fault: {fault}")
+        if self.open_musts:
+            terminalreporter.write_line(
+                f"incomplete: {self.open_musts} musts could not be verified (pytest -rs says why)"
+            )
+
+
+def _marks(obligation: Obligation) -> Iterator[pytest.MarkDecorator]:
+    for name in sorted(markers(obligation)):
+        yield pytest.MarkDecorator(pytest.Mark(name, (), {}, _ispytest=True), _ispytest=True)
