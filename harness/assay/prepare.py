@@ -41,7 +41,7 @@ def find_profile(target: str | None) -> Profile:
     """
     if target and target.startswith(("http://", "https://")):
         profile = read_profile(find_target(SANDBOX), base_url=target)
-        return replace(profile, transport=Transport.HTTP, name=f"sandbox at {target}")
+        return replace(profile, transport=Transport.HTTP)
     return read_profile(find_target(target or SANDBOX))
 
 

@@ -91,8 +91,7 @@ def command(
             result = conduct(session, progress.on_trial)
     except TargetError as error:
         hint = f"no obligation is blamed on the bank; the record is in {folder}"
-        where = prepared.profile.base_url
-        raise InputError.one(prepared.profile.path, f"{where}: {error}", hint=hint) from None
+        raise InputError.one(target or prepared.profile.name, str(error), hint=hint) from None
     finally:
         stage.close()
     return finish(folder, result, quiet=quiet)

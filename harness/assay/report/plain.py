@@ -66,6 +66,9 @@ _CAVEATS: Mapping[Standing, tuple[str, str]] = {
     ),
 }
 
+#: What a bank cannot keep or break.
+OWED_BY_NOBODY = (Standing.UNSPECIFIED, Standing.NOT_APPLICABLE)
+
 _MINUTE = 60
 
 
@@ -76,8 +79,11 @@ def some(number: int, noun: str, plural: str = "") -> str:
 
 
 def headline(report: Report) -> str:
-    """Return the one sentence that matters most."""
-    planned = len(report.results)
+    """Return the one sentence that matters most.
+
+    What the document leaves open, and what this bank need not offer, is owed by nobody.
+    """
+    planned = len(report.results) - len(report.of(*OWED_BY_NOBODY))
     counts = {word: len(report.of(word)) for word in Standing}
     if broken := counts[Standing.VIOLATES]:
         return f"The gateway breaks {broken:,} of {some(planned, 'obligation')}."

@@ -56,6 +56,10 @@ class Styled:
     style: str = ""
 
 
+#: Counts that are shown although they are nought.
+ALWAYS = (Standing.CONFORMS, Standing.VIOLATES)
+
+
 def render(report: Report, out: TextIO) -> None:
     """Write the summary as plain lines."""
     out.writelines(line.text + "\n" for line in summary(report))
@@ -139,8 +143,7 @@ def _faults(report: Report) -> Iterator[Styled]:
 def _counts(report: Report) -> Iterator[Styled]:
     for standing, phrase in PHRASES.items():
         number = len(report.of(standing))
+        if not number and standing not in ALWAYS:
+            continue
         style = _COLOURS[standing] if number else "dim"
         yield Styled(f"  {SIGNS[standing]} {number:>6,}  {phrase}", style)
-    questions = len(report.of(Standing.UNSPECIFIED))
-    if questions:
-        yield Styled(f"  {some(questions, 'open question')} of the document", "cyan")

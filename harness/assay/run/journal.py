@@ -143,8 +143,8 @@ class Journal:
 
 
 def now() -> str:
-    """Return the real time in UTC, to the second."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    """Return the real time in UTC, to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def header(

@@ -113,7 +113,10 @@ def test_a_clause_as_a_value() -> None:
     """A clause holds its sentence and sources, and all else as parameters."""
     clause = parsed().clauses[-1]
     assert (Level.MAY, 41) == (clause.level, clause.line)
-    assert (Source(section="s", line=1, text="words"), Source(section="t", line=2)) == clause.sources
+    assert (
+        Source(section="s", line=1, text="words"),
+        Source(section="t", line=2),
+    ) == clause.sources
     assert {"operation", "resource", "recent"} == clause.params.keys()
 
 

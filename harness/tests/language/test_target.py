@@ -64,7 +64,10 @@ def test_the_sandbox() -> None:
     assert WorldKind.CONTROL is profile.world.kind
     assert Capability.CLOCK in profile.world.offers
     assert Credentials(basic=True) == accounts.credentials
-    assert ResourceAt(at="/kind", values={"account": "account", "card": "card"}) == accounts.item.resource
+    assert (
+        ResourceAt(at="/kind", values={"account": "account", "card": "card"})
+        == accounts.item.resource
+    )
     assert Spelling(place=Place.QUERY, name="dateFrom") == transactions.arguments["since"]
     assert "/bookingDate" == transactions.item.on
     assert profile.lines["operations.transactions"] == transactions.line > accounts.line > 1
@@ -289,5 +292,7 @@ def test_finding_targets(folder: Path) -> None:
     assert contract_dir() / "targets" / "sandbox.yaml" == find_target("sandbox")
     assert Path("mine.yaml") == find_target("mine.yaml")
     assert folder == find_target(folder)
-    with pytest.raises(InputError, match=r"sandbax: there is no such target \(did you mean 'sandbox'"):
+    with pytest.raises(
+        InputError, match=r"sandbax: there is no such target \(did you mean 'sandbox'"
+    ):
         find_target("sandbax")

@@ -32,7 +32,7 @@ def test_markdown_all_reasons(journal, written):
 def test_markdown_order(mixed, written):
     """The headline comes first, then counts, findings, gaps and the clauses."""
     text = written(mixed, "markdown")
-    assert text.startswith("# The gateway breaks 1 of 7 obligations.\n")
+    assert text.startswith("# The gateway breaks 1 of 5 obligations.\n")
     titles = re.findall(r"(?m)^## (.*)", text)
     assert titles == [
         "What is broken",

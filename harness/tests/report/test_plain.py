@@ -11,7 +11,7 @@ def test_headline_of_all_kept(journal):
 
 def test_headline_of_broken(mixed):
     """A broken obligation is the first thing said."""
-    assert headline(mixed) == "The gateway breaks 1 of 7 obligations."
+    assert headline(mixed) == "The gateway breaks 1 of 5 obligations."
 
 
 def test_headline_of_incomplete(journal):
