@@ -1,8 +1,8 @@
 """Exchanges a second: a whole run against a bare httpx loop, on one transport.
 
-The requests of one run are recorded and then sent again by plain httpx calls to
-a bank in the same state of arrangement, so that both sides do the same work at
-the target. Rounds alternate; the median of the ratios is what counts.
+All that one run sends, the control API's calls too, is recorded and sent again
+by plain httpx calls to a fresh bank, which deals out the same tokens, so that the
+target does the same work for both. Rounds alternate; the median ratio counts.
 """
 
 from __future__ import annotations
@@ -14,17 +14,16 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import httpx
 
 from assay.prepare import Prepared, prepare
-from assay.run.client import Client, Sent
 from assay.run.conduct import Session, conduct
 from assay.run.journal import Journal
 from assay.run.stage import set_up
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import listen
-from assay.target.encode import Request
 
 ROUNDS, BOUND = 7, 0.5
 
@@ -43,39 +42,50 @@ def run(prepared: Prepared) -> tuple[int, float]:
     return result.exchanges, seconds
 
 
-def requests_of(prepared: Prepared) -> list[Request]:
-    """Return the requests that a run sends, in order."""
-    sent: list[Request] = []
+class Spy(httpx.BaseTransport):
+    """Keeps every request that passes, the control API's too."""
+
+    def __init__(self, transport: httpx.BaseTransport) -> None:
+        self.transport, self.seen = transport, list[httpx.Request]()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Keep a request and pass it on."""
+        self.seen.append(request)
+        return self.transport.handle_request(request)
+
+
+def requests_of(prepared: Prepared) -> list[httpx.Request]:
+    """Return all that a run sends, in order, so that sending it again does the same."""
     stage = set_up(prepared.profile)
-    send = Client.send
-
-    def spy(self: Client, request: Request) -> Sent:
-        sent.append(request)
-        return send(self, request)
-
-    Client.send = spy  # type: ignore[method-assign]
-    try:
-        conduct(Session(plan=prepared.plan, stage=stage, journal=Journal(out=None)))
-    finally:
-        Client.send = send  # type: ignore[method-assign]
-        stage.close()
-    return sent
+    spy = Spy(httpx.WSGITransport(app=make_app(base_url=prepared.profile.base_url)))
+    stage.client._wire = spy
+    conduct(Session(plan=prepared.plan, stage=stage, journal=Journal(out=None)))
+    return spy.seen
 
 
-def bare(requests: list[Request], transport: httpx.BaseTransport | None) -> tuple[int, float]:
-    """Send the requests as anybody would with httpx; return count and seconds."""
+def bare(
+    requests: list[httpx.Request], transport: httpx.BaseTransport | None
+) -> tuple[int, float]:
+    """Send the requests as anybody would with httpx; return the exchanges and seconds.
+
+    The control API's calls are sent too, for the bank's state, but are no exchanges.
+    """
     with httpx.Client(transport=transport, trust_env=False) as http:
         began = time.perf_counter()
         for one in requests:
-            http.request(one.method, one.url, headers=dict(one.headers), content=one.body).read()
-        return len(requests), time.perf_counter() - began
+            answer = http.request(one.method, one.url, headers=one.headers, content=one.content)
+            answer.read()
+        seconds = time.perf_counter() - began
+    return sum("/assay-control/" not in one.url.path for one in requests), seconds
 
 
 def compare(
-    name: str, prepared: Prepared, transport: Callable[[], httpx.BaseTransport | None]
+    name: str,
+    prepared: Prepared,
+    requests: list[httpx.Request],
+    transport: Callable[[], httpx.BaseTransport | None],
 ) -> float:
     """Print both rates on one transport, and return the median of their ratios."""
-    requests = requests_of(prepared)
     ratios: list[float] = []
     rates: list[tuple[float, float]] = []
     for _ in range(ROUNDS):
@@ -94,16 +104,52 @@ def main() -> int:
     embedded = prepare()
     url = embedded.profile.base_url
     found = [
-        compare("embedded", embedded, lambda: httpx.WSGITransport(app=make_app(base_url=url)))
+        compare(
+            "embedded",
+            embedded,
+            requests_of(embedded),
+            lambda: httpx.WSGITransport(app=make_app(base_url=url)),
+        )
     ]
-    server = listen("127.0.0.1", 0, make_app())
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    served = prepare(target=f"http://127.0.0.1:{server.effective_port}")
-    found.append(compare("loopback", served, lambda: None))
-    server.close()
+    found.append(over_loopback())
     print(f"bound: at least {BOUND:.2f}")
     return 0 if min(found) >= BOUND else 1
+
+
+class Renewed:
+    """A bank that can be replaced by a fresh one while it is served."""
+
+    def __init__(self) -> None:
+        self.app = make_app()
+
+    def __call__(self, *call: Any) -> Any:
+        """Serve a request."""
+        return self.app(*call)
+
+    def renew(self) -> None:
+        """Begin anew."""
+        self.app = make_app()
+
+
+def over_loopback() -> float:
+    """Compare against two servers of the same bank, ours and theirs, in this process."""
+    bank = Renewed()
+    ours, theirs = listen("127.0.0.1", 0, make_app()), listen("127.0.0.1", 0, bank)
+    for server in (ours, theirs):
+        threading.Thread(target=server.run, daemon=True).start()
+    served = prepare(target=f"http://127.0.0.1:{ours.effective_port}")
+    port = int(theirs.effective_port)
+    requests = [
+        httpx.Request(
+            one.method, one.url.copy_with(port=port), headers=_plain(one), content=one.content
+        )
+        for one in requests_of(served)
+    ]
+    return compare("loopback", served, requests, bank.renew)
+
+
+def _plain(request: httpx.Request) -> list[tuple[str, str]]:
+    return [(name, value) for name, value in request.headers.multi_items() if name != "host"]
 
 
 if __name__ == "__main__":

@@ -44,28 +44,25 @@ class Client:
     control_key: str | None = None
     control_url: str | None = None
     reached: bool = False
-    _http: httpx.Client = field(init=False)
+    _wire: httpx.BaseTransport = field(init=False)
 
     def __post_init__(self) -> None:
-        self._http = httpx.Client(
-            transport=self.transport,
-            timeout=self.timeout,
-            follow_redirects=False,
-            trust_env=False,
-        )
+        # The transport alone, below httpx.Client: no cookie of one customer may
+        # travel with another's call, and nothing may be retried or followed.
+        self._wire = self.transport or httpx.HTTPTransport(trust_env=False)
 
     def send(self, request: Request) -> Sent:
         """Send a request once; trouble on the way is told, never raised."""
         if urlsplit(request.url).netloc != urlsplit(self.base_url).netloc:
             return _nothing(request, "a link to another host is not followed")
         try:
-            asked = httpx.Request(
-                request.method, request.url, headers=list(request.headers), content=request.body
+            asked = self._request(
+                request.method, request.url, list(request.headers), request.body
             )
         except (httpx.InvalidURL, ValueError) as error:
             return _nothing(request, f"not a URL that can be called: {error}")
         try:
-            answer = self._http.send(asked, stream=True)
+            answer = self._wire.handle_request(asked)
             body, truncated = self._read(answer)
         except httpx.HTTPError as error:
             return _nothing(request, _say(error, self.timeout))
@@ -81,6 +78,14 @@ class Client:
                 body=body,
                 truncated=truncated,
             )
+        )
+
+    def _request(
+        self, method: str, url: str, headers: list[tuple[str, str]], body: bytes
+    ) -> httpx.Request:
+        timeout = httpx.Timeout(self.timeout).as_dict()
+        return httpx.Request(
+            method, url, headers=headers, content=body, extensions={"timeout": timeout}
         )
 
     def _read(self, answer: httpx.Response) -> tuple[bytes, bool]:
@@ -108,16 +113,20 @@ class Client:
 
         """
         url = (self.control_url or self.base_url).rstrip("/") + "/assay-control/1" + path
-        headers = {"Assay-Control-Key": self.control_key} if self.control_key else {}
+        headers = [("Content-Type", "application/json")]
+        if self.control_key:
+            headers.append(("Assay-Control-Key", self.control_key))
+        content = b"" if body is None else json.dumps(body).encode()
         try:
-            answer = self._http.request(method, url, json=body, headers=headers)
-        except httpx.HTTPError as error:
+            answer = self._wire.handle_request(self._request(method, url, headers, content))
+            told, _ = self._read(answer)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise TargetError(f"{url}: {_say(error, self.timeout)}") from None
         self.reached = True
-        if not answer.content:
+        if not told:
             return answer.status_code, {}
         try:
-            return answer.status_code, json.loads(answer.content)
+            return answer.status_code, json.loads(told)
         except (ValueError, RecursionError):
             raise TargetError(
                 f"{url}: status {answer.status_code}, and no JSON: is assay-control/1 spoken there?"
@@ -125,7 +134,7 @@ class Client:
 
     def close(self) -> None:
         """Close every connection."""
-        self._http.close()
+        self._wire.close()
 
 
 def _nothing(request: Request, trouble: str) -> Sent:

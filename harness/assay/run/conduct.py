@@ -137,6 +137,7 @@ class Session:
 
     def _try(self, trial: Trial) -> tuple[Driven, tuple[Verdict, ...]]:
         applied, script = script_of(self.plan, trial)
+        self.journal.redactor.begin()
 
         def record(event: Event, access: Access) -> None:
             self.journal.event(trial.id, event, access)

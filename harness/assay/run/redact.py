@@ -17,6 +17,10 @@ from assay.target.encode import Access
 
 #: The most of a body that is kept, in characters.
 MOST_BODY = 4096
+#: Texts up to this length come again and again in a trial, and are masked once.
+SHORT = 256
+#: Pseudonyms that are remembered at most.
+MOST_NAMES = 100_000
 #: Request and response headers whose values say nothing about a customer.
 PLAIN_HEADERS = frozenset(
     [
@@ -47,10 +51,16 @@ _OWN = re.compile(
 
 @dataclass(slots=True)
 class Redactor:
-    """Replaces private values; the same value always gets the same pseudonym."""
+    """Replaces private values; the same value always gets the same pseudonym.
 
+    `names` outlives trials and is bounded; `known` is what is looked for in the
+    present one, in every spelling, so that its cost does not grow with a run.
+    """
+
+    names: dict[str, str] = field(default_factory=dict[str, str])
     known: dict[str, str] = field(default_factory=dict[str, str])
     counts: dict[str, int] = field(default_factory=dict[str, int])
+    _short: dict[str, str] = field(default_factory=dict[str, str])
     _fast: re.Pattern[str] | None = None
 
     def learn(self, subject: Subject, access: Access) -> None:
@@ -64,21 +74,35 @@ class Redactor:
 
     def name(self, value: str, kind: str) -> str:
         """Return the pseudonym of a private value, making one up at first sight."""
-        if value not in self.known:
+        if value not in self.names:
             self.counts[kind] = self.counts.get(kind, 0) + 1
-            pseudonym = f"<{kind}-{self.counts[kind]}>"
-            for spelt in {value, quote(value, safe=""), quote_plus(value), quote(value)}:
-                self.known[spelt] = pseudonym
+            if len(self.names) >= MOST_NAMES:
+                del self.names[next(iter(self.names))]
+            self.names[value] = f"<{kind}-{self.counts[kind]}>"
+        if value not in self.known:
+            for spelt in (value, quote(value, safe=""), quote_plus(value), quote(value)):
+                self.known[spelt] = self.names[value]
             self._fast = None
-        return self.known[value]
+            self._short.clear()
+        return self.names[value]
 
-    def forget(self) -> None:
-        """Drop what one trial taught, keeping the numbers going."""
+    def begin(self) -> None:
+        """Begin a trial: look for nobody's values yet, and keep all pseudonyms."""
         self.known.clear()
+        self._short.clear()
         self._fast = None
 
     def text(self, text: str) -> str:
         """Return a text with everything private masked."""
+        if len(text) > SHORT:
+            return self._masked(text)
+        if text not in self._short:
+            # Masking may learn a name, which empties the table it is put into.
+            masked = self._masked(text)
+            self._short[text] = masked
+        return self._short[text]
+
+    def _masked(self, text: str) -> str:
         if self._fast is None:
             longest = sorted(self.known, key=len, reverse=True)
             self._fast = re.compile("|".join(map(re.escape, longest)) if longest else r"(?!)")
