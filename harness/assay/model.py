@@ -78,8 +78,8 @@ class Operation:
     """One method of the interface, in the document's own spelling.
 
     `lists` are the resources it returns, `about` the argument that says whose,
-    `grants` the argument that lists what a consent covers, `disclosures` values
-    that stand beside the list, `ranges` the arguments that narrow by date.
+    `grants` the argument that lists what a consent covers, `since` the one that asks
+    from a date on, `disclosures` values that stand beside the list.
     """
 
     id: str

@@ -79,7 +79,7 @@ def _clause(items: Sequence[Planned], verbose: bool) -> Iterator[str]:
     for item in items:
         one = item.obligation
         if item.fate is Fate.ASK:
-            cost = f"{item.calls:>3} calls" if one.trial not in priced else "  in the same trial"
+            cost = f"{item.calls:>3} call{'' if item.calls == 1 else 's'}" if one.trial not in priced else "  in the same trial"
             priced.add(one.trial)
             yield f"  {one.facet:<28} {cost}"
         else:

@@ -1,0 +1,44 @@
+"""The harness, tested by breaking the bank: the whole kill matrix, compared with the reference.
+
+Takes most of a minute on two cores, and is an environment of its own in tox.ini.
+"""
+
+from pathlib import Path
+
+import pytest
+from assay.commands.prove import markdown
+from assay.prove import count, prove
+
+REFERENCE = Path(__file__).parents[3] / "reports" / "reference" / "kill-matrix.md"
+
+
+@pytest.fixture(scope="module")
+def matrix():
+    return prove()
+
+
+def test_every_mutant_is_caught_by_its_own_facets_alone(matrix):
+    """Each fault turns red exactly the obligations that it breaks."""
+    assert [] == [(row.id, sorted(row.red)) for row in matrix.wrong if not row.neutral]
+
+
+def test_neutral_variants_stay_green(matrix):
+    """What differs where the document is silent is no finding, and hides none."""
+    assert [] == [(row.id, sorted(row.red | row.open)) for row in matrix.wrong if row.neutral]
+
+
+def test_every_obligation_has_a_mutant(matrix):
+    """No check has never been seen to fail."""
+    assert () == matrix.unproved
+
+
+def test_there_are_enough_of_both(matrix):
+    """The matrix does not shrink unnoticed."""
+    counts = count(matrix)
+    assert counts["mutants"] >= 227
+    assert counts["neutral variants"] >= 23
+
+
+def test_the_reference_is_up_to_date(matrix):
+    """The committed matrix is what the proof gives today (assay prove --out)."""
+    assert REFERENCE.read_text(encoding="utf-8") == "\n".join(markdown(matrix)) + "\n"

@@ -1,0 +1,117 @@
+"""The README, tried as a new user would: in a clean clone, with nothing installed.
+
+Makes a virtual environment and installs from PyPI, so it is run with the kill
+matrix and not with every test (see tox.ini).
+"""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from assay.parse import parse_contract
+
+ROOT = Path(__file__).parents[3]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = dict.fromkeys(re.findall(r"```sh\n(.*?)```", README, re.DOTALL))
+#: What is not a command of the shell block but of a sentence.
+WORDS = re.findall(r"`((?:assay|pytest) [^`]+)`", README)
+
+
+def shell(command, cwd, **env):
+    """Run a shell line as the README has it."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    return subprocess.run(
+        ["bash", "-euc", command],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env={**clean, **env},
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory):
+    """Clone the repository as it stands, with what is not committed yet."""
+    folder = tmp_path_factory.mktemp("clone") / "assay"
+    subprocess.run(["git", "clone", "-q", ROOT, folder], check=True)
+    listed = ["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listed, capture_output=True, check=True).stdout.decode().split("\0")
+    for name in filter(None, names):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes((ROOT / name).read_bytes())
+    return folder
+
+
+@pytest.fixture(scope="module")
+def installed(clone):
+    """Run the first command of the README."""
+    first, *_ = BLOCKS
+    done = shell(first.replace("python3 ", "python3.11 "), clone)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_the_first_command_does_the_main_job(installed, clone):
+    """One command makes the environment and runs the main job."""
+    assert "The gateway keeps all 102 obligations." in installed.stdout
+    assert list((clone / "reports" / "local").glob("*/report.html"))
+
+
+def test_the_second_command_is_what_the_gate_runs():
+    """The gate runs the very test command of the README."""
+    _, second, *_ = BLOCKS
+    assert second.strip() in (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+
+
+def test_the_commands_for_one_s_own_bank(installed, clone):
+    """The template is sound and can be planned; a run says which secret is missing."""
+    (block,) = (one for one in BLOCKS if "bank.yaml" in one)
+    copy, check, plan, run = (line.partition("#")[0].strip() for line in block.splitlines())
+    path = f"{clone}/.venv/bin:{os.environ['PATH']}"
+    for line in (copy, check, plan):
+        assert shell(line, clone, PATH=path).returncode == 0, line
+    done = shell(run, clone, PATH=path)
+    assert done.returncode == 2
+    assert "is not set" in done.stderr
+
+
+def test_the_commands_in_the_text_exist(installed, clone):
+    """Every command that a sentence names is one, with these options."""
+    (clone / "tides.yaml").write_text(_contract(), encoding="utf-8")
+    path = f"{clone}/.venv/bin:{os.environ['PATH']}"
+    assert len(WORDS) >= 6
+    for words in WORDS:
+        command = words.split()[1] if words.startswith("assay") else ""
+        if command in {"check", "plan"}:
+            assert shell(words, clone, PATH=path).returncode == 0, words
+        elif command:
+            known = shell(f"assay {command} --help", clone, PATH=path)
+            assert known.returncode == 0, words
+            for option in re.findall(r"--[a-z-]+", words):
+                assert option in known.stdout, words
+        else:
+            done = shell(f"{words} --collect-only -q".replace("bank.yaml", "sandbox"), clone, PATH=path)
+            assert done.returncode == 0, done.stdout + done.stderr
+
+
+def _contract():
+    return re.search(r"```yaml\n(.*?)```", README, re.DOTALL)[1]
+
+
+def test_the_contract_is_twelve_lines_and_sound(tmp_path):
+    """The example in the README is a whole contract."""
+    path = tmp_path / "tides.yaml"
+    path.write_text(_contract(), encoding="utf-8")
+    assert len(_contract().splitlines()) <= 12
+    assert ["ports.available", "ports.pages"] == [one.id for one in parse_contract(path).clauses]
+
+
+def test_the_links_lead_somewhere():
+    """Every relative link of the README names a file of the repository."""
+    for link in re.findall(r"\]\(([^)#]+)\)", README):
+        assert link.startswith("http") or (ROOT / link).exists(), link

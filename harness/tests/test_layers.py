@@ -1,0 +1,135 @@
+"""The architecture, held: who may import whom, and what every test owes its reader."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import assay
+import pytest
+
+PACKAGE = Path(assay.__file__).parent
+TESTS = Path(__file__).parent
+
+#: From the top down: a module imports only from its own row and from rows below.
+ROWS = (
+    {"cli", "commands", "pytest_plugin", "suite_plugin"},
+    {"prove"},
+    {"prepare"},
+    {"report", "run"},
+    {"plan"},
+    {"target"},
+    {"obligation"},
+    {"rules"},
+    {"parse"},
+    {"schema"},
+    {"load"},
+    {"history", "verdict"},
+    {"model"},
+    {"errors", "_resources", "sandbox"},
+)
+#: Who may know what: a library, and the only places that import it.
+WALLS = {
+    "httpx": {"run"},
+    "yaml": {"load"},
+    "jsonschema": {"schema"},
+    "click": {"cli", "commands"},
+    "rich": {"commands", "report"},
+    "jinja2": {"report", "sandbox"},
+    "werkzeug": {"sandbox"},
+    "waitress": {"sandbox"},
+    "_pytest": {"prepare"},
+    "random": {"sandbox"},
+}
+
+
+def modules() -> list[Path]:
+    """Return every module of the package, without the shipped data."""
+    inside = (path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
+    return sorted(PACKAGE / path for path in inside if path.parts[0] not in {"contract", "suites"})
+
+
+def part(path: Path) -> str:
+    """Return the part of the package in which a module stands."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Yield the dotted names that a module imports, wherever it does so."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_only_go_down(path):
+    """A module imports from its own row of the architecture or from below."""
+    row = {name: number for number, names in enumerate(ROWS) for name in names}
+    own = part(path)
+    if own == "__init__":
+        return
+    for name in imported(path):
+        pieces = name.split(".")
+        if pieces[0] == "assay" and len(pieces) > 1 and pieces[1] != "__version__":
+            assert row[own] <= row[pieces[1]], f"{own} imports {name}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_walls_stand(path):
+    """A library is known only where the architecture says so."""
+    for name in imported(path):
+        allowed = WALLS.get(name.split(".")[0])
+        assert allowed is None or part(path) in allowed, f"{part(path)} imports {name}"
+
+
+def test_the_bank_and_the_oracle_share_nothing():
+    """The sandbox imports nothing of the harness, so it cannot share its mistakes."""
+    for path in modules():
+        if part(path) == "sandbox":
+            ours = [name for name in imported(path) if name.startswith("assay.")]
+            assert [] == [name for name in ours if not name.startswith("assay.sandbox")]
+
+
+def test_rules_do_no_effects():
+    """Neither the wall clock nor files are touched by a rule."""
+    for path in modules():
+        if part(path) == "rules":
+            text = path.read_text(encoding="utf-8")
+            for effect in (".now(", "time.time", "open(", "sleep(", ".today("):
+                assert effect not in text, f"{path.name}: {effect}"
+
+
+def test_the_plugin_imports_nothing_heavy():
+    """Loading the pytest plugin costs an unrelated run no import of ours but two small files."""
+    code = (
+        "import sys, pytest; before = set(sys.modules); import assay.pytest_plugin;"
+        "print(sorted(set(sys.modules) - before))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "['assay', 'assay.pytest_plugin']\n" == out.stdout
+
+
+def test_modules_stay_small():
+    """No module is a smell: 400 lines at the most, about 140 in the middle."""
+    sizes = sorted(len(path.read_text(encoding="utf-8").splitlines()) for path in modules())
+    assert sizes[-1] <= 400
+    assert sizes[len(sizes) // 2] <= 140
+
+
+@pytest.mark.parametrize(
+    "path", sorted(TESTS.rglob("test_*.py")), ids=lambda path: str(path.relative_to(TESTS))
+)
+def test_every_test_says_what_it_shows(path):
+    """Every test has a docstring that states the behaviour."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    silent = [
+        node.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+        and node.name.startswith("test_")
+        and not ast.get_docstring(node)
+    ]
+    assert [] == silent

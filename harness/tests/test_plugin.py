@@ -1,0 +1,140 @@
+"""The pytest plugin: the same run as `assay run`, with all that pytest brings."""
+
+import json
+import subprocess
+import sys
+import threading
+import xml.etree.ElementTree as ET
+from importlib.metadata import entry_points
+
+import pytest
+from assay._resources import suites_dir
+from assay.report import read_journal
+from assay.sandbox.app import make_app
+from assay.sandbox.mutants import MUTANTS
+from assay.sandbox.policies import SOUND
+from assay.sandbox.serve import listen
+
+
+def run(*args, cwd, suites=True):
+    """Run pytest on the shipped suites in a folder of its own."""
+    installed = any(point.name == "assay" for point in entry_points(group="pytest11"))
+    loaded = [] if installed else ["-p", "assay.pytest_plugin"]
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *loaded),
+            *([str(suites_dir())] if suites else []),
+            *map(str, args),
+        ],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert "INTERNALERROR" not in done.stdout + done.stderr
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.fixture
+def faulty():
+    """Serve a bank that counts its days in UTC."""
+    (fault,) = (one for one in MUTANTS if one.id == "quota.accounts-utc-day")
+    server = listen("127.0.0.1", 0, make_app(fault.change(SOUND)))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.effective_port}"
+    server.close()
+    thread.join(5)
+
+
+def test_the_suites_discharge_every_obligation(tmp_path):
+    """Every obligation of the shipped contract is one item; the sandbox passes them all."""
+    code, out, _ = run("--contract", "aisp", "-q", cwd=tmp_path)
+    assert code == 0
+    assert "102 passed, 17 skipped" in out
+    assert "102 conforms" in out
+
+
+def test_suites_alone_mean_the_shipped_contracts(tmp_path):
+    """Naming the suites is enough."""
+    assert run("-q", "-m", "quota", cwd=tmp_path)[0] == 0
+
+
+def test_a_violation_fails_with_its_reason(tmp_path, faulty):
+    """The failing item is the obligation, and says what was expected and seen."""
+    code, out, _ = run("--target", faulty, "-k", "next-day", "--junitxml=j.xml", cwd=tmp_path)
+    assert code == 1
+    assert "expected an answer: a new day after 2026-09-16 has begun" in out
+    assert "seen     it was refused (429)" in out
+    cases = ET.parse(tmp_path / "j.xml").iter("testcase")
+    by_verdict = {
+        case.find("properties/property[@name='verdict']").get("value"): case.get("name")
+        for case in cases
+    }
+    assert "test_limit[aisp/batch-quota/accounts-next-day]" == by_verdict["violates"]
+
+
+def test_over_several_workers(tmp_path, faulty):
+    """Verdicts reach the summary and the exit code from all workers."""
+    code, out, _ = run("--target", faulty, "-n", "2", "-q", cwd=tmp_path)
+    assert code == 1
+    assert "1 violates" in out
+    assert "101 conforms" in out
+
+
+def test_the_journal_of_a_pytest_run_is_whole(tmp_path):
+    """The record is the same as the command's: planned = the sum of the verdicts."""
+    code, _, _ = run("-m", "pagination", "--assay-journal", "j.jsonl", cwd=tmp_path)
+    report = read_journal(tmp_path / "j.jsonl")
+    assert code == 0
+    assert (10, True) == (len(report.results), report.complete)
+
+
+def test_an_incomplete_run_exits_with_3(tmp_path):
+    """Skips do not look green."""
+    (tmp_path / "t.yaml").write_text(
+        "assay: 1\ntarget: t\nextends: sandbox\npresence: null\n", encoding="utf-8"
+    )
+    code, out, _ = run("--target", "t.yaml", "-m", "quota", cwd=tmp_path)
+    assert code == 3
+    assert "incomplete: 16 musts could not be verified" in out
+    assert run("--target", "t.yaml", "-m", "quota", "--allow-incomplete", cwd=tmp_path)[0] == 0
+
+
+def test_an_unreachable_target_ends_the_run(tmp_path):
+    """Nobody is blamed: exit 2, and an unfinished journal."""
+    code, out, _ = run(
+        "--target", "http://127.0.0.1:9", "--assay-journal", "j.jsonl", cwd=tmp_path
+    )
+    assert code == 2
+    assert "no obligation is blamed on the bank" in out
+    last = (tmp_path / "j.jsonl").read_text(encoding="utf-8").splitlines()[-1]
+    assert "cannot connect" in json.loads(last)["aborted"]
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("--contract", "aips"), "did you mean 'aisp'"),
+        (("--target", "sandbx"), "did you mean 'sandbox'"),
+        (("--target", "remote"), "REMOTE_ALICE_TOKEN is not set"),
+    ],
+)
+def test_usage_errors_are_pytest_s_own(tmp_path, args, said):
+    """A mistake is a usage error, in one line, with a hint."""
+    code, _, err = run(*args, cwd=tmp_path)
+    assert code == 4
+    assert said in err
+
+
+def test_an_unrelated_run_is_left_alone(tmp_path):
+    """Without our options the plugin adds no marker, no section, no item."""
+    (tmp_path / "test_own.py").write_text(
+        "def test_own(pytestconfig):\n"
+        "    assert not pytestconfig.pluginmanager.has_plugin('assay-suites')\n",
+        encoding="utf-8",
+    )
+    code, out, _ = run("-q", cwd=tmp_path, suites=False)
+    assert code == 0
+    assert "conformance" not in out
