@@ -77,14 +77,17 @@ def _clause(items: Sequence[Planned], verbose: bool) -> Iterator[str]:
             yield f"    {source}: {source.text}" if source.text else f"    {source}"
     priced: set[str] = set()
     for item in items:
-        one = item.obligation
-        if item.fate is Fate.ASK:
-            cost = f"{item.calls:>3} call{'' if item.calls == 1 else 's'}" if one.trial not in priced else "  in the same trial"
-            priced.add(one.trial)
-            yield f"  {one.facet:<28} {cost}"
-        else:
-            yield f"  {one.facet:<28} {item.fate.value}: {item.why}"
+        yield _line(item, first_of_trial=item.obligation.trial not in priced)
+        priced.add(item.obligation.trial)
         if verbose:
-            yield f"      {one.asks if first.clause != first.kind else one.says}"
-            if one.needs:
-                yield f"      needs {', '.join(sorted(need.value for need in one.needs))}"
+            one = item.obligation
+            yield f"      {one.asks if one.kind != one.clause else one.says}"
+
+
+def _line(item: Planned, *, first_of_trial: bool) -> str:
+    one = item.obligation
+    if item.fate is not Fate.ASK:
+        return f"  {one.facet:<26} {item.fate.value}: {item.why}"
+    cost = f"{item.calls:>3} call{'' if item.calls == 1 else 's'}"
+    needs = ", ".join(sorted(need.value for need in one.needs))
+    return f"  {one.facet:<26} {cost if first_of_trial else 'as above':<10} needs {needs}"
