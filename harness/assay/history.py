@@ -222,11 +222,16 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """Event: a subject exists, with all it owns. `now` is the target's clock."""
+    """Event: a subject exists, with all it owns. `now` is the target's clock.
+
+    `fresh` says that nothing was ever done for it before this event: no consent
+    is left from elsewhere, and no call of today is unknown to the history.
+    """
 
     name: str
     now: datetime
     owns: tuple[Owned, ...]
+    fresh: bool = True
 
     def of(self, resource: str, **traits: Json) -> tuple[Owned, ...]:
         """Return what is owned of a resource with exactly these traits."""

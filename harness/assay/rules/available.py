@@ -9,19 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
-from assay.history import Call, Exchange, History, Holding, Malformed
+from assay.history import Call, Exchange, History, Holding, Item, Malformed, Subject
 from assay.model import Capability, Clause, Contract, Operation, Party
-from assay.rules import params, script
+from assay.rules import eligibility, params, script
+from assay.rules.consents import Consents, transmitted
 from assay.rules.folds import (
     AGREES,
     DISAGREES,
     UNAUTHENTICATED,
     UNCLEAR,
+    bare,
     describe,
     failed,
     must_be_refused,
-    plain,
+    question,
 )
 from assay.rules.rule import Facet, Rule, Script, Want, needs
 from assay.verdict import Evidence
@@ -40,6 +43,8 @@ BODIES = (
     Malformed.DEEP,
     Malformed.SCALAR,
 )
+#: Later than this, data may have changed between two names of a method.
+RECENT = timedelta(minutes=5)
 #: Bodies that no reading of any contract can make sense of.
 UNREADABLE = frozenset({Malformed.NOT_JSON, Malformed.TRUNCATED})
 
@@ -51,7 +56,7 @@ class Params:
     operation: Operation
     grant: Operation | None
     owners: tuple[str, ...]
-    contract: Contract
+    states: tuple[eligibility.Params, ...]
 
 
 def parse(clause: Clause, contract: Contract) -> Params:
@@ -61,7 +66,7 @@ def parse(clause: Clause, contract: Contract) -> Params:
         operation=operation,
         grant=params.granting(clause, contract),
         owners=script.owners(contract, operation),
-        contract=contract,
+        states=eligibility.states(contract),
     )
 
 
@@ -164,25 +169,51 @@ def _bent(p: Params, call: Call) -> Script:
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge plain answers, agreement of the names, and reactions to bent calls."""
-    controlled = False
-    consented = p.grant is None
-    shown: dict[object, Exchange] = {}
+    subjects = history.subjects
+    consents = Consents(grant=p.grant)
+    controlled: set[str] = set()
+    shown: dict[tuple[str, str, str], Exchange] = {}
     for exchange in history.exchanges:
         call = exchange.call
-        if p.grant and call.operation == p.grant.id and exchange.accepted:
-            consented = True
+        if consents.note(exchange):
+            shown.clear()
         if call.operation != p.operation.id or not call.present:
             continue
         if call.malformed:
-            if controlled:
+            if call.subject in controlled:
                 yield from _judge_bent(exchange, call.malformed)
-        elif plain(call) and call.alias is None:
-            controlled = controlled or exchange.accepted
-            shown[call.arguments.get(p.operation.about or "")] = exchange
-            if consented:
+        elif not bare(call, p.operation):
+            continue
+        elif call.alias is None:
+            controlled |= {call.subject} if exchange.accepted else set()
+            shown[question(call)] = exchange
+            sound = _sound(p, exchange, subjects.get(call.subject), consents)
+            if sound or (exchange.accepted and exchange.items):
                 yield _answers(exchange)
-        elif plain(call):
-            yield from _agree(exchange, shown.get(call.arguments.get(p.operation.about or "")))
+        else:
+            yield from _agree(exchange, shown.get(question(call)))
+
+
+def _sound(p: Params, exchange: Exchange, subject: Subject | None, consents: Consents) -> bool:
+    """Whether nothing that is known speaks against answering a call.
+
+    What it is about must be the customer's own, be listed, and be consented to.
+    """
+    call, operation = exchange.call, p.operation
+    if not operation.about and not operation.grants:
+        return True
+    if operation.grants:
+        named = transmitted(call, operation)
+    else:
+        named = frozenset({str(call.arguments.get(operation.about or ""))})
+    if p.grant and not named <= consents.sure(call.subject):
+        return False
+    if subject is None:
+        return p.grant is not None
+    owned = [subject.owned(key) for key in named]
+    return bool(owned) and all(
+        one is not None and eligibility.surely_listed(p.states, one, exchange.at) for one in owned
+    )
 
 
 def _answers(exchange: Exchange) -> Evidence:
@@ -198,9 +229,12 @@ def _answers(exchange: Exchange) -> Evidence:
 
 
 def _agree(other: Exchange, main: Exchange | None) -> Iterator[Evidence]:
-    if main is None or not main.accepted:
+    """Compare with the last answer under the main name, if it is recent and shows something."""
+    if main is None or not main.accepted or other.at - main.at > RECENT:
         return
     same = other.accepted and _bag(other) == _bag(main)
+    if same and not any(_telling(item) for item in main.items):
+        return
     unclear = not other.accepted and not other.refused and not failed(other)
     yield Evidence(
         facet="aliases-agree",
@@ -210,6 +244,11 @@ def _agree(other: Exchange, main: Exchange | None) -> Iterator[Evidence]:
         exchanges=(main.n, other.n),
         deviation=other.call.deviation,
     )
+
+
+def _telling(item: Item) -> bool:
+    """Whether the profile points at anything by which an item can be told."""
+    return item.key is not None or item.on is not None or bool(item.fields)
 
 
 def _bag(exchange: Exchange) -> list[str]:

@@ -10,6 +10,8 @@ from zoneinfo import ZoneInfo
 
 DAY = timedelta(days=1)
 ORDINARY = timedelta(hours=24)
+#: How far local clocks anywhere are behind and ahead of UTC.
+WESTMOST, EASTMOST = timedelta(hours=12), timedelta(hours=14)
 #: Names of the days of the week, Monday first, as contracts spell them.
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
@@ -17,6 +19,27 @@ WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", 
 def at(day: date, hour: time, zone: ZoneInfo) -> datetime:
     """Return the instant at which local clocks show this time on this day."""
     return datetime.combine(day, hour, zone)
+
+
+def dates(instant: datetime, zone: ZoneInfo | None) -> tuple[date, ...]:
+    """Return the local dates that an instant may have: one, or all where no zone is known."""
+    if zone is not None:
+        return (instant.astimezone(zone).date(),)
+    utc = instant.astimezone(UTC)
+    first, last = (utc - WESTMOST).date(), (utc + EASTMOST).date()
+    return tuple(first + n * DAY for n in range((last - first).days + 1))
+
+
+def within_a_day(instant: datetime, zone: ZoneInfo | None) -> date | datetime:
+    """Return a key that two instants share only if they surely are on one local day.
+
+    It is the date, or the quarter of an hour where no zone is known: midnights
+    of all zones lie between quarters.
+    """
+    if zone is not None:
+        return instant.astimezone(zone).date()
+    utc = instant.astimezone(UTC)
+    return utc.replace(minute=utc.minute - utc.minute % 15, second=0, microsecond=0)
 
 
 def length(day: date, zone: ZoneInfo) -> timedelta:

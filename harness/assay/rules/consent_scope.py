@@ -9,22 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
-from assay.history import Call, Exchange, History, Holding
+from assay.history import Accepted, Call, Exchange, History, Holding, Owned
 from assay.model import Capability, Clause, Contract, Operation, Party
-from assay.rules import params, script
+from assay.rules import eligibility, params, script
+from assay.rules.calendar import dates
+from assay.rules.consents import EARLIER, Consents
 from assay.rules.folds import (
-    AGREES,
     DISAGREES,
     UNCLEAR,
+    bare,
     describe,
+    doubt,
+    fresh,
     must_be_refused,
     must_be_served,
-    plain,
 )
 from assay.rules.rule import Facet, Rule, Script, needs
 from assay.verdict import Evidence
 
+#: Entries of so many last days are in every history, however short.
+LATELY = timedelta(days=7)
 #: Words of a facet after the kind of data, and what each asks.
 ASKS: Mapping[str, str] = {
     "granted": "served once consent was given",
@@ -41,6 +47,7 @@ class Params:
     operations: tuple[Operation, ...]
     grant: Operation
     guarded: Mapping[str, tuple[Operation, str]]
+    states: tuple[eligibility.Params, ...]
     contract: Contract
 
 
@@ -55,7 +62,13 @@ def parse(clause: Clause, contract: Contract) -> Params:
         for operation in operations
         for child in operation.lists
     }
-    return Params(operations=operations, grant=grant, guarded=guarded, contract=contract)
+    return Params(
+        operations=operations,
+        grant=grant,
+        guarded=guarded,
+        states=eligibility.states(contract),
+        contract=contract,
+    )
 
 
 def facets(p: Params) -> tuple[Facet, ...]:
@@ -109,102 +122,108 @@ def probe(p: Params, scenario: str) -> Script:
     )
 
 
-@dataclass(slots=True)
-class _Ledger:
-    """What has been granted so far, by subject: now, and ever."""
-
-    now: dict[str, frozenset[str]]
-    ever: dict[str, set[str]]
-
-    def note(self, exchange: Exchange, argument: str) -> None:
-        listed = exchange.call.arguments.get(argument)
-        keys = frozenset(str(one) for one in listed) if isinstance(listed, list) else frozenset()
-        self.now[exchange.call.subject] = keys
-        self.ever.setdefault(exchange.call.subject, set()).update(keys)
-
-
 def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge every call about a thing whose owner and kind are known."""
-    owner_of = {
-        one.key: (name, one.resource, bool(one.entries))
-        for name, subject in history.subjects.items()
-        for one in subject.owns
-    }
+    """Judge every attended call about a thing whose owners and kind are known."""
+    untouched = fresh(history)
+    owners = _owners(history)
     shown = _shown(p, history)
-    ledger = _Ledger(now={}, ever={})
+    consents = Consents(grant=p.grant)
     for exchange in history.exchanges:
         call = exchange.call
-        if call.operation == p.grant.id and exchange.accepted and plain(call):
-            ledger.note(exchange, p.grant.grants or "")
+        consents.note(exchange)
         operation = next((one for one in p.operations if one.id == call.operation), None)
-        if operation is None or not plain(call):
+        if operation is None or not call.present or not bare(call, operation):
             continue
         key = str(call.arguments.get(operation.about or ""))
-        owner, resource, filled = owner_of.get(key, ("", "", False))
-        child = p.contract.children(resource, operation.id)
+        whose = owners.get(key, {})
+        child = next(
+            (p.contract.children(one.resource, operation.id) for one in whose.values()), None
+        )
         if child is None:
             continue
-        controlled = (operation.id, resource, owner if owner != call.subject else call.subject)
-        yield from _judge(
-            exchange, child, key, ledger,
-            owner=owner, filled=filled, controlled=controlled in shown,
-        )  # fmt: skip
+        if call.subject not in whose:
+            yield from _foreign(child, exchange, key, whose, shown)
+        elif key in consents.sure(call.subject):
+            if eligibility.surely_listed(p.states, whose[call.subject], exchange.at):
+                yield _granted(f"{child}-granted", exchange, whose[call.subject])
+        elif key not in consents.perhaps(call.subject):
+            evidence = _own(child, exchange, consents, shown)
+            known = call.subject in untouched
+            yield from evidence if known else (doubt(one, EARLIER) for one in evidence)
+
+
+def _owners(history: History) -> Mapping[str, Mapping[str, Owned]]:
+    """Return who owns what: a thing may be held by several."""
+    out: dict[str, dict[str, Owned]] = {}
+    for name, subject in history.subjects.items():
+        for one in subject.owns:
+            out.setdefault(one.key, {})[name] = one
+    return out
 
 
 def _shown(p: Params, history: History) -> frozenset[tuple[str, str, str]]:
-    """Return (operation, resource, subject) for what owners were themselves served."""
+    """Return (operation, subject, key) of what was served under a consent."""
+    about = {one.id: one.about or "" for one in p.operations}
     out: set[tuple[str, str, str]] = set()
-    owned = {
-        (name, one.key): one.resource
-        for name, subject in history.subjects.items()
-        for one in subject.owns
-    }
-    consented: set[tuple[str, str]] = set()
+    consents = Consents(grant=p.grant)
     for exchange in history.exchanges:
         call = exchange.call
-        if call.operation == p.grant.id and exchange.accepted:
-            listed = call.arguments.get(p.grant.grants or "")
-            keys = listed if isinstance(listed, list) else []
-            consented |= {(call.subject, str(key)) for key in keys}
-        for operation in p.operations:
-            at = (call.subject, str(call.arguments.get(operation.about or "")))
-            if call.operation == operation.id and at in consented and exchange.items:
-                out.add((operation.id, owned.get(at, ""), call.subject))
+        consents.note(exchange)
+        if call.operation in about and exchange.accepted and exchange.items:
+            key = str(call.arguments.get(about[call.operation]))
+            if key in consents.sure(call.subject):
+                out.add((call.operation, call.subject, key))
     return frozenset(out)
 
 
-def _judge(
-    exchange: Exchange,
-    child: str,
-    key: str,
-    ledger: _Ledger,
-    *,
-    owner: str,
-    filled: bool,
-    controlled: bool,
+def _own(
+    child: str, exchange: Exchange, consents: Consents, shown: frozenset[tuple[str, str, str]]
 ) -> Iterator[Evidence]:
-    subject = exchange.call.subject
-    if owner == subject and key in ledger.now.get(subject, ()):
-        yield _granted(f"{child}-granted", exchange, filled=filled)
-    elif not controlled:
+    """Judge a call about an own thing that no consent covers.
+
+    The control is another one, or the same one later, served under a consent.
+    """
+    call = exchange.call
+    if not any(one[:2] == (call.operation, call.subject) for one in shown):
         return
-    elif owner != subject:
-        yield must_be_refused(f"{child}-foreign", exchange, "it is another customer's")
-    elif subject not in ledger.ever:
-        yield must_be_refused(f"{child}-before", exchange, "there is no consent yet")
-    elif key not in ledger.ever[subject]:
+    if consents.perhaps(call.subject):
         yield must_be_refused(f"{child}-refused", exchange, "it is not in the consent")
+    else:
+        yield must_be_refused(f"{child}-before", exchange, "there is no consent yet")
 
 
-def _granted(facet: str, exchange: Exchange, *, filled: bool) -> Evidence:
+def _foreign(
+    child: str,
+    exchange: Exchange,
+    key: str,
+    whose: Mapping[str, Owned],
+    shown: frozenset[tuple[str, str, str]],
+) -> Iterator[Evidence]:
+    """Judge a call about a stranger's thing.
+
+    The controls are the owner, who was served it, and the caller's own things.
+    """
+    call = exchange.call
+    served = any((call.operation, owner, key) in shown for owner in whose)
+    if served and any(one[:2] == (call.operation, call.subject) for one in shown):
+        yield must_be_refused(f"{child}-foreign", exchange, "it is another customer's")
+
+
+def _granted(facet: str, exchange: Exchange, owned: Owned) -> Evidence:
+    """Judge a call about a consented thing; an empty answer by what is surely there."""
     evidence = must_be_served(facet, exchange, "consent was given for it")
-    if exchange.accepted and not exchange.items:
-        return replace(
-            evidence,
-            agreement=DISAGREES if filled else UNCLEAR,
-            seen=f"{describe(exchange)}, though there are some",
-        )
-    return replace(evidence, agreement=AGREES) if exchange.items else evidence
+    if not exchange.accepted or exchange.items:
+        return evidence
+    if isinstance(exchange.outcome, Accepted) and exchange.outcome.items is None:
+        seen = f"{describe(exchange)}; the profile points at no list in it"
+        return replace(evidence, agreement=UNCLEAR, seen=seen)
+    today = dates(exchange.at, None)
+    filled = any(today[-1] - one.on <= LATELY and one.on <= today[0] for one in owned.entries)
+    return replace(
+        evidence,
+        agreement=DISAGREES if filled else UNCLEAR,
+        seen=f"{describe(exchange)}" + (", though there are some" if filled else ""),
+    )
 
 
 RULE = Rule(

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from assay.history import Accepted, Call, Exchange, History, Holding
 from assay.model import Capability, Clause, Contract, Operation, Party
 from assay.rules import params, script
-from assay.rules.folds import AGREES, DISAGREES, plain
+from assay.rules.consents import EARLIER, Consents
+from assay.rules.folds import AGREES, DISAGREES, doubt, fresh, plain
 from assay.rules.rule import Facet, Rule, Script, Want, needs
 from assay.verdict import Evidence
 
@@ -81,36 +82,32 @@ def _given(p: Params, exchange: Exchange) -> bool:
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every plain answer by whether its customer had consented."""
-    consented: set[str] = set()
-    unsure: set[str] = set()
+    untouched = fresh(history)
+    consents = Consents(grant=p.grant)
     before: list[Exchange] = []
     shown: set[str] = set()
     for exchange in history.exchanges:
         call = exchange.call
-        if call.operation == p.grant.id:
-            # A consent that failed on the way may have been taken all the same.
-            (consented if exchange.accepted else unsure).add(call.subject)
+        consents.note(exchange)
         if call.operation != p.operation.id or not plain(call) or not exchange.accepted:
             continue
-        if call.subject in unsure:
-            continue
-        if call.subject not in consented:
+        if not consents.perhaps(call.subject):
             before.append(exchange)
-            continue
-        given = _given(p, exchange)
-        if given:
-            shown.add(call.subject)
-        yield Evidence(
-            facet=AFTER,
-            agreement=AGREES if given else DISAGREES,
-            expected=f"{p.value} in the answer",
-            seen="it is given" if given else "it is not there",
-            exchanges=(exchange.n,),
-        )
+        elif consents.sure(call.subject):
+            given = _given(p, exchange)
+            if given:
+                shown.add(call.subject)
+            yield Evidence(
+                facet=AFTER,
+                agreement=AGREES if given else DISAGREES,
+                expected=f"{p.value} in the answer",
+                seen="it is given" if given else "it is not there",
+                exchanges=(exchange.n,),
+            )
     for exchange in before:
         given = _given(p, exchange)
         if given or exchange.call.subject in shown:
-            yield Evidence(
+            evidence = Evidence(
                 facet=BEFORE,
                 agreement=DISAGREES if given else AGREES,
                 expected=f"no {p.value} before consent",
@@ -118,6 +115,8 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
                 exchanges=(exchange.n,),
                 deviation=exchange.call.deviation,
             )
+            known = exchange.call.subject in untouched
+            yield evidence if known else doubt(evidence, EARLIER)
 
 
 RULE = Rule(

@@ -10,13 +10,14 @@ from __future__ import annotations
 from calendar import monthrange
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from assay.history import Call, History, Holding, Owned
 from assay.model import Capability, Clause, Contract, Operation, Party
 from assay.rules import params, script
-from assay.rules.folds import AGREES, DISAGREES, UNCLEAR, Walk, walks
+from assay.rules.calendar import dates
+from assay.rules.folds import AGREES, DISAGREES, UNCLEAR, Walk, bare, walks
 from assay.rules.rule import Facet, Rule, Script, Want, needs
 from assay.verdict import Evidence
 
@@ -66,40 +67,35 @@ def states(contract: Contract) -> tuple[Params, ...]:
     return tuple(parse(one, contract) for one in contract.clauses if one.kind == "eligibility")
 
 
-def surely_listed(clauses: Sequence[Params], one: Owned, today: date) -> bool:
+def surely_listed(clauses: Sequence[Params], one: Owned, at: datetime) -> bool:
     """Whether nothing that is known of an owned thing speaks against listing it."""
     speaking = [p for p in clauses if p.resource == one.resource]
-    known = {name for p in speaking for name in (*p.hides, p.recent.trait if p.recent else "")}
-    if any(value and name not in known for name, value in one.traits.items()):
+    recents = {p.recent.trait for p in speaking if p.recent}
+    if any(value and name not in recents for name, value in one.traits.items()):
         return False
     return all(
-        _bears(p, one, today) in (None, "lists-recent", "lists-just-inside") for p in speaking
+        (found := _recent(p, one, at)) is not None and found[1]
+        for p in speaking
+        if p.recent and p.recent.trait in one.traits
     )
-
-
-def _bears(p: Params, one: Owned, today: date) -> str | None:
-    """Return the facet on which an owned thing bears; "edge" where it is left open."""
-    found = _facet(p, one, today)
-    if found is not None:
-        return found[0]
-    return "edge" if p.recent and p.recent.trait in one.traits else None
 
 
 def facets(p: Params) -> tuple[Facet, ...]:
     """Three facets for recent use, one for each state that hides."""
     roster = needs(Capability.PSU, Capability.ROSTER)
+    dated = roster | needs(Capability.ZONE)
     wants = (Want(operation=p.operation.id, feature="key"),)
-    asked = [(f"hides-{trait}", f"one that is {trait} is not listed") for trait in p.hides]
+    asked = [(f"hides-{trait}", f"one that is {trait} is not listed", roster) for trait in p.hides]
     if p.recent:
         span = f"{p.recent.months} months"
         asked += [
-            ("lists-recent", "one used yesterday is listed"),
-            ("lists-just-inside", f"one last used {span} ago less a day is listed"),
-            ("hides-just-outside", f"one last used {span} and a day ago is not listed"),
+            ("lists-recent", "one used yesterday is listed", roster),
+            ("lists-just-inside", f"one last used {span} ago less a day is listed", dated),
+            ("hides-just-outside", f"one last used {span} and a day ago is not listed", dated),
         ]
     return tuple(
-        Facet(id=id_, asks=asks, scenario="states", needs=roster, wants=wants)
-        for id_, asks in asked
+        Facet(id=id_, asks=asks, scenario="states", needs=needed, wants=wants)
+        for id_, asks, needed in asked
     )
 
 
@@ -118,7 +114,7 @@ def months_before(day: date, months: int) -> date:
 def probe(p: Params, scenario: str) -> Script:
     """Own one of each state, and list."""
     now = yield from script.clock()
-    today = now.astimezone(p.zone).date() if p.zone else now.date()
+    today = dates(now, p.zone)[-1]
     holdings = [Holding(resource=p.resource, traits={trait: True}) for trait in p.hides]
     if p.recent:
         edge = months_before(today, p.recent.months)
@@ -137,41 +133,68 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
     subjects = history.subjects
     for walk in walks(history, p.operation.id):
         subject = subjects.get(walk.call.subject)
-        if subject is None or not walk.ended:
+        if subject is None or not walk.ended or not bare(walk.call, p.operation):
             continue
-        today = walk.pages[0].at.astimezone(p.zone).date()
+        at = walk.pages[0].at
         owned = [one for one in subject.owns if one.resource == p.resource]
-        control = any(one.key in walk.keys for one in owned if _plain(p, one, today))
+        control = any(one.key in walk.keys for one in owned if _plain(p, one, at))
         for one in owned:
-            yield from _judge(p, one, walk, today, control=control)
+            yield from _judge(p, one, walk, control=control)
 
 
-def _plain(p: Params, one: Owned, today: date) -> bool:
+def _plain(p: Params, one: Owned, at: datetime) -> bool:
     """Whether nothing at all speaks against listing this one."""
-    return not one.traits or _facet(p, one, today) == ("lists-recent", True)
+    found = _facet(p, one, at)
+    return found[1] if found else not any(one.traits.values())
 
 
-def _facet(p: Params, one: Owned, today: date) -> tuple[str, bool] | None:
-    """Return the facet on which an owned thing bears, and whether it must be listed."""
-    for trait in p.hides:
-        if one.traits.get(trait) is True:
-            return f"hides-{trait}", False
-    if p.recent is None or p.recent.trait not in one.traits:
+def _facet(p: Params, one: Owned, at: datetime) -> tuple[str, bool] | None:
+    """Return the facet on which an owned thing bears, and whether it must be listed.
+
+    None where it bears on none, or is left out for two reasons at once.
+    """
+    states = [name for name, value in one.traits.items() if value]
+    hiding = [trait for trait in p.hides if one.traits.get(trait) is True]
+    recent = _recent(p, one, at)
+    if p.recent and p.recent.trait in states:
+        states.remove(p.recent.trait)
+        if recent is None or (hiding and not recent[1]):
+            return None
+    if not states:
+        return recent
+    return (f"hides-{hiding[0]}", False) if len(states) == 1 and hiding == states else None
+
+
+def _recent(p: Params, one: Owned, at: datetime) -> tuple[str, bool] | None:
+    """Return what the date of last use asks for; None where nobody can tell.
+
+    With no zone known it is told only where all dates of today agree.
+    """
+    if p.recent is None:
         return None
-    used = date.fromisoformat(str(one.traits[p.recent.trait]))
-    edge = months_before(today, p.recent.months)
+    try:
+        used = date.fromisoformat(str(one.traits.get(p.recent.trait)))
+    except ValueError:
+        return None
+    found = [_on(p.recent, used, today) for today in dates(at, p.zone)]
+    asked = {None if one is None else one[1] for one in found}
+    return found[-1] if len(asked) == 1 else None
+
+
+def _on(recent: Recent, used: date, today: date) -> tuple[str, bool] | None:
+    edge = months_before(today, recent.months)
     if used == edge:
         return {
             "included": ("lists-just-inside", True),
             "excluded": ("hides-just-outside", False),
-        }.get(p.recent.edge)
+        }.get(recent.edge)
     if used < edge:
         return "hides-just-outside", False
     return ("lists-recent" if today - used <= DAY else "lists-just-inside"), True
 
 
-def _judge(p: Params, one: Owned, walk: Walk, today: date, *, control: bool) -> Iterator[Evidence]:
-    found = _facet(p, one, today)
+def _judge(p: Params, one: Owned, walk: Walk, *, control: bool) -> Iterator[Evidence]:
+    found = _facet(p, one, walk.pages[0].at)
     if found is None:
         return
     facet, listed = found

@@ -6,12 +6,13 @@ Pure functions of a history; each goes over it once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from assay.history import Accepted, Call, Cause, Exchange, History, Indeterminate, Item, Subject
 from assay.model import Contract, Operation
+from assay.rules.calendar import dates
 from assay.verdict import Agreement, Evidence
 
 AGREES, DISAGREES, UNCLEAR = Agreement.AGREES, Agreement.DISAGREES, Agreement.UNCLEAR
@@ -19,10 +20,9 @@ AGREES, DISAGREES, UNCLEAR = Agreement.AGREES, Agreement.DISAGREES, Agreement.UN
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Walk:
-    """The pages of one question, in order; `granted` tells if consent was there."""
+    """The pages of one question, in order."""
 
     pages: tuple[Exchange, ...]
-    granted: bool = False
 
     @property
     def call(self) -> Call:
@@ -58,30 +58,26 @@ class Walk:
         return any(item.key is None for item in self.items)
 
 
-def walks(history: History, operation: str, grant: Operation | None = None) -> Iterator[Walk]:
+def walks(history: History, operation: str) -> Iterator[Walk]:
     """Put the pages of each plain question to an operation together."""
-    consented: set[str] = set()
-    open_walks: list[tuple[list[Exchange], bool]] = []
+    open_walks: list[list[Exchange]] = []
+    named: dict[tuple[str, str], list[list[Exchange]]] = {}
     for exchange in history.exchanges:
         call = exchange.call
-        if grant and call.operation == grant.id and exchange.accepted:
-            consented.add(call.subject)
         if call.operation != operation or call.malformed or call.credentials:
             continue
         if call.follow is None:
-            open_walks.append(([exchange], call.subject in consented))
+            pages = [exchange]
+            open_walks.append(pages)
+        elif waiting := named.get((call.subject, call.follow)):
+            pages = waiting.pop()
+            pages.append(exchange)
+        else:
             continue
-        for pages, _ in reversed(open_walks):
-            last = pages[-1]
-            if (
-                isinstance(last.outcome, Accepted)
-                and last.outcome.next == call.follow
-                and last.call.subject == call.subject
-            ):
-                pages.append(exchange)
-                break
-    for pages, granted in open_walks:
-        yield Walk(pages=tuple(pages), granted=granted)
+        if isinstance(exchange.outcome, Accepted) and exchange.outcome.next:
+            named.setdefault((call.subject, exchange.outcome.next), []).append(pages)
+    for pages in open_walks:
+        yield Walk(pages=tuple(pages))
 
 
 def kinds(history: History, contract: Contract) -> Mapping[str, str]:
@@ -110,6 +106,37 @@ def served(history: History, *, present: bool = True) -> frozenset[tuple[str, st
 def plain(call: Call) -> bool:
     """Whether a call is an ordinary first question: no page turn, nothing bent."""
     return not (call.follow or call.malformed or call.credentials or call.mode)
+
+
+def bare(call: Call, operation: Operation) -> bool:
+    """Whether a call asks nothing beyond what the method needs: no range, no page size."""
+    return plain(call) and call.arguments.keys() <= {operation.about, operation.grants}
+
+
+def question(call: Call) -> tuple[str, str, str]:
+    """Return who asks what, so that the same question can be recognised."""
+    return call.subject, call.operation, repr(sorted(call.arguments.items()))
+
+
+def answered(history: History, *, present: bool = True) -> frozenset[tuple[str, str, str]]:
+    """Return the questions that were answered at least once, plainly."""
+    return frozenset(
+        question(one.call)
+        for one in history.exchanges
+        if one.accepted and one.call.present is present and plain(one.call)
+    )
+
+
+def fresh(history: History) -> frozenset[str]:
+    """Return the subjects for whom nothing was done before the history began."""
+    return frozenset(name for name, subject in history.subjects.items() if subject.fresh)
+
+
+def doubt(evidence: Evidence, why: str) -> Evidence:
+    """Return evidence that cannot convict, because of what the history does not tell."""
+    if evidence.agreement is not DISAGREES:
+        return evidence
+    return replace(evidence, agreement=UNCLEAR, seen=f"{evidence.seen}; {why}")
 
 
 def failed(exchange: Exchange) -> bool:
@@ -182,5 +209,4 @@ def earliest(now: datetime, days: int, zone: ZoneInfo | None) -> date:
 
     With no zone known, the widest reading of "today" is taken.
     """
-    local = now.astimezone(zone) if zone else now - timedelta(days=1)
-    return local.date() - timedelta(days=days)
+    return dates(now, zone)[0] - timedelta(days=days)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from assay.history import Call, History, Holding
 from assay.model import Capability, Clause, Contract, Operation, Party
 from assay.rules import params, script
-from assay.rules.folds import AGREES, DISAGREES, UNCLEAR, Walk, describe, earliest, walks
+from assay.rules.calendar import dates
+from assay.rules.folds import AGREES, DISAGREES, UNCLEAR, Walk, bare, describe, earliest, walks
 from assay.rules.rule import Facet, Rule, Script, Want, needs
 from assay.verdict import Evidence
 
@@ -95,9 +96,9 @@ def probe(p: Params, scenario: str) -> Script:
         # for banks east of Greenwich, and already today's for those west of it.
         tomorrow = now.astimezone(p.zone).date() + timedelta(days=1)
         now = yield from script.clock(datetime.combine(tomorrow, time(0, 30), p.zone))
-    today = now.astimezone(p.zone).date()
+    today = dates(now, p.zone)[0]
     older = tuple(p.days + n for n in (1, 2, 10, 30, 100))
-    entries = script.days_before(today, 1, 20, p.days - 1, *older)
+    entries = script.days_before(today, 1, 20, p.days - 1, p.days, *older)
     psu = yield from script.arrange(
         "psu", *(Holding(resource=owner, entries=entries) for owner in p.owners)
     )
@@ -119,32 +120,51 @@ def probe(p: Params, scenario: str) -> Script:
 
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge each walk about something that has entries older than the limit."""
+    """Judge each walk about something that has entries older than the limit, or shows some."""
     subjects = history.subjects
-    for walk in walks(history, p.operation.id):
-        first = walk.pages[0]
-        subject = subjects.get(first.call.subject)
-        about = first.call.arguments.get(p.operation.about or "")
-        owned = subject.owned(about) if subject else None
-        limit = earliest(first.at, p.days, p.zone)
-        if owned and first.call.mode is None and any(one.on < limit for one in owned.entries):
-            yield _judge(p, walk)
+    asked = [one for one in walks(history, p.operation.id) if one.call.mode is None]
+    shown = {_about(p, one) for one in asked if bare(one.call, p.operation) and one.items}
+    for walk in asked:
+        subject, key = _about(p, walk)
+        owned = subjects[subject].owned(key) if subject in subjects else None
+        facet = _facet(p, walk)
+        if facet == "asked-older" and walk.pages[0].refused and (subject, key) not in shown:
+            continue
+        there = [one.on for one in owned.entries] if owned else []
+        there += [item.on for item in walk.items if item.on]
+        if facet and any(on < _limit(p, walk) for on in there):
+            yield _judge(p, walk, facet)
 
 
-def _facet(p: Params, walk: Walk) -> str:
+def _about(p: Params, walk: Walk) -> tuple[str, str]:
+    return walk.call.subject, str(walk.call.arguments.get(p.operation.about or ""))
+
+
+def _limit(p: Params, walk: Walk) -> date:
+    """Return the first date that may be shown; whether the edge is in may be open."""
+    limit = earliest(walk.pages[0].at, p.days, p.zone)
+    return limit + timedelta(days=1) if p.edge == "excluded" else limit
+
+
+def _facet(p: Params, walk: Walk) -> str | None:
+    """Return the facet on which a walk bears; None where it asks for less than all."""
     first = walk.pages[0]
-    if p.operation.since in first.call.arguments:
-        return "asked-older"
+    since = first.call.arguments.get(p.operation.since or "")
+    if since is not None:
+        try:
+            older = date.fromisoformat(str(since)) < _limit(p, walk)
+        except ValueError:
+            return None
+        return "asked-older" if older else None
+    if not bare(first.call, p.operation):
+        return None
     if p.zone and first.at.astimezone(p.zone).date() != first.at.astimezone(UTC).date():
         return "local-day"
     return "default"
 
 
-def _judge(p: Params, walk: Walk) -> Evidence:
-    first, facet = walk.pages[0], _facet(p, walk)
-    limit = earliest(first.at, p.days, p.zone)
-    if p.edge == "excluded":
-        limit += timedelta(days=1)
+def _judge(p: Params, walk: Walk, facet: str) -> Evidence:
+    first, limit = walk.pages[0], _limit(p, walk)
     older = sum(1 for item in walk.items if item.on and item.on < limit)
     undated = any(item.on is None for item in walk.items)
     proper = walk.ended and bool(walk.items) and not undated

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
-from assay.history import Call, History, Holding
+from assay.history import Call, History, Holding, Indeterminate
 from assay.model import Capability, Clause, Contract, Operation, Party
 from assay.rules import params, script
 from assay.rules.folds import AGREES, DISAGREES
@@ -20,6 +20,8 @@ from assay.verdict import Evidence, Standing
 
 #: Enough of everything that most banks name a next page.
 MANY = 18
+#: The ports that a URL need not name.
+PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,21 +91,41 @@ def probe(p: Params, scenario: str) -> Script:
     )
 
 
+def host(url: str) -> str:
+    """Return a URL's host with its port, unless it is the scheme's own; "" for none."""
+    try:
+        parts = urlsplit(url)
+        name, port = parts.hostname or "", parts.port
+    except ValueError:
+        return ""
+    return f"{name}:{port}" if port and port != PORTS.get(parts.scheme) else name
+
+
+def _absolute(base: str, link: str) -> str:
+    try:
+        return urljoin(base, link)
+    except ValueError:  # what is no URL leads nowhere on this host
+        return ""
+
+
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every answer that carries links."""
     named = {operation.id for operation in p.operations}
     for exchange in history.exchanges:
-        if exchange.call.operation not in named or not exchange.wire.links:
+        wire = exchange.wire
+        known = not isinstance(exchange.outcome, Indeterminate)
+        if exchange.call.operation not in named or not wire.links or not known:
             continue
-        here = urlsplit(exchange.wire.url).netloc
-        astray = [link for link in exchange.wire.links if urlsplit(link).netloc != here]
+        here = host(wire.url)
+        hosts = [host(_absolute(wire.url, link)) for link in wire.links]
+        astray = [one for one in hosts if one != here]
         yield Evidence(
             facet=f"{exchange.call.operation}-links",
             agreement=DISAGREES if astray else AGREES,
             expected=f"links on {here} only",
-            seen=f"a link to {urlsplit(astray[0]).netloc}"
+            seen=f"a link to {astray[0] or 'no host at all'}"
             if astray
-            else f"{len(exchange.wire.links)} links, all there",
+            else f"{len(hosts)} links, all there",
             exchanges=(exchange.n,),
         )
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from zoneinfo import ZoneInfo
 
-from assay.history import Call, History, Holding
+from assay.history import Call, History, Holding, Subject
 from assay.model import Capability, Clause, Contract, Operation, Party
 from assay.rules import eligibility, params, script
-from assay.rules.folds import AGREES, DISAGREES, UNCLEAR, walks
+from assay.rules.consents import Consents
+from assay.rules.folds import AGREES, DISAGREES, UNCLEAR, Walk, bare, walks
 from assay.rules.rule import Facet, Rule, Script, Want, needs
 from assay.verdict import Evidence
 
@@ -29,7 +29,6 @@ class Params:
     operation: Operation
     grant: Operation | None
     states: tuple[eligibility.Params, ...]
-    zone: ZoneInfo | None
 
 
 def parse(clause: Clause, contract: Contract) -> Params:
@@ -38,7 +37,6 @@ def parse(clause: Clause, contract: Contract) -> Params:
         operation=params.operation(clause, contract),
         grant=params.granting(clause, contract),
         states=eligibility.states(contract),
-        zone=contract.zone,
     )
 
 
@@ -86,25 +84,37 @@ def probe(p: Params, scenario: str) -> Script:
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Compare each whole walk with what its customer plainly owns."""
     subjects = history.subjects
-    for walk in walks(history, p.operation.id, p.grant):
-        subject = subjects.get(walk.call.subject)
-        today = walk.pages[0].at.astimezone(p.zone).date()
-        owned = {
-            one.key: one.resource
-            for one in (subject.owns if subject else ())
-            if one.resource in p.operation.lists and eligibility.surely_listed(p.states, one, today)
-        }
-        if not walk.ended or not owned:
-            continue
-        missing = sorted(owned[key] for key in owned.keys() - walk.keys)
-        unclear = missing and walk.nameless
-        yield Evidence(
-            facet=WITH if walk.granted else WITHOUT,
-            agreement=UNCLEAR if unclear else DISAGREES if missing else AGREES,
-            expected=f"all {len(owned)} things that the customer owns",
-            seen=f"missing: {', '.join(missing)}" if missing else "all of them",
-            exchanges=walk.numbers,
-        )
+    begun = {walk.pages[0].n: walk for walk in walks(history, p.operation.id)}
+    consents = Consents(grant=p.grant)
+    for exchange in history.exchanges:
+        consents.note(exchange)
+        walk = begun.get(exchange.n)
+        subject = subjects.get(exchange.call.subject)
+        if walk and subject and walk.ended and bare(walk.call, p.operation):
+            yield from _judge(p, walk, subject, consents)
+
+
+def _judge(p: Params, walk: Walk, subject: Subject, consents: Consents) -> Iterator[Evidence]:
+    sure, perhaps = consents.sure(subject.name), consents.perhaps(subject.name)
+    at = walk.pages[0].at
+    owned = {
+        one.key: one.resource
+        for one in subject.owns
+        if one.resource in p.operation.lists and eligibility.surely_listed(p.states, one, at)
+    }
+    missing = sorted(owned[key] for key in owned.keys() - walk.keys)
+    # Where all is consented to, listing all of it says nothing of the rest.
+    telling = missing or owned.keys() - (perhaps if sure else frozenset())
+    if not owned or not telling or (perhaps and not sure):
+        return
+    unclear = missing and walk.nameless
+    yield Evidence(
+        facet=WITH if sure else WITHOUT,
+        agreement=UNCLEAR if unclear else DISAGREES if missing else AGREES,
+        expected=f"all {len(owned)} things that the customer owns",
+        seen=f"missing: {', '.join(missing)}" if missing else "all of them",
+        exchanges=walk.numbers,
+    )
 
 
 RULE = Rule(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from assay.history import Call, Exchange, History, Holding
@@ -36,12 +36,23 @@ class Params:
     owner: str
     zone: ZoneInfo | None
 
+    @property
+    def spans(self) -> timedelta:
+        """How long the window is by the wall clock; it may go past midnight."""
+        begin, end = datetime.combine(date.min, self.begin), datetime.combine(date.min, self.end)
+        return end - begin if begin < end else end + DAY - begin
+
+    def latest(self, wall: datetime) -> datetime:
+        """Return when the last window opens whose day has begun, by the wall clock."""
+        day = wall.date() - ((wall.weekday() - self.weekday) % 7) * DAY
+        return datetime.combine(day, self.begin)
+
     def covers(self, instant: datetime) -> bool:
         """Whether an instant lies in the announced hours; never, with no zone."""
         if self.zone is None:
             return False
-        local = instant.astimezone(self.zone)
-        return local.weekday() == self.weekday and self.begin <= local.time() < self.end
+        wall = instant.astimezone(self.zone).replace(tzinfo=None)
+        return timedelta(0) <= wall - self.latest(wall) < self.spans
 
 
 def parse(clause: Clause, contract: Contract) -> Params:
@@ -89,14 +100,16 @@ def probe(p: Params, scenario: str) -> Script:
     now = yield from script.clock()
     if p.zone is None:
         return
-    day = next_day(now, p.zone, weekday=p.weekday, shorter=scenario == "night")
+    # The day before the window is asked too, and must not have gone by.
+    day = next_day(now + DAY, p.zone, weekday=p.weekday, shorter=scenario == "night")
     if day is None:
         return
-    opens, closes = at(day, p.begin, p.zone), at(day, p.end, p.zone)
+    opens = at(day, p.begin, p.zone)
+    closes = opens + p.spans
     instants = [closes + BREATH]
     if scenario == "week":
         if length(day, p.zone) != ORDINARY:
-            opens, closes, day = opens + 7 * DAY, closes + 7 * DAY, day + 7 * DAY
+            opens, closes = opens + 7 * DAY, closes + 7 * DAY
         middle = opens + HOUR
         instants = [middle - DAY, opens - BREATH, closes + BREATH, middle + DAY]
     psu = yield from script.arrange("psu", Holding(resource=p.owner))
@@ -107,37 +120,36 @@ def probe(p: Params, scenario: str) -> Script:
     )
     yield from script.send(call)
     for instant in instants:
-        if instant > now:
-            yield from script.clock(instant)
-            yield from script.send(call)
+        yield from script.clock(instant)
+        yield from script.send(call)
 
 
 def _facet(p: Params, instant: datetime) -> str | None:
     if p.zone is None or p.covers(instant):
         return None
-    local = instant.astimezone(p.zone)
-    day = local.date()
-    if local.weekday() != p.weekday:
-        return "other-days" if p.begin <= local.time() < p.end else None
-    since = local.replace(tzinfo=None) - datetime.combine(day, p.end)
-    until = datetime.combine(day, p.begin) - local.replace(tzinfo=None)
-    if timedelta(0) <= since < HOUR:
-        return "short-night" if length(day, p.zone) < ORDINARY else "after"
-    return "before" if timedelta(0) < until <= HOUR else None
+    wall = instant.astimezone(p.zone).replace(tzinfo=None)
+    opens = p.latest(wall)
+    closes = opens + p.spans
+    upcoming = opens if wall < opens else opens + 7 * DAY
+    if timedelta(0) <= wall - closes < HOUR:
+        return "short-night" if length(closes.date(), p.zone) < ORDINARY else "after"
+    if upcoming - wall <= HOUR:
+        return "before"
+    since = (wall - datetime.combine(wall.date(), p.begin)) % DAY
+    return "other-days" if since < p.spans else None
 
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge calls near the window whose method was seen to answer at a quiet time."""
+    """Judge calls near the window whose method was seen to answer before."""
     quiet: set[str] = set()
     for exchange in history.exchanges:
         call = exchange.call
         if call.operation != p.operation.id or not plain(call) or not call.present:
             continue
         facet = _facet(p, exchange.at)
-        if facet is None:
-            quiet |= {call.subject} if exchange.accepted else set()
-        elif call.subject in quiet:
+        if facet and call.subject in quiet:
             yield _judge(facet, exchange)
+        quiet |= {call.subject} if exchange.accepted else set()
 
 
 def _judge(facet: str, exchange: Exchange) -> Evidence:

@@ -7,16 +7,21 @@ list without an end is a finding and not a hang.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
 from zoneinfo import ZoneInfo
 
-from assay.history import Call, Exchange, History, Holding, Subject
+from assay.history import Accepted, Call, History, Holding, Subject
 from assay.model import Capability, Clause, Contract, Operation, Party
 from assay.rules import eligibility, params, script
-from assay.rules.folds import AGREES, DISAGREES, UNCLEAR, Walk, walks
+from assay.rules.calendar import dates
+from assay.rules.folds import AGREES, DISAGREES, UNCLEAR, Walk, bare, walks
 from assay.rules.rule import Facet, Rule, Script, Want, needs
-from assay.verdict import Agreement, Evidence
+from assay.verdict import Evidence
+
+#: Entries of so many last days are in every history, however short.
+FRESH = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +34,7 @@ class Params:
     owners: tuple[str, ...]
     states: tuple[eligibility.Params, ...]
     zone: ZoneInfo | None
+    depth: int | None = None
 
     @property
     def total(self) -> int:
@@ -38,7 +44,7 @@ class Params:
     @property
     def most(self) -> int:
         """How many pages the walk may turn before it counts as endless."""
-        return self.total // self.size + 4
+        return self.total + 2
 
 
 def parse(clause: Clause, contract: Contract) -> Params:
@@ -51,7 +57,16 @@ def parse(clause: Clause, contract: Contract) -> Params:
         owners=script.owners(contract, operation),
         states=eligibility.states(contract),
         zone=contract.zone,
+        depth=next((_depth(one) for one in contract.clauses if _reaches(one, operation)), None),
     )
+
+
+def _reaches(clause: Clause, operation: Operation) -> bool:
+    return clause.kind == "history-depth" and clause.params["operation"] == operation.id
+
+
+def _depth(clause: Clause) -> int:
+    return params.whole(clause, "days")
 
 
 def facets(p: Params) -> tuple[Facet, ...]:
@@ -82,7 +97,7 @@ def probe(p: Params, scenario: str) -> Script:
     """Own two pages and a rest, and turn all pages."""
     if p.operation.about:
         today = (yield from script.clock()).date()
-        dates = script.days_before(today, *(1 + n // 2 for n in range(p.total)))
+        dates = script.days_before(today, *(1 + FRESH * n // p.total for n in range(p.total)))
         holdings = [Holding(resource=p.owners[0], entries=dates)]
     else:
         rest = len(p.operation.lists) - 1
@@ -104,30 +119,54 @@ def probe(p: Params, scenario: str) -> Script:
     )
 
 
-def expected(p: Params, walk: Walk, subject: Subject) -> frozenset[str]:
-    """Return the keys that the roster lets us expect of a walk."""
-    if p.operation.about:
-        owned = subject.owned(walk.call.arguments.get(p.operation.about))
-        return frozenset(entry.key for entry in owned.entries) if owned else frozenset()
-    today = walk.pages[0].at.astimezone(p.zone).date()
-    return frozenset(
-        one.key
-        for one in subject.owns
-        if one.resource in p.operation.lists and eligibility.surely_listed(p.states, one, today)
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roster:
+    """The keys that a walk should show; `fresh` ones whatever the history's length.
+
+    `old` maps the others to their dates: a shorter history may leave those out.
+    `most` bounds how many there can be at all; None where nobody told.
+    """
+
+    fresh: frozenset[str] = frozenset()
+    old: Mapping[str, date] = field(default_factory=dict[str, date])
+    most: int | None = None
+
+
+def expected(p: Params, walk: Walk, subject: Subject | None) -> Roster:
+    """Return what the roster lets us expect of a walk."""
+    if subject is None:
+        return Roster()
+    at = walk.pages[0].at
+    if not p.operation.about:
+        listed = [one for one in subject.owns if one.resource in p.operation.lists]
+        sure = (one.key for one in listed if eligibility.surely_listed(p.states, one, at))
+        return Roster(fresh=frozenset(sure), most=len(subject.owns))
+    owned = subject.owned(walk.call.arguments.get(p.operation.about))
+    if owned is None or not owned.entries:
+        return Roster()
+    days = dates(at, p.zone)
+    first, last = days[0], days[-1]
+    begin = last - timedelta(days=p.depth) if p.depth else date.min
+    told = {one.key: one.on for one in owned.entries if begin < one.on <= first}
+    fresh = frozenset(key for key, on in told.items() if (last - on).days <= FRESH)
+    old = {key: on for key, on in told.items() if key not in fresh}
+    return Roster(fresh=fresh, old=old, most=len(owned.entries))
 
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge each walk against what its customer owns."""
+    """Judge each walk by itself, and against what its customer owns."""
     subjects = history.subjects
     for walk in walks(history, p.operation.id):
-        subject = subjects.get(walk.call.subject)
-        wanted = expected(p, walk, subject) if subject else frozenset[str]()
-        if len(wanted) > p.size and walk.pages[0].accepted:
+        # A list without anything may be a refusal: what was consented to is
+        # another clause's business.
+        if bare(walk.call, p.operation) and walk.pages[0].accepted and walk.items:
+            roster = expected(p, walk, subjects.get(walk.call.subject))
             straight = _straight(walk)
-            yield from _sizes(p, straight)
-            yield from _items(straight, wanted, whole=straight.ended or straight is not walk)
-            yield from _end(p, walk)
+            yield from _sizes(p, straight, roster)
+            if len(roster.fresh) + len(roster.old) > p.size:
+                yield from _complete(straight, roster, whole=walk.ended or straight is not walk)
+            yield from _repeats(straight, whole=walk.ended or straight is not walk)
+            yield from _end(walk, straight, roster)
 
 
 def _straight(walk: Walk) -> Walk:
@@ -139,18 +178,19 @@ def _straight(walk: Walk) -> Walk:
     seen: set[tuple[str | None, ...]] = set()
     for number, page in enumerate(walk.pages):
         keys = tuple(item.key for item in page.items)
-        if keys and keys in seen:
+        if keys and None not in keys and keys in seen:
             return replace(walk, pages=walk.pages[:number])
         seen.add(keys)
     return walk
 
 
-def _sizes(p: Params, walk: Walk) -> Iterator[Evidence]:
-    filled = max((n for n, page in enumerate(walk.pages, 1) if page.items), default=0)
+def _sizes(p: Params, walk: Walk, roster: Roster) -> Iterator[Evidence]:
+    filled = max(n for n, page in enumerate(walk.pages, 1) if page.items)
     for number, page in enumerate(walk.pages, 1):
+        held = len(page.items)
         # Empty pages behind the last item are the business of `ends`.
-        if number == 1 or number < filled:
-            held = len(page.items)
+        more = number < filled or (number == 1 and len(roster.fresh) > p.size)
+        if more or held > p.size:
             yield Evidence(
                 facet="first-page" if number == 1 else "full-pages",
                 agreement=AGREES if held == p.size else DISAGREES,
@@ -160,44 +200,58 @@ def _sizes(p: Params, walk: Walk) -> Iterator[Evidence]:
             )
 
 
-def _items(walk: Walk, wanted: frozenset[str], *, whole: bool) -> Iterator[Evidence]:
+def _complete(walk: Walk, roster: Roster, *, whole: bool) -> Iterator[Evidence]:
+    if not whole:
+        return
+    shown = [on for key, on in roster.old.items() if key in walk.keys]
+    oldest = min(shown, default=date.max)
+    missing = roster.fresh - walk.keys
+    gaps = {key for key, on in roster.old.items() if on >= oldest} - walk.keys
+    shorter = roster.old.keys() - walk.keys - gaps
+    lost = len(missing) + len(gaps)
+    unsure = walk.nameless or (shorter and not lost)
+    yield Evidence(
+        facet="complete",
+        agreement=UNCLEAR if unsure else DISAGREES if lost else AGREES,
+        expected=f"all {len(roster.fresh) + len(roster.old)} items on some page",
+        seen=f"{lost} missing"
+        if lost
+        else f"the {len(shorter)} oldest are missing: the history may be shorter"
+        if shorter
+        else "all of them",
+        exchanges=walk.numbers,
+    )
+
+
+def _repeats(walk: Walk, *, whole: bool) -> Iterator[Evidence]:
     counts = Counter(item.key for item in walk.items if item.key is not None)
     twice = sum(1 for count in counts.values() if count > 1)
-    missing = len(wanted - counts.keys())
-    if whole:
-        yield Evidence(
-            facet="complete",
-            agreement=_unless(walk.nameless, broken=bool(missing)),
-            expected=f"all {len(wanted)} items on some page",
-            seen=f"{missing} missing" if missing else "all of them",
-            exchanges=walk.numbers,
-        )
-    if len(walk.pages) > 1 and all(page.accepted for page in walk.pages):
+    if len(walk.pages) > 1 and (twice or whole):
         yield Evidence(
             facet="no-repeats",
-            agreement=_unless(walk.nameless, broken=bool(twice)),
+            agreement=DISAGREES if twice else UNCLEAR if walk.nameless else AGREES,
             expected="each item once",
             seen=f"{twice} items more than once" if twice else "each once",
             exchanges=walk.numbers,
         )
 
 
-def _unless(nameless: bool, *, broken: bool) -> Agreement:
-    return UNCLEAR if nameless else DISAGREES if broken else AGREES
-
-
-def _end(p: Params, walk: Walk) -> Iterator[Evidence]:
-    last: Exchange = walk.pages[-1]
-    if not last.accepted:
-        return
-    circle = not walk.ended
-    yield Evidence(
-        facet="ends",
-        agreement=DISAGREES if circle else AGREES,
-        expected=f"an end after about {-(-p.total // p.size)} pages",
-        seen=f"page {len(walk.pages)} still names a next one" if circle else "it ends",
-        exchanges=walk.numbers,
-    )
+def _end(walk: Walk, straight: Walk, roster: Roster) -> Iterator[Evidence]:
+    """Judge the end; a walk that nobody finished is no walk without an end."""
+    turned = {page.call.follow for page in walk.pages}
+    last = walk.pages[-1].outcome
+    circle = straight is not walk or (isinstance(last, Accepted) and last.next in turned - {None})
+    # Not even a page for each item would take so many.
+    endless = roster.most is not None and len(walk.pages) > roster.most + 1 and not walk.ended
+    if circle or endless or (walk.ended and len(walk.pages) > 1):
+        broken = circle or endless
+        yield Evidence(
+            facet="ends",
+            agreement=DISAGREES if broken else AGREES,
+            expected="turning pages to come to an end",
+            seen=f"page {len(walk.pages)} still names a next one" if broken else "it ends",
+            exchanges=walk.numbers,
+        )
 
 
 RULE = Rule(

@@ -11,15 +11,25 @@ nobody is not taken for a quota.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from datetime import date, datetime, time
+from dataclasses import dataclass
+from datetime import datetime, time
 from zoneinfo import ZoneInfo
 
 from assay.history import Call, Exchange, History, Holding, Subject
 from assay.model import Capability, Clause, Contract, Operation, Party
 from assay.rules import params, script
 from assay.rules.calendar import DAY, ORDINARY, at, length, next_day
-from assay.rules.folds import must_be_refused, must_be_served, plain, served
+from assay.rules.consents import Consents
+from assay.rules.counts import Counts
+from assay.rules.folds import (
+    answered,
+    bare,
+    doubt,
+    fresh,
+    must_be_refused,
+    must_be_served,
+    question,
+)
 from assay.rules.rule import Facet, Rule, Script, needs
 from assay.verdict import Evidence
 
@@ -27,6 +37,11 @@ from assay.verdict import Evidence
 AFTER, BEFORE = time(0, 0, 30), time(23, 59, 30)
 #: On the long day, 24 hours after its midnight have gone by and an hour is left.
 LONG, NOON = time(23, 30), time(12, 0)
+#: Why a first call is served, by the facet that it bears on.
+OTHERS = {
+    "per-method": "only other methods are used up",
+    "per-customer": "only another customer's are used up",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,72 +202,69 @@ def _at(p: Params, hour: time, days: int = 0) -> Script:
         yield from script.clock(at(today + days * DAY, hour, p.zone))
 
 
-@dataclass(slots=True)
-class _Counts:
-    """How often (subject, method, day) was served, and since when it is used up."""
-
-    served: dict[tuple[str, str, date], int] = field(
-        default_factory=dict[tuple[str, str, date], int]
-    )
-    closed: dict[tuple[str, str], date] = field(default_factory=dict[tuple[str, str], date])
-
-
 def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Count served batch calls by subject, method and local day, and judge each next."""
-    attended = served(history)
-    named = {one.id for one in p.operations}
-    counts = _Counts()
+    """Count batch calls by subject, method and local day, and judge each next one.
+
+    A call is judged if the very same question was answered with the customer
+    there, and where it needs a consent, if there surely is one.
+    """
+    attended, untouched = answered(history), fresh(history)
+    named = {one.id: one for one in p.operations}
+    consents = Consents(grant=p.grant)
+    counts = Counts(limit=p.limit, zone=p.zone)
     for exchange in history.exchanges:
         call = exchange.call
-        if call.operation not in named or call.present or not plain(call):
+        consents.note(exchange)
+        operation = named.get(call.operation)
+        if operation is None or call.present:
             continue
-        day = exchange.at.astimezone(p.zone).date()
-        slot = (call.subject, call.operation, day)
-        used = counts.served.get(slot, 0)
-        if (call.subject, call.operation) in attended:
-            yield from _judge(p, exchange, counts, used, day)
-        if exchange.accepted:
-            counts.served[slot] = used + 1
-        elif exchange.refused and used >= p.limit:
-            counts.closed[slot[:2]] = day
+        if question(call) in attended and bare(call, operation):
+            for evidence in _judge(p, exchange, counts, sound=_sound(p, exchange, consents)):
+                known = call.subject in untouched
+                yield evidence if known else doubt(evidence, "earlier calls may be unknown")
+        counts.note(exchange)
 
 
-def _judge(
-    p: Params, exchange: Exchange, counts: _Counts, used: int, day: date
-) -> Iterator[Evidence]:
-    call = exchange.call
-    if used >= p.limit:
-        facet = _refusal_facet(p, exchange, counts, day)
+def _sound(p: Params, exchange: Exchange, consents: Consents) -> bool:
+    """Whether consent is there for what a call is about, as far as it takes one."""
+    about = next(one.about for one in p.operations if one.id == exchange.call.operation)
+    key = str(exchange.call.arguments.get(about or ""))
+    return not about or not p.grant or key in consents.sure(exchange.call.subject)
+
+
+def _judge(p: Params, exchange: Exchange, counts: Counts, *, sound: bool) -> Iterator[Evidence]:
+    name = exchange.call.operation
+    if counts.least(exchange) >= p.limit:
+        facet = _refusal_facet(p, exchange, counts)
         if facet:
             yield must_be_refused(facet, exchange, f"{p.limit} calls were served today")
         return
-    closed = counts.closed.get((call.subject, call.operation))
-    if closed is not None and closed < day:
-        if used == 0:
-            yield must_be_served(
-                f"{call.operation}-next-day", exchange, f"a new day after {closed} has begun"
-            )
-    elif used == 0 and _others_used_up(p, counts, exchange, day, same_subject=True):
-        yield must_be_served("per-method", exchange, "only other methods are used up")
-    elif used == 0 and _others_used_up(p, counts, exchange, day, same_subject=False):
-        yield must_be_served("per-customer", exchange, "only another customer's are used up")
+    most = counts.most(exchange)
+    if not sound or most >= p.limit:
+        return
+    others = counts.others(exchange)
+    closed = counts.closed.get((exchange.call.subject, name))
+    if p.zone and closed and closed < exchange.at.astimezone(p.zone).date():
+        if most == 0:
+            why = f"a new day after {closed} has begun"
+            yield must_be_served(f"{name}-next-day", exchange, why)
+    elif most == 0 and others:
+        yield must_be_served(others, exchange, OTHERS[others])
     else:
-        yield must_be_served(
-            f"{call.operation}-served", exchange, f"{used} of {p.limit} calls used today"
-        )
+        yield must_be_served(f"{name}-served", exchange, f"{most} of {p.limit} calls used today")
 
 
-def _refusal_facet(p: Params, exchange: Exchange, counts: _Counts, day: date) -> str | None:
+def _refusal_facet(p: Params, exchange: Exchange, counts: Counts) -> str | None:
     """Return the facet on which a call beyond the limit bears.
 
     Late calls bear on whose midnight it is, but only after a refusal the same
     day: without one, nothing was enforced that midnight could have lifted.
     """
     late = _late(p, exchange.at)
-    if late is None:
+    if late is None or p.zone is None:
         return f"{exchange.call.operation}-refused"
     closed = counts.closed.get((exchange.call.subject, exchange.call.operation))
-    return late if closed == day else None
+    return late if closed == exchange.at.astimezone(p.zone).date() else None
 
 
 def _late(p: Params, now: datetime) -> str | None:
@@ -262,22 +274,6 @@ def _late(p: Params, now: datetime) -> str | None:
     if local.time() >= LONG and length(local.date(), p.zone) > ORDINARY:
         return "long-day"
     return "before-midnight" if local.time() >= BEFORE else None
-
-
-def _others_used_up(
-    p: Params, counts: _Counts, exchange: Exchange, day: date, *, same_subject: bool
-) -> bool:
-    call = exchange.call
-    return any(
-        used >= p.limit
-        and on == day
-        and (
-            (subject == call.subject and operation != call.operation)
-            if same_subject
-            else (subject != call.subject and operation == call.operation)
-        )
-        for (subject, operation, on), used in counts.served.items()
-    )
 
 
 RULE = Rule(

@@ -6,6 +6,7 @@ Each is a generator to be used with `yield from`; none does I/O or judges.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import TypeAlias, TypeVar
 
@@ -31,11 +32,16 @@ MOST_PAGES = 40
 
 
 def arrange(subject: str, *holdings: Holding) -> Part[Subject]:
-    """Bring a subject into being and return it with all it owns."""
+    """Bring a subject into being and return it with what it was asked to own.
+
+    One that existed before may own more. Checks see all of that in the history; a
+    probe sees its own part, which comes first, so that its price stays as planned.
+    """
     reply = yield Arrange(subject=subject, holdings=holdings)
     if not isinstance(reply, Subject):
         raise TypeError("an arrangement is answered by a subject")
-    return reply
+    asked = sum(holding.count for holding in holdings)
+    return replace(reply, owns=reply.owns[:asked])
 
 
 def clock(to: datetime | None = None) -> Part[datetime]:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from assay.history import Call, History, Holding
 from assay.model import Capability, Clause, Contract, Operation, Party
 from assay.rules import params, script
-from assay.rules.folds import must_be_refused, plain, served
+from assay.rules.consents import Consents
+from assay.rules.folds import DISAGREES, must_be_refused, plain, served
 from assay.rules.rule import Facet, Rule, Script, needs
 from assay.verdict import Evidence
 
@@ -87,15 +88,19 @@ def probe(p: Params, scenario: str) -> Script:
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every call of the method by a customer whom the control has answered."""
     known = served(history)
-    consented: set[str] = set()
+    consents = Consents(grant=p.grant)
     for exchange in history.exchanges:
         call = exchange.call
-        if p.grant and call.operation == p.grant.id and exchange.accepted:
-            consented.add(call.subject)
+        consents.note(exchange)
         controlled = (call.subject, p.control.id) in known
+        sure, perhaps = consents.sure(call.subject), consents.perhaps(call.subject)
         if call.operation == p.operation.id and plain(call) and controlled:
-            facet = WITH if call.subject in consented else WITHOUT
-            yield must_be_refused(facet, exchange, "the method is not available")
+            judged = must_be_refused(
+                WITH if sure else WITHOUT, exchange, "the method is not available"
+            )
+            # Offered is offered; but a refusal must be known to be before or after.
+            if judged.agreement is DISAGREES or sure or not perhaps:
+                yield judged
 
 
 RULE = Rule(

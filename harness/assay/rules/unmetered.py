@@ -8,12 +8,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from zoneinfo import ZoneInfo
 
-from assay.history import Call, History, Holding, Subject
+from assay.history import Call, Exchange, History, Holding, Subject
 from assay.model import Capability, Clause, Contract, Operation, Party
 from assay.rules import params, script
-from assay.rules.folds import must_be_served, plain, served
+from assay.rules.calendar import within_a_day
+from assay.rules.consents import Consents
+from assay.rules.counts import Slot
+from assay.rules.folds import answered, bare, doubt, fresh, must_be_served, plain, question
 from assay.rules.rule import Facet, Rule, Script, needs
 from assay.verdict import Evidence
 
@@ -30,6 +35,7 @@ class Params:
     quota: int
     grant: Operation | None
     owner: str
+    zone: ZoneInfo | None
 
 
 def parse(clause: Clause, contract: Contract) -> Params:
@@ -41,6 +47,7 @@ def parse(clause: Clause, contract: Contract) -> Params:
         quota=params.whole(clause, "quota"),
         grant=params.granting(clause, contract),
         owner=script.owners(contract, about)[0],
+        zone=contract.zone,
     )
 
 
@@ -122,32 +129,85 @@ def probe(p: Params, scenario: str) -> Script:
 
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge attended calls, and batch calls that follow nothing but attended ones."""
-    named = {one.id for one in p.operations}
-    batch_works = {operation for _, operation in served(history, present=False)}
-    works = {operation for _, operation in served(history)}
-    attended: Counter[tuple[str, str]] = Counter()
-    batch: Counter[tuple[str, str]] = Counter()
-    refused: set[tuple[str, str]] = set()
+    """Judge attended calls, and batch calls that follow nothing but attended ones.
+
+    A question is judged if it was answered, to the same customer, at some time;
+    only calls of one day can use a daily quota up.
+    """
+    named = {one.id: one for one in p.operations}
+    batch, attended = answered(history, present=False), answered(history)
+    controls = Controls(
+        questions=batch | attended,
+        batch=frozenset(operation for _, operation, _ in batch),
+        attended=frozenset(operation for _, operation, _ in attended),
+        fresh=fresh(history),
+    )
+    consents = Consents(grant=p.grant)
+    counts = _Counts(quota=p.quota)
     for exchange in history.exchanges:
         call = exchange.call
-        slot = (call.subject, call.operation)
-        if call.operation not in named or not plain(call):
+        consents.note(exchange)
+        operation = named.get(call.operation)
+        if operation is None:
             continue
+        day = within_a_day(exchange.at, p.zone)
+        key = str(call.arguments.get(operation.about or ""))
+        consented = not operation.about or not p.grant or key in consents.sure(call.subject)
+        if question(call) in controls.questions and bare(call, operation) and consented:
+            yield from _judge(exchange, counts, controls, day)
+        counts.note(exchange, day)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Controls:
+    """What was answered in a history: questions, and methods either way."""
+
+    questions: frozenset[tuple[str, str, str]]
+    batch: frozenset[str]
+    attended: frozenset[str]
+    fresh: frozenset[str]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Counts:
+    """How often (subject, method) was served on a day, either way."""
+
+    quota: int
+    attended: Counter[Slot] = field(default_factory=Counter[Slot])
+    batch: Counter[Slot] = field(default_factory=Counter[Slot])
+    tried: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    refused: set[Slot] = field(default_factory=set[Slot])
+
+    def note(self, exchange: Exchange, day: date | datetime) -> None:
+        call = exchange.call
+        slot = (call.subject, call.operation, day)
+        served = exchange.accepted and plain(call)
         if call.present:
-            if slot in refused and call.operation in works:
-                yield must_be_served(EXHAUSTED, exchange, "the customer asks directly")
-            elif attended[slot]:
-                yield must_be_served(
-                    f"{call.operation}-unlimited", exchange, "there is no limit with the customer"
-                )
-            attended[slot] += exchange.accepted
-            continue
-        if not batch[slot] and attended[slot] > p.quota and call.operation in batch_works:
-            yield must_be_served(NOT_COUNTED, exchange, "only attended calls came before")
-        batch[slot] += exchange.accepted
-        if exchange.refused and batch[slot] >= p.quota:
-            refused.add(slot)
+            self.attended[slot] += served
+            return
+        self.tried.add(slot[:2])
+        self.batch[slot] += served
+        if exchange.refused and self.batch[slot] >= self.quota:
+            self.refused.add(slot)
+
+
+def _judge(
+    exchange: Exchange, counts: _Counts, controls: Controls, day: date | datetime
+) -> Iterator[Evidence]:
+    call = exchange.call
+    slot = (call.subject, call.operation, day)
+    if not call.present:
+        alone = slot[:2] not in counts.tried and counts.attended[slot] > counts.quota
+        if alone and call.operation in controls.batch:
+            evidence = must_be_served(NOT_COUNTED, exchange, "only attended calls came before")
+            known = call.subject in controls.fresh
+            yield evidence if known else doubt(evidence, "earlier calls may be unknown")
+    elif slot in counts.refused and call.operation in controls.attended:
+        yield must_be_served(EXHAUSTED, exchange, "the customer asks directly")
+    elif counts.attended[slot] and not (exchange.accepted and counts.attended[slot] < counts.quota):
+        yield must_be_served(
+            f"{call.operation}-unlimited", exchange, "there is no limit with the customer"
+        )
 
 
 RULE = Rule(

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 from zoneinfo import ZoneInfo
 
 from assay.history import Call, History, Holding
 from assay.model import Capability, Clause, Contract, Operation, Party
 from assay.rules import params, script
-from assay.rules.folds import AGREES, DISAGREES, UNCLEAR, Walk, describe, earliest, walks
+from assay.rules.folds import AGREES, DISAGREES, UNCLEAR, Walk, bare, describe, earliest, walks
 from assay.rules.rule import Facet, Rule, Script, Want, needs
 from assay.verdict import Evidence
 
@@ -93,24 +93,41 @@ def probe(p: Params, scenario: str) -> Script:
 
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge every walk in the mode for a customer who has older entries."""
-    controlled: set[str] = set()
-    for walk in walks(history, p.operation.id):
-        if walk.call.mode is None and walk.ended:
-            controlled.add(walk.call.subject)
-        elif walk.call.mode == p.mode and walk.call.subject in controlled:
-            yield _judge(p, walk)
+    """Judge every walk in the mode about something that was shown without it."""
+    subjects = history.subjects
+    asked = tuple(walks(history, p.operation.id))
+    controlled = {
+        _about(p, one)
+        for one in asked
+        if one.call.mode is None and one.ended and one.items and bare(one.call, p.operation)
+    }
+    for walk in asked:
+        subject, key = _about(p, walk)
+        if walk.call.mode == p.mode and (subject, key) in controlled:
+            owned = subjects[subject].owned(key) if subject in subjects else None
+            limit = earliest(walk.pages[0].at, p.days, p.zone)
+            more = owned is not None and any(one.on < limit for one in owned.entries)
+            yield from _judge(walk, limit, more=more)
 
 
-def _judge(p: Params, walk: Walk) -> Evidence:
+def _about(p: Params, walk: Walk) -> tuple[str, str]:
+    return walk.call.subject, str(walk.call.arguments.get(p.operation.about or ""))
+
+
+def _judge(walk: Walk, limit: date, *, more: bool) -> Iterator[Evidence]:
+    """Judge a walk; `more` tells if there is anything older that it could show."""
     first = walk.pages[0]
-    limit = earliest(first.at, p.days, p.zone)
     older = [item for item in walk.items if item.on and item.on < limit]
-    if first.refused or (walk.ended and not older):
+    undated = any(item.on is None for item in walk.items)
+    if older:
+        agreement = DISAGREES
+    elif first.refused or (walk.ended and more and not undated):
         agreement = AGREES
+    elif walk.ended and not more:
+        return
     else:
-        agreement = DISAGREES if older else UNCLEAR
-    return Evidence(
+        agreement = UNCLEAR
+    yield Evidence(
         facet=FACET,
         agreement=agreement,
         expected=f"a refusal, or nothing before {limit}",

@@ -10,10 +10,10 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from assay.history import Call, Exchange, History, Holding
+from assay.history import Call, Exchange, History, Holding, Subject
 from assay.model import Capability, Clause, Contract, Operation, Party
 from assay.rules import params, script
-from assay.rules.folds import AGREES, DISAGREES
+from assay.rules.folds import AGREES, DISAGREES, UNCLEAR
 from assay.rules.rule import Facet, Rule, Script, needs
 from assay.verdict import Evidence
 
@@ -54,7 +54,11 @@ def price(p: Params, scenario: str) -> int:
         for one in p.operations
         if one != p.grant
     )
-    return asked + (2 if p.grant else 0)
+    return asked + (1 if p.grant else 0) + (1 if p.grant and _guarded(p) else 0)
+
+
+def _guarded(p: Params) -> Operation | None:
+    return next((one for one in p.operations if one.about), None)
 
 
 def probe(p: Params, scenario: str) -> Script:
@@ -65,13 +69,13 @@ def probe(p: Params, scenario: str) -> Script:
         "psu",
         *(Holding(resource=root.id, entries=entries) for root in script.roots(p.contract)),
     )
-    guarded = next((one for one in p.operations if one.about), None)
+    guarded = _guarded(p)
     if p.grant and guarded:
         yield from script.send(
             Call(
                 operation=guarded.id,
                 subject="psu",
-                arguments=script.arguments(guarded, psu.owns[0].key),
+                arguments=script.arguments(guarded, _first(p, guarded, psu)),
                 deviation="before any consent",
             )
         )
@@ -79,7 +83,9 @@ def probe(p: Params, scenario: str) -> Script:
     for operation in p.operations:
         if operation == p.grant:
             continue
-        for key in [one.key for one in psu.owns][: None if operation.about else 1]:
+        about = script.owners(p.contract, operation)
+        keys = [one.key for one in psu.owns if one.resource in about]
+        for key in keys if operation.about else keys[:1]:
             yield from script.send(
                 Call(
                     operation=operation.id,
@@ -87,6 +93,11 @@ def probe(p: Params, scenario: str) -> Script:
                     arguments=script.arguments(operation, key),
                 )
             )
+
+
+def _first(p: Params, operation: Operation, psu: Subject) -> str:
+    about = script.owners(p.contract, operation)
+    return next(one.key for one in psu.owns if one.resource in about)
 
 
 def is_json(media_type: str) -> bool:
@@ -98,12 +109,15 @@ def _refuse(name: str) -> object:
     raise ValueError(f"{name} is no JSON")
 
 
-def _broken(body: bytes) -> str:
-    """Say why a body is not JSON (RFC 8259); empty when it is."""
+def _broken(body: bytes) -> str | None:
+    """Say why a body is not JSON (RFC 8259); empty when it is, None when it is too deep."""
     try:
-        json.loads(body.decode("utf-8"), parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
-        return str(error) or "it is nested too deep"
+        # Numbers are left as they stand: one of 5,000 digits is still JSON.
+        json.loads(body.decode("utf-8"), parse_constant=_refuse, parse_int=str, parse_float=str)
+    except ValueError as error:
+        return str(error)
+    except RecursionError:
+        return None
     return ""
 
 
@@ -122,9 +136,13 @@ def _judge(exchange: Exchange) -> Iterator[Evidence]:
         broken = _broken(wire.body)
         yield Evidence(
             facet="json",
-            agreement=DISAGREES if broken else AGREES,
+            agreement=UNCLEAR if broken is None else DISAGREES if broken else AGREES,
             expected=f"well-formed JSON, as {wire.media_type} says",
-            seen=f"it is not: {broken}" if broken else "it is",
+            seen="it is nested too deep to tell"
+            if broken is None
+            else f"it is not: {broken}"
+            if broken
+            else "it is",
             exchanges=(exchange.n,),
         )
     if 200 <= wire.status < 300:  # noqa: PLR2004 -- the class of success

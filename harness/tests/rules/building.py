@@ -1,0 +1,224 @@
+"""Literal histories, and a bank that obliges, for the tests of the rules.
+
+A history is written as what was asked and what came back, in order; numbers and
+times are filled in. Nothing here knows what a rule expects.
+"""
+
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
+from itertools import count
+from zoneinfo import ZoneInfo
+
+from assay.history import (
+    Accepted,
+    Advance,
+    Advanced,
+    Arrange,
+    Call,
+    Cause,
+    Entry,
+    Exchange,
+    History,
+    Indeterminate,
+    Item,
+    Owned,
+    Rejected,
+    Subject,
+    Unavailable,
+    Wire,
+)
+from assay.obligation import obligations
+from assay.parse import find_contract, parse_contract
+from assay.rules import rules
+from assay.rules.eligibility import states, surely_listed
+
+PARIS = ZoneInfo("Europe/Paris")
+#: A quiet Wednesday morning.
+AT = datetime(2026, 9, 16, 10, 0, tzinfo=PARIS)
+TODAY = date(2026, 9, 16)
+AISP = replace(parse_contract(find_contract("aisp")), zone=PARIS)
+
+# -- what came back: an outcome and the status that it had ------------------------
+NO = Rejected(), 403
+UNKNOWN = Rejected(), 401
+GONE = Unavailable(), 404
+FAILED = Indeterminate(cause=Cause.SERVER, why="the target failed (503)"), 503
+LOST = Indeterminate(cause=Cause.TRANSPORT, why="no answer within 10 s"), 0
+ODD = Indeterminate(cause=Cause.BINDING, why="the profile does not know status 302"), 302
+DONE = Accepted(), 200
+NONE = Accepted(items=()), 200
+
+
+def listed(*items, next=None, **values):
+    """Say that a list came back; a text stands for an item with this key."""
+    made = tuple(Item(key=one) if isinstance(one, str) else one for one in items)
+    return Accepted(items=made, next=next, values=values), 200
+
+
+def leaked(*keys):
+    """Say that it was refused, with items in the refusal all the same."""
+    return Rejected(leaked=tuple(Item(key=key) for key in keys)), 403
+
+
+def item(key=None, on=None, resource=None, **fields):
+    """Make one item of a list."""
+    return Item(key=key, on=on, resource=resource, fields=fields)
+
+
+# -- what was asked ---------------------------------------------------------------
+def ask(operation, came, about=None, *, by="psu", at=None, wire=None, **call):
+    """Write one exchange down; ``about`` is an IBAN, ``arguments`` anything else."""
+    outcome, status = came
+    arguments = dict(call.pop("arguments", {}))
+    if about is not None:
+        arguments["iban"] = about
+    return Exchange(
+        n=0,
+        at=at,
+        call=Call(operation=operation, subject=by, arguments=arguments, **call),
+        outcome=outcome,
+        wire=Wire(method="GET", url="https://bank.example/x", status=status, **(wire or {})),
+    )
+
+
+def consent(*keys, by="psu", came=DONE, **call):
+    """Write a transmitted consent down."""
+    return ask("consents", came, arguments={"accounts": list(keys)}, by=by, **call)
+
+
+def owner(name="psu", *things, fresh=True, now=AT):
+    """Write down that a subject exists."""
+    return Subject(name=name, now=now, owns=things, fresh=fresh)
+
+
+def account(key="A1", *days, **traits):
+    """Make an account with an entry so many days ago for each number."""
+    entries = tuple(Entry(key=f"{key}-{n}", on=TODAY - timedelta(days=n)) for n in days)
+    return Owned(key=key, resource="account", traits=traits, entries=entries)
+
+
+def card(key="C1", *days, **traits):
+    """Make a card likewise."""
+    return replace(account(key, *days, **traits), resource="card")
+
+
+def history(*events):
+    """Number the exchanges and let a second pass between them, where nothing else is said."""
+    numbers = count(1)
+    out = []
+    for event in events:
+        if isinstance(event, Exchange):
+            n = next(numbers)
+            out.append(replace(event, n=n, at=event.at or AT + timedelta(seconds=n)))
+        else:
+            out.append(event)
+    return History(events=tuple(out))
+
+
+# -- what a check says of it ------------------------------------------------------
+def ruled(clause, zone=PARIS, **changed):
+    """Return a clause's rule and parameters, with some of its words changed."""
+    contract = replace(AISP, zone=zone)
+    found = next(one for one in contract.clauses if one.id == clause)
+    found = replace(found, params={**found.params, **changed})
+    rule = rules()[found.kind]
+    return rule, rule.parse(found, contract)
+
+
+def check(clause, *events, zone=PARIS, **changed):
+    """Return what a clause's check says of a history: ``facet agreement [calls]``."""
+    rule, params = ruled(clause, zone, **changed)
+    return [
+        f"{one.facet} {one.agreement.value} {','.join(map(str, one.exchanges))}"
+        for one in rule.check(params, history(*events))
+    ]
+
+
+# -- probes -----------------------------------------------------------------------
+PAGES = {"accounts": 5, "transactions": 15}
+BELOW = {"balances": 3, "transactions": None}
+
+
+@dataclass
+class Obliging:
+    """A bank that does what it is asked, page by page, and lets everybody in."""
+
+    now: datetime = AT
+    contract: object = AISP
+    people: dict = field(default_factory=dict)
+    steps: list = field(default_factory=list)
+    events: list = field(default_factory=list)
+
+    def play(self, script):
+        """Run a probe to its end, and return the calls that it made."""
+        step = next(script, None)
+        while step is not None:
+            self.steps.append(step)
+            reply = self.answer(step)
+            self.events.append(reply)
+            try:
+                step = script.send(reply)
+            except StopIteration:
+                break
+        return [step for step in self.steps if isinstance(step, Call)]
+
+    def answer(self, step):
+        if isinstance(step, Advance):
+            self.now = step.to or self.now
+            return Advanced(now=self.now)
+        if isinstance(step, Arrange):
+            owns = tuple(
+                Owned(
+                    key=f"{step.subject}-{n}-{m}",
+                    resource=holding.resource,
+                    traits=holding.traits,
+                    entries=tuple(
+                        Entry(key=f"{step.subject}-{n}-{m}-{k}", on=on)
+                        for k, on in enumerate(holding.entries or ())
+                    ),
+                )
+                for n, holding in enumerate(step.holdings)
+                for m in range(holding.count)
+            )
+            self.people[step.subject] = Subject(name=step.subject, now=self.now, owns=owns)
+            return self.people[step.subject]
+        n = 1 + sum(isinstance(event, Exchange) for event in self.events)
+        wire = Wire(method="GET", url="https://bank.example/x", status=200)
+        return Exchange(n=n, at=self.now, call=step, outcome=self.page(step), wire=wire)
+
+    def page(self, call):
+        operation = self.contract.operations[call.operation]
+        if not operation.lists:
+            return Accepted()
+        items = self.items(operation, call)
+        size = PAGES.get(call.operation, 100)
+        number = int(call.follow.rpartition("=")[2]) if call.follow else 0
+        more = (number + 1) * size < len(items)
+        return Accepted(
+            items=tuple(items[number * size : (number + 1) * size]),
+            next=f"{call.operation}?{call.arguments}&page={number + 1}" if more else None,
+        )
+
+    def items(self, operation, call):
+        owns = self.people[call.subject].owns
+        if not operation.about:
+            listing = states(self.contract)
+            return [
+                Item(key=one.key, resource=one.resource)
+                for one in owns
+                if surely_listed(listing, one, self.now)
+            ]
+        key = call.arguments[operation.about]
+        one = next(got for each in self.people.values() if (got := each.owned(key)))
+        since = self.now.date() - timedelta(days=90)
+        return [Item(key=entry.key, on=entry.on) for entry in one.entries if entry.on >= since]
+
+
+def facets():
+    """Return (obligation, rule, parameters) of everything that the contract asks."""
+    out = []
+    for one in obligations(AISP):
+        if one.kind != "unspecified":
+            rule, params = ruled(one.clause)
+            out.append((one, rule, params))
+    return out

@@ -1,0 +1,205 @@
+"""Whatever happened, a check says what it sees, and nothing of what it is not about."""
+
+import copy
+from datetime import timedelta
+
+import pytest
+from building import (
+    AISP,
+    AT,
+    DONE,
+    FAILED,
+    GONE,
+    LOST,
+    NO,
+    NONE,
+    ODD,
+    UNKNOWN,
+    account,
+    ask,
+    card,
+    history,
+    leaked,
+    owner,
+    ruled,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.history import Accepted, Advanced, Item, Malformed
+from assay.verdict import Agreement
+
+KEYS = ["A1", "A2", "C1", "B1", "nobody's"]
+TRAITS = st.dictionaries(
+    st.sampled_from(["savings", "inactive", "never-used", "last-used", "odd"]),
+    st.sampled_from([True, False, None, "2026-07-16", "2026-07-17", "soon"]),
+    max_size=2,
+)
+AGES = st.lists(st.integers(-1, 200), max_size=20)
+VALUES = st.none() | st.sampled_from(["EUR", "CLBD", "", "4111111111111111"]) | st.integers(0, 9)
+
+
+@st.composite
+def items(draw):
+    ages = st.none() | st.integers(-1, 200)
+    age = draw(ages)
+    return Item(
+        key=draw(st.none() | st.sampled_from([*KEYS, *(f"k{n}" for n in range(20))])),
+        on=None if age is None else AT.date() - timedelta(days=age),
+        resource=draw(st.sampled_from([None, "account", "card", "vault"])),
+        fields=draw(st.dictionaries(st.sampled_from(["iban", "balanceType", "currency"]), VALUES)),
+    )
+
+
+@st.composite
+def accepted(draw):
+    return (
+        Accepted(
+            items=tuple(draw(st.lists(items(), max_size=7))),
+            next=draw(st.sampled_from([None, None, "p1", "p2"])),
+            values=draw(st.sampled_from([{}, {"PsuIdentity": "P1"}, {"PsuIdentity": None}])),
+        ),
+        200,
+    )
+
+
+CAME = st.one_of(
+    accepted(), st.sampled_from([DONE, NONE, NO, GONE, UNKNOWN, FAILED, LOST, ODD, leaked("A1")])
+)
+INSTANTS = st.none() | st.builds(
+    lambda hours, seconds: AT + timedelta(hours=hours, seconds=seconds),
+    st.integers(-24 * 3, 24 * 45),
+    st.integers(-90, 90),
+)
+#: Links and bodies, good, odd and hostile.
+WIRES = st.fixed_dictionaries(
+    {},
+    optional={
+        "body": st.sampled_from([b"{}", b"{", b"[" * 9999, b"\xff"]),
+        "headers": st.sampled_from([(), (("Content-Type", "application/json"),)]),
+        "links": st.sampled_from([("/x",), ("http://[", "https://bank.example:x/"), ("",)]),
+    },
+)
+
+
+@st.composite
+def calls(draw):
+    operation = draw(st.sampled_from([*AISP.operations]))
+    arguments = draw(
+        st.dictionaries(
+            st.sampled_from(["iban", "since", "limit"]),
+            st.sampled_from([*KEYS, "2026-01-01", "2026-09-01", 7, None]),
+        )
+    )
+    if operation == "consents":
+        keys = st.lists(st.sampled_from(KEYS), max_size=3)
+        arguments["accounts"] = draw(st.one_of(keys, keys, st.just("A1"), st.none()))
+    rarely = st.sampled_from([None, None, None, "odd"])
+    return ask(
+        operation,
+        draw(CAME),
+        draw(st.sampled_from([None, *KEYS])),
+        by=draw(st.sampled_from(["psu", "other", "stranger"])),
+        at=draw(INSTANTS),
+        wire=draw(WIRES),
+        arguments=arguments,
+        present=draw(st.booleans()),
+        follow=draw(st.sampled_from([None, None, None, "p1", "p2"])),
+        alias=draw(st.sampled_from([None, None, 0])),
+        mode=draw(st.sampled_from([None, None, None, "extended_transaction_history"])),
+        credentials=draw(rarely) is not None,
+        malformed=draw(st.sampled_from([None, None, None, *Malformed])),
+    )
+
+
+@st.composite
+def subjects(draw, name):
+    things = [
+        draw(st.sampled_from([account, card]))(key, *draw(AGES), **draw(TRAITS))
+        for key in draw(st.lists(st.sampled_from(KEYS[:4]), unique=True, max_size=4))
+    ]
+    return owner(name, *things, fresh=draw(st.booleans()))
+
+
+@st.composite
+def histories(draw):
+    names = draw(st.sampled_from([[], ["psu"], ["psu", "other"]]))
+    people = [draw(subjects(name)) for name in names]
+    happened = draw(st.lists(calls(), max_size=14))
+    # The same question again and again is what quotas are about.
+    for one in draw(st.lists(st.sampled_from(happened), max_size=2)) if happened else ():
+        happened += [one] * draw(st.integers(1, 6))
+    return history(*people, *happened, Advanced(now=AT))
+
+
+CLAUSES = [one.id for one in AISP.clauses]
+ZONES = {"Paris": ruled("maintenance")[1].zone, "unknown": None}
+RULED = {(clause, zone): ruled(clause, ZONES[zone]) for clause in CLAUSES for zone in ZONES}
+
+
+@settings(max_examples=80, deadline=None)
+@given(histories())
+def test_every_check_takes_any_history(events):
+    """It never raises, cites what happened, keeps to its own facets, and changes nothing."""
+    before, numbers = copy.deepcopy(events), {one.n for one in events.exchanges}
+    for (clause, zone), (rule, params) in RULED.items():
+        names = {one.id for one in rule.facets(params)}
+        found = list(rule.check(params, events))
+
+        assert {one.facet for one in found} <= names, (clause, zone)
+        assert all(one.exchanges and set(one.exchanges) <= numbers for one in found)
+        assert found == list(rule.check(params, events))
+    assert before == events
+
+
+@settings(max_examples=40, deadline=None)
+@given(histories())
+def test_time_outs_alone_convict_nobody(events):
+    """A history in which nothing ever came back holds no agreement either way."""
+    silent = history(
+        *(
+            ask(
+                one.call.operation,
+                LOST,
+                by=one.call.subject,
+                arguments=one.call.arguments,
+                present=one.call.present,
+                follow=one.call.follow,
+            )
+            for one in events.exchanges
+        )
+    )
+    for rule, params in RULED.values():
+        assert {Agreement.UNCLEAR} >= {one.agreement for one in rule.check(params, silent)}
+
+
+@settings(max_examples=40, deadline=None)
+@given(histories())
+def test_a_bank_that_knows_nobody_is_neither_acquitted_nor_convicted(events):
+    """Where every call is answered "who are you?", no control is ever accepted."""
+    strange = history(
+        *(one for one in events.events if hasattr(one, "owns")),
+        *(
+            ask(
+                one.call.operation,
+                UNKNOWN,
+                by=one.call.subject,
+                arguments=one.call.arguments,
+                present=one.call.present,
+                mode=one.call.mode,
+                credentials=one.call.credentials,
+            )
+            for one in events.exchanges
+        ),
+    )
+    for rule, params in RULED.values():
+        assert {Agreement.UNCLEAR} >= {one.agreement for one in rule.check(params, strange)}
+
+
+@pytest.mark.parametrize("clause", CLAUSES)
+def test_nothing_is_concluded_from_nothing(clause):
+    """An empty history, and one in which somebody merely exists, hold no evidence."""
+    rule, params = ruled(clause)
+
+    for events in (history(), history(owner("psu", account("A1", 1), card("C1")))):
+        assert [] == list(rule.check(params, events))

@@ -1,0 +1,237 @@
+"""`available` judges answers to valid calls, other names, and malformed calls."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from building import (
+    AT,
+    DONE,
+    FAILED,
+    GONE,
+    LOST,
+    NO,
+    NONE,
+    ODD,
+    UNKNOWN,
+    account,
+    ask,
+    card,
+    check,
+    consent,
+    item,
+    listed,
+    owner,
+    ruled,
+)
+
+from assay.history import Malformed
+
+PSU = owner("psu", account("A1"), account("A2"), card("C1"))
+OTHER = owner("other", account("B1"))
+
+
+@pytest.mark.parametrize(
+    ("came", "says"),
+    [
+        (listed("A1"), "agrees"),
+        (NONE, "agrees"),
+        (NO, "disagrees"),
+        (GONE, "disagrees"),
+        (FAILED, "disagrees"),
+        (UNKNOWN, "unclear"),
+        (LOST, "unclear"),
+        (ODD, "unclear"),
+    ],
+)
+def test_a_method_must_answer_a_valid_call(came, says):
+    """A refusal or failure breaks it; a time-out or unknown credentials leave it open."""
+    assert [f"answers {says} 1"] == check("accounts.available", PSU, ask("accounts", came))
+
+
+def test_data_of_a_consented_account_must_be_answered():
+    """Once the consent covers it, a refusal is a violation."""
+    assert ["answers disagrees 2"] == check(
+        "balances.available", PSU, consent("A1"), ask("balances", NO, "A1")
+    )
+
+
+def test_recorded_traffic_is_judged_by_the_consent_alone():
+    """With no roster, what was consented to must be answered all the same."""
+    assert ["answers disagrees 2"] == check(
+        "balances.available", consent("A1"), ask("balances", NO, "A1")
+    )
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [ask("balances", NO, "A1")],
+        [consent("A2"), ask("balances", NO, "A1")],
+        [consent("A1", came=NO), ask("balances", NO, "A1")],
+        [consent("A1", came=LOST), ask("balances", NO, "A1")],
+        [consent("A1"), consent("A2"), ask("balances", NO, "A1")],
+        [consent("A1", by="other"), ask("balances", NO, "A1")],
+        [consent("B1"), ask("balances", NO, "B1")],
+        [consent("A1"), ask("balances", NO)],
+        [consent("A1"), ask("balances", NO, "A1", mode="full")],
+        [consent("A1"), ask("balances", NO, "A1", arguments={"limit": 1})],
+        [consent("A1"), ask("balances", NO, "A1", present=False)],
+        [consent("A1"), ask("balances", NO, "A1", credentials=True)],
+    ],
+    ids=[
+        "no consent",
+        "another one consented",
+        "consent refused",
+        "consent lost",
+        "consent perhaps replaced",
+        "another's consent",
+        "another's account",
+        "nothing named",
+        "in a mode",
+        "with more arguments",
+        "without the customer",
+        "with credentials",
+    ],
+)
+def test_a_refusal_that_may_be_right_is_no_evidence(events):
+    """Only a call that surely had to be answered can convict."""
+    assert [] == check("balances.available", PSU, OTHER, *events)
+
+
+def test_data_of_what_is_not_listed_need_not_be_answered():
+    """A savings account in a consent gives no right to its balances."""
+    saver = owner("psu", account("A1", savings=True))
+
+    assert [] == check("balances.available", saver, consent("A1"), ask("balances", NO, "A1"))
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [(("A1", "C1"), ["answers disagrees 1"]), (("B1",), []), ((), [])],
+    ids=["own", "foreign", "none"],
+)
+def test_a_refused_consent_convicts_only_if_all_in_it_is_the_customers(keys, says):
+    """A bank may refuse a consent to things that are not there."""
+    assert says == check("consents.available", PSU, OTHER, consent(*keys, came=NO))
+
+
+def test_a_refused_consent_of_a_stranger_to_the_roster_is_no_evidence():
+    """In recorded traffic nobody knows whether the accounts exist."""
+    assert [] == check("consents.available", consent("A1", came=NO))
+
+
+def test_an_interface_without_consent_is_judged_by_the_roster():
+    """Where nothing is consented to, an own account must be answered, a foreign one not."""
+    rule, params = ruled("balances.available")
+    params = replace(params, grant=None)
+    from building import history
+
+    def says(*events):
+        return [one.agreement.value for one in rule.check(params, history(*events))]
+
+    assert ["disagrees"] == says(PSU, ask("balances", NO, "A1"))
+    assert [] == says(PSU, ask("balances", NO, "B1"))
+    assert [] == says(ask("balances", NO, "A1"))
+    assert ["agrees"] == says(ask("balances", listed("x"), "A1"))
+
+
+MAIN = ask("balances", listed(item(balanceType="CLBD")), "A1")
+
+
+@pytest.mark.parametrize(
+    ("came", "says"),
+    [
+        (listed(item(balanceType="CLBD")), "agrees"),
+        (listed(item(balanceType="VALU")), "disagrees"),
+        (listed(), "disagrees"),
+        (NO, "disagrees"),
+        (FAILED, "disagrees"),
+        (LOST, "unclear"),
+    ],
+)
+def test_another_name_gives_the_same_data(came, says):
+    """Items are compared one by one; a time-out leaves it open."""
+    events = check(
+        "balances.available", PSU, consent("A1"), MAIN, ask("balances", came, "A1", alias=0)
+    )
+
+    assert [f"aliases-agree {says} 2,3"] == events[1:]
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [ask("balances", NO, "A1"), ask("balances", listed("x"), "A1", alias=0)],
+        [ask("balances", listed("x"), "A1", alias=0)],
+        [MAIN, ask("balances", listed("y"), "A2", alias=0)],
+        [MAIN, ask("balances", listed("y"), "A1", by="other", alias=0)],
+        [MAIN, consent("A2"), ask("balances", NO, "A1", alias=0)],
+        [MAIN, ask("balances", listed("y"), "A1", alias=0, at=AT + timedelta(hours=1))],
+        [ask("balances", listed(item()), "A1"), ask("balances", listed(item()), "A1", alias=0)],
+        [ask("balances", NONE, "A1"), ask("balances", NONE, "A1", alias=0)],
+    ],
+    ids=[
+        "the main name refused",
+        "the main name never asked",
+        "another account",
+        "another customer",
+        "a consent between",
+        "much later",
+        "nothing to tell items by",
+        "nothing there",
+    ],
+)
+def test_names_are_compared_only_where_it_can_tell(events):
+    """What differs by right, or could not have differed, is no evidence."""
+    assert [] == [
+        one for one in check("balances.available", PSU, OTHER, *events) if "aliases" in one
+    ]
+
+
+BENT = {"malformed": Malformed.NOT_JSON}
+
+
+@pytest.mark.parametrize(
+    ("came", "survives", "refuses"),
+    [
+        (NO, "agrees", "agrees"),
+        (DONE, "agrees", "disagrees"),
+        (FAILED, "disagrees", "unclear"),
+        (LOST, "unclear", "unclear"),
+    ],
+)
+def test_a_body_that_is_no_json_is_refused_in_good_order(came, survives, refuses):
+    """To fail is one violation, to accept it another; a time-out is neither."""
+    assert [
+        "answers agrees 1",
+        f"survives-malformed {survives} 2",
+        f"refuses-malformed {refuses} 2",
+    ] == check("consents.available", PSU, consent("A1"), consent("A1", came=came, **BENT))
+
+
+def test_a_malformed_read_may_be_served_or_refused():
+    """What a bad identifier should get is left open, as long as nothing breaks."""
+    for came in (NO, listed("x")):
+        assert ["survives-malformed agrees 3"] == [
+            one
+            for one in check(
+                "balances.available",
+                consent("A1"),
+                MAIN,
+                ask("balances", came, "A1", malformed=Malformed.BAD_IDENTIFIER),
+            )
+            if "malformed" in one
+        ]
+
+
+@pytest.mark.parametrize("by", ["psu", "other"])
+def test_without_a_control_a_malformed_call_says_nothing(by):
+    """The same customer must have been answered before."""
+    events = [] if by == "psu" else [consent("B1", by="other")]
+
+    assert [] == [
+        one
+        for one in check("consents.available", *events, consent("A1", came=NO, **BENT))
+        if "malformed" in one
+    ]

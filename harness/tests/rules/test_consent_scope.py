@@ -1,0 +1,216 @@
+"""`consent-scope` judges who was served what, by whose consent."""
+
+from datetime import timedelta
+
+import pytest
+from building import (
+    AT,
+    DONE,
+    FAILED,
+    GONE,
+    LOST,
+    NO,
+    NONE,
+    UNKNOWN,
+    account,
+    ask,
+    card,
+    check,
+    consent,
+    leaked,
+    listed,
+    owner,
+)
+
+PSU = owner("psu", account("A1", 1, 2), account("A2", 1), card("C1", 1))
+OTHER = owner("other", account("B1", 1), account("B2", 1))
+DATA = listed("x")
+
+
+def says(*events):
+    return check("consent.scope", PSU, OTHER, *events)
+
+
+def balances(came, about="A1", **how):
+    return ask("balances", came, about, **how)
+
+
+@pytest.mark.parametrize(
+    ("came", "agreement"),
+    [
+        (DATA, "agrees"),
+        (NO, "disagrees"),
+        (GONE, "disagrees"),
+        (NONE, "disagrees"),
+        (UNKNOWN, "unclear"),
+        (DONE, "unclear"),
+        (FAILED, "unclear"),
+        (LOST, "unclear"),
+    ],
+)
+def test_what_was_consented_to_is_served(came, agreement):
+    """Nothing at all is a violation where something is; a failure is none."""
+    assert [f"balance-granted {agreement} 2"] == says(consent("A1"), balances(came))
+
+
+@pytest.mark.parametrize("ages", [(), (30, 60), (-3,)], ids=["none", "old only", "to come"])
+def test_an_empty_answer_is_open_where_nothing_need_be_shown(ages):
+    """A history may be short, and an account empty."""
+    psu = owner("psu", account("A1", *ages))
+
+    assert ["transaction-granted unclear 2"] == check(
+        "consent.scope", psu, consent("A1"), ask("transactions", NONE, "A1")
+    )
+
+
+@pytest.mark.parametrize(
+    ("came", "agreement"),
+    [
+        (NO, "agrees"),
+        (GONE, "agrees"),
+        (UNKNOWN, "agrees"),
+        (DATA, "disagrees"),
+        (DONE, "disagrees"),
+        (leaked("x"), "disagrees"),
+        (NONE, "unclear"),
+        (FAILED, "unclear"),
+        (LOST, "unclear"),
+    ],
+)
+def test_what_was_not_is_refused(came, agreement):
+    """Before any consent, for another account, and for another's account."""
+    control = consent("A1"), balances(DATA)
+    theirs = consent("B1", by="other"), balances(DATA, "B1", by="other")
+
+    assert f"balance-before {agreement} 1" in says(balances(came), *control)
+    assert f"balance-refused {agreement} 3" in says(*control, balances(came, "A2"))
+    assert f"balance-foreign {agreement} 5" in says(*control, *theirs, balances(came, "B1"))
+
+
+@pytest.mark.parametrize(
+    "control",
+    [
+        [],
+        [consent("A1")],
+        [consent("A1"), balances(NO)],
+        [consent("A1"), balances(NONE)],
+        [balances(DATA)],
+        [consent("A1", came=LOST), balances(DATA)],
+        [consent("C1"), ask("transactions", DATA, "C1")],
+    ],
+    ids=["none", "not asked", "refused", "empty", "unconsented", "doubtful", "another method"],
+)
+def test_without_the_control_a_refusal_and_a_leak_say_nothing(control):
+    """The same question about a granted thing must have been answered."""
+    for came in (NO, DATA):
+        assert not [
+            one
+            for one in says(balances(came, "A2"), *control)
+            if "before" in one or "refused" in one
+        ]
+
+
+def test_what_is_foreign_takes_two_controls():
+    """Its owner was served it, and the caller something own."""
+    ours = [consent("A1"), balances(DATA)]
+    theirs = [consent("B1", by="other"), balances(DATA, "B1", by="other")]
+    for events in (ours, theirs, []):
+        assert [] == [one for one in says(*events, balances(NO, "B1")) if "foreign" in one]
+
+    # The owner's consent is for another one: it may be refused for want of that.
+    assert [] == [one for one in says(*ours, *theirs, balances(NO, "B2")) if "foreign" in one]
+
+
+def test_a_thing_of_two_owners_is_foreign_to_neither():
+    """A joint account may be read by each with an own consent."""
+    other = owner("other", account("A1", 1, 2), account("B1", 1))
+
+    assert ["balance-granted agrees 3", "balance-granted agrees 4"] == check(
+        "consent.scope",
+        PSU,
+        other,
+        consent("A1"),
+        consent("A1", by="other"),
+        balances(DATA),
+        balances(DATA, by="other"),
+    )
+
+
+def test_a_second_consent_leaves_the_first_ones_account_open():
+    """It may replace the former or add to it."""
+    events = [consent("A1"), balances(DATA), consent("A2"), balances(DATA, "A2")]
+
+    for came in (NO, DATA):
+        assert ["balance-granted agrees 2", "balance-granted agrees 4"] == says(
+            *events, balances(came)
+        )
+    assert "outstanding-granted agrees 6" in says(*events, consent("C1"), balances(DATA, "C1"))
+
+
+@pytest.mark.parametrize("came", [LOST, FAILED])
+def test_a_consent_that_failed_may_have_been_taken(came):
+    """What follows it is neither before a consent nor outside it."""
+    later = [consent("A1"), balances(DATA)]
+
+    assert ["balance-granted agrees 4"] == says(consent("A1", came=came), balances(DATA), *later)
+    assert ["balance-granted agrees 4", "balance-refused disagrees 5"] == says(
+        consent("A1", came=came), balances(NO), *later, balances(DATA, "A2")
+    )
+
+
+def test_a_refused_consent_is_none():
+    """What is served after it is served before any consent."""
+    assert "balance-before disagrees 2" in says(
+        consent("A1", came=NO), balances(DATA), consent("A1"), balances(DATA)
+    )
+
+
+def test_of_a_customer_who_was_there_before_only_refusals_are_sure():
+    """An older consent may still hold: that can acquit, but not convict."""
+    psu = owner("psu", *PSU.owns, fresh=False)
+    later = [consent("A1"), balances(DATA)]
+
+    def first(came):
+        return check("consent.scope", psu, balances(came, "A2"), *later)
+
+    assert "balance-before agrees 1" in first(NO)
+    assert "balance-before unclear 1" in first(DATA)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"present": False},
+        {"arguments": {"since": "2020-01-01"}},
+        {"mode": "m"},
+        {"follow": "p2"},
+        {"credentials": True},
+    ],
+)
+def test_other_kinds_of_calls_may_be_refused_for_other_reasons(how):
+    """Without the customer there is a quota, and odd questions have odd answers."""
+    assert [] == says(consent("A1"), balances(NO, **how))
+    assert ["balance-granted agrees 2"] == says(
+        consent("A1"), balances(DATA), balances(NO, "A2", **how)
+    )
+
+
+def test_what_is_not_listed_need_not_be_served():
+    """A consent to a savings account gives no right to it."""
+    psu = owner("psu", account("A1", 1, savings=True))
+
+    assert [] == check("consent.scope", psu, consent("A1"), balances(NO))
+
+
+def test_each_kind_of_data_has_its_own_facets():
+    """Slips are a card's transactions."""
+    assert ["slip-granted agrees 2", "slip-granted disagrees 3"] == says(
+        consent("C1"),
+        ask("transactions", DATA, "C1"),
+        ask("transactions", NO, "C1", at=AT + timedelta(days=1)),
+    )
+
+
+def test_traffic_without_a_roster_says_nothing():
+    """Nobody knows whose account it is."""
+    assert [] == check("consent.scope", consent("A1"), balances(NO), balances(DATA, "A2"))

@@ -1,0 +1,236 @@
+"""`eligibility` judges who is listed by what is known of each, and no more."""
+
+import time
+from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from building import (
+    AISP,
+    AT,
+    FAILED,
+    NO,
+    PARIS,
+    account,
+    ask,
+    card,
+    check,
+    item,
+    listed,
+    owner,
+    ruled,
+)
+
+from assay.history import Advanced
+from assay.rules.eligibility import months_before, states, surely_listed
+
+RECENT = {"last-used": "2026-09-15"}
+
+
+def accounts(came, *things, **how):
+    return check("accounts.eligible", owner("psu", *things), ask("accounts", came), **how)
+
+
+def cards(used, came, *, at=None, edge="unspecified", zone=PARIS):
+    return check(
+        "cards.eligible",
+        owner("psu", card("C1", **RECENT), card("C2", **{"last-used": used})),
+        ask("accounts", came, at=at),
+        zone=zone,
+        recent={"trait": "last-used", "months": 2, "edge": edge},
+    )[1:]
+
+
+@pytest.mark.parametrize("trait", ["savings", "inactive", "offline"])
+def test_what_is_in_a_hidden_state_is_never_listed(trait):
+    """Each state is a facet; the control is a plain account in the same list."""
+    things = account("A1"), account("A2", **{trait: True})
+
+    assert [f"hides-{trait} agrees 1"] == accounts(listed("A1"), *things)
+    assert [f"hides-{trait} disagrees 1"] == accounts(listed("A1", "A2"), *things)
+    assert [f"hides-{trait} unclear 1"] == accounts(listed("A1", item()), *things)
+
+
+@pytest.mark.parametrize("came", [listed(), listed("A2"), NO, FAILED, listed("A1", next="2")])
+def test_without_the_control_in_a_whole_list_nothing_is_said(came):
+    """A bank that lists nothing hides nothing on purpose."""
+    assert [] == accounts(came, account("A1"), account("A2", savings=True))
+
+
+def test_a_narrowed_list_and_a_stranger_are_not_judged():
+    """Who is left out of a part of the list may stand on the rest of it."""
+    psu = owner("psu", account("A1"), account("A2", savings=True))
+
+    assert [] == check(
+        "accounts.eligible", psu, ask("accounts", listed("A1"), arguments={"limit": 1})
+    )
+    assert [] == check("accounts.eligible", ask("accounts", listed("A1")))
+
+
+def test_two_reasons_at_once_acquit_neither():
+    """Left out for one reason, it does not show that the other would have done."""
+    both = account("A2", savings=True, inactive=True)
+
+    assert [] == accounts(listed("A1"), account("A1"), both)
+    assert (
+        []
+        == check(
+            "cards.eligible",
+            owner(
+                "psu",
+                card("C1", **RECENT),
+                card("C2", inactive=True, **{"last-used": "2026-01-01"}),
+            ),
+            ask("accounts", listed("C1")),
+        )[1:]
+    )
+
+
+def test_a_state_of_which_the_clause_knows_nothing_is_let_pass():
+    """Other traits may have reasons of their own; false ones are none."""
+    things = account("A1", savings=False), account("A2", frozen=True), account("A3", savings=True)
+
+    assert ["hides-savings agrees 1"] == accounts(listed("A1"), *things)
+    assert ["lists-recent agrees 1"] == check(
+        "cards.eligible",
+        owner("psu", card("C1", **RECENT), card("C2", frozen=True, **RECENT)),
+        ask("accounts", listed("C1")),
+    )
+
+
+def test_a_recent_card_must_be_listed_with_no_control():
+    """It is its own control."""
+    psu = owner("psu", card("C1", **RECENT), card("C2", inactive=True))
+
+    assert ["lists-recent disagrees 1"] == check(
+        "cards.eligible", psu, ask("accounts", listed("A1"))
+    )
+
+
+def test_a_recent_but_inactive_card_is_hidden():
+    """Recent use does not make up for being inactive."""
+    psu = owner("psu", card("C1", **RECENT), card("C2", inactive=True, **RECENT))
+
+    assert ["lists-recent agrees 1", "hides-inactive disagrees 1"] == check(
+        "cards.eligible", psu, ask("accounts", listed("C1", "C2"))
+    )
+
+
+@pytest.mark.parametrize(
+    ("used", "edge", "seen", "says"),
+    [
+        ("2026-07-17", "unspecified", True, ["lists-just-inside agrees 1"]),
+        ("2026-07-17", "unspecified", False, ["lists-just-inside disagrees 1"]),
+        ("2026-07-15", "unspecified", False, ["hides-just-outside agrees 1"]),
+        ("2026-07-15", "unspecified", True, ["hides-just-outside disagrees 1"]),
+        ("2026-07-16", "unspecified", True, []),
+        ("2026-07-16", "unspecified", False, []),
+        ("2026-07-16", "included", False, ["lists-just-inside disagrees 1"]),
+        ("2026-07-16", "excluded", True, ["hides-just-outside disagrees 1"]),
+    ],
+)
+def test_the_edge_is_two_calendar_months_ago(used, edge, seen, says):
+    """The day itself counts only where the contract says which way."""
+    assert says == cards(used, listed("C1", *(["C2"] if seen else [])), edge=edge)
+
+
+def test_today_is_the_banks():
+    """22:30 in UTC is the next day in Paris, and the edge moves with it."""
+    late = datetime(2026, 9, 16, 22, 30, tzinfo=UTC)
+
+    assert ["hides-just-outside agrees 1"] == cards("2026-07-16", listed("C1"), at=late)
+
+
+@pytest.mark.parametrize(
+    ("used", "hour"),
+    [("2026-07-15", 0), ("2026-07-16", 0), ("2026-07-16", 23), ("2026-07-17", 23)],
+)
+def test_with_no_zone_the_days_around_the_edge_are_left_open(used, hour):
+    """Somewhere it is yesterday, or already tomorrow, and the edge with it."""
+    at = datetime(2026, 9, 16, hour, 0, tzinfo=UTC)
+
+    assert [] == cards(used, listed("C1", "C2"), at=at, zone=None)
+
+
+def test_with_no_zone_what_is_far_from_the_edge_is_judged():
+    """Two days off, no zone can make a difference."""
+    assert ["hides-just-outside disagrees 1"] == cards("2026-07-13", listed("C1", "C2"), zone=None)
+    assert ["lists-just-inside disagrees 1"] == cards("2026-07-19", listed("C1"), zone=None)
+
+
+@pytest.mark.parametrize("used", ["long ago", None, 7, ""])
+def test_a_date_that_is_none_is_let_pass(used):
+    """What the operator wrote into a roster cannot stop a check."""
+    assert [] == cards(used, listed("C1"))
+
+
+@pytest.mark.parametrize(
+    ("day", "months", "before"),
+    [
+        (date(2026, 4, 30), 2, date(2026, 2, 28)),
+        (date(2028, 4, 30), 2, date(2028, 2, 29)),
+        (date(2026, 1, 31), 2, date(2025, 11, 30)),
+        (date(2026, 3, 31), 1, date(2026, 2, 28)),
+        (date(2026, 12, 31), 12, date(2025, 12, 31)),
+        (date(2026, 2, 1), 14, date(2024, 12, 1)),
+    ],
+)
+def test_months_are_calendar_months(day, months, before):
+    """A day that the earlier month lacks becomes its last one."""
+    assert before == months_before(day, months)
+
+
+@pytest.mark.parametrize(
+    ("one", "sure"),
+    [
+        (account("A1"), True),
+        (account("A1", savings=False), True),
+        (account("A1", savings=True), False),
+        (account("A1", anything=True), False),
+        (card("C1"), True),
+        (card("C1", **RECENT), True),
+        (card("C1", **{"last-used": "2026-07-17"}), True),
+        (card("C1", **{"last-used": "2026-07-16"}), False),
+        (card("C1", **{"last-used": "2026-07-15"}), False),
+        (card("C1", **{"last-used": "some day"}), False),
+        (card("C1", inactive=True), False),
+    ],
+)
+def test_surely_listed_is_what_nothing_speaks_against(one, sure):
+    """An edge that is open, a date that is none and an unknown state all speak."""
+    assert sure is surely_listed(states(AISP), one, AT)
+
+
+def test_a_kind_without_recent_use_owns_a_plain_one_too():
+    """The probe's control is an account without any state."""
+    rule, params = ruled("accounts.eligible")
+    script = rule.probe(params, "states")
+    next(script)
+    arranged = script.send(Advanced(now=AT))
+
+    assert [{"savings": True}, {"inactive": True}, {"offline": True}, {}] == [
+        holding.traits for holding in arranged.holdings
+    ]
+
+
+def test_the_facets_at_the_edge_need_the_zone():
+    """A plan without one says so, and does not leave it to chance."""
+    rule, params = ruled("cards.eligible")
+
+    assert {"lists-just-inside", "hides-just-outside"} == {
+        one.id for one in rule.facets(params) if "zone" in {need.value for need in one.needs}
+    }
+
+
+def test_the_machine_s_own_zone_is_never_asked(monkeypatch):
+    """A verdict is the same wherever the harness runs."""
+    for zone in ("Pacific/Kiritimati", "Etc/GMT+12"):
+        monkeypatch.setenv("TZ", zone)
+        time.tzset()
+        at = datetime(2026, 9, 16, 11, 0, tzinfo=ZoneInfo("UTC"))
+
+        assert ["lists-just-inside agrees 1"] == cards(
+            str(date(2026, 7, 16) + timedelta(days=3)), listed("C1", "C2"), at=at, zone=None
+        )
+    monkeypatch.undo()
+    time.tzset()

@@ -1,0 +1,133 @@
+"""`field` judges every item of every accepted answer."""
+
+from dataclasses import replace
+
+import pytest
+from building import (
+    AISP,
+    FAILED,
+    NO,
+    account,
+    ask,
+    card,
+    check,
+    item,
+    leaked,
+    listed,
+    owner,
+    ruled,
+)
+
+IBAN, PAN = "FR7630006000011234567890189", "4111111111111111"
+PSU = owner("psu", account("A1"), card("C1"))
+
+
+def balance(*types, about="A1"):
+    return ask("balances", listed(*(item(balanceType=one) for one in types)), about)
+
+
+@pytest.mark.parametrize(
+    ("types", "value", "there"),
+    [
+        (["CLBD", "VALU", "OTHR"], "agrees", "agrees"),
+        (["CLBD", "clbd"], "disagrees", "agrees"),
+        (["CLBD", "XPCD"], "disagrees", "agrees"),
+        (["CLBD", 7], "disagrees", "agrees"),
+        (["CLBD", ["CLBD"]], "disagrees", "agrees"),
+        (["CLBD", None], "agrees", "disagrees"),
+        (["CLBD", ""], "agrees", "disagrees"),
+    ],
+)
+def test_each_value_is_one_of_the_set(types, value, there):
+    """Case matters; a missing value is another facet."""
+    assert [f"balance {value} 1", f"balance-present {there} 1"] == check(
+        "balance-type", PSU, balance(*types)
+    )
+
+
+def test_where_nothing_is_given_only_its_absence_is_judged():
+    """A value that never shows is not said to be right."""
+    assert ["balance-present disagrees 1"] == check("balance-type", PSU, balance(None))
+
+
+def test_an_outstanding_is_what_a_card_has():
+    """What is listed below a card is judged under its own name."""
+    assert ["outstanding agrees 1", "outstanding-present agrees 1"] == check(
+        "balance-type", PSU, balance("CLBD", about="C1")
+    )
+
+
+def test_recorded_traffic_tells_what_a_thing_is_by_the_list():
+    """With no roster, the list of accounts has named it."""
+    seen = ask("accounts", listed(item("C1", resource="card")))
+
+    assert ["outstanding disagrees 2", "outstanding-present agrees 2"] == check(
+        "balance-type", seen, balance("x", about="C1")
+    )
+
+
+def test_what_nobody_has_named_is_left_alone():
+    """It may be an account or a card."""
+    assert [] == check("balance-type", balance("CLBD"))
+
+
+@pytest.mark.parametrize("came", [NO, FAILED, leaked("x"), listed()])
+def test_what_is_not_served_is_not_judged(came):
+    """Fields are those of accepted answers."""
+    assert [] == check("balance-type", PSU, ask("balances", came, "A1"))
+
+
+def test_the_odd_one_is_on_the_last_page():
+    """Page turns are judged like first pages."""
+    euro, franc = listed(item(currency="EUR"), next="2"), listed(item(currency="CHF"))
+
+    assert ["transaction agrees 1", "transaction disagrees 2"] == check(
+        "euro",
+        PSU,
+        ask("transactions", euro, "A1"),
+        ask("transactions", franc, "A1", follow="2"),
+    )
+
+
+def test_a_currency_that_is_not_given_is_no_evidence():
+    """The document does not say that it must be there."""
+    assert [] == check("euro", PSU, ask("transactions", listed(item(), item(currency="")), "A1"))
+
+
+@pytest.mark.parametrize("value", ["eur", "EURO", "XEU", "EUR ", 978])
+def test_euro_is_spelt_one_way(value):
+    """The constant is compared as it stands."""
+    assert ["transaction disagrees 1"] == check(
+        "euro", PSU, ask("transactions", listed(item(currency=value)), "A1")
+    )
+
+
+def test_each_resource_of_a_list_has_its_own_format():
+    """An account has an IBAN, a card anything but its clear number."""
+    came = listed(item("1", resource="account", iban=IBAN), item("2", resource="card", iban=PAN))
+
+    assert [
+        "account agrees 1",
+        "account-present agrees 1",
+        "card disagrees 1",
+        "card-present agrees 1",
+    ] == check("iban", PSU, ask("accounts", came))
+
+
+def test_an_item_of_another_or_no_kind_is_left_alone():
+    """What the profile cannot tell apart is not judged."""
+    assert [] == check("iban", PSU, ask("accounts", listed(item("1", iban="x"), "2")))
+
+
+def test_a_call_of_another_contract_is_left_alone():
+    """A history may hold more than one interface."""
+    assert [] == check("iban", ask("payments", listed("x")), ask("consents", NO))
+
+
+def test_a_contract_without_pages_is_priced_by_one_page_each():
+    """Where no page size is stated everything is expected at once."""
+    rule, params = ruled("euro")
+    clauses = tuple(one for one in AISP.clauses if one.kind != "pagination")
+    params = replace(params, contract=replace(AISP, clauses=clauses))
+
+    assert 1 + 6 + 6 == rule.price(params, "everything")

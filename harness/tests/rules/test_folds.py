@@ -1,0 +1,156 @@
+"""What checks share: walks, kinds, and the words for what came back."""
+
+import pytest
+from building import (
+    AISP,
+    DONE,
+    FAILED,
+    GONE,
+    LOST,
+    NO,
+    NONE,
+    account,
+    ask,
+    card,
+    consent,
+    history,
+    item,
+    leaked,
+    listed,
+    owner,
+)
+
+from assay.history import Malformed
+from assay.rules import folds
+from assay.rules.consents import Consents
+
+
+def walked(*events):
+    return [one.numbers for one in folds.walks(history(*events), "accounts")]
+
+
+def test_pages_that_nobody_named_belong_to_no_walk():
+    """A page turn out of nowhere, and one of another customer, are left out."""
+    assert [(1,)] == walked(
+        ask("accounts", listed(next="2")),
+        ask("accounts", listed(), follow="9"),
+        ask("accounts", listed(), follow="2", by="other"),
+    )
+
+
+def test_a_page_that_is_asked_twice_goes_on_from_one_walk_once():
+    """A retry after a failure is no part of the walk that failed."""
+    assert [(1, 2)] == walked(
+        ask("accounts", listed(next="2")),
+        ask("accounts", LOST, follow="2"),
+        ask("accounts", listed(), follow="2"),
+    )
+
+
+def test_bent_calls_begin_no_walk():
+    """A malformed call or one with credentials is no question."""
+    assert [] == walked(
+        ask("accounts", listed(), malformed=Malformed.JUNK_QUERY),
+        ask("accounts", listed(), credentials=True),
+        ask("balances", listed(), "A1"),
+    )
+
+
+def test_a_walk_ended_only_where_every_page_was_served():
+    """A failed page, and one that names another, end nothing."""
+    for last, ended in ((listed(), True), (listed(next="3"), False), (NO, False), (FAILED, False)):
+        events = history(ask("accounts", listed(next="2")), ask("accounts", last, follow="2"))
+        (walk,) = folds.walks(events, "accounts")
+
+        assert ended is walk.ended
+
+
+def test_a_walk_knows_its_keys_and_whether_one_is_missing():
+    """Items without a key count as items all the same."""
+    (walk,) = folds.walks(history(ask("accounts", listed("A1", item()))), "accounts")
+
+    assert ({"A1"}, True, 2) == (walk.keys, walk.nameless, len(walk.items))
+
+
+def test_the_roster_says_what_a_thing_is_before_any_list_does():
+    """A list is believed only where the roster is silent, and about known kinds."""
+    events = history(
+        owner("psu", account("A1")),
+        ask("accounts", listed(item("A1", resource="card"), item("C1", resource="card"))),
+        ask("accounts", listed(item("X1", resource="vault"), item("X2"), item(resource="card"))),
+    )
+
+    assert {"A1": "account", "C1": "card"} == folds.kinds(events, AISP)
+
+
+@pytest.mark.parametrize(
+    ("came", "words"),
+    [
+        (DONE, "it was accepted (200)"),
+        (NONE, "it was accepted (200) with 0 items"),
+        (listed("A1"), "it was accepted (200) with 1 items"),
+        (NO, "it was refused (403)"),
+        (GONE, "it was refused (404)"),
+        (leaked("x", "y"), "it was refused (403), but the answer carries 2 items"),
+        (LOST, "no answer within 10 s"),
+    ],
+)
+def test_what_came_back_is_said_in_a_few_words(came, words):
+    """The words stand in every report."""
+    assert words == folds.describe(history(ask("accounts", came)).exchanges[0])
+
+
+def test_an_empty_list_comes_with_a_hint():
+    """The profile can say that it is a refusal."""
+    (event,) = history(ask("accounts", NONE)).exchanges
+
+    assert folds.must_be_refused("f", event, "it must").seen.endswith("outcomes can say so")
+
+
+def test_doubt_takes_back_a_conviction_and_nothing_else():
+    """What agrees goes on agreeing."""
+    good, bad = (
+        folds.must_be_served("f", event, "it must")
+        for event in history(ask("accounts", listed()), ask("accounts", NO)).exchanges
+    )
+
+    assert good == folds.doubt(good, "why")
+    assert "unclear" == folds.doubt(bad, "why").agreement.value
+    assert folds.doubt(bad, "why").seen.endswith("; why")
+
+
+# -- consents -----------------------------------------------------------------------
+def consents(*events):
+    state = Consents(grant=AISP.operations["consents"])
+    for event in history(*events).exchanges:
+        state.note(event)
+    return sorted(state.sure("psu")), sorted(state.perhaps("psu"))
+
+
+@pytest.mark.parametrize(
+    ("events", "sure", "perhaps"),
+    [
+        ([], [], []),
+        ([consent("A1")], ["A1"], ["A1"]),
+        ([consent("A1"), consent("A2")], ["A2"], ["A1", "A2"]),
+        ([consent("A1"), consent("A2", came=NO)], ["A1"], ["A1"]),
+        ([consent("A1"), consent("A2", came=LOST)], [], ["A1", "A2"]),
+        ([consent("A1", "A2"), consent("A2", came=FAILED)], ["A2"], ["A1", "A2"]),
+        ([consent("A1", malformed=Malformed.EMPTY)], [], ["A1"]),
+        ([consent("A1", by="other")], [], []),
+        ([ask("consents", DONE, arguments={"accounts": "A1"})], [], []),
+        ([ask("accounts", DONE)], [], []),
+    ],
+)
+def test_a_consent_is_sure_or_perhaps_there(events, sure, perhaps):
+    """The last one that was accepted is sure; whatever was not refused may hold."""
+    assert (sure, perhaps) == consents(*events)
+
+
+def test_without_a_grant_nobody_ever_consents():
+    """An interface may know no consent."""
+    state = Consents(grant=None)
+    (event,) = history(consent("A1")).exchanges
+
+    assert not state.note(event)
+    assert card("C1").key not in state.perhaps("psu")

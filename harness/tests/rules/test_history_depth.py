@@ -1,0 +1,190 @@
+"""`history-depth` finds what is older than so many local days, and asks no more."""
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from building import (
+    AT,
+    FAILED,
+    LOST,
+    NO,
+    NONE,
+    TODAY,
+    UNKNOWN,
+    account,
+    ask,
+    check,
+    item,
+    listed,
+    owner,
+)
+
+from assay.history import Rejected
+
+PSU = owner("psu", account("A1", 1, 89, 90, 91, 120), account("A2", 1, 89))
+
+
+def days(*ages):
+    return [item(f"A1-{n}", on=TODAY - timedelta(days=n)) for n in ages]
+
+
+def says(*events, **how):
+    return check("transactions.depth", *events, **how)
+
+
+@pytest.mark.parametrize(
+    ("edge", "oldest", "agreement"),
+    [
+        ("unspecified", 89, "agrees"),
+        ("unspecified", 90, "agrees"),
+        ("unspecified", 91, "disagrees"),
+        ("included", 90, "agrees"),
+        ("included", 91, "disagrees"),
+        ("excluded", 89, "agrees"),
+        ("excluded", 90, "disagrees"),
+    ],
+)
+def test_the_edge_is_what_the_contract_says(edge, oldest, agreement):
+    """The ninetieth day is out only where it is said to be; a shorter history is none."""
+    assert [f"default {agreement} 1"] == says(
+        PSU, ask("transactions", listed(*days(1, oldest)), "A1"), edge=edge
+    )
+
+
+def test_an_entry_on_an_excluded_edge_is_reason_enough_to_judge():
+    """With nothing older than exactly ninety days, leaving that out can be seen."""
+    psu = owner("psu", account("A1", 1, 90))
+    event = ask("transactions", listed(*days(1)), "A1")
+
+    assert ["default agrees 1"] == says(psu, event, edge="excluded")
+    assert [] == says(psu, event, edge="included")
+
+
+@pytest.mark.parametrize("came", [NO, FAILED, LOST, NONE, listed(item("x"))])
+def test_what_shows_no_dates_leaves_it_open(came):
+    """A refusal, failure, time-out, empty list or undated item neither acquits nor convicts."""
+    assert ["default unclear 1"] == says(PSU, ask("transactions", came, "A1"))
+
+
+def test_nothing_is_said_of_what_has_nothing_older():
+    """An account whose entries are all young could not have shown an older one."""
+    assert [] == says(PSU, ask("transactions", listed(*days(1, 89)), "A2"))
+    assert [] == says(ask("transactions", listed(*days(1, 89)), "A1"))
+
+
+def test_recorded_traffic_convicts_without_a_roster():
+    """An item that is too old speaks for itself."""
+    assert ["default disagrees 1"] == says(ask("transactions", listed(*days(1, 91)), "A1"))
+
+
+def test_the_old_one_may_be_on_the_last_page_of_one_of_two_walks():
+    """Pages of walks that are interleaved are told apart."""
+    assert ["default agrees 1,3", "default disagrees 2,4"] == says(
+        PSU,
+        owner("other", account("B1", 1, 99)),
+        ask("transactions", listed(*days(1), next="p2"), "A1"),
+        ask("transactions", listed(*days(1), next="p2"), "B1", by="other"),
+        ask("transactions", listed(*days(2)), "A1", follow="p2"),
+        ask("transactions", listed(*days(99)), "B1", by="other", follow="p2"),
+    )
+
+
+def asked(came, since, **how):
+    return ask("transactions", came, "A1", arguments={"since": since}, **how)
+
+
+LONG_AGO, RECENTLY = "2026-02-28", "2026-09-01"
+PLAIN = ask("transactions", listed(*days(1)), "A1")
+
+
+@pytest.mark.parametrize(
+    ("came", "agreement"),
+    [
+        (NO, "agrees"),
+        (listed(*days(1, 90)), "agrees"),
+        (listed(*days(1, 91)), "disagrees"),
+        ((Rejected(leaked=(item("x", on=TODAY - timedelta(days=100)),)), 400), "disagrees"),
+        (NONE, "unclear"),
+        (FAILED, "unclear"),
+        (LOST, "unclear"),
+    ],
+)
+def test_asking_for_older_gives_nothing_older_or_a_refusal(came, agreement):
+    """A failure is no refusal."""
+    assert [f"asked-older {agreement} 2"] == says(PSU, PLAIN, asked(came, LONG_AGO))[1:]
+
+
+@pytest.mark.parametrize("came", [NO, UNKNOWN])
+def test_a_refusal_of_one_who_was_shown_nothing_is_no_evidence(came):
+    """Its control is the same question without a date, with something in the answer."""
+    assert [] == says(PSU, asked(came, LONG_AGO))
+    assert [] == says(PSU, ask("transactions", NO, "A1"), asked(came, LONG_AGO))[1:]
+
+
+@pytest.mark.parametrize("since", [RECENTLY, "2026-06-18", "yesterday", 7])
+def test_asking_for_what_is_in_reach_bears_on_nothing(since):
+    """Who asks from the ninetieth day on is not asking for older."""
+    assert [] == says(PSU, PLAIN, asked(listed(*days(1)), since))[1:]
+
+
+def test_modes_and_other_arguments_are_not_this_clauses():
+    """A page-size or a mode may change what is shown."""
+    assert [] == says(PSU, ask("transactions", listed(*days(91)), "A1", mode="m"))
+    assert [] == says(PSU, ask("transactions", listed(*days(91)), "A1", arguments={"limit": 1}))
+
+
+@pytest.mark.parametrize(
+    ("age", "agreement"), [(90, "agrees"), (91, "disagrees")], ids=["in", "out"]
+)
+def test_just_after_local_midnight_it_is_the_local_day_that_counts(age, agreement):
+    """At 00:30 in Paris a bank that counts in UTC shows one day too many."""
+    night = AT.replace(hour=0, minute=30)
+    psu = owner("psu", account("A1", 1, 91), now=night)
+
+    assert [f"local-day {agreement} 1"] == says(
+        psu, ask("transactions", listed(*days(1, age)), "A1", at=night)
+    )
+
+
+def test_the_clock_may_be_told_in_utc():
+    """22:30 in UTC is after midnight in Paris, and judged by that day."""
+    night = datetime(2026, 9, 15, 22, 30, tzinfo=UTC)
+    psu = owner("psu", account("A1", 1, 91))
+
+    assert ["local-day disagrees 1"] == says(
+        psu, ask("transactions", listed(*days(1, 91)), "A1", at=night)
+    )
+
+
+def test_with_no_zone_the_widest_reading_of_today_is_taken():
+    """Half past midnight in UTC is still yesterday twelve hours to the west."""
+    night = datetime(2026, 9, 16, 0, 30, tzinfo=UTC)
+    psu = owner("psu", account("A1", 1, 91, 92))
+
+    for age, agreement in ((91, "agrees"), (92, "disagrees")):
+        assert [f"default {agreement} 1"] == says(
+            psu, ask("transactions", listed(*days(1, age)), "A1", at=night), zone=None
+        )
+
+
+def test_the_zone_of_the_clock_does_not_matter():
+    """The same instant told in Tokyo's time is judged alike."""
+    night = datetime(2026, 9, 16, 0, 30, tzinfo=UTC).astimezone(ZoneInfo("Pacific/Kiritimati"))
+    psu = owner("psu", account("A1", 1, 91, 92))
+
+    assert ["default agrees 1"] == says(
+        psu, ask("transactions", listed(*days(1, 91)), "A1", at=night), zone=None
+    )
+
+
+def test_days_across_the_end_of_summer_time_are_calendar_days():
+    """Ninety days before 1 November are counted by dates, whatever the clocks did."""
+    late = datetime(2026, 11, 1, 12, 0, tzinfo=ZoneInfo("Europe/Paris"))
+    first = late.date() - timedelta(days=90)
+    psu = owner("psu", account("A1", 1, 300))
+
+    for on, agreement in ((first, "agrees"), (first - timedelta(days=1), "disagrees")):
+        assert [f"default {agreement} 1"] == says(
+            psu, ask("transactions", listed(item("x", on=on)), "A1", at=late)
+        )

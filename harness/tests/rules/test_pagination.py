@@ -1,0 +1,262 @@
+"""`pagination` judges walks: their sizes, their items, and their end."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from building import (
+    AT,
+    FAILED,
+    LOST,
+    NO,
+    NONE,
+    account,
+    ask,
+    check,
+    consent,
+    history,
+    item,
+    listed,
+    owner,
+    ruled,
+)
+
+PSU = owner("psu", *(account(f"A{n}") for n in range(1, 13)))
+KEYS = [f"A{n}" for n in range(1, 13)]
+
+
+def pages(*sheets, end=None, by="psu", **how):
+    """Write a walk down, page by page."""
+    out = []
+    for n, sheet in enumerate(sheets):
+        more = f"p{n + 1}" if n + 1 < len(sheets) else end
+        follow = {"follow": f"p{n}"} if n else {}
+        out.append(ask("accounts", listed(*sheet, next=more), by=by, **follow, **how))
+    return out
+
+
+def says(*events):
+    return check("accounts.page-size", *events)
+
+
+GOOD = KEYS[:5], KEYS[5:10], KEYS[10:]
+
+
+def test_a_sound_walk_agrees_on_every_facet():
+    """The last page is not judged by its size."""
+    assert [
+        "first-page agrees 1",
+        "full-pages agrees 2",
+        "complete agrees 1,2,3",
+        "no-repeats agrees 1,2,3",
+        "ends agrees 1,2,3",
+    ] == says(PSU, *pages(*GOOD))
+
+
+@pytest.mark.parametrize(
+    ("sheets", "red"),
+    [
+        ((KEYS[:4], KEYS[4:9], KEYS[9:]), ["first-page disagrees 1"]),
+        ((KEYS[:6], KEYS[6:11], KEYS[11:]), ["first-page disagrees 1"]),
+        ((KEYS[:5], KEYS[5:9], KEYS[9:]), ["full-pages disagrees 2"]),
+        ((KEYS[:5], KEYS[5:12]), ["full-pages disagrees 2"]),
+        ((KEYS[:5], KEYS[5:10]), ["complete disagrees 1,2"]),
+        ((KEYS[:5], KEYS[5:10], KEYS[9:]), ["no-repeats disagrees 1,2,3"]),
+        ((KEYS,), ["first-page disagrees 1"]),
+        ((KEYS[:5], [], KEYS[5:10], KEYS[10:]), ["full-pages disagrees 2"]),
+    ],
+    ids=["short", "long", "second short", "last too long", "cut", "overlap", "all at once", "gap"],
+)
+def test_each_fault_turns_its_own_facet_red(sheets, red):
+    """The second page is where banks slip."""
+    assert red == [one for one in says(PSU, *pages(*sheets)) if "disagrees" in one]
+
+
+@pytest.mark.parametrize(("end", "ends"), [("p1", ["ends disagrees 1,2,3"]), ("p3", [])])
+def test_a_next_page_that_was_turned_before_is_a_circle(end, ends):
+    """A walk that was simply not finished is none."""
+    assert ends == [one for one in says(PSU, *pages(*GOOD, end=end)) if one.startswith("ends")]
+
+
+def test_a_page_that_comes_round_again_is_the_business_of_ends_alone():
+    """What is seen twice so is no repeat, and what was shown is whole."""
+    walk = pages(*GOOD, KEYS[10:], end="p9")
+
+    assert [
+        "first-page agrees 1",
+        "full-pages agrees 2",
+        "complete agrees 1,2,3",
+        "no-repeats agrees 1,2,3",
+        "ends disagrees 1,2,3,4",
+    ] == says(PSU, *walk)
+
+
+def test_empty_pages_without_an_end_are_endless():
+    """More pages than there are items, and still a next one."""
+    walk = pages(*GOOD, *[[]] * 11, end="more")
+
+    assert ["ends disagrees"] == [one[:14] for one in says(PSU, *walk) if "disagrees" in one]
+
+
+def test_a_walk_that_somebody_broke_off_is_no_fault_of_the_bank():
+    """Who reads one page of three has seen one page of three."""
+    assert ["first-page agrees 1"] == says(PSU, *pages(KEYS[:5], end="p1"))
+    assert ["first-page agrees 1"] == says(PSU, *pages(KEYS[:5], KEYS[5:10], end="p2"))[:1]
+    assert not [one for one in says(PSU, *pages(KEYS[:5], KEYS[5:10], end="p2")) if "dis" in one]
+
+
+@pytest.mark.parametrize("came", [FAILED, LOST, NO])
+def test_a_page_that_fails_ends_the_judgement_not_the_bank(came):
+    """A failure in the middle is neither an end nor a gap."""
+    walk = [*pages(KEYS[:5], KEYS[5:10], end="p2"), ask("accounts", came, follow="p2")]
+
+    assert ["first-page agrees 1"] == says(PSU, *walk)
+
+
+@pytest.mark.parametrize("came", [NONE, NO, FAILED, LOST])
+def test_a_first_page_without_anything_is_another_clauses_business(came):
+    """An empty list may be a refusal."""
+    assert [] == says(PSU, ask("accounts", came))
+
+
+def test_a_second_page_with_no_key_leaves_the_items_open():
+    """Sizes can be told all the same."""
+    walk = pages(KEYS[:5], [item()] * 5, KEYS[10:])
+
+    assert [
+        "first-page agrees 1",
+        "full-pages agrees 2",
+        "complete unclear 1,2,3",
+        "no-repeats unclear 1,2,3",
+        "ends agrees 1,2,3",
+    ] == says(PSU, *walk)
+
+
+def test_pages_on_which_nothing_has_a_key_are_no_circle():
+    """A profile that spells no key still sees sizes and the end."""
+    walk = pages([item()] * 5, [item()] * 5, [item()] * 2)
+
+    assert ["first-page agrees 1", "full-pages agrees 2"] == says(PSU, *walk)[:2]
+    assert "ends agrees 1,2,3" == says(PSU, *walk)[-1]
+
+
+def test_walks_of_two_customers_that_are_interleaved_are_told_apart():
+    """Each page belongs to the walk of its own customer."""
+    other = owner("other", *(account(f"B{n}") for n in range(1, 7)))
+    ours = pages(*GOOD)
+    theirs = pages([f"B{n}" for n in range(1, 6)], ["B6"], by="other")
+
+    assert [] == [
+        one
+        for one in says(PSU, other, ours[0], theirs[0], ours[1], theirs[1], ours[2])
+        if "agrees" not in one or "disagrees" in one
+    ]
+
+
+def test_two_walks_of_one_customer_by_the_same_links_are_told_apart():
+    """Each page goes on from a walk that waits for it, once."""
+    first, second = pages(*GOOD), pages(*GOOD)
+    mixed = [one for pair in zip(first, second, strict=True) for one in pair]
+
+    assert 10 == len([one for one in says(PSU, *mixed) if " agrees " in one])
+
+
+def test_asking_for_another_size_or_a_part_is_not_the_default():
+    """Only plain questions are judged."""
+    for how in ({"arguments": {"limit": 3}}, {"mode": "m"}, {"credentials": True}):
+        assert [] == says(PSU, *pages(KEYS[:3], end="p1", **how))
+
+
+def test_with_too_few_items_nothing_is_said():
+    """What fits one page shows nothing of pages."""
+    few = owner("psu", account("A1"), account("A2"), account("A3", savings=True))
+
+    assert [] == says(few, *pages(["A1", "A2"]))
+
+
+def test_recorded_traffic_is_judged_by_its_own_pages():
+    """With no roster, a later page shows that there was more."""
+    assert ["first-page agrees 1", "no-repeats agrees 1,2", "ends agrees 1,2"] == says(
+        *pages(KEYS[:5], KEYS[5:7])
+    )
+    assert "first-page disagrees 1" in says(*pages(KEYS[:3], KEYS[3:7]))
+    assert [] == says(*pages(KEYS[:3]))
+
+
+# -- transactions: what the history may leave out -----------------------------------
+def entries(*ages):
+    return [f"A1-{n}" for n in ages]
+
+
+def depth(owned, shown, *, size=3):
+    psu = owner("psu", account("A1", *owned))
+    sheets = [shown[n : n + size] for n in range(0, len(shown), size)]
+    walk = []
+    for n, sheet in enumerate(sheets):
+        more = f"p{n + 1}" if n + 1 < len(sheets) else None
+        follow = {"follow": f"p{n}"} if n else {}
+        walk.append(ask("transactions", listed(*entries(*sheet), next=more), "A1", **follow))
+    found = check("transactions.page-size", psu, consent("A1"), *walk, size=size)
+    return [one.rpartition(" ")[0] for one in found if not one.startswith(("ends", "no-rep"))]
+
+
+@pytest.mark.parametrize(
+    ("owned", "shown", "complete"),
+    [
+        ([1, 2, 3, 4], [1, 2, 3, 4], "agrees"),
+        ([1, 2, 3, 4], [1, 2, 3], "disagrees"),
+        ([1, 2, 30, 60], [1, 2, 30, 60], "agrees"),
+        ([1, 2, 30, 60], [1, 2, 30], "unclear"),
+        ([1, 2, 30, 60], [1, 2, 60], "disagrees"),
+        ([1, 2, 30, 60], [1, 30, 60], "disagrees"),
+        ([1, 2, 3, 4, 90, 91, 300], [1, 2, 3, 4], "agrees"),
+    ],
+    ids=["all", "cut", "long all", "shorter", "a hole", "a fresh hole", "beyond the depth"],
+)
+def test_what_is_old_may_be_left_out_by_a_shorter_history(owned, shown, complete):
+    """Up to ninety days may be given; a hole in the middle is no shorter history."""
+    assert f"complete {complete}" in depth(owned, shown)
+
+
+def test_what_is_beyond_the_depth_is_not_waited_for():
+    """Old entries do not make the list longer than a page."""
+    assert [] == depth([1, 2, 3, 100, 200], [1, 2, 3])
+
+
+def test_a_short_first_page_of_a_shorter_history_is_none():
+    """Three of four may be all that the bank keeps, if the fourth is old."""
+    assert "first-page disagrees" in depth([1, 2, 3, 4], [1, 2])
+    assert not [one for one in depth([1, 2, 40, 60], [1, 2]) if "first-page" in one]
+
+
+def test_a_foreign_or_unknown_account_has_no_roster():
+    """Pages about somebody else's account are judged by themselves."""
+    assert [] == check(
+        "transactions.page-size",
+        owner("psu", account("A1", *range(1, 30))),
+        ask("transactions", listed("x"), "B1"),
+    )
+
+
+def test_a_contract_without_a_depth_waits_for_all():
+    """Where no clause says how far back, everything owned is old at most."""
+    rule, params = ruled("transactions.page-size", size=2)
+    psu = owner("psu", account("A1", 1, 2, 300))
+    walk = history(
+        psu,
+        ask("transactions", listed("A1-1", "A1-2", next="2"), "A1"),
+        ask("transactions", listed("A1-300"), "A1", follow="2"),
+    )
+    found = {one.facet for one in rule.check(replace(params, depth=None), walk)}
+
+    assert "complete" in found
+    assert "complete" not in {one.facet for one in rule.check(params, walk)}
+
+
+def test_entries_of_tomorrow_are_not_waited_for():
+    """What is dated ahead need not be shown yet, also where the zone is unknown."""
+    psu = owner("psu", account("A1", -1, 1, 2))
+    event = ask("transactions", listed("A1-1", "A1-2"), "A1", at=AT + timedelta(minutes=1))
+
+    assert [] == check("transactions.page-size", psu, event, size=2)
+    assert [] == check("transactions.page-size", psu, event, size=2, zone=None)

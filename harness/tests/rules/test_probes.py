@@ -1,0 +1,299 @@
+"""Every probe, as a generator, against a bank that obliges."""
+
+from dataclasses import replace
+from zoneinfo import ZoneInfo
+
+import pytest
+from building import AISP, AT, PARIS, Obliging, facets, history, ruled
+
+from assay.history import (
+    Accepted,
+    Advance,
+    Advanced,
+    Arrange,
+    Call,
+    Holding,
+    Malformed,
+    Owned,
+    Subject,
+)
+from assay.rules import script
+from assay.verdict import Agreement
+
+FACETS = facets()
+IDS = [one.id for one, _, _ in FACETS]
+
+
+@pytest.mark.parametrize(("obligation", "rule", "params"), FACETS, ids=IDS)
+def test_price_is_the_number_of_calls_on_an_obliging_bank(obligation, rule, params):
+    """What the plan says a trial costs is what it costs."""
+    calls = Obliging().play(rule.probe(params, obligation.scenario))
+
+    assert rule.price(params, obligation.scenario) == len(calls)
+
+
+@pytest.mark.parametrize("hour", [0, 3, 12, 23])
+@pytest.mark.parametrize("day", [18, 19, 20, 21])
+def test_maintenance_costs_the_same_whenever_it_is_asked(day, hour):
+    """A run on the eve of the window asks as often as any other."""
+    rule, params = ruled("maintenance")
+    bank = Obliging(now=AT.replace(day=day, hour=hour))
+
+    assert rule.price(params, "week") == len(bank.play(rule.probe(params, "week")))
+
+
+@pytest.mark.parametrize(("obligation", "rule", "params"), FACETS, ids=IDS)
+def test_every_call_names_an_operation_and_a_subject_that_was_arranged(obligation, rule, params):
+    """A probe calls for nobody whom it has not brought into being before."""
+    bank = Obliging()
+    bank.play(rule.probe(params, obligation.scenario))
+    arranged = set()
+    for step in bank.steps:
+        if isinstance(step, Arrange):
+            arranged.add(step.subject)
+        elif isinstance(step, Call):
+            assert step.subject in arranged
+            assert step.operation in AISP.operations
+
+
+@pytest.mark.parametrize(("obligation", "rule", "params"), FACETS, ids=IDS)
+def test_a_probe_on_an_open_house_never_acquits_a_refusal(obligation, rule, params):
+    """A bank that lets everybody in is never said to refuse."""
+    bank = Obliging()
+    bank.play(rule.probe(params, obligation.scenario))
+    agreed = {
+        one.facet
+        for one in rule.check(params, history(*bank.events))
+        if one.agreement is Agreement.AGREES
+    }
+    words = ("-refused", "foreign", "before-midnight", "long-day")
+
+    assert not [one for one in agreed if one.startswith("refused") or one.endswith(words)]
+
+
+def test_the_available_probe_bends_between_two_plain_calls():
+    """Each malformation is sent once, with a control before it and after it."""
+    rule, params = ruled("consents.available")
+    calls = Obliging().play(rule.probe(params, "malformed"))
+
+    assert [None, None] == [calls[0].malformed, calls[-1].malformed]
+    assert {
+        Malformed.NOT_JSON,
+        Malformed.TRUNCATED,
+        Malformed.WRONG_TYPES,
+        Malformed.EMPTY,
+        Malformed.DEEP,
+        Malformed.SCALAR,
+    } == {call.malformed for call in calls[1:-1]}
+
+
+def test_the_quota_probe_crosses_midnight_between_two_refusals_that_differ():
+    """Used up before local midnight, it asks again half a minute after it, and no more."""
+    rule, params = ruled("batch-quota")
+    bank = Obliging()
+    calls = bank.play(rule.probe(params, "balances-next-day"))
+    moved = [step.to for step in bank.steps if isinstance(step, Advance) and step.to]
+
+    assert [AT.replace(day=17, hour=0, minute=0, second=30)] == moved
+    assert [True] + [False] * 6 + [True] == [call.present for call in calls]
+
+
+def test_the_quota_probe_waits_for_the_long_day():
+    """The day of 25 hours begins at noon of the Sunday on which summer time ends."""
+    rule, params = ruled("batch-quota")
+    bank = Obliging()
+    bank.play(rule.probe(params, "long-day"))
+    moved = [step.to for step in bank.steps if isinstance(step, Advance) and step.to]
+
+    assert ["2026-10-25T12:00:00+01:00", "2026-10-25T23:30:00+01:00"] == [
+        one.isoformat() for one in moved
+    ]
+
+
+@pytest.mark.parametrize("clause", ["batch-quota", "maintenance"])
+def test_without_a_zone_nothing_is_asked_about_odd_days(clause):
+    """Where nobody knows whose day it is, the probe asks nothing of it."""
+    rule, params = ruled(clause, zone=None)
+    scenario = {"batch-quota": "long-day", "maintenance": "week"}[clause]
+
+    assert [] == Obliging().play(rule.probe(params, scenario))
+
+
+def test_before_midnight_without_a_zone_moves_no_clock():
+    """There is no midnight to approach where the zone is unknown."""
+    rule, params = ruled("batch-quota", zone=None)
+    bank = Obliging()
+    bank.play(rule.probe(params, "before-midnight"))
+
+    assert [] == [step.to for step in bank.steps if isinstance(step, Advance) and step.to]
+
+
+def test_the_maintenance_probe_of_a_zone_without_odd_days_asks_nothing():
+    """Where no hour is ever skipped there is no short night."""
+    rule, params = ruled("maintenance", zone=ZoneInfo("Asia/Tokyo"))
+
+    assert [] == Obliging().play(rule.probe(params, "night"))
+
+
+def test_the_maintenance_probe_avoids_a_window_on_an_odd_day():
+    """Edges are not asked on the day on which the clocks change."""
+    rule, params = ruled("maintenance")
+    bank = Obliging(now=AT.replace(month=10, day=22))
+    bank.play(rule.probe(params, "week"))
+    moved = [step.to.date().day for step in bank.steps if isinstance(step, Advance) and step.to]
+
+    assert [31, 1, 1, 2] == moved
+
+
+def test_the_depth_probe_holds_entries_on_both_sides_of_the_edge():
+    """There is one entry on the last day, one inside it, and some outside."""
+    rule, params = ruled("transactions.depth")
+    bank = Obliging()
+    bank.play(rule.probe(params, "default"))
+    (arranged,) = [step for step in bank.steps if isinstance(step, Arrange)]
+    ages = [(AT.date() - on).days for on in arranged.holdings[0].entries]
+
+    assert {1, 89, 90, 91} <= set(ages)
+
+
+def test_depth_by_the_local_day_is_asked_half_an_hour_after_local_midnight():
+    """Then the UTC day of a bank east of Greenwich is still yesterday's."""
+    rule, params = ruled("transactions.depth")
+    bank = Obliging()
+    bank.play(rule.probe(params, "local-day"))
+    moved = [step.to for step in bank.steps if isinstance(step, Advance) and step.to]
+
+    assert [AT.replace(day=17, hour=0, minute=30)] == moved
+
+
+def test_the_eligibility_probe_holds_cards_on_both_sides_of_the_edge():
+    """Two calendar months before 16 September is 16 July."""
+    rule, params = ruled("cards.eligible")
+    bank = Obliging()
+    bank.play(rule.probe(params, "states"))
+    (arranged,) = [step for step in bank.steps if isinstance(step, Arrange)]
+
+    assert ["2026-09-15", "2026-07-17", "2026-07-16", "2026-07-15"] == [
+        holding.traits["last-used"]
+        for holding in arranged.holdings
+        if "last-used" in holding.traits
+    ]
+
+
+def test_the_depth_probe_without_a_range_asks_plainly_only():
+    """An operation that takes no dates has no second question."""
+    rule, params = ruled("transactions.depth")
+    params = replace(params, operation=replace(params.operation, since=None))
+
+    assert ["default", "local-day"] == [one.id for one in rule.facets(params)]
+    assert len(Obliging().play(rule.probe(params, "asked-older"))) == 3
+
+
+def test_the_mode_probe_without_a_range_asks_once():
+    """An operation that takes no dates is asked in the mode only once."""
+    rule, params = ruled("no-extended-history")
+    params = replace(params, operation=replace(params.operation, since=None))
+
+    assert 3 == rule.price(params, "asked") == len(Obliging().play(rule.probe(params, "asked")))
+
+
+@pytest.mark.parametrize(
+    ("clause", "scenario"),
+    [
+        ("transactions.page-size", "walk"),
+        ("transactions.depth", "default"),
+        ("transactions.depth", "asked-older"),
+        ("no-extended-history", "asked"),
+        ("balances.available", "aliases"),
+        ("batch-quota", "per-customer"),
+        ("batch-quota", "per-method"),
+        ("online-unlimited", "not-counted"),
+        ("euro", "everything"),
+        ("well-formed", "each"),
+        ("live-host", "balances"),
+    ],
+)
+def test_without_a_grant_no_consent_is_priced_or_sent(clause, scenario):
+    """An interface that knows no consent is asked for none."""
+    rule, params = ruled(clause)
+    params = replace(params, grant=None)
+    if clause in {"batch-quota", "online-unlimited"}:
+        operations = tuple(one for one in params.operations if one.id != "consents")
+        params = replace(params, operations=operations)
+    calls = Obliging().play(rule.probe(params, scenario))
+    sent = [call for call in calls if call.operation == "consents"]
+
+    assert rule.price(params, scenario) == len(calls)
+    assert (1 if clause == "well-formed" else 0) == len(sent)
+
+
+@pytest.mark.parametrize("clause", ["accounts.listing", "trusted-beneficiaries"])
+def test_without_a_grant_there_is_no_facet_after_consent(clause):
+    """Where nothing can be consented to, only the facet before is left."""
+    rule, params = ruled(clause)
+
+    assert 1 == len(rule.facets(replace(params, grant=None)))
+    assert 2 == len(rule.facets(params))
+
+
+@pytest.mark.parametrize("clause", ["consent.scope", "psu-identity"])
+def test_a_clause_on_consent_without_a_grant_is_a_fault(clause):
+    """The schema lets none through; reaching one is the harness's fault."""
+    rule, _ = ruled(clause)
+    found = next(one for one in AISP.clauses if one.id == clause)
+    bad = {name: value for name, value in found.params.items() if name != "grant"}
+    with pytest.raises(TypeError, match="names no granting operation"):
+        rule.parse(replace(found, params=bad), AISP)
+
+
+@pytest.mark.parametrize("step", ["arrange", "clock", "send"])
+def test_a_step_that_is_answered_by_the_wrong_event_is_a_fault(step):
+    """A driver that answers with something else is found out at once."""
+    made = {
+        "arrange": script.arrange("psu"),
+        "clock": script.clock(),
+        "send": script.send(Call(operation="accounts", subject="psu")),
+    }[step]
+    wrong = Advanced(now=AT) if step != "clock" else Subject(name="psu", now=AT, owns=())
+    next(made)
+
+    with pytest.raises(TypeError, match="answered by"):
+        made.send(wrong)
+
+
+def test_an_arranged_customer_is_seen_as_far_as_was_asked():
+    """What one who existed before owns besides does not change a probe's price."""
+    part = script.arrange("psu", Holding(resource="account", count=1))
+    next(part)
+    owns = tuple(Owned(key=key, resource="account") for key in ("A1", "A2"))
+    with pytest.raises(StopIteration) as end:
+        part.send(Subject(name="psu", now=AT, owns=owns))
+
+    assert ("A1",) == tuple(one.key for one in end.value.value.owns)
+
+
+class Endless(Obliging):
+    """A bank whose pages never end, each with a new name or always the same."""
+
+    def page(self, call):
+        turned = sum(isinstance(step, Call) for step in self.steps)
+        return Accepted(items=(), next=f"page={turned if self.fickle else 1}")
+
+
+@pytest.mark.parametrize(("fickle", "calls"), [(True, 7), (False, 2)])
+def test_a_walk_turns_back_from_circles_and_ends_at_its_bound(fickle, calls):
+    """A page that comes round again ends a walk; new ones end it at the bound."""
+    bank = Endless()
+    bank.fickle = fickle
+    bank.people["psu"] = Subject(name="psu", now=AT, owns=())
+    made = bank.play(script.walk(Call(operation="accounts", subject="psu"), most=7))
+
+    assert calls == len(made)
+    assert [None, *["page"] * (calls - 1)] == [
+        call.follow and call.follow.partition("=")[0] for call in made
+    ]
+
+
+def test_the_zone_of_the_probes_is_the_contracts():
+    """Paris is what the builders say it is."""
+    assert PARIS is ruled("batch-quota")[1].zone

@@ -1,0 +1,54 @@
+"""The table of kinds, and what holds for every rule."""
+
+import pytest
+from building import AISP, facets
+
+from assay import rules as package
+from assay.model import Capability
+from assay.rules import RULES, rules
+from assay.rules.rule import Want
+
+
+def test_every_kind_stands_under_its_own_name():
+    """A rule's kind is the word that contracts use."""
+    assert {name: name for name in RULES} == {name: rule.kind for name, rule in RULES.items()}
+
+
+def test_a_shipped_kind_cannot_be_replaced_from_outside(monkeypatch):
+    """Packages may add kinds, and only add."""
+
+    class Point:
+        def __init__(self, name):
+            self.name = name
+
+        def load(self):
+            return f"theirs: {self.name}"
+
+    monkeypatch.setattr(package, "entry_points", lambda group: [Point("quota"), Point("new")])
+    rules.cache_clear()
+    try:
+        assert RULES["quota"] is rules()["quota"]
+        assert "theirs: new" == rules()["new"]
+    finally:
+        rules.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "clause", [one.id for one in AISP.clauses], ids=[one.id for one in AISP.clauses]
+)
+def test_facets_have_names_of_their_own(clause):
+    """An obligation's id is unique."""
+    ids = [one.facet for one, _, _ in facets() if one.clause == clause]
+
+    assert len(ids) == len(set(ids)) > 0
+
+
+def test_every_facet_needs_a_customer():
+    """Nothing can be asked for nobody."""
+    assert [] == [one.id for one, _, _ in facets() if Capability.PSU not in one.needs]
+
+
+def test_a_want_says_where_in_the_profile():
+    """With a name where there is one."""
+    assert "operations.accounts.key" == str(Want(operation="accounts", feature="key"))
+    assert "operations.a.mode.m" == str(Want(operation="a", feature="mode", name="m"))

@@ -1,0 +1,90 @@
+"""`well-formed` judges bytes and what they are declared to be."""
+
+from dataclasses import replace
+
+import pytest
+from building import AISP, NO, Obliging, ask, check, consent, listed, owner, ruled
+
+from assay.history import Owned, Subject
+
+JSON = (("Content-Type", "application/json; charset=utf-8"),)
+PROBLEM = (("content-type", "application/problem+json"),)
+HTML = (("Content-Type", "text/html"),)
+
+
+def says(body, headers=JSON, status=200, **wire):
+    event = ask("accounts", (listed()[0], status))
+    wired = replace(event.wire, body=body, headers=headers, **wire)
+    return check("well-formed", replace(event, wire=wired))
+
+
+@pytest.mark.parametrize(
+    ("body", "agreement"),
+    [
+        (b"{}", "agrees"),
+        (b"[1.5, 1e400, -0]", "agrees"),
+        (b"9" * 5000, "agrees"),
+        ('"é"'.encode(), "agrees"),
+        (b"{", "disagrees"),
+        (b"[NaN]", "disagrees"),
+        (b"[Infinity]", "disagrees"),
+        (b"[01]", "disagrees"),
+        (b"{'a': 1}", "disagrees"),
+        ('"é"'.encode("latin-1"), "disagrees"),
+        (b"\xef\xbb\xbf{}", "disagrees"),
+        (b"<html>", "disagrees"),
+        (b"[" * 100_000 + b"]" * 100_000, "unclear"),
+    ],
+    ids=lambda value: value[:12] if isinstance(value, bytes) else value,
+)
+def test_a_body_that_says_it_is_json_is(body, agreement):
+    """Numbers may be as long as they like; what is too deep for us is left open."""
+    assert [f"json {agreement} 1", "media-type agrees 1"] == says(body)
+
+
+@pytest.mark.parametrize("headers", [HTML, (), (("Content-Type", "application/jsonx"),)])
+def test_an_accepted_answer_declares_json(headers):
+    """A body that declares something else is a violation, whatever it holds."""
+    assert ["media-type disagrees 1"] == says(b"{}", headers)
+
+
+@pytest.mark.parametrize(("headers", "found"), [(HTML, []), (PROBLEM, ["json agrees 1"])])
+def test_a_refusal_may_be_of_any_type_but_must_be_what_it_says(headers, found):
+    """The document says nothing of error bodies."""
+    assert found == says(b"{}", headers, 403)
+    assert [one.replace("agrees", "disagrees") for one in found] == says(b"{", headers, 503)
+
+
+def test_what_never_came_or_was_cut_off_by_us_is_not_judged():
+    """No body, no answer, and more than the client keeps."""
+    assert [] == says(b"")
+    assert [] == says(b"{", status=0)
+    assert [] == says(b"{", truncated=True)
+
+
+def test_only_what_an_operation_can_be_asked_about_is_asked():
+    """A thing without balances is not asked for them, and is not paid for."""
+    rule, params = ruled("well-formed")
+    vault = replace(AISP.resources["card"], id="vault")
+    contract = replace(AISP, resources={"vault": vault, **AISP.resources})
+    params = replace(params, contract=contract)
+    calls = Obliging(contract=contract).play(rule.probe(params, "each"))
+
+    assert rule.price(params, "each") == len(calls)
+    assert "psu-0-0" not in {call.arguments.get("iban") for call in calls}
+
+
+def test_without_anything_guarded_no_refusal_is_provoked():
+    """Where nothing is asked about a thing, the consent alone is paid for."""
+    rule, params = ruled("well-formed")
+    plain = tuple(one for one in params.operations if not one.about)
+    params = replace(params, operations=plain)
+
+    assert 2 == rule.price(params, "each") == len(Obliging().play(rule.probe(params, "each")))
+
+
+def test_the_builders_agree_with_the_events():
+    """An owner is a subject, a consent a call."""
+    assert owner("psu") == Subject(name="psu", now=owner("psu").now, owns=())
+    assert "consents" == consent("A1", came=NO).call.operation
+    assert Owned(key="A1", resource="account").entries == ()
