@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+import zlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Any, TypeAlias
 
 import httpx
 
@@ -24,6 +24,15 @@ from assay.target.encode import Request
 MOST = 4 * 1024 * 1024
 #: What is said of an answer that never came.
 SLOW = "no whole answer within {} s"
+#: Content codings that are undone; zlib finds out by itself which of them it is.
+PACKED = frozenset({"gzip", "x-gzip", "deflate"})
+#: For zlib: either of its formats, with the largest window.
+EITHER = 32 + zlib.MAX_WBITS
+#: What it is to have no connection at all.
+UNREACHED = (httpx.ConnectError, httpx.ConnectTimeout)
+
+#: Scheme, host and port; two URLs of one origin are the same host.
+Origin: TypeAlias = tuple[str, str, int | None]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,7 +45,11 @@ class Sent:
 
 @dataclass(slots=True, kw_only=True)
 class Client:
-    """Sends requests to one host over one transport; `timeout` is in seconds."""
+    """Sends requests to one host over one transport; `timeout` is in seconds.
+
+    `reached` tells whether the target ever did what it was asked. `clock` counts
+    seconds of real time.
+    """
 
     base_url: str
     timeout: float = 10.0
@@ -44,27 +57,38 @@ class Client:
     control_key: str | None = None
     control_url: str | None = None
     reached: bool = False
+    clock: Callable[[], float] = time.monotonic
     _wire: httpx.BaseTransport = field(init=False)
+    _origin: Origin = field(init=False)
 
     def __post_init__(self) -> None:
         # The transport alone, below httpx.Client: no cookie of one customer may
         # travel with another's call, and nothing may be retried or followed.
         self._wire = self.transport or httpx.HTTPTransport(trust_env=False)
+        self._origin = _origin(httpx.URL(self.base_url))
 
     def send(self, request: Request) -> Sent:
-        """Send a request once; trouble on the way is told, never raised."""
-        if urlsplit(request.url).netloc != urlsplit(self.base_url).netloc:
-            return _nothing(request, "a link to another host is not followed")
+        """Send a request once; trouble on the way is told, not raised.
+
+        Raises:
+            TargetError: nobody can be connected to, and nobody ever could.
+
+        """
+        for name, value in request.headers:
+            if not sendable(value):
+                return _nothing(request, f"no request can carry this header: {name}")
         try:
-            asked = self._request(
-                request.method, request.url, list(request.headers), request.body
-            )
+            url = httpx.URL(request.url)
+            asked = self._request(request.method, url, list(request.headers), request.body)
         except (httpx.InvalidURL, ValueError) as error:
             return _nothing(request, f"not a URL that can be called: {error}")
+        if _origin(url) != self._origin or url.userinfo:
+            return _nothing(request, "a link to another host is not followed")
         try:
-            answer = self._wire.handle_request(asked)
-            body, truncated = self._read(answer)
+            answer, body, truncated = self._exchange(asked)
         except httpx.HTTPError as error:
+            if isinstance(error, UNREACHED) and not self.reached:
+                raise TargetError(_say(error, self.timeout)) from None
             return _nothing(request, _say(error, self.timeout))
         self.reached = True
         return Sent(
@@ -81,28 +105,34 @@ class Client:
         )
 
     def _request(
-        self, method: str, url: str, headers: list[tuple[str, str]], body: bytes
+        self, method: str, url: httpx.URL | str, headers: list[tuple[str, str]], body: bytes
     ) -> httpx.Request:
         timeout = httpx.Timeout(self.timeout).as_dict()
         return httpx.Request(
             method, url, headers=headers, content=body, extensions={"timeout": timeout}
         )
 
-    def _read(self, answer: httpx.Response) -> tuple[bytes, bool]:
-        """Read a body up to the bound, within the time."""
-        deadline = time.monotonic() + self.timeout
-        parts: list[bytes] = []
-        size = 0
+    def _exchange(self, asked: httpx.Request) -> tuple[httpx.Response, bytes, bool]:
+        deadline = self.clock() + self.timeout
+        answer = self._wire.handle_request(asked)
         try:
-            for part in answer.iter_bytes():
-                parts.append(part)
-                size += len(part)
-                if size > MOST:
-                    return b"".join(parts)[:MOST], True
-                if time.monotonic() > deadline:
-                    raise httpx.ReadTimeout(SLOW.format(self.timeout))
+            return answer, *self._read(answer, deadline)
         finally:
             answer.close()
+
+    def _read(self, answer: httpx.Response, deadline: float) -> tuple[bytes, bool]:
+        """Read a body up to the bound, packed or not, within the time."""
+        unpack = _unpacker(answer)
+        parts: list[bytes] = []
+        left = MOST
+        for raw in answer.iter_raw():
+            part = unpack(raw, left + 1) if unpack else raw
+            parts.append(part[:left])
+            left -= len(part)
+            if left < 0:
+                return b"".join(parts), True
+            if self.clock() > deadline:
+                raise httpx.ReadTimeout(SLOW.format(self.timeout))
         return b"".join(parts), False
 
     def control(self, method: str, path: str, body: Mapping[str, Any] | None) -> tuple[int, Any]:
@@ -118,23 +148,53 @@ class Client:
             headers.append(("Assay-Control-Key", self.control_key))
         content = b"" if body is None else json.dumps(body).encode()
         try:
-            answer = self._wire.handle_request(self._request(method, url, headers, content))
-            told, _ = self._read(answer)
+            asked = self._request(method, url, headers, content)
+            answer, told, _ = self._exchange(asked)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise TargetError(f"{url}: {_say(error, self.timeout)}") from None
-        self.reached = True
-        if not told:
-            return answer.status_code, {}
         try:
-            return answer.status_code, json.loads(told)
+            known = json.loads(told, parse_constant=_refuse) if told else {}
         except (ValueError, RecursionError):
             raise TargetError(
                 f"{url}: status {answer.status_code}, and no JSON: is assay-control/1 spoken there?"
             ) from None
+        self.reached = self.reached or answer.is_success
+        return answer.status_code, known
 
     def close(self) -> None:
         """Close every connection."""
         self._wire.close()
+
+
+def _origin(url: httpx.URL) -> Origin:
+    return url.scheme, url.host, url.port
+
+
+def sendable(value: str) -> bool:
+    """Whether a header can hold this; an error from below would quote it."""
+    return value.isascii() and value.isprintable() and value == value.strip()
+
+
+def _unpacker(answer: httpx.Response) -> Callable[[bytes, int], bytes] | None:
+    """Return what undoes the content coding, never making more than it is told."""
+    coding = answer.headers.get("content-encoding", "").strip().lower()
+    if coding in {"", "identity"}:
+        return None
+    if coding not in PACKED:
+        raise httpx.DecodingError(f"packed in a way that is not read: {coding[:40]}")
+    unpacker = zlib.decompressobj(EITHER)
+
+    def unpack(raw: bytes, most: int) -> bytes:
+        try:
+            return unpacker.decompress(raw, most)
+        except zlib.error as error:
+            raise httpx.DecodingError(f"packed as {coding}, and broken: {error}") from None
+
+    return unpack
+
+
+def _refuse(constant: str) -> object:
+    raise ValueError(f"{constant} is no JSON")
 
 
 def _nothing(request: Request, trouble: str) -> Sent:
@@ -148,8 +208,10 @@ def _nothing(request: Request, trouble: str) -> Sent:
 
 
 def _say(error: Exception, timeout: float) -> str:
+    if isinstance(error, UNREACHED):
+        return f"cannot connect ({str(error)[:200]})"
     if isinstance(error, httpx.TimeoutException):
         return SLOW.format(timeout)
-    if isinstance(error, httpx.ConnectError):
-        return f"cannot connect ({error})"
-    return f"the connection broke ({type(error).__name__}: {error})"
+    if isinstance(error, httpx.DecodingError):
+        return f"the answer cannot be read: {error}"
+    return f"the connection broke ({type(error).__name__}: {str(error)[:200]})"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from assay.errors import TargetError
+from assay.errors import JournalError, TargetError
 from assay.history import Event, Exchange
 from assay.model import Level
 from assay.obligation import Obligation
@@ -101,23 +101,25 @@ class Session:
 
         Raises:
             TargetError: nothing was ever reached at the target.
+            JournalError: the record cannot be written any more.
 
         """
         try:
             driven, verdicts = self._try(trial)
+        except JournalError:
+            raise
         except TargetError as error:
             if not self.stage.client.reached:
                 raise
             verdicts = self._without(trial, f"the world failed: {error}")
         except Exception as error:  # noqa: BLE001 -- a fault of ours must not cost the record
-            what = f"{type(error).__name__}: {error}"[:500]
+            what = self.journal.redactor.bounded(f"{type(error).__name__}: {error}", 500)
             self.faults.append(f"{trial.id}: {what}")
-            self.journal.write(
-                "fault", {"where": trial.id, "what": self.journal.redactor.text(what)}
-            )
+            self.journal.write("fault", {"where": trial.id, "what": what})
             verdicts = self._without(trial, "harness fault")
         else:
             self._watch.see(driven.history)
+        verdicts = tuple(map(self.journal.clean, verdicts))
         self._found.update({one.obligation: one for one in verdicts})
         return discount_static(verdicts, self._watch.static(), self._operations)
 
@@ -167,13 +169,7 @@ class Session:
 
     def close(self) -> Result:
         """Write every verdict and the footer; planned must equal judged."""
-        rough = [self._found[item.obligation.id] for item in self.plan.items]
-        verdicts = tuple(
-            self._waived(one)
-            for one in discount_static(rough, self._watch.static(), self._operations)
-        )
-        for one in verdicts:
-            self.journal.verdict(one, self._reproduce(one.obligation))
+        verdicts = self._write_verdicts()
         counts = tally(verdicts)
         if sum(counts.values()) != len(self.plan.items):
             self.faults.append("planned obligations and verdicts do not add up")
@@ -197,14 +193,18 @@ class Session:
 
     def abort(self, why: str) -> None:
         """Close the record of a run that cannot go on; nothing is blamed on anybody."""
-        settled = [
-            self._found[item.obligation.id]
-            for item in self.plan.items
-            if item.obligation.id in self._found
-        ]
-        for one in settled:
-            self.journal.verdict(one, self._reproduce(one.obligation))
+        settled = self._write_verdicts()
         self._footer(tally(settled), Exit.USAGE, aborted=why)
+
+    def _write_verdicts(self) -> tuple[Verdict, ...]:
+        """Write every verdict that was reached, in the plan's order."""
+        names = [item.obligation.id for item in self.plan.items]
+        rough = [self._found[name] for name in names if name in self._found]
+        static = self._watch.static()
+        found = tuple(map(self._waived, discount_static(rough, static, self._operations)))
+        for one in found:
+            self.journal.verdict(one, self._reproduce(one.obligation))
+        return found
 
     def _footer(self, counts: Mapping[str, int], exit_: Exit, **more: str) -> None:
         self.closed = True

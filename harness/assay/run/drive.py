@@ -7,11 +7,12 @@ that nothing is lost when a run is cut short. No judgement here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from time import perf_counter
 
-from assay.errors import CannotArrange
+from assay.errors import CannotArrange, TargetError
 from assay.history import (
     Advance,
     Advanced,
@@ -135,5 +136,6 @@ def drive(
         stopped = f"needs {error}"
     finally:
         script.close()
-        scene.close()
+        with suppress(TargetError):  # a scene that cannot be given back costs no verdict
+            scene.close()
     return Driven(history=History(events=tuple(events)), stopped=stopped)

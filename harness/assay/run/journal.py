@@ -10,13 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
 from assay import __version__
-from assay.errors import InputError
+from assay.errors import InputError, JournalError
 from assay.history import Advanced, Event, Exchange, Indeterminate, Subject
 from assay.model import Contract
 from assay.plan import Plan, Planned
@@ -35,6 +35,7 @@ class Journal:
     out: IO[str] | None
     redactor: Redactor = field(default_factory=Redactor)
     _digest: Any = field(default_factory=hashlib.sha256)
+    _torn: bool = False
 
     @classmethod
     def at(cls, path: Path) -> Journal:
@@ -55,23 +56,37 @@ class Journal:
             raise InputError.one(str(path), what) from None
 
     def write(self, kind: str, record: Mapping[str, object]) -> None:
-        """Write one line and flush it."""
-        if self.out is None:
+        """Write one line and flush it.
+
+        After an interruption in the middle of a line nothing more is written: what
+        stands there can be read, and what came after it could not.
+
+        Raises:
+            JournalError: there is no room, or no file any more.
+
+        """
+        if self.out is None or self._torn:
             return
         line = json.dumps({"type": kind, **record}, ensure_ascii=False, default=str) + "\n"
         # Lone surrogates from a target must not be able to stop the record.
         encoded = line.encode("utf-8", "replace")
+        self._torn = True
+        try:
+            self.out.write(encoded.decode("utf-8"))
+            self.out.flush()
+        except OSError as error:
+            raise JournalError(f"cannot write the journal: {error.strerror}") from None
         self._digest.update(encoded)
-        self.out.write(encoded.decode("utf-8"))
-        self.out.flush()
+        self._torn = False
 
     def event(self, trial: str, event: Event, access: Access) -> None:
         """Write what happened in a trial."""
+        if isinstance(event, Subject):
+            self.redactor.learn(event, access)
         if self.out is None:
             return
         match event:
             case Subject():
-                self.redactor.learn(event, access)
                 self.write("subject", {"trial": trial, **self._subject(event)})
             case Advanced(now=now):
                 self.write("advanced", {"trial": trial, "now": now.isoformat()})
@@ -86,7 +101,12 @@ class Journal:
                 {
                     "resource": one.resource,
                     "key": self.redactor.name(one.key, one.resource),
-                    "traits": dict(one.traits),
+                    "traits": {
+                        name[:64]: self.redactor.bounded(value, 256)
+                        if isinstance(value, str)
+                        else value
+                        for name, value in one.traits.items()
+                    },
                     "entries": len(one.entries),
                 }
                 for one in subject.owns
@@ -95,7 +115,7 @@ class Journal:
 
     def _exchange(self, exchange: Exchange) -> dict[str, object]:
         call, outcome = exchange.call, exchange.outcome
-        why = self.redactor.text(outcome.why) if isinstance(outcome, Indeterminate) else ""
+        why = self.redactor.bounded(outcome.why, 1000) if isinstance(outcome, Indeterminate) else ""
         return {
             "n": exchange.n,
             "at": exchange.at.isoformat(),
@@ -108,23 +128,39 @@ class Journal:
             "ms": round(exchange.ms, 2),
         }
 
+    def clean(self, verdict: Verdict) -> Verdict:
+        """Return a verdict fit to be told to anybody; asked while its trial's names are known."""
+        bounded = self.redactor.bounded
+        return replace(
+            verdict,
+            reason=bounded(verdict.reason, 2000),
+            evidence=tuple(
+                replace(
+                    one,
+                    expected=bounded(one.expected, 1000),
+                    seen=bounded(one.seen, 1000),
+                    deviation=bounded(one.deviation, 1000),
+                )
+                for one in verdict.evidence
+            ),
+        )
+
     def verdict(self, verdict: Verdict, reproduce: str) -> None:
-        """Write a verdict with its evidence."""
+        """Write a verdict, which has been cleaned, with its evidence."""
         if self.out is None:
             return
-        clean = self.redactor.text
         self.write(
             "verdict",
             {
                 "obligation": verdict.obligation,
                 "verdict": verdict.standing.value,
-                "reason": clean(verdict.reason[:2000]),
+                "reason": verdict.reason,
                 "evidence": [
                     {
                         "agreement": one.agreement.value,
-                        "expected": clean(one.expected[:1000]),
-                        "seen": clean(one.seen[:1000]),
-                        "deviation": clean(one.deviation[:1000]),
+                        "expected": one.expected,
+                        "seen": one.seen,
+                        "deviation": one.deviation,
                         "exchanges": list(one.exchanges),
                     }
                     for one in verdict.evidence

@@ -24,10 +24,19 @@ SAME_ANSWERS = 4
 
 @dataclass(slots=True, kw_only=True)
 class StaticWatch:
-    """Notices operations that answer the same bytes whatever is asked."""
+    """Notices operations that answer the same bytes whatever is asked.
+
+    It takes different questions to show it of one operation. Once it is shown, the
+    target is a mock-up, and its other operations that accept everything and never
+    varied either are taken for no better.
+    """
 
     asked: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     bodies: dict[str, set[bytes]] = field(default_factory=dict[str, set[bytes]])
+    answers: dict[str, set[tuple[int, bytes]]] = field(
+        default_factory=dict[str, set[tuple[int, bytes]]]
+    )
+    refusing: set[str] = field(default_factory=set[str])
 
     def see(self, history: History) -> None:
         """Take one trial's exchanges in; only lists with something in them count.
@@ -39,6 +48,7 @@ class StaticWatch:
         }
         for one in history.exchanges:
             call = one.call
+            self._note(one)
             if not one.accepted or not one.items or call.malformed:
                 continue
             asked = self.asked.setdefault(call.operation, set())
@@ -50,13 +60,27 @@ class StaticWatch:
                 )
                 bodies.add(hashlib.sha256(one.wire.body).digest())
 
+    def _note(self, one: Exchange) -> None:
+        name = one.call.operation
+        if not one.accepted:
+            self.refusing.add(name)
+        elif len(self.answers.setdefault(name, set())) < 2:  # noqa: PLR2004 -- as below
+            self.answers[name].add((one.wire.status, hashlib.sha256(one.wire.body).digest()))
+
     def static(self) -> frozenset[str]:
         """Return the operations that were asked enough and never varied."""
-        return frozenset(
+        shown = frozenset(
             operation
             for operation, asked in self.asked.items()
             if len(asked) >= SAME_ANSWERS and len(self.bodies[operation]) == 1
         )
+        if not shown:
+            return shown
+        return shown | {
+            operation
+            for operation, answers in self.answers.items()
+            if len(answers) == 1 and operation not in self.refusing
+        }
 
 
 def judge(

@@ -7,9 +7,12 @@ before anything reaches a file, so that no report needs care later.
 
 from __future__ import annotations
 
+import json
 import re
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 from urllib.parse import quote, quote_plus
 
 from assay.history import Subject, Wire
@@ -17,6 +20,8 @@ from assay.target.encode import Access
 
 #: The most of a body that is kept, in characters.
 MOST_BODY = 4096
+#: The most headers of a message that are kept.
+MOST_HEADERS = 64
 #: Texts up to this length come again and again in a trial, and are masked once.
 SHORT = 256
 #: Pseudonyms that are remembered at most.
@@ -39,12 +44,27 @@ PLAIN_HEADERS = frozenset(
         "x-request-id",
     ]
 )
-#: What looks like an IBAN, and like a card number in clear.
-_LOOKS = re.compile(r"\b[A-Z]{2}\d{2}[A-Z0-9]{11,30}\b|\b\d{13,19}\b")
+#: Read beyond what is kept, so that a private value at the end is seen whole.
+MARGIN = 4096
+#: Shorter values are not searched for: they stand everywhere and tell nothing.
+TELLING = 4
+#: What looks like an IBAN, and like a card number in clear; in groups, too.
+_LOOKS = re.compile(
+    r"(?:(?<![A-Z0-9])|(?<=%[0-9A-F]{2}))[A-Z]{2}\d{2}"
+    r"(?:[A-Z0-9]{11,30}|(?:[ +-][A-Z0-9]{4}){2,7}(?:[ +-][A-Z0-9]{1,4})?)(?![A-Z0-9])"
+    r"|(?<!\d)(?:\d{13,19}|\d{4}(?:[ +-]\d{4}){2,3}(?:[ +-]?\d{1,7})?)(?!\d)",
+    re.IGNORECASE,
+)
+#: A word that may be somebody's, and what it may be a part of: a path, a sentence.
+_WORD = re.compile(r"[A-Za-z0-9_+/.%~-]{4,}={0,2}")
+_PART = re.compile(r"[^/.]+")
+_GROUPED = str.maketrans("", "", " +-")
 #: JSON members whose text is somebody's own.
 _OWN = re.compile(
     r'("(?:[A-Za-z_-]*(?:name|identity|holder|owner|label|remittance|description|address|'
-    r'phone|mail|birth|psu)[A-Za-z_-]*|details)"\s*:\s*)"(?:[^"\\]|\\.)*"',
+    r'phone|mail|birth|psu)[A-Za-z_-]*|details)"\s*:\s*)'
+    # A text, also one that is cut off; a flat list or object; a number.
+    r'(?:"(?:[^"\\]|\\.)*(?:"|\\?\Z)|\[[^\[\]]*\]?|\{[^{}]*\}?|-?\d[\d.eE+-]*)',
     re.IGNORECASE,
 )
 
@@ -54,40 +74,61 @@ class Redactor:
     """Replaces private values; the same value always gets the same pseudonym.
 
     `names` outlives trials and is bounded; `known` is what is looked for in the
-    present one, in every spelling, so that its cost does not grow with a run.
+    present one, wherever it stands and in every spelling, so that its cost does not
+    grow with a run. What earlier trials taught is still found where it stands as a
+    word, for a bank may take one customer for another.
     """
 
     names: dict[str, str] = field(default_factory=dict[str, str])
     known: dict[str, str] = field(default_factory=dict[str, str])
+    earlier: dict[str, str] = field(default_factory=dict[str, str])
     counts: dict[str, int] = field(default_factory=dict[str, int])
     _short: dict[str, str] = field(default_factory=dict[str, str])
     _fast: re.Pattern[str] | None = None
+    _longest: int = 0
 
     def learn(self, subject: Subject, access: Access) -> None:
         """Remember what belongs to a subject."""
         for one in subject.owns:
             self.name(one.key, one.resource)
         secrets = {"token": access.token, "login": access.login, "password": access.password}
-        for kind, secret in secrets.items():
+        if access.login and access.password:
+            self._look_for(f"{access.login}:{access.password}", "credentials", packed=True)
+        for kind, secret in {**secrets, "customer": access.name}.items():
             if secret:
-                self.name(secret, kind)
+                self._look_for(secret, kind, packed=True)
 
     def name(self, value: str, kind: str) -> str:
-        """Return the pseudonym of a private value, making one up at first sight."""
+        """Return the pseudonym of a private value, and look for it from now on."""
+        return self._look_for(value, kind, packed=False)
+
+    def _look_for(self, value: str, kind: str, *, packed: bool) -> str:
+        pseudonym = self._pseudonym(value, kind)
+        if value not in self.known and len(value) >= TELLING:
+            spelt = {*_spellings(value), *(_packed(value) if packed else ())}
+            self.known.update(dict.fromkeys(spelt, pseudonym))
+            self._fast = None
+            self._short.clear()
+        return pseudonym
+
+    def _pseudonym(self, value: str, kind: str) -> str:
+        """Return the one pseudonym of a value, making it up at first sight."""
         if value not in self.names:
             self.counts[kind] = self.counts.get(kind, 0) + 1
             if len(self.names) >= MOST_NAMES:
                 del self.names[next(iter(self.names))]
             self.names[value] = f"<{kind}-{self.counts[kind]}>"
-        if value not in self.known:
-            for spelt in (value, quote(value, safe=""), quote_plus(value), quote(value)):
-                self.known[spelt] = self.names[value]
-            self._fast = None
-            self._short.clear()
         return self.names[value]
 
+    def _number(self, found: re.Match[str]) -> str:
+        # Not looked for from now on: it is found by its looks each time.
+        return self._pseudonym(found[0].translate(_GROUPED).upper(), "number")
+
     def begin(self) -> None:
-        """Begin a trial: look for nobody's values yet, and keep all pseudonyms."""
+        """Begin a trial: look for nobody's values everywhere yet, and keep all pseudonyms."""
+        self.earlier.update(self.known)
+        while len(self.earlier) > MOST_NAMES:
+            del self.earlier[next(iter(self.earlier))]
         self.known.clear()
         self._short.clear()
         self._fast = None
@@ -106,22 +147,46 @@ class Redactor:
         if self._fast is None:
             longest = sorted(self.known, key=len, reverse=True)
             self._fast = re.compile("|".join(map(re.escape, longest)) if longest else r"(?!)")
+            self._longest = max(TELLING * 16, len(longest[0]) if longest else 0)
         text = self._fast.sub(lambda found: self.known[found[0]], text)
-        return _LOOKS.sub(lambda found: self.name(found[0], "number"), text)
+        if self.earlier:
+            text = _WORD.sub(self._word, text)
+        return _LOOKS.sub(self._number, text)
+
+    def _word(self, found: re.Match[str]) -> str:
+        word = found[0]
+        if word in self.earlier:
+            return self.earlier[word]
+        if "/" in word or "." in word:
+            return _PART.sub(lambda part: self.earlier.get(part[0], part[0]), word)
+        return word
+
+    def bounded(self, text: str, most: int) -> str:
+        """Return a masked text of bounded length, in which no private value is cut in two.
+
+        Masking may shorten a text, so that what was cut in reading comes into sight.
+        """
+        part = text[: most + MARGIN]
+        masked = self.text(part)
+        if len(part) < len(text):
+            masked = masked[: -self._longest]
+        return masked[:most]
 
     def body(self, body: bytes) -> tuple[str, bool]:
         """Return a body as bounded, masked text, and whether it was cut."""
-        cut = len(body) > MOST_BODY
-        # Cut a little later than shown, so that no private value is cut in two.
-        text = self.text(body[: MOST_BODY + 512].decode("utf-8", "replace"))
-        return _OWN.sub(r'\1"<private>"', text)[:MOST_BODY], cut
+        part = body[: 4 * (MOST_BODY + MARGIN)].decode("utf-8", "replace")
+        text = self.bounded(_OWN.sub(r'\1"<private>"', part), MOST_BODY)
+        return text, len(body) > MOST_BODY
 
     def headers(self, headers: Iterable[tuple[str, str]]) -> list[list[str]]:
         """Return headers with every value masked that is not known to be plain."""
         return [
-            [name.lower(), self.text(value[:256]) if name.lower() in PLAIN_HEADERS else "<hidden>"]
-            for name, value in headers
-        ][:64]
+            [
+                self.bounded(name.lower(), 128),
+                self.bounded(value, 256) if name.lower() in PLAIN_HEADERS else "<hidden>",
+            ]
+            for name, value in islice(headers, MOST_HEADERS)
+        ]
 
     def wire(self, wire: Wire) -> dict[str, object]:
         """Return what went over the wire, fit to be written."""
@@ -130,7 +195,7 @@ class Redactor:
         return {
             "request": {
                 "method": wire.method,
-                "url": self.text(wire.url[:2048]),
+                "url": self.bounded(wire.url, 2048),
                 "headers": self.headers(wire.request_headers),
                 "body": request_body,
             },
@@ -141,3 +206,26 @@ class Redactor:
                 "truncated": cut or wire.truncated,
             },
         }
+
+
+def _spellings(value: str) -> set[str]:
+    """Return a value as it may stand in a URL, in JSON, and in groups of four."""
+    plain = {value, value.lower()} if _LOOKS.fullmatch(value) else {value}
+    quoted = {
+        spelt
+        for one in plain
+        for spelt in (
+            quote(one, safe="", errors="replace"),
+            quote(one, errors="replace"),
+            quote_plus(one, errors="replace"),
+        )
+    }
+    in_json = {json.dumps(value)[1:-1], value.replace("/", "\\/")}
+    return plain | quoted | in_json
+
+
+def _packed(value: str) -> set[str]:
+    """Return a secret in base64, as it stands in headers."""
+    raw = value.encode("utf-8", "replace")
+    both = {b64encode(raw).decode(), urlsafe_b64encode(raw).decode()}
+    return both | {quote(one, safe="") for one in both} | {one.rstrip("=") for one in both}

@@ -13,9 +13,10 @@ from datetime import UTC, datetime
 
 import httpx
 
-from assay.errors import CannotArrange, InputError
+from assay.errors import CannotArrange
 from assay.history import Arrange, Subject
 from assay.run.client import Client
+from assay.run.environ import look_up
 from assay.target.control import ControlWorld
 from assay.target.encode import Access
 from assay.target.profile import Profile, Transport, WorldKind
@@ -59,24 +60,6 @@ class Nobody:
         """Do nothing."""
 
 
-def secret(profile: Profile, at: str, name: str) -> str:
-    """Return the secret in an environment variable that the profile names.
-
-    Raises:
-        InputError: it is not set, or empty.
-
-    """
-    value = os.environ.get(name)
-    if not value:
-        raise InputError.one(
-            profile.path,
-            f"{at}: the environment variable {name} is not set",
-            line=profile.lines.get(at, 0),
-            hint=f"export {name}=… before the run; secrets never stand in the file",
-        )
-    return value
-
-
 #: Makes the embedded bank: a WSGI application for a base URL.
 Bank = Callable[[str], object]
 
@@ -97,9 +80,10 @@ def set_up(
     """Make a target ready for use.
 
     Raises:
-        InputError: a secret that the profile names is not set.
+        InputError: secrets that the profile names are not set; it tells all of them.
 
     """
+    secrets = look_up(profile, os.environ)
     transport: httpx.BaseTransport | None = None
     if profile.transport is Transport.EMBEDDED:
         transport = httpx.WSGITransport(app=bank(profile.base_url))  # type: ignore[arg-type]
@@ -109,14 +93,10 @@ def set_up(
         timeout=profile.timeout,
         transport=transport,
         control_url=world.url,
-        control_key=secret(profile, "world", world.key_env) if world.key_env else None,
+        control_key=secrets[world.key_env] if world.key_env else None,
     )
-    common = Access()
-    if profile.auth.token_env:
-        common = Access(token=secret(profile, "auth", profile.auth.token_env))
-    for role in world.roles:
-        if role.token_env:
-            secret(profile, f"world.roles.{role.name}", role.token_env)
+    token_env = profile.auth.token_env
+    common = Access(token=secrets[token_env]) if token_env else Access()
     return Stage(profile=profile, client=client, world=_world(profile, client, seed), common=common)
 
 

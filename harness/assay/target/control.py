@@ -6,10 +6,12 @@ API answers is checked as strictly as anything else that comes from outside.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, cast
+from urllib.parse import quote
 
 from assay.errors import CannotArrange, TargetError
 from assay.history import Arrange, Entry, Holding, Owned, Subject
@@ -33,8 +35,8 @@ class ControlWorld:
         status, answer = self.send("POST", "/worlds", {"seed": self.seed})
         if status != CREATED:
             raise TargetError(f"the control API did not make a world (status {status})")
-        now = datetime.fromisoformat(str(_get(answer, "now")))
-        return ControlScene(send=self.send, world=str(_get(answer, "world")), now=now)
+        world = quote(_text(answer, "world"), safe="", errors="replace")
+        return ControlScene(send=self.send, world=world, now=_moment(answer))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -52,15 +54,18 @@ class ControlScene:
         if status != CREATED:
             what = answer.get("message", "") if isinstance(answer, dict) else ""
             raise CannotArrange(f"the world cannot make this customer: {str(what)[:200]}")
-        subject = Subject(
-            name=step.subject,
-            now=datetime.fromisoformat(str(_get(answer, "now"))),
-            owns=tuple(_owned(one) for one in cast("list[Any]", _get(answer, "holdings"))),
-        )
+        owns = tuple(_owned(one) for one in _list(answer, "holdings"))
+        made = Counter(one.resource for one in owns)
+        for holding in step.holdings:
+            made[holding.resource] -= holding.count
+        if lacking := sorted(resource for resource, left in made.items() if left < 0):
+            raise TargetError(f"the control API made fewer than asked for: {lacking[0]}")
+        subject = Subject(name=step.subject, now=_moment(answer), owns=owns)
         access = Access(
-            token=_text(answer, "token"),
-            login=_text(answer, "login"),
-            password=_text(answer, "password"),
+            token=_maybe(answer, "token"),
+            login=_maybe(answer, "login"),
+            password=_maybe(answer, "password"),
+            name=_maybe(answer, "name"),
         )
         return subject, access
 
@@ -71,7 +76,7 @@ class ControlScene:
             status, answer = self.send("POST", path, {"to": to.isoformat()})
             if status != OK:
                 raise CannotArrange(f"the world's clock did not follow (status {status})")
-            self.now = datetime.fromisoformat(str(_get(answer, "now")))
+            self.now = _moment(answer)
         return self.now
 
     def close(self) -> None:
@@ -91,13 +96,17 @@ def _holding(holding: Holding) -> Mapping[str, Any]:
 
 
 def _owned(one: Any) -> Owned:
+    traits = _get(one, "traits")
+    if not isinstance(traits, dict) or not all(
+        isinstance(state, bool | str) for state in cast("dict[str, object]", traits).values()
+    ):
+        raise TargetError("the control API's answer has 'traits' that are no states")
     return Owned(
-        key=str(_get(one, "key")),
-        resource=str(_get(one, "resource")),
-        traits=cast("dict[str, object]", _get(one, "traits")),
+        key=_text(one, "key"),
+        resource=_text(one, "resource"),
+        traits=cast("dict[str, object]", traits),
         entries=tuple(
-            Entry(key=str(_get(entry, "key")), on=date.fromisoformat(str(_get(entry, "date"))))
-            for entry in cast("list[Any]", _get(one, "entries"))
+            Entry(key=_text(entry, "key"), on=_day(entry)) for entry in _list(one, "entries")
         ),
     )
 
@@ -108,6 +117,38 @@ def _get(answer: Any, name: str) -> Any:
     return cast("dict[str, Any]", answer)[name]
 
 
-def _text(answer: Any, name: str) -> str | None:
+def _text(answer: Any, name: str) -> str:
+    value = _get(answer, name)
+    if not isinstance(value, str):
+        raise TargetError(f"the control API's answer has a {name!r} that is no text")
+    return value
+
+
+def _maybe(answer: Any, name: str) -> str | None:
     value = cast("dict[str, Any]", answer).get(name)
     return value if isinstance(value, str) else None
+
+
+def _list(answer: Any, name: str) -> list[Any]:
+    value = _get(answer, name)
+    if not isinstance(value, list):
+        raise TargetError(f"the control API's answer has a {name!r} that is no list")
+    listed: list[Any] = value
+    return listed
+
+
+def _moment(answer: Any) -> datetime:
+    try:
+        moment = datetime.fromisoformat(_text(answer, "now"))
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise TargetError("the control API's answer has a 'now' that is no moment with an offset")
+    return moment
+
+
+def _day(entry: Any) -> date:
+    try:
+        return date.fromisoformat(_text(entry, "date"))
+    except ValueError:
+        raise TargetError("the control API's answer has a 'date' that is no day") from None

@@ -58,7 +58,15 @@ def _absolute(url: str, link: str) -> str:
 
 
 def decode(wire: Wire, body: Json, operation: Operation, profile: Profile) -> Outcome:
-    """Say what an answer means under a profile."""
+    """Say what an answer means under a profile.
+
+    An answer that was too large to be read whole means nothing, for what it may
+    hold further down nobody knows.
+    """
+    if wire.truncated:
+        server = wire.status in SERVER_ERRORS
+        why = f"the answer ({wire.status}) is too large to be read whole"
+        return Indeterminate(cause=Cause.SERVER if server else Cause.TRANSPORT, why=why)
     binding = profile.operations.get(operation.id, BARE)
     listed = find(body, binding.list) if binding.list is not None else MISSING
     items = _items(listed, binding.item)
@@ -82,7 +90,8 @@ def _accepted(
     if binding.list is not None and items is None:
         if wire.status == NO_CONTENT:
             return Accepted(items=())
-        why = f"no list at {binding.list!r} in an accepted answer ({wire.status})"
+        what = "no JSON" if body is MISSING else f"no list at {binding.list!r}"
+        why = f"{what} in an accepted answer ({wire.status})"
         return Indeterminate(cause=Cause.BINDING, why=why)
     next_ = find(body, binding.next) if binding.next is not None else MISSING
     values = {name: find(body, pointer) for name, pointer in binding.values.items()}
@@ -109,7 +118,12 @@ def _matches(matcher: Matcher, wire: Wire, body: Json, items: tuple[Item, ...] |
         return False
     if matcher.media_type and wire.media_type != matcher.media_type:
         return False
-    return all(find(body, pointer) == value for pointer, value in matcher.body.items())
+    return all(same(find(body, pointer), value) for pointer, value in matcher.body.items())
+
+
+def same(one: Json, other: Json) -> bool:
+    """Whether two JSON values are the same; `true` is not 1, as it is in Python."""
+    return one == other and isinstance(one, bool) is isinstance(other, bool)
 
 
 def _items(listed: object, binding: ItemBinding) -> tuple[Item, ...] | None:
@@ -138,7 +152,7 @@ def _resource(one: Json, binding: ItemBinding) -> str | None:
         return None
     value = find(one, binding.resource.at)
     values: Mapping[str, Any] = binding.resource.values
-    return next((name for name, known in values.items() if known == value), None)
+    return next((name for name, known in values.items() if same(known, value)), None)
 
 
 def _date(value: object) -> date | None:

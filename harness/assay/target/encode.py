@@ -23,11 +23,15 @@ BARE = OperationBinding()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """What a subject's calls are authorised with, as the world gave it."""
+    """What a subject's calls are authorised with, as the world gave it.
+
+    `name` is the customer's own, known only so that it can be kept out of records.
+    """
 
     token: str | None = None
     login: str | None = None
     password: str | None = None
+    name: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +67,7 @@ def encode(call: Call, operation: Operation, profile: Profile, access: Access) -
     if call.follow is not None:
         return Request(method=method, url=call.follow, headers=tuple(headers))
     draft = _Draft(path=_path(call, operation, binding), query=[], headers=headers, body={})
-    for name, value in _bent(call, operation).items():
+    for name, value in {**_fixed(operation, binding), **_bent(call, operation)}.items():
         _place(draft, name, value, binding.arguments.get(name), method)
     if call.mode is not None:
         _place(draft, call.mode, "", binding.modes.get(call.mode), method)
@@ -147,6 +151,20 @@ BAD_BODIES: Mapping[Malformed, bytes] = {
     Malformed.DEEP: b'{"a":' * 100 + b"1" + b"}" * 100,
     Malformed.SCALAR: b'"a bare string"',
 }
+
+
+def _fixed(operation: Operation, binding: OperationBinding) -> Mapping[str, Json]:
+    """Return the arguments that no call varies: the profile says once what they are."""
+    fixed: dict[str, Json] = {}
+    for name in operation.arguments:
+        if name in {operation.about, operation.since, operation.grants}:
+            continue
+        spelling = binding.arguments.get(name)
+        if spelling is None or spelling.value is None:
+            where = f"operations.{operation.id}.arguments.{name}"
+            raise CannotArrange(f"{where} in the profile, with a value")
+        fixed[name] = spelling.value
+    return fixed
 
 
 def _bent(call: Call, operation: Operation) -> Mapping[str, Json]:

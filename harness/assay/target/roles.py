@@ -4,6 +4,8 @@ A profile lists them with what they own. A probe gets the first one, not yet in
 this trial, that owns all that is asked for in the states asked for; where there
 is none, the obligation is unverified and the reason says which customer would
 unblock it. Dated entries cannot be arranged here, and the clock is the real one.
+Nobody here is fresh: consents and calls of earlier trials, or of earlier today,
+may still have their effect.
 """
 
 from __future__ import annotations
@@ -11,12 +13,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 from assay.errors import CannotArrange
 from assay.history import Arrange, Entry, Holding, Owned, Subject
 from assay.target.encode import Access
-from assay.target.profile import Role
+from assay.target.profile import Role, RoleHolding
+
+#: A date among the traits (of a card's last use) that lies no further back makes
+#: nothing special of its bearer: no document takes "recent" for less than this.
+ORDINARY = timedelta(days=28)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +48,12 @@ class RolesScene:
     def arrange(self, step: Arrange) -> tuple[Subject, Access]:
         """Find a customer for the part."""
         for role in self.roles:
-            owns = None if role.name in self.taken else cast_for(role, step.holdings)
+            now = self.now()
+            owns = None if role.name in self.taken else cast_for(role, step.holdings, now.date())
             if owns is not None:
                 self.taken.add(role.name)
                 token = os.environ.get(role.token_env) if role.token_env else None
-                subject = Subject(name=step.subject, now=self.now(), owns=owns)
+                subject = Subject(name=step.subject, now=now, owns=owns, fresh=False)
                 return subject, Access(token=token)
         raise CannotArrange(f"a customer who owns {_wanted(step.holdings)} (world.roles)")
 
@@ -60,37 +67,43 @@ class RolesScene:
         """Do nothing: the customers stay as they are."""
 
 
-def cast_for(role: Role, holdings: Sequence[Holding]) -> tuple[Owned, ...] | None:
+def cast_for(role: Role, holdings: Sequence[Holding], today: date) -> tuple[Owned, ...] | None:
     """Return all that a customer owns, the wanted things first; None if some lack.
 
-    The order matters: probes speak of "the first thing owned".
+    The order matters: a probe speaks only of what it asked for, which comes first.
     """
     left = list(role.owns)
-    first: list[Owned] = []
+    first: list[RoleHolding] = []
     for holding in holdings:
         for _ in range(holding.count):
-            found = next(
-                (
-                    one
-                    for one in left
-                    if one.resource == holding.resource and dict(one.traits) == dict(holding.traits)
-                ),
-                None,
-            )
+            found = next((one for one in left if _suits(one, holding, today)), None)
             if found is None:
                 return None
             left.remove(found)
-            first.append(_owned(found.key, found.resource, found.traits, found.entries))
-    rest = [_owned(one.key, one.resource, one.traits, one.entries) for one in left]
-    return (*first, *rest)
+            first.append(found)
+    return tuple(map(_owned, (*first, *left)))
 
 
-def _owned(
-    key: str, resource: str, traits: object, entries: Sequence[tuple[str, str]] | None
-) -> Owned:
-    known = traits if isinstance(traits, dict) else {}
-    listed = tuple(Entry(key=one, on=date.fromisoformat(day)) for one, day in entries or ())
-    return Owned(key=key, resource=resource, traits=dict(known), entries=listed)
+def _suits(one: RoleHolding, holding: Holding, today: date) -> bool:
+    """Whether a thing is in the states asked for, and ordinary in every other way."""
+    others = {name: value for name, value in one.traits.items() if name not in holding.traits}
+    return (
+        one.resource == holding.resource
+        and all(one.traits.get(name) == value for name, value in holding.traits.items())
+        and all(value is False or _recent(value, today) for value in others.values())
+    )
+
+
+def _recent(value: object, today: date) -> bool:
+    try:
+        return today - ORDINARY <= date.fromisoformat(str(value)) <= today
+    except ValueError:
+        return False
+
+
+def _owned(one: RoleHolding) -> Owned:
+    listed = tuple(Entry(key=key, on=date.fromisoformat(day)) for key, day in one.entries or ())
+    return Owned(key=one.key, resource=one.resource, traits=dict(one.traits), entries=listed)
 
 
 def _wanted(holdings: Sequence[Holding]) -> str:
