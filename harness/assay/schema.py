@@ -1,41 +1,23 @@
 """Whether a loaded file has the right shape: every problem, each with line and hint.
 
-The shapes are JSON Schema 2020-12, written in YAML in `contract/schema`, where any
-other tool can use them too. Only the wording is done here, keyword by keyword,
-because "is not valid under any of the given schemas" helps nobody. A rule is checked
-against the schema of its own kind alone; kinds of other packages bring none. What
-names refer to is not known here: see `parse` and `target.read`.
+A rule is checked against the schema of its own kind alone; kinds of other packages
+bring none. What names refer to is not known here: see `references` and
+`target.checks`.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from decimal import Decimal
-from functools import cache
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
 
-from assay._resources import contract_dir
+from assay.document import Document, Pointer
 from assay.errors import Problem, did_you_mean
-from assay.load import Document, Pointer, load
+from assay.finding import Finding, found, problem, spell
+from assay.keywords import Failed, words
 from assay.model import Json
-
-if TYPE_CHECKING:
-    from jsonschema import ValidationError
-    from jsonschema.protocols import Validator
-    from referencing import Registry
+from assay.shapes import kinds, validator
 
 __all__ = ["check", "found", "kinds", "problem", "spell"]
-
-#: Where, what, and a hint.
-_Finding: TypeAlias = tuple[Pointer, str, str]
-#: Any URI that relative references can be resolved against.
-_BASE: Final = "file:///"
-_SHOWN: Final = 40
-_SECRET: Final = re.compile(
-    r"token|password|passwd|secret|credential|(api|private).?key", re.IGNORECASE
-)
 
 
 def check(document: Document, schema_name: str) -> list[Problem]:
@@ -47,48 +29,7 @@ def check(document: Document, schema_name: str) -> list[Problem]:
     return sorted(problems, key=lambda one: (one.path != document.path, one.line))
 
 
-def problem(document: Document, pointer: Pointer, what: str, hint: str = "") -> Problem:
-    """Make the problem of one place in a document, with its file and line."""
-    path, line = document.place(pointer)
-    where = spell(pointer)
-    return Problem(path=path, line=line, what=f"{where}: {what}" if where else what, hint=hint)
-
-
-@cache
-def kinds() -> frozenset[str]:
-    """Return the rule kinds that have a schema."""
-    return frozenset(one.stem for one in (contract_dir() / "schema" / "rules").glob("*.yaml"))
-
-
-def spell(pointer: Iterable[str | int]) -> str:
-    """Write a pointer as it is read: `rules[3].limit`."""
-    out = ""
-    for step in pointer:
-        out += f"[{step}]" if isinstance(step, int) else f".{step}"
-    return out.removeprefix(".")
-
-
-def found(value: Json) -> str:
-    """Name a value in a few words."""
-    match value:
-        case None:
-            words = "nothing"
-        case bool():
-            words = "true" if value else "false"
-        case int() | Decimal():
-            words = str(value)
-        case str() if len(value) > _SHOWN:
-            words = f"{value[:_SHOWN]!r}… ({len(value)} characters)"
-        case str():
-            words = repr(value) if value else "an empty text"
-        case list():
-            words = "a list" if value else "an empty list"
-        case _:
-            words = "a mapping" if value else "an empty mapping"
-    return words
-
-
-def _rules(rules: Json) -> Iterator[_Finding]:
+def _rules(rules: Json) -> Iterator[Finding]:
     if not isinstance(rules, list):
         return
     for index, rule in enumerate(cast("list[Json]", rules)):
@@ -115,161 +56,14 @@ def _installed(kind: str) -> bool:
     return any(point.name == kind for point in entry_points(group="assay.rules"))
 
 
-def _compare(name: str, value: Json, at: Pointer) -> Iterator[_Finding]:
-    for error in _validator(name).iter_errors(cast("Any", value)):
-        failed = _Failed(
+def _compare(name: str, value: Json, at: Pointer) -> Iterator[Finding]:
+    for error in validator(name).iter_errors(cast("Any", value)):
+        failed = Failed(
             keyword=str(error.validator),
             asked=error.validator_value,
             value=error.instance,
             schema=cast("Mapping[str, Any]", error.schema),
+            is_key="propertyNames" in error.absolute_schema_path,
         )
-        words = _WORDS.get(failed.keyword, _expected)
-        if "propertyNames" in error.absolute_schema_path:
-            words = _key
         for below, what, hint in words(failed):
             yield (*at, *error.absolute_path, *below), what, hint
-
-
-@cache
-def _validator(name: str) -> Validator:
-    from jsonschema import Draft202012Validator, validators  # noqa: PLC0415 -- slow
-
-    strict: Any = cast("Any", validators).extend(Draft202012Validator, {"pattern": _whole_text})
-    registry = _registry(name.partition("#")[0])
-    return cast("Validator", strict({"$ref": _BASE + name}, registry=registry))
-
-
-@cache
-def _registry(name: str) -> Registry[Any]:
-    """Hold one schema and those it refers to; crawled once, for that is slow."""
-    from referencing import Registry  # noqa: PLC0415
-    from referencing.jsonschema import DRAFT202012  # noqa: PLC0415
-
-    names = {name, "common.yaml"}
-    if name == "target.yaml":
-        names.add("contract.yaml")
-    resources = [(_BASE + one, DRAFT202012.create_resource(_schema(one))) for one in names]
-    whole: Registry[Any] = Registry()
-    return whole.with_resources(cast("Any", resources)).crawl()
-
-
-@cache
-def _schema(name: str) -> Mapping[str, Json]:
-    """Load a schema; without `$schema`, which would bring the plain validator back."""
-    data = load(contract_dir() / "schema" / name).data
-    return {key: value for key, value in data.items() if key != "$schema"}
-
-
-def _whole_text(
-    _validator: object, pattern: str, value: object, _schema: object
-) -> Iterator[ValidationError]:
-    """`pattern`, with a `$` that does not let a line break through as Python's does."""
-    from jsonschema import ValidationError  # noqa: PLC0415
-
-    if isinstance(value, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), value):
-        yield ValidationError("pattern")
-
-
-# -- the wording, keyword by keyword ----------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Failed:
-    """A keyword that a value fails, and the schema in which the keyword stands."""
-
-    keyword: str
-    asked: Any
-    value: Any
-    schema: Mapping[str, Any]
-
-
-_Words: TypeAlias = Callable[[_Failed], Iterator[_Finding]]
-
-
-def _expected(failed: _Failed) -> Iterator[_Finding]:
-    schema, value = failed.schema, failed.value
-    secret = schema.get("writeOnly") and isinstance(value, str) and value
-    seen = "something else, not shown here" if secret else found(value)
-    wanted = schema.get("description") or f"{failed.keyword} {failed.asked}"
-    hint = schema.get("x-hint", "")
-    if not hint and failed.keyword == "enum" and isinstance(value, str):
-        close = did_you_mean(value, [str(one) for one in failed.asked])
-        hint = close if close.startswith("did") else ""
-    if not hint and schema.get("type") == "string" and _quotable(value):
-        hint = f'write it in quotes: "{found(value)}"'
-    yield (), f"expected {wanted}, found {seen}", hint
-
-
-def _quotable(value: Json) -> bool:
-    """Whether a text was perhaps meant, that reads as something else unquoted."""
-    return isinstance(value, bool | int | Decimal)
-
-
-def _const(failed: _Failed) -> Iterator[_Finding]:
-    wanted = failed.schema.get("description") or found(failed.asked)
-    yield (), f"expected {wanted}, found {found(failed.value)}", ""
-
-
-def _unknown_keys(failed: _Failed) -> Iterator[_Finding]:
-    known = set(failed.schema.get("properties", {}))
-    for key, value in failed.value.items():
-        if key in known:
-            continue
-        if _SECRET.search(key) and not isinstance(value, dict | list):
-            names = (one for one in sorted(known) if one.endswith("_env"))
-            name = next(names, "token_env")
-            hint = f"name an environment variable instead: `{name}: BANK_TOKEN`"
-            yield (key,), "a secret never stands in a file", hint
-        else:
-            yield (key,), f"unknown key {found(key)}", did_you_mean(key, known)
-
-
-def _missing(failed: _Failed) -> Iterator[_Finding]:
-    for key in failed.asked:
-        if key not in failed.value:
-            wanted = _described(failed.schema.get("properties", {}).get(key, {}))
-            yield (), f"{key!r} is missing", f"expected {wanted}" if wanted else ""
-
-
-def _described(schema: Mapping[str, Any]) -> str:
-    if "description" in schema:
-        return str(schema["description"])
-    name = str(schema.get("$ref", "")).rpartition("/")[2]
-    for file in ("common.yaml", "contract.yaml", "target.yaml") if name else ():
-        shapes = cast("dict[str, dict[str, Any]]", _schema(file).get("$defs", {}))
-        if name in shapes:
-            return str(shapes[name].get("description", ""))
-    return ""
-
-
-def _twice(failed: _Failed) -> Iterator[_Finding]:
-    seen: list[object] = []
-    for index, item in enumerate(failed.value):
-        if item in seen:
-            yield (index,), f"{found(item)} stands twice in the list", "keep one"
-        seen.append(item)
-
-
-def _too_long(failed: _Failed) -> Iterator[_Finding]:
-    size = len(failed.value)
-    yield (), f"expected at most {failed.asked} characters, found {size}", "shorten it"
-
-
-def _too_much(failed: _Failed) -> Iterator[_Finding]:
-    yield (), f"expected at most {failed.asked}, found {found(failed.value)}", ""
-
-
-def _key(failed: _Failed) -> Iterator[_Finding]:
-    wanted = failed.schema.get("description", "another name")
-    what = f"expected {wanted} as the key, found {found(failed.value)}"
-    yield (failed.value,), what, failed.schema.get("x-hint", "")
-
-
-_WORDS: Final[Mapping[str, _Words]] = {
-    "additionalProperties": _unknown_keys,
-    "const": _const,
-    "maxLength": _too_long,
-    "maximum": _too_much,
-    "required": _missing,
-    "uniqueItems": _twice,
-}

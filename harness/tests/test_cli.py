@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+
 from assay._resources import contract_dir
 from assay.cli import COMMANDS
 from assay.sandbox.app import make_app
@@ -159,7 +160,6 @@ def bad_inputs(folder):
     yield "missing", ("--contract", folder / "bombb.yaml"), "did you mean"
     yield "no such contract", ("--contract", "aips"), "did you mean 'aisp'"
     yield "no such target", ("--target", "sandbx"), "did you mean 'sandbox'"
-    yield "no secret", ("--target", "remote"), "REMOTE_ALICE_TOKEN is not set"
     yield "no selection", ("-k", "nothing"), "nothing is selected"
     yield "no expression", ("-k", "quota and ("), "cannot read"
     yield "bad url", ("--target", "http://"), "http"
@@ -167,7 +167,7 @@ def bad_inputs(folder):
 
 NAMES = (
     "unknown key", "wrong type", "duplicate id", "no such operation", "duplicate key", "bomb",
-    "huge", "folder", "missing", "no such contract", "no such target", "no secret",
+    "huge", "folder", "missing", "no such contract", "no such target",
     "no selection", "no expression", "bad url",
 )  # fmt: skip
 
@@ -184,6 +184,19 @@ def test_bad_input_is_one_clear_line(tmp_path, name):
     assert 1 == len(err.splitlines()), err
     assert said in err
     assert [] == list(empty.iterdir())
+
+
+def test_every_secret_that_is_not_set_is_named(tmp_path):
+    """All of them come at once, a line each with the place of the name, before any call."""
+    code, out, err = assay("run", "--target", "remote", cwd=tmp_path)
+    assert (2, "") == (code, out)
+    alice, bob = err.splitlines()
+    hint = "export REMOTE_ALICE_TOKEN=… before the run; secrets never stand in the file"
+    assert re.search(r"remote\.yaml:\d+: world\.roles\.alice: ", alice)
+    assert alice.endswith(f"the environment variable REMOTE_ALICE_TOKEN is not set ({hint})")
+    assert re.search(r"remote\.yaml:\d+: world\.roles\.bob: ", bob)
+    assert "the environment variable REMOTE_BOB_TOKEN is not set" in bob
+    assert [] == list(tmp_path.iterdir())
 
 
 def test_check_says_everything_at_once(tmp_path):

@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 from importlib.metadata import entry_points
 
 import pytest
+
 from assay._resources import suites_dir
 from assay.report import read_journal
 from assay.sandbox.app import make_app

@@ -4,6 +4,7 @@ import threading
 from pathlib import Path
 
 import pytest
+
 from assay.commands.plan import text
 from assay.prepare import prepare
 from assay.run.conduct import Session, conduct

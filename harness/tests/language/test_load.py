@@ -14,7 +14,7 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from assay import load as module
+from assay import strict
 from assay._resources import contract_dir
 from assay.errors import InputError
 from assay.load import MAX_BYTES, MAX_DEPTH, Document, load, loads
@@ -28,7 +28,7 @@ PARSERS = [yaml.SafeLoader, getattr(yaml, "CSafeLoader", yaml.SafeLoader)]
 
 @pytest.fixture(params=PARSERS, ids=["python", "libyaml"])
 def _parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_Loader", request.param)
+    monkeypatch.setattr(strict, "_Loader", request.param)
 
 
 both = pytest.mark.usefixtures("_parser")
@@ -316,7 +316,7 @@ TEXTS = st.one_of(st.text(max_size=200), st.text(SIGNS, max_size=60))
 def test_any_text_gives_a_document_or_an_input_error(text: str, parser: type) -> None:
     """Whatever the text, nothing else comes out, by either parser."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_Loader", parser)
+        patch.setattr(strict, "_Loader", parser)
         try:
             assert isinstance(loads(text), Document)
         except InputError as error:

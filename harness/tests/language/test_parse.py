@@ -126,6 +126,17 @@ def test_level_and_sources_have_a_short_form() -> None:
     assert (Level.MUST, (Source(section="s", line=1),)) == (clause.level, clause.sources)
 
 
+def test_a_document_that_names_no_fields() -> None:
+    """Fields can be left out, but then no key and no rule can name one."""
+    assert () == parsed(TEXT.replace("    fields: [text]\n", "")).resources["note"].fields
+    with pytest.raises(InputError) as caught:
+        parsed(TEXT.replace("    fields: [number, state]\n", ""))
+    assert [
+        "f.yaml:14: resources.loan.key: there is no field 'number' (add it to resources.loan.fields)",
+        "f.yaml:35: rules[2].resources[0]: 'loan' has no field 'state' (resources.loan.fields is empty)",
+    ] == str(caught.value).splitlines()
+
+
 def test_an_open_zone() -> None:
     """A document that names no zone leaves it open."""
     assert parsed(TEXT.replace("Europe/Vienna", "unspecified")).zone is None

@@ -73,7 +73,7 @@ def indented(text: str, by: int) -> str:
 def whole(rules: tuple[Block, ...] = of("rule")) -> str:
     """Put the smallest contract, all parts and the rules together into one contract."""
     text = re.sub(
-        r"^(resources|operations|rules):.*\n(  .*\n)?", "", smallest(), flags=re.MULTILINE
+        r"^(resources|operations|rules):.*\n(  .*\n)*", "", smallest(), flags=re.MULTILINE
     )
     for name in ("hosts", "resources", "operations", "scope", "unspecified"):
         (part,) = of(f"part: {name}")

@@ -6,6 +6,7 @@ Takes most of a minute on two cores, and is an environment of its own in tox.ini
 from pathlib import Path
 
 import pytest
+
 from assay.commands.prove import markdown
 from assay.prove import count, prove
 

@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from assay.parse import parse_contract
 
 ROOT = Path(__file__).parents[3]

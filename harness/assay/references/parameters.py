@@ -1,0 +1,124 @@
+"""What the parameters of rules refer to, by the name of the parameter.
+
+A parameter means the same in every kind that has it. What only one kind can know is
+asked by the rule of that kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from assay.document import Pointer
+from assay.errors import did_you_mean
+from assay.finding import Finding
+from assay.references.names import Raw, all_known, known
+
+__all__ = ["PARAMETERS"]
+
+#: Where it stands, its value, the rule and the whole contract -> what is wrong.
+_Reference: TypeAlias = Callable[[Pointer, Any, Raw, Raw], Iterator[Finding]]
+
+
+def _operation(at: Pointer, name: str, rule: Raw, raw: Raw) -> Iterator[Finding]:
+    yield from known(at, name, raw["operations"], "operation")
+    offered = raw["operations"].get(name, {}).get("available", True)
+    if name in raw["operations"] and at[-1] == "operation":
+        if rule["kind"] == "unavailable" and offered:
+            hint = f"add `available: false` to operations.{name}"
+            yield at, f"the operation {name!r} is available", hint
+        elif rule["kind"] != "unavailable" and not offered:
+            hint = "only a rule of kind unavailable can be about it"
+            yield at, f"the operation {name!r} is not available", hint
+
+
+def _operations(at: Pointer, names: list[str], rule: Raw, raw: Raw) -> Iterator[Finding]:
+    yield from all_known(at, names, raw["operations"], "operation")
+    for index, name in enumerate(names):
+        one = raw["operations"].get(name, {"about": ""})
+        if not one.get("available", True):
+            hint = "only a rule of kind unavailable can be about it"
+            yield (*at, index), f"the operation {name!r} is not available", hint
+        elif rule["kind"] == "consent-scope" and "about" not in one:
+            hint = f"add `about` to operations.{name}, or leave it out here"
+            yield (*at, index), f"{name!r} is not asked about one thing", hint
+
+
+def _grant(at: Pointer, name: str, _rule: Raw, raw: Raw) -> Iterator[Finding]:
+    yield from known(at, name, raw["operations"], "operation")
+    if name in raw["operations"] and "grants" not in raw["operations"][name]:
+        hint = f"add `grants`, the argument that says for what, to operations.{name}"
+        yield at, f"the operation {name!r} transmits no consent", hint
+
+
+def _resource(at: Pointer, name: str, rule: Raw, raw: Raw) -> Iterator[Finding]:
+    yield from known(at, name, raw["resources"], "resource")
+    lists = raw["operations"].get(rule.get("operation"), {}).get("lists", [name])
+    if name in raw["resources"] and name not in lists:
+        yield at, f"{rule['operation']!r} does not list {name!r}", did_you_mean(name, lists)
+
+
+def _resources(at: Pointer, names: list[str], rule: Raw, raw: Raw) -> Iterator[Finding]:
+    yield from all_known(at, names, raw["resources"], "resource")
+    wanted = str(rule.get("field"))
+    for index, name in enumerate(names):
+        fields = raw["resources"].get(name, {"fields": [wanted]}).get("fields", ())
+        if wanted not in fields:
+            hint = did_you_mean(wanted, fields) or f"resources.{name}.fields is empty"
+            yield (*at, index), f"{name!r} has no field {wanted!r}", hint
+        elif not any(name in one.get("lists", ()) for one in raw["operations"].values()):
+            yield (*at, index), f"no operation lists {name!r}", "add it to the lists of one"
+
+
+def _traits(at: Pointer, names: list[str], rule: Raw, raw: Raw) -> Iterator[Finding]:
+    one = raw["resources"].get(rule["resource"])
+    if one:
+        yield from all_known(at, names, one.get("traits", {}), "trait")
+
+
+def _recent(at: Pointer, value: Raw, rule: Raw, raw: Raw) -> Iterator[Finding]:
+    one = raw["resources"].get(rule["resource"])
+    if one:
+        yield from known((*at, "trait"), value["trait"], one.get("traits", {}), "trait")
+
+
+def _format(at: Pointer, value: Raw, rule: Raw, _raw: Raw) -> Iterator[Finding]:
+    for name in value:
+        yield from known((*at, name), name, rule["resources"], "resource")
+    for name in rule["resources"]:
+        if name not in value:
+            yield at, f"it names no format for {name!r}", f"add `{name}: ...`"
+
+
+def _mode(at: Pointer, name: str, rule: Raw, raw: Raw) -> Iterator[Finding]:
+    one = raw["operations"].get(rule["operation"])
+    if one:
+        yield from known(at, name, one.get("modes", ()), "mode")
+
+
+def _value(at: Pointer, name: str, rule: Raw, raw: Raw) -> Iterator[Finding]:
+    one = raw["operations"].get(rule["operation"])
+    if one:
+        yield from known(at, name, one.get("disclosures", ()), "disclosure")
+
+
+def _to(at: Pointer, value: str, rule: Raw, _raw: Raw) -> Iterator[Finding]:
+    if value <= rule["from"]:
+        yield at, f"the window ends at {value}, before it begins", "write two windows"
+
+
+#: Every parameter that refers to something.
+PARAMETERS: Final[Mapping[str, _Reference]] = {
+    "operation": _operation,
+    "control": _operation,
+    "operations": _operations,
+    "grant": _grant,
+    "resource": _resource,
+    "resources": _resources,
+    "hides": _traits,
+    "recent": _recent,
+    "format": _format,
+    "mode": _mode,
+    "value": _value,
+    "to": _to,
+}

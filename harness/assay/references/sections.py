@@ -1,0 +1,108 @@
+"""What the sections of a contract refer to: zone, hosts, ids, resources, operations.
+
+What the parameters of rules refer to is next door, in `parameters`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from assay.document import Pointer
+from assay.errors import did_you_mean
+from assay.finding import Finding, found
+from assay.references.names import Raw, all_known, known
+from assay.zone import read_zone
+
+__all__ = ["OPEN", "hosts", "ids", "operations", "resources", "zone"]
+
+#: What a contract says where the document says nothing.
+OPEN: Final = "unspecified"
+_PLACEHOLDER: Final = re.compile(r"\{([^}]*)\}")
+_PART: Final = re.compile(r"<([a-z_]+)>")
+
+
+def zone(raw: Raw) -> Iterator[Finding]:
+    """Find fault with the time zone."""
+    name = raw["zone"]
+    if name != OPEN and isinstance(hint := read_zone(name), str):
+        yield ("zone",), f"there is no time zone {found(name)}", hint
+
+
+def hosts(raw: Raw) -> Iterator[Finding]:
+    """Find fault with hosts: a form has parts, `www.<bankcode>.example`, with patterns."""
+    forms = raw.get("hosts", {})
+    parts = {part for form in forms.values() for part in _PART.findall(form)}
+    for name, form in forms.items():
+        at: Pointer = ("hosts", name)
+        if name in parts:
+            try:
+                re.compile(form)
+            except re.error as error:
+                what = f"this is no regular expression: {error}"
+                yield at, what, 'for example "[0-9]{5}"'
+        elif "<" not in form:
+            hint = "a form (www.<bankcode>.bank.example), or a pattern for its part"
+            yield at, f"no host form has a part <{name}>", hint
+        elif re.search(r"[<>]", _PART.sub("", form)):
+            yield at, "a part is not readable", "small letters and _, as in <bankcode>"
+
+
+def ids(raw: Raw) -> Iterator[Finding]:
+    """Find ids that stand twice, in one section or in two."""
+    first: dict[str, str] = {}
+    for section in ("rules", "scope", "unspecified"):
+        for index, one in enumerate(raw.get(section, ())):
+            id_, where = one["id"], f"{section}[{index}]"
+            if id_ in first:
+                hint = f"{first[id_]} has it; an id names one thing only"
+                yield (section, index, "id"), f"the id {id_!r} stands here twice", hint
+            first.setdefault(id_, where)
+
+
+def resources(raw: Raw) -> Iterator[Finding]:
+    """Find fault with what resources refer to: a field of theirs, and what owns them."""
+    every = raw["resources"]
+    for id_, one in every.items():
+        at: Pointer = ("resources", id_)
+        fields = one.get("fields", ())
+        if "key" in one and one["key"] not in fields:
+            hint = did_you_mean(one["key"], fields) or f"add it to resources.{id_}.fields"
+            yield (*at, "key"), f"there is no field {found(one['key'])}", hint
+        if "of" in one:
+            yield from known((*at, "of"), one["of"], every, "resource")
+            if "of" in every.get(one["of"], ()):
+                hint = "name the resource that stands above both"
+                yield (*at, "of"), f"{one['of']!r} itself belongs to another resource", hint
+
+
+def operations(raw: Raw) -> Iterator[Finding]:
+    """Find fault with what operations refer to: resources, and arguments in paths."""
+    for id_, one in raw["operations"].items():
+        at: Pointer = ("operations", id_)
+        lists = one.get("lists", ())
+        yield from all_known((*at, "lists"), lists, raw["resources"], "resource")
+        named = [one[name] for name in ("about", "since", "grants") if name in one]
+        arguments = [*named, *one.get("arguments", ())]
+        for where, path in (
+            ((*at, "path"), one["path"]),
+            *(((*at, "aliases", n), path) for n, path in enumerate(one.get("aliases", ()))),
+        ):
+            for part in _PLACEHOLDER.findall(path):
+                yield from known(where, part, arguments, "argument")
+        if "about" in one:
+            yield from _askable((*at, "about"), lists, raw["resources"])
+
+
+def _askable(at: Pointer, lists: Sequence[str], every: Raw) -> Iterator[Finding]:
+    """`about` names an owner by its key: what is listed must have such an owner."""
+    if not lists:
+        yield at, "it lists nothing, so it is about nothing", "add lists"
+    for name in lists:
+        one = every.get(name, {})
+        if one and "of" not in one:
+            yield at, f"{name!r} belongs to no resource", f"add `of` to resources.{name}"
+        elif "key" not in every.get(one.get("of"), {"key": ""}):
+            owner = one["of"]
+            yield at, f"{owner!r} has no key to ask by", f"add `key` to resources.{owner}"
