@@ -26,7 +26,7 @@ from assay.rules.folds import (
     must_be_refused,
     question,
 )
-from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.rules.rule import Facet, Rule, Script, Want, consent, needs
 from assay.verdict import Evidence
 
 READS = (
@@ -79,7 +79,7 @@ def bends(p: Params) -> tuple[Malformed, ...]:
 
 def facets(p: Params) -> tuple[Facet, ...]:
     """One facet for answering, one for the names, one or two for bad input."""
-    psu = needs(Capability.PSU)
+    psu = needs(Capability.PSU) | consent(p.grant, p.operation)
     out = [Facet(id="answers", asks="a valid call is answered", scenario="answers", needs=psu)]
     if p.operation.aliases and p.operation.lists:
         out.append(

@@ -15,7 +15,7 @@ from assay.model import Capability, Clause, Contract, Json, Operation, Party
 from assay.rules import params, script
 from assay.rules.folds import AGREES, DISAGREES, kinds
 from assay.rules.formats import FORMATS
-from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.rules.rule import Facet, Rule, Script, Want, consent, needs
 from assay.verdict import Evidence
 
 #: Things owned of each resource, and entries below the second: two pages of both.
@@ -71,6 +71,7 @@ def parse(clause: Clause, contract: Contract) -> Params:
 def facets(p: Params) -> tuple[Facet, ...]:
     """One facet a resource for the value, one for its being there if it must."""
     out: list[Facet] = []
+    consented = consent(p.grant) if any(one.about for one in _listed(p)) else needs()
     for resource in p.resources:
         want = Want(operation=p.operation(resource).id, feature="field", name=p.field)
         words, _ = p.allowed[resource]
@@ -82,7 +83,7 @@ def facets(p: Params) -> tuple[Facet, ...]:
                 id=id_,
                 asks=asks,
                 scenario="everything",
-                needs=needs(Capability.PSU),
+                needs=needs(Capability.PSU) | consented,
                 wants=(want,),
             )
             for id_, asks in asked

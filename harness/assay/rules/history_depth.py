@@ -17,7 +17,7 @@ from assay.model import Capability, Clause, Contract, Operation, Party
 from assay.rules import params, script
 from assay.rules.calendar import dates
 from assay.rules.folds import AGREES, DISAGREES, UNCLEAR, Walk, bare, describe, earliest, walks
-from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.rules.rule import Facet, Rule, Script, Want, consent, needs
 from assay.verdict import Evidence
 
 
@@ -55,7 +55,7 @@ def facets(p: Params) -> tuple[Facet, ...]:
             id="default",
             asks=f"nothing older than {p.days} days is given unasked",
             scenario="default",
-            needs=needs(*base),
+            needs=needs(*base) | consent(p.grant),
             wants=(on,),
         )
     ]
@@ -66,7 +66,7 @@ def facets(p: Params) -> tuple[Facet, ...]:
                 id="asked-older",
                 asks=f"asking for more than {p.days} days gives nothing older",
                 scenario="asked-older",
-                needs=needs(*base),
+                needs=needs(*base) | consent(p.grant),
                 wants=(on, since),
             )
         )
@@ -75,7 +75,7 @@ def facets(p: Params) -> tuple[Facet, ...]:
             id="local-day",
             asks="the days are counted from the bank's own calendar day",
             scenario="local-day",
-            needs=needs(*base, Capability.CLOCK, Capability.ZONE),
+            needs=needs(*base, Capability.CLOCK, Capability.ZONE) | consent(p.grant),
             wants=(on,),
         )
     )

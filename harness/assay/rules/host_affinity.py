@@ -15,7 +15,7 @@ from assay.history import Call, History, Holding, Indeterminate
 from assay.model import Capability, Clause, Contract, Operation, Party
 from assay.rules import params, script
 from assay.rules.folds import AGREES, DISAGREES
-from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.rules.rule import Facet, Rule, Script, Want, consent, needs
 from assay.verdict import Evidence, Standing
 
 #: Enough of everything that most banks name a next page.
@@ -49,7 +49,7 @@ def facets(p: Params) -> tuple[Facet, ...]:
             id=f"{operation.id}-links",
             asks=f"every link in an answer of {operation.id} stays on the host",
             scenario=operation.id,
-            needs=needs(Capability.PSU),
+            needs=needs(Capability.PSU) | (consent(p.grant) if operation.about else needs()),
             wants=(
                 Want(
                     operation=operation.id,

@@ -13,7 +13,7 @@ from assay.history import Call, History, Holding
 from assay.model import Capability, Clause, Contract, Operation, Party
 from assay.rules import params, script
 from assay.rules.folds import must_be_refused, served
-from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.rules.rule import Facet, Rule, Script, Want, consent, needs
 from assay.verdict import Evidence
 
 
@@ -40,7 +40,7 @@ def facets(p: Params) -> tuple[Facet, ...]:
             id=operation.id,
             asks=f"{operation.id} is refused with the customer's credentials alone",
             scenario=operation.id,
-            needs=needs(Capability.PSU, Capability.CREDENTIALS),
+            needs=needs(Capability.PSU, Capability.CREDENTIALS) | consent(operation),
             wants=(Want(operation=operation.id, feature="credentials"),),
         )
         for operation in p.operations

@@ -17,7 +17,7 @@ from assay.model import Capability, Clause, Contract, Operation, Party
 from assay.rules import eligibility, params, script
 from assay.rules.calendar import dates
 from assay.rules.folds import AGREES, DISAGREES, UNCLEAR, Walk, bare, walks
-from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.rules.rule import Facet, Rule, Script, Want, consent, needs
 from assay.verdict import Evidence
 
 #: Entries of so many last days are in every history, however short.
@@ -83,7 +83,9 @@ def facets(p: Params) -> tuple[Facet, ...]:
     if p.operation.about:
         roster.append(Capability.ENTRIES)
     return tuple(
-        Facet(id=id_, asks=asks, scenario="walk", needs=needs(*roster), wants=wants)
+        Facet(
+            id=id_, asks=asks, scenario="walk", needs=needs(*roster) | consent(p.grant), wants=wants
+        )
         for id_, asks, wants in asked
     )
 

@@ -30,7 +30,7 @@ from assay.rules.folds import (
     must_be_served,
     question,
 )
-from assay.rules.rule import Facet, Rule, Script, needs
+from assay.rules.rule import Facet, Rule, Script, consent, needs
 from assay.verdict import Evidence
 
 #: Just after and just before a local midnight; both are on one side of UTC's.
@@ -70,7 +70,7 @@ def parse(clause: Clause, contract: Contract) -> Params:
 
 def facets(p: Params) -> tuple[Facet, ...]:
     """Three facets a method, and four on how counts are kept."""
-    batch = needs(Capability.PSU, Capability.BATCH)
+    batch = needs(Capability.PSU, Capability.BATCH) | consent(p.grant, *p.operations)
     clock = batch | needs(Capability.CLOCK, Capability.ZONE)
     ids = [
         (f"{one.id}-served", f"the first {p.limit} calls a day are served", one.id, batch)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar
 
 from assay.history import History, Reply, Step
-from assay.model import Capability, Clause, Contract, Party
+from assay.model import Capability, Clause, Contract, Operation, Party
 from assay.verdict import Evidence, Standing
 
 P = TypeVar("P")
@@ -70,3 +70,9 @@ class Rule(Generic[P]):
 def needs(*capabilities: Capability) -> frozenset[Capability]:
     """Return the capabilities as the set that a facet takes."""
     return frozenset(capabilities)
+
+
+def consent(*operations: Operation | None) -> frozenset[Capability]:
+    """Return the need for consents, where one of the operations transmits them."""
+    granting = any(one is not None and one.grants for one in operations)
+    return needs(Capability.CONSENT) if granting else needs()

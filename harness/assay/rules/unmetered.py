@@ -19,7 +19,7 @@ from assay.rules.calendar import within_a_day
 from assay.rules.consents import Consents
 from assay.rules.counts import Slot
 from assay.rules.folds import answered, bare, doubt, fresh, must_be_served, plain, question
-from assay.rules.rule import Facet, Rule, Script, needs
+from assay.rules.rule import Facet, Rule, Script, consent, needs
 from assay.verdict import Evidence
 
 #: How many times the quota "far more" is.
@@ -53,7 +53,7 @@ def parse(clause: Clause, contract: Contract) -> Params:
 
 def facets(p: Params) -> tuple[Facet, ...]:
     """One facet a method, and two on the quota beside it."""
-    psu = needs(Capability.PSU)
+    psu = needs(Capability.PSU) | consent(p.grant, *p.operations)
     batch = psu | needs(Capability.BATCH, Capability.TWO_PSU)
     each = tuple(
         Facet(

@@ -15,7 +15,7 @@ from assay.history import Call, History, Holding
 from assay.model import Capability, Clause, Contract, Operation, Party
 from assay.rules import params, script
 from assay.rules.folds import AGREES, DISAGREES, UNCLEAR, Walk, bare, describe, earliest, walks
-from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.rules.rule import Facet, Rule, Script, Want, consent, needs
 from assay.verdict import Evidence
 
 FACET = "gives-no-more"
@@ -53,7 +53,7 @@ def facets(p: Params) -> tuple[Facet, ...]:
             id=FACET,
             asks=f"asking for {p.mode} gives a refusal or nothing older than {p.days} days",
             scenario="asked",
-            needs=needs(Capability.PSU, Capability.ROSTER, Capability.ENTRIES),
+            needs=needs(Capability.PSU, Capability.ROSTER, Capability.ENTRIES) | consent(p.grant),
             wants=(
                 Want(operation=p.operation.id, feature="mode", name=p.mode),
                 Want(operation=p.operation.id, feature="on"),

@@ -14,7 +14,7 @@ from assay.history import Call, Exchange, History, Holding, Subject
 from assay.model import Capability, Clause, Contract, Operation, Party
 from assay.rules import params, script
 from assay.rules.folds import AGREES, DISAGREES, UNCLEAR
-from assay.rules.rule import Facet, Rule, Script, needs
+from assay.rules.rule import Facet, Rule, Script, consent, needs
 from assay.verdict import Evidence
 
 
@@ -39,7 +39,12 @@ def parse(clause: Clause, contract: Contract) -> Params:
 def facets(p: Params) -> tuple[Facet, ...]:
     """One facet for the body, one for what it is declared to be."""
     return tuple(
-        Facet(id=id_, asks=asks, scenario="each", needs=needs(Capability.PSU))
+        Facet(
+            id=id_,
+            asks=asks,
+            scenario="each",
+            needs=needs(Capability.PSU) | consent(p.grant, *p.operations),
+        )
         for id_, asks in (
             ("json", "every body that is declared as JSON is well-formed JSON"),
             ("media-type", "every accepted answer with a body declares JSON"),

@@ -27,12 +27,14 @@ from assay.history import (
     Step,
     Subject,
 )
-from assay.model import Operation
+from assay.model import Capability, Operation
+from assay.plan import UNBLOCKS
 from assay.rules.rule import Script
 from assay.run.stage import Stage
 from assay.target.decode import body_of, decode, links_of
 from assay.target.encode import BARE, Access, encode
 from assay.target.pointer import MISSING
+from assay.target.profile import Profile
 from assay.target.world import Scene
 
 #: Told of every event as it happens, with what authorised a subject or a call.
@@ -84,6 +86,7 @@ class _Play:
         operation = self.operations[call.operation]
         access = self.access.get(call.subject, self.stage.common)
         profile = self.stage.profile
+        _permitted(call, operation, profile)
         request = encode(call, operation, profile, access)
         began = perf_counter()
         sent = self.stage.client.send(request)
@@ -101,6 +104,18 @@ class _Play:
         exchange = Exchange(n=n, at=at, call=call, outcome=outcome, wire=wire, ms=ms)
         self.record(exchange, access)
         return exchange
+
+
+def _permitted(call: Call, operation: Operation, profile: Profile) -> None:
+    """Hold back what the profile does not offer, whatever a rule forgot to need.
+
+    A consent would change the customer's affairs; a call without the customer
+    that nothing marks as such would look like one with.
+    """
+    if operation.grants and Capability.CONSENT not in profile.world.offers:
+        raise CannotArrange(UNBLOCKS[Capability.CONSENT])
+    if not call.present and profile.presence is None:
+        raise CannotArrange(UNBLOCKS[Capability.BATCH])
 
 
 def drive(

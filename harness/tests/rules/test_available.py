@@ -19,6 +19,7 @@ from building import (
     card,
     check,
     consent,
+    history,
     item,
     listed,
     owner,
@@ -125,7 +126,6 @@ def test_an_interface_without_consent_is_judged_by_the_roster():
     """Where nothing is consented to, an own account must be answered, a foreign one not."""
     rule, params = ruled("balances.available")
     params = replace(params, grant=None)
-    from building import history
 
     def says(*events):
         return [one.agreement.value for one in rule.check(params, history(*events))]

@@ -17,6 +17,7 @@ from assay.history import (
     Owned,
     Subject,
 )
+from assay.model import Capability
 from assay.rules import script
 from assay.verdict import Agreement
 
@@ -69,6 +70,43 @@ def test_a_probe_on_an_open_house_never_acquits_a_refusal(obligation, rule, para
     words = ("-refused", "foreign", "before-midnight", "long-day")
 
     assert not [one for one in agreed if one.startswith("refused") or one.endswith(words)]
+
+
+def used(step):
+    """Return the capabilities that performing a step takes."""
+    match step:
+        case Arrange():
+            return {Capability.PSU}
+        case Advance(to=to):
+            return {Capability.CLOCK} if to else set()
+        case Call(operation=operation, present=present, credentials=credentials):
+            grants = AISP.operations[operation].grants
+            return (
+                ({Capability.CONSENT} if grants else set())
+                | (set() if present else {Capability.BATCH})
+                | ({Capability.CREDENTIALS} if credentials else set())
+            )
+
+
+@pytest.mark.parametrize(("obligation", "rule", "params"), FACETS, ids=IDS)
+def test_a_facet_needs_what_its_probe_uses(obligation, rule, params):
+    """No probe transmits a consent or spends a quota on a target that does not offer it."""
+    bank = Obliging()
+    bank.play(rule.probe(params, obligation.scenario))
+    taken = set().union(*map(used, bank.steps))
+    played = {step.subject for step in bank.steps if isinstance(step, Arrange)}
+    if len(played) > 1 and obligation.facet not in ONE_IS_ENOUGH:
+        taken.add(Capability.TWO_PSU)
+
+    assert taken <= obligation.needs
+
+
+#: Facets that share their trial with one that needs a second customer, and come first in it.
+ONE_IS_ENOUGH = {
+    f"{child}-{word}"
+    for child in ("balance", "outstanding", "transaction", "slip")
+    for word in ("granted", "refused", "before")
+}
 
 
 def test_the_available_probe_bends_between_two_plain_calls():

@@ -1,6 +1,6 @@
 """`unsupported-mode` wants a refusal, or nothing older than without the mode."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from building import (
@@ -113,6 +113,4 @@ def test_with_no_zone_the_day_that_may_be_the_last_is_let_pass():
 
 
 def midnight_in_utc():
-    from datetime import UTC, datetime
-
     return datetime(2026, 9, 16, 0, 30, tzinfo=UTC)
