@@ -14,14 +14,14 @@ from typing import Any, Final, TypeAlias, cast
 from zoneinfo import ZoneInfo
 
 from assay._resources import contract_dir
-from assay.document import Document
 from assay.errors import InputError, did_you_mean
-from assay.finding import problem
-from assay.load import load
+from assay.files.document import Document
+from assay.files.finding import problem
+from assay.files.load import load
+from assay.files.schema import check
+from assay.files.zone import read_zone
 from assay.model import Clause, Contract, Level, OpenPoint, Operation, Resource, Source
 from assay.references import OPEN, findings
-from assay.schema import check
-from assay.zone import read_zone
 
 __all__ = ["find_contract", "parse_contract", "parse_document", "read_zone"]
 

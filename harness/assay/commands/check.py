@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from assay.errors import InputError, Problem
-from assay.load import load
+from assay.files.load import load
 from assay.obligation import obligations
 from assay.parse import find_contract, parse_document
 from assay.target.read import find_target, read_document

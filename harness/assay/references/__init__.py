@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.document import Pointer
-from assay.finding import Finding
+from assay.files.document import Pointer
+from assay.files.finding import Finding
+from assay.files.shapes import kinds
 from assay.references import sections
 from assay.references.names import Raw
 from assay.references.parameters import PARAMETERS
 from assay.references.sections import OPEN
-from assay.shapes import kinds
 
 __all__ = ["OPEN", "findings"]
 

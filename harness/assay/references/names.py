@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from assay.document import Pointer
 from assay.errors import did_you_mean
-from assay.finding import Finding, found
+from assay.files.document import Pointer
+from assay.files.finding import Finding, found
 
 __all__ = ["Raw", "all_known", "known"]
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from assay.document import Pointer
 from assay.errors import did_you_mean
-from assay.finding import Finding
+from assay.files.document import Pointer
+from assay.files.finding import Finding
 from assay.references.names import Raw, all_known, known
 
 __all__ = ["PARAMETERS"]

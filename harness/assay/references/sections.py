@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from assay.document import Pointer
 from assay.errors import did_you_mean
-from assay.finding import Finding, found
+from assay.files.document import Pointer
+from assay.files.finding import Finding, found
+from assay.files.zone import read_zone
 from assay.references.names import Raw, all_known, known
-from assay.zone import read_zone
 
 __all__ = ["OPEN", "hosts", "ids", "operations", "resources", "zone"]
 

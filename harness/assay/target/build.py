@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias, cast
 from zoneinfo import ZoneInfo
 
-from assay.document import Document, Pointer
+from assay.files.document import Document, Pointer
 from assay.model import Capability
 from assay.target.profile import (
     Auth,

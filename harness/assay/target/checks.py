@@ -11,10 +11,10 @@ from datetime import date
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
-from assay.document import Pointer
-from assay.finding import Finding, found
+from assay.files.document import Pointer
+from assay.files.finding import Finding, found
+from assay.files.zone import read_zone
 from assay.target.profile import WorldKind
-from assay.zone import read_zone
 
 __all__ = ["bad_url", "findings"]
 

@@ -11,10 +11,10 @@ import hashlib
 from pathlib import Path
 from typing import Any, Final, cast
 
-from assay.document import Document, Spot
 from assay.errors import InputError, did_you_mean
-from assay.finding import found
-from assay.load import load
+from assay.files.document import Document, Spot
+from assay.files.finding import found
+from assay.files.load import load
 from assay.model import Json
 from assay.target.shipped import SUFFIXES, shipped, shipped_file
 

@@ -13,11 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from assay.document import Document
 from assay.errors import InputError
-from assay.finding import problem
-from assay.load import load
-from assay.schema import check
+from assay.files.document import Document
+from assay.files.finding import problem
+from assay.files.load import load
+from assay.files.schema import check
 from assay.target.build import build
 from assay.target.checks import bad_url, findings
 from assay.target.extends import extended

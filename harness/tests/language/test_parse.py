@@ -9,7 +9,7 @@ import pytest
 
 from assay import parse
 from assay.errors import InputError
-from assay.load import loads
+from assay.files.load import loads
 from assay.model import Contract, Level, Source
 from assay.parse import find_contract, parse_contract, parse_document
 
@@ -218,7 +218,7 @@ def test_an_unknown_name_has_a_suggestion() -> None:
 
 def test_kinds_of_other_packages_are_let_through(monkeypatch: pytest.MonkeyPatch) -> None:
     """A kind that an installed package brings is checked only for what all rules have."""
-    monkeypatch.setattr("assay.schema._installed", lambda kind: kind == "moon")
+    monkeypatch.setattr("assay.files.schema._installed", lambda kind: kind == "moon")
     text = TEXT.replace("kind: unavailable", "kind: moon")
     assert {"operation": "fines", "control": "loans"} == parsed(text).clauses[0].params
     with pytest.raises(InputError, match=r"rules\[0\]: 'says' is missing"):

@@ -13,12 +13,12 @@ import yaml
 
 from assay._resources import contract_dir
 from assay.errors import InputError
-from assay.load import load, loads
+from assay.files.load import load, loads
+from assay.files.schema import check
 from assay.model import Contract
 from assay.obligation import obligations
 from assay.parse import parse_document
 from assay.rules import RULES
-from assay.schema import check
 from assay.target.join import bind
 from assay.target.profile import Outcomes, Profile
 from assay.target.read import read_document

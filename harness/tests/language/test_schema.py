@@ -10,11 +10,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from assay._resources import contract_dir
-from assay.load import load, loads
+from assay.files.load import load, loads
+from assay.files.schema import check, found, kinds, spell
 from assay.model import Capability
 from assay.rules import RULES
 from assay.rules.formats import FORMATS
-from assay.schema import check, found, kinds, spell
 
 FOLDER = contract_dir() / "schema"
 SCHEMAS = sorted(FOLDER.rglob("*.yaml"))

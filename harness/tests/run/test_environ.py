@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.errors import InputError
-from assay.load import loads
+from assay.files.load import loads
 from assay.run.environ import look_up
 from assay.target.profile import Profile
 from assay.target.read import read_document

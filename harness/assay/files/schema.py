@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from assay.document import Document, Pointer
 from assay.errors import Problem, did_you_mean
-from assay.finding import Finding, found, problem, spell
-from assay.keywords import Failed, words
+from assay.files.document import Document, Pointer
+from assay.files.finding import Finding, found, problem, spell
+from assay.files.keywords import Failed, words
+from assay.files.shapes import kinds, validator
 from assay.model import Json
-from assay.shapes import kinds, validator
 
 __all__ = ["check", "found", "kinds", "problem", "spell"]
 

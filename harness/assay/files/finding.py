@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Final, TypeAlias
 
-from assay.document import Document, Pointer
 from assay.errors import Problem
+from assay.files.document import Document, Pointer
 from assay.model import Json
 
 __all__ = ["Finding", "found", "problem", "spell"]

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay._resources import contract_dir
-from assay.load import load
+from assay.files.load import load
 from assay.model import Json
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ import hashlib
 from pathlib import Path
 from typing import Final, cast
 
-from assay.document import Document, Pointer, Spot
 from assay.errors import InputError, did_you_mean
+from assay.files.document import Document, Pointer, Spot
+from assay.files.strict import MAX_DEPTH, MAX_EXPANDED, read
 from assay.model import Json
-from assay.strict import MAX_DEPTH, MAX_EXPANDED, read
 
 __all__ = [
     "MAX_BYTES",

@@ -14,9 +14,9 @@ from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
 from assay.errors import did_you_mean
-from assay.finding import Finding, found
+from assay.files.finding import Finding, found
+from assay.files.shapes import described
 from assay.model import Json
-from assay.shapes import described
 
 __all__ = ["Failed", "words"]
 

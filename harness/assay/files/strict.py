@@ -15,10 +15,10 @@ from typing import Any, Final, NoReturn
 import yaml
 from yaml import events as ev
 
-from assay.document import Spot
 from assay.errors import InputError, did_you_mean
+from assay.files.document import Spot
+from assay.files.scalar import odd, plain
 from assay.model import Json
-from assay.scalar import odd, plain
 
 __all__ = ["MAX_DEPTH", "MAX_EXPANDED", "Node", "read"]
 
