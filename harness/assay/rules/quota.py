@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime, time
 from zoneinfo import ZoneInfo
 
-from assay.history import Call, Exchange, History, Holding, Subject
+from assay.history import Call, Exchange, History, Subject
 from assay.model import Capability, Clause, Contract, Operation, Party
 from assay.rules import params, script
 from assay.rules.calendar import DAY, ORDINARY, at, length, next_day
@@ -134,19 +134,11 @@ def _calls(p: Params, psu: Subject, *, present: bool) -> dict[str, Call]:
     }
 
 
-def _customer(p: Params, name: str) -> script.Part[Subject]:
-    today = (yield from script.clock()).date()
-    holding = Holding(resource=p.owner, entries=script.days_before(today, 1, 2))
-    psu = yield from script.arrange(name, holding)
-    yield from script.grant(p.grant, name, psu.owns[0].key)
-    return psu
-
-
 def probe(p: Params, scenario: str) -> Script:
     """Use a count up, cross or approach midnight, and end with attended calls."""
     if scenario == "long-day" and not (yield from _to_the_long_day(p)):
         return
-    psu = yield from _customer(p, "psu")
+    psu = yield from script.customer("psu", p.owner, p.grant)
     calls = _calls(p, psu, present=False)
     attended = [*_calls(p, psu, present=True).values()]
     name = scenario.removesuffix("-next-day")
@@ -160,7 +152,7 @@ def probe(p: Params, scenario: str) -> Script:
         late = {"long-day": LONG, "before-midnight": BEFORE}.get(scenario)
         yield from _use_all_up(p, calls.values(), late)
     if scenario == "per-customer":
-        other = yield from _customer(p, "other")
+        other = yield from script.customer("other", p.owner, p.grant)
         yield from _each(_calls(p, other, present=False).values())
         attended += _calls(p, other, present=True).values()
     yield from _each(attended)

@@ -99,6 +99,14 @@ def grant(operation: Operation | None, subject: str, *keys: str) -> Part[None]:
         )
 
 
+def customer(name: str, owner: str, granting: Operation | None) -> Part[Subject]:
+    """Bring a subject into being who owns one thing with entries, and has consented."""
+    today = (yield from clock()).date()
+    subject = yield from arrange(name, Holding(resource=owner, entries=days_before(today, 1, 2)))
+    yield from grant(granting, name, subject.owns[0].key)
+    return subject
+
+
 def arguments(operation: Operation, key: str) -> Mapping[str, Json]:
     """Return the arguments that a plain call about one owned thing needs."""
     if operation.grants:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
-from assay.history import Call, Exchange, History, Holding, Subject
+from assay.history import Call, Exchange, History, Subject
 from assay.model import Capability, Clause, Contract, Operation, Party
 from assay.rules import params, script
 from assay.rules.calendar import within_a_day
@@ -93,14 +93,6 @@ def price(p: Params, scenario: str) -> int:
             return first + FAR * p.quota
 
 
-def _customer(p: Params, name: str) -> script.Part[Subject]:
-    today = (yield from script.clock()).date()
-    holding = Holding(resource=p.owner, entries=script.days_before(today, 1, 2))
-    psu = yield from script.arrange(name, holding)
-    yield from script.grant(p.grant, name, psu.owns[0].key)
-    return psu
-
-
 def _call(operation: Operation, psu: Subject, *, present: bool) -> Call:
     return Call(
         operation=operation.id,
@@ -113,13 +105,13 @@ def _call(operation: Operation, psu: Subject, *, present: bool) -> Call:
 
 def probe(p: Params, scenario: str) -> Script:
     """Call far more often than the quota; or around the quota, with a control."""
-    psu = yield from _customer(p, "psu")
+    psu = yield from script.customer("psu", p.owner, p.grant)
     if scenario not in {NOT_COUNTED, EXHAUSTED}:
         operation = next(one for one in p.operations if one.id == scenario)
         for _ in range(FAR * p.quota):
             yield from script.send(_call(operation, psu, present=True))
         return
-    other = yield from _customer(p, "other")
+    other = yield from script.customer("other", p.owner, p.grant)
     for operation in p.operations:
         counted = scenario == NOT_COUNTED
         yield from script.send(_call(operation, other, present=not counted))
