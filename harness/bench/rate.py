@@ -2,7 +2,8 @@
 
 All that one run sends, the control API's calls too, is recorded and sent again
 by plain httpx calls to a fresh bank, which deals out the same tokens, so that the
-target does the same work for both. Rounds alternate; the median ratio counts.
+target does the same work for both: in this process by httpx.WSGITransport, and
+over loopback. Rounds alternate; the median ratio counts.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ from typing import Any
 import httpx
 
 from assay.prepare import Prepared, prepare
+from assay.run.client import Client
 from assay.run.conduct import Session, conduct
 from assay.run.journal import Journal
-from assay.run.stage import set_up
+from assay.run.stage import Stage, set_up
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import listen
+from assay.target.control import ControlWorld
 
 ROUNDS, BOUND = 7, 0.5
 
@@ -56,9 +59,10 @@ class Spy(httpx.BaseTransport):
 
 def requests_of(prepared: Prepared) -> list[httpx.Request]:
     """Return all that a run sends, in order, so that sending it again does the same."""
-    stage = set_up(prepared.profile)
     spy = Spy(httpx.WSGITransport(app=make_app(base_url=prepared.profile.base_url)))
-    stage.client._wire = spy
+    client = Client(base_url=prepared.profile.base_url, transport=spy)
+    world = ControlWorld(send=client.control)
+    stage = Stage(profile=prepared.profile, client=client, world=world)
     conduct(Session(plan=prepared.plan, stage=stage, journal=Journal(out=None)))
     return spy.seen
 

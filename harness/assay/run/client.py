@@ -18,10 +18,9 @@ import httpx
 
 from assay.errors import TargetError
 from assay.history import Wire
+from assay.run.carrier import ELSEWHERE, MOST, PREFIX, Sent, nothing
 from assay.target.encode import Request
 
-#: The largest answer that is read, in bytes.
-MOST = 4 * 1024 * 1024
 #: What is said of an answer that never came.
 SLOW = "no whole answer within {} s"
 #: Content codings that are undone; zlib finds out by itself which of them it is.
@@ -33,14 +32,6 @@ UNREACHED = (httpx.ConnectError, httpx.ConnectTimeout)
 
 #: Scheme, host and port; two URLs of one origin are the same host.
 Origin: TypeAlias = tuple[str, str, int | None]
-
-
-@dataclass(slots=True, kw_only=True)
-class Sent:
-    """What came of sending a request: the wire, or why there is none."""
-
-    wire: Wire
-    trouble: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -76,20 +67,20 @@ class Client:
         """
         for name, value in request.headers:
             if not sendable(value):
-                return _nothing(request, f"no request can carry this header: {name}")
+                return nothing(request, f"no request can carry this header: {name}")
         try:
             url = httpx.URL(request.url)
             asked = self._request(request.method, url, list(request.headers), request.body)
         except (httpx.InvalidURL, ValueError) as error:
-            return _nothing(request, f"not a URL that can be called: {error}")
+            return nothing(request, f"not a URL that can be called: {error}")
         if _origin(url) != self._origin or url.userinfo:
-            return _nothing(request, "a link to another host is not followed")
+            return nothing(request, ELSEWHERE)
         try:
             answer, body, truncated = self._exchange(asked)
         except httpx.HTTPError as error:
             if isinstance(error, UNREACHED) and not self.reached:
                 raise TargetError(_say(error, self.timeout)) from None
-            return _nothing(request, _say(error, self.timeout))
+            return nothing(request, _say(error, self.timeout))
         self.reached = True
         return Sent(
             wire=Wire(
@@ -142,7 +133,7 @@ class Client:
             TargetError: nobody answers there, or not in JSON.
 
         """
-        url = (self.control_url or self.base_url).rstrip("/") + "/assay-control/1" + path
+        url = (self.control_url or self.base_url).rstrip("/") + PREFIX + path
         headers = [("Content-Type", "application/json")]
         if self.control_key:
             headers.append(("Assay-Control-Key", self.control_key))
@@ -195,16 +186,6 @@ def _unpacker(answer: httpx.Response) -> Callable[[bytes, int], bytes] | None:
 
 def _refuse(constant: str) -> object:
     raise ValueError(f"{constant} is no JSON")
-
-
-def _nothing(request: Request, trouble: str) -> Sent:
-    wire = Wire(
-        method=request.method,
-        url=request.url,
-        request_headers=request.headers,
-        request_body=request.body,
-    )
-    return Sent(wire=wire, trouble=trouble)
 
 
 def _say(error: Exception, timeout: float) -> str:

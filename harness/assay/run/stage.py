@@ -11,11 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-import httpx
-
 from assay.errors import CannotArrange
 from assay.history import Arrange, Subject
-from assay.run.client import Client
+from assay.run.carrier import Carrier
+from assay.run.embedded import Application, Embedded
 from assay.run.environ import look_up
 from assay.target.control import ControlWorld
 from assay.target.encode import Access
@@ -29,7 +28,7 @@ class Stage:
     """Everything that driving a trial touches."""
 
     profile: Profile
-    client: Client
+    client: Carrier
     world: World
     common: Access = field(default_factory=Access)
 
@@ -61,10 +60,10 @@ class Nobody:
 
 
 #: Makes the embedded bank: a WSGI application for a base URL.
-Bank = Callable[[str], object]
+Bank = Callable[[str], Application]
 
 
-def sound_bank(base_url: str) -> object:
+def sound_bank(base_url: str) -> Application:
     """Return the sandbox without any fault."""
     from assay.sandbox.app import make_app  # noqa: PLC0415 -- only where it is embedded
 
@@ -84,23 +83,25 @@ def set_up(
 
     """
     secrets = look_up(profile, os.environ)
-    transport: httpx.BaseTransport | None = None
-    if profile.transport is Transport.EMBEDDED:
-        transport = httpx.WSGITransport(app=bank(profile.base_url))  # type: ignore[arg-type]
     world = profile.world
-    client = Client(
-        base_url=profile.base_url,
-        timeout=profile.timeout,
-        transport=transport,
-        control_url=world.url,
-        control_key=secrets[world.key_env] if world.key_env else None,
-    )
+    client: Carrier
+    if profile.transport is Transport.EMBEDDED:
+        client = Embedded(bank(profile.base_url), profile.base_url)
+    else:
+        from assay.run.client import Client  # noqa: PLC0415 -- httpx only for a network
+
+        client = Client(
+            base_url=profile.base_url,
+            timeout=profile.timeout,
+            control_url=world.url,
+            control_key=secrets[world.key_env] if world.key_env else None,
+        )
     token_env = profile.auth.token_env
     common = Access(token=secrets[token_env]) if token_env else Access()
     return Stage(profile=profile, client=client, world=_world(profile, client, seed), common=common)
 
 
-def _world(profile: Profile, client: Client, seed: int) -> World:
+def _world(profile: Profile, client: Carrier, seed: int) -> World:
     match profile.world.kind:
         case WorldKind.CONTROL:
             return ControlWorld(send=client.control, seed=seed)

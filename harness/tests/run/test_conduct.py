@@ -18,11 +18,13 @@ from assay.plan import Fate
 from assay.prepare import Prepared, prepare
 from assay.report import read_journal
 from assay.run import conduct as conducting
+from assay.run.client import Client
 from assay.run.conduct import Options, Result, Session, conduct
 from assay.run.journal import Journal
-from assay.run.stage import set_up
+from assay.run.stage import Stage, set_up
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND, put
+from assay.target.control import ControlWorld
 from assay.target.profile import Waiver
 from assay.verdict import Exit, Standing
 
@@ -88,8 +90,10 @@ def hold(
 ) -> Held:
     """Run a selection on a bank, and keep what became of it."""
     prepared = prepare(keywords=keywords)
-    stage = set_up(replace(prepared.profile, waivers=waivers), bank=app)
-    stage.client._wire = Failing(stage.client._wire, after, instead)
+    profile = replace(prepared.profile, waivers=waivers)
+    wire = httpx.WSGITransport(app=app(profile.base_url))
+    client = Client(base_url=profile.base_url, transport=Failing(wire, after, instead))
+    stage = Stage(profile=profile, client=client, world=ControlWorld(send=client.control))
     held = Held(prepared, folder / "journal.jsonl")
     session = Session(
         plan=prepared.plan,
