@@ -7,11 +7,16 @@ matrix and not with every test (see tox.ini).
 import os
 import re
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
 
 from assay.parse import parse_contract
+from assay.sandbox.app import make_app
+from assay.sandbox.mutants import MUTANTS, NEUTRAL
+from assay.sandbox.policies import SOUND
+from assay.sandbox.serve import listen
 
 ROOT = Path(__file__).parents[3]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -116,3 +121,26 @@ def test_the_links_lead_somewhere():
     """Every relative link of the README names a file of the repository."""
     for link in re.findall(r"\]\(([^)#]+)\)", README):
         assert link.startswith("http") or (ROOT / link).exists(), link
+
+
+def test_what_it_looks_like_is_what_it_looks_like(installed, clone):
+    """The run at the top of the README prints what it shows, line by line."""
+    (fault,) = (one for one in MUTANTS if one.id == "quota.accounts-utc-day")
+    server = listen("127.0.0.1", 0, make_app(fault.change(SOUND)))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    block = re.search(r"```console\n(.*?)```", README, re.DOTALL)[1]
+    command, *shown = block.splitlines()
+    here = f"127.0.0.1:{server.effective_port}"
+    path = f"{clone}/.venv/bin:{os.environ['PATH']}"
+    done = shell(command[2:].replace("127.0.0.1:8080", here), clone, PATH=path)
+    server.close()
+    thread.join(5)
+    printed = done.stdout.replace(here, "127.0.0.1:8080").splitlines()
+    assert done.returncode == 1
+    assert [] == [line for line in shown if line.strip() != "…" and line not in printed]
+
+
+def test_the_figures_are_those_of_the_proof():
+    """The README counts the mutants and neutral variants that there are."""
+    assert f"against {len(MUTANTS)} banks with one fault each and\n  {len(NEUTRAL)} that only look" in README
