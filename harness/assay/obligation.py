@@ -35,6 +35,7 @@ class Obligation:
     scenario: str = ""
     needs: frozenset[Capability] = frozenset()
     wants: tuple[Want, ...] = ()
+    void: str = ""
 
     @property
     def trial(self) -> str:
@@ -102,6 +103,7 @@ def _of_clause(contract: Contract, applied: Ruled) -> list[Obligation]:
             scenario=facet.scenario,
             needs=facet.needs,
             wants=facet.wants,
+            void=facet.void,
         )
         for facet in applied.rule.facets(applied.params)
     ]

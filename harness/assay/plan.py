@@ -119,6 +119,8 @@ def _decide(
     if obligation.clause in profile.not_offered:
         why = profile.not_offered[obligation.clause]
         return Planned(obligation=obligation, fate=Fate.NOT_APPLICABLE, why=why)
+    if obligation.void:
+        return Planned(obligation=obligation, fate=Fate.NOT_APPLICABLE, why=obligation.void)
     for want in obligation.wants:
         if not spelt(want, contract, profile):
             return Planned(

@@ -207,3 +207,21 @@ def test_a_trial_has_a_fresh_probe_each_time():
 def test_what_unblocks_is_said_of_every_capability():
     """A reason is never a name alone."""
     assert {*Capability} == {*UNBLOCKS}
+
+
+@pytest.mark.parametrize(
+    ("zone", "void"),
+    [
+        ("Europe/Paris", set()),
+        ("UTC", {"batch-quota/long-day", "maintenance/short-night", "transactions.depth/local-day"}),
+        ("Asia/Tokyo", {"batch-quota/long-day", "maintenance/short-night"}),
+        ("America/New_York", {"transactions.depth/local-day"}),
+    ],
+)
+def test_what_a_zone_cannot_show_is_not_applicable(zone, void):
+    """A day that never comes leaves no must open, and says why it is not asked."""
+    found = fates(planned(replace(SANDBOX, zone=ZoneInfo(zone))))
+    said = {id_: item for id_, item in found.items() if item.fate is Fate.NOT_APPLICABLE}
+
+    assert void == set(said)
+    assert all(item.why.startswith("the ") for item in said.values())

@@ -66,3 +66,28 @@ def next_day(
         if (not longer or span > ORDINARY) and (not shorter or span < ORDINARY):
             return day
     return None
+
+
+#: A day from which to look whether a zone has a kind of day at all.
+SOME_DAY = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def never_longer(zone: ZoneInfo | None) -> str:
+    """Say that a zone has no day of 25 hours; empty if it has, or is not known."""
+    none = zone is not None and next_day(SOME_DAY, zone, longer=True) is None
+    return f"the clocks of {zone} never change" if none else ""
+
+
+def never_shorter(zone: ZoneInfo | None, weekday: int) -> str:
+    """Say that clocks never skip an hour on such a day; empty if they do, or is not known."""
+    none = zone is not None and next_day(SOME_DAY, zone, weekday=weekday, shorter=True) is None
+    return f"the clocks of {zone} never skip an hour on a {WEEKDAYS[weekday]}" if none else ""
+
+
+def never_ahead(zone: ZoneInfo | None) -> str:
+    """Say that a zone is never ahead of UTC; empty if it is, or is not known."""
+    if zone is None:
+        return ""
+    offsets = [at(date(2026, month, 1), time(12), zone).utcoffset() for month in (1, 7)]
+    ahead = any(offset is not None and offset > timedelta(0) for offset in offsets)
+    return "" if ahead else f"the day of {zone} never begins before that of UTC"

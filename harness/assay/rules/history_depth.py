@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from assay.history import Call, History, Holding
 from assay.model import Capability, Clause, Contract, Operation, Party
 from assay.rules import params, script
-from assay.rules.calendar import dates
+from assay.rules.calendar import dates, never_ahead
 from assay.rules.folds import AGREES, DISAGREES, UNCLEAR, Walk, bare, describe, earliest, walks
 from assay.rules.rule import Facet, Rule, Script, Want, consent, needs
 from assay.verdict import Evidence
@@ -77,6 +77,7 @@ def facets(p: Params) -> tuple[Facet, ...]:
             scenario="local-day",
             needs=needs(*base, Capability.CLOCK, Capability.ZONE) | consent(p.grant),
             wants=(on,),
+            void=never_ahead(p.zone),
         )
     )
     return tuple(out)

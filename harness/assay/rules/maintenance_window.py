@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from assay.history import Call, Exchange, History, Holding
 from assay.model import Capability, Clause, Contract, Operation, Party
 from assay.rules import params, script
-from assay.rules.calendar import DAY, ORDINARY, WEEKDAYS, at, length, next_day
+from assay.rules.calendar import DAY, ORDINARY, WEEKDAYS, at, length, never_shorter, next_day
 from assay.rules.folds import AGREES, DISAGREES, UNCLEAR, describe, failed, plain
 from assay.rules.rule import Facet, Rule, Script, needs
 from assay.verdict import Evidence
@@ -80,7 +80,13 @@ def facets(p: Params) -> tuple[Facet, ...]:
     """Just before, just after, on other days, and after the short night."""
     clock = needs(Capability.PSU, Capability.CLOCK, Capability.ZONE)
     return tuple(
-        Facet(id=id_, asks=asks, scenario=scenario, needs=clock)
+        Facet(
+            id=id_,
+            asks=asks,
+            scenario=scenario,
+            needs=clock,
+            void=never_shorter(p.zone, p.weekday) if scenario == "night" else "",
+        )
         for id_, asks, scenario in (
             ("before", "just before the window it answers", "week"),
             ("after", "just after the window it answers", "week"),

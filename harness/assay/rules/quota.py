@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 from assay.history import Call, Exchange, History, Subject
 from assay.model import Capability, Clause, Contract, Operation, Party
 from assay.rules import params, script
-from assay.rules.calendar import DAY, ORDINARY, at, length, next_day
+from assay.rules.calendar import DAY, ORDINARY, at, length, never_longer, next_day
 from assay.rules.consents import Consents
 from assay.rules.counts import Counts
 from assay.rules.folds import (
@@ -101,7 +101,13 @@ def facets(p: Params) -> tuple[Facet, ...]:
         ),
     ]
     return tuple(
-        Facet(id=id_, asks=asks, scenario=scenario, needs=needed)
+        Facet(
+            id=id_,
+            asks=asks,
+            scenario=scenario,
+            needs=needed,
+            void=never_longer(p.zone) if id_ == "long-day" else "",
+        )
         for id_, asks, scenario, needed in ids
     )
 

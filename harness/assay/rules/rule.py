@@ -45,6 +45,7 @@ class Facet:
     """One way in which a clause can hold or be broken; becomes one obligation.
 
     `asks` completes the clause's sentence; facets of one `scenario` share a trial.
+    `void` says why it can neither hold nor be broken here, where that is so.
     """
 
     id: str
@@ -52,6 +53,7 @@ class Facet:
     scenario: str
     needs: frozenset[Capability]
     wants: tuple[Want, ...] = ()
+    void: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
