@@ -32,7 +32,7 @@ Examples:
 )
 def command(host: str, port: int, mutant: str | None) -> int:
     """Serve the sandbox bank, with its control API, until interrupted."""
-    from assay.sandbox.app import DEMO_TOKENS, make_app  # noqa: PLC0415 -- only here
+    from assay.sandbox.app import DEMO_PROVIDERS, DEMO_TOKENS, make_app  # noqa: PLC0415 -- only here
     from assay.sandbox.serve import listen  # noqa: PLC0415
 
     policies = _policies(mutant)
@@ -47,6 +47,8 @@ def command(host: str, port: int, mutant: str | None) -> int:
     click.echo(f"  test it   assay run --target {url}")
     for token in DEMO_TOKENS.values():
         click.echo(f"  look at   curl -H 'Authorization: Bearer {token}' {url}/accounts")
+    provider = next(iter(DEMO_PROVIDERS))
+    click.echo(f"  pay by    POST {url}/payment-requests with 'Authorization: Bearer {provider}'")
     try:
         server.run()
     finally:
@@ -58,9 +60,10 @@ def _policies(mutant: str | None) -> Policies:
     """Return the sound bank's policies, or those of a mutant or neutral variant."""
     if mutant is None:
         return SOUND
-    from assay.sandbox.mutants import MUTANTS, NEUTRAL  # noqa: PLC0415 -- seldom asked for
+    from assay.sandbox import mutants  # noqa: PLC0415 -- seldom asked for
 
-    change = {one.id: one.change for one in MUTANTS} | {one.id: one.change for one in NEUTRAL}
+    faulty = {one.id: one.change for one in (*mutants.MUTANTS, *mutants.PIS_MUTANTS)}
+    change = faulty | {one.id: one.change for one in mutants.NEUTRAL}
     if mutant not in change:
         hint = did_you_mean(mutant, change) or "`assay prove` lists them all"
         raise InputError.one("--mutant", f"no mutant {mutant!r}", hint=hint)

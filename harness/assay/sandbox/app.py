@@ -8,22 +8,24 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from assay.sandbox.control import PREFIX, answer_control
-from assay.sandbox.demo import DEMO_TOKENS, open_demo
+from assay.sandbox.demo import DEMO_PROVIDERS, DEMO_TOKENS, open_demo
 from assay.sandbox.edge import answer_third_party, send
+from assay.sandbox.payments.edge import PAYMENT_PATHS, answer_payments
 from assay.sandbox.policies import SOUND, Policies
 from assay.sandbox.world import Registry
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-__all__ = ["DEMO_TOKENS", "make_app"]
+__all__ = ["DEMO_PROVIDERS", "DEMO_TOKENS", "make_app"]
 
 
 def make_app(policies: Policies = SOUND, base_url: str | None = None) -> "WSGIApplication":
     """Open a bank.
 
     Links start with ``base_url`` (scheme and host); without it they stay on the host
-    that a request came to.
+    that a request came to. Those of payment initiation always do, since that half of
+    the bank has two forms of host, and a flow keeps the one it began with.
     """
     registry = Registry()
     open_demo(registry, policies)
@@ -33,6 +35,8 @@ def make_app(policies: Policies = SOUND, base_url: str | None = None) -> "WSGIAp
         path: str = environ.get("PATH_INFO", "")
         if path.startswith(PREFIX):
             answer = answer_control(environ, policies, registry)
+        elif path.startswith(PAYMENT_PATHS):
+            answer = answer_payments(environ, policies, registry)
         else:
             answer = answer_third_party(environ, policies, registry, base)
         return send(answer, environ["REQUEST_METHOD"], start_response)

@@ -16,11 +16,17 @@ from assay.sandbox.holdings import Order, endow
 from assay.sandbox.orders import (
     TRAITS,
     Unusable,
+    read_choice,
     read_flag,
     read_moment,
+    read_offers,
     read_orders,
     read_seed,
 )
+from assay.sandbox.payments.control import Errand, run_errand
+from assay.sandbox.payments.desk import Desk
+from assay.sandbox.payments.states import advance
+from assay.sandbox.payments.terms import FACTORS, SEGMENTS, Segment
 from assay.sandbox.policies import Policies
 from assay.sandbox.roster import Item
 from assay.sandbox.wire import Answer, Json
@@ -34,7 +40,20 @@ __all__ = ["CAPABILITIES", "PREFIX", "answer_control"]
 #: Where the control API lives, and its name.
 PREFIX = "/assay-control/1"
 #: What a run can do with a bank that has this API.
-CAPABILITIES = ("customers", "clock", "roster", "consent", "credentials")
+CAPABILITIES = (
+    "customers",
+    "clock",
+    "roster",
+    "consent",
+    "credentials",
+    "providers",
+    "creditors",
+    "segments",
+    "offers",
+    "executions",
+    "sign",
+    "cancel",
+)
 
 _BODY_LIMIT = 1024 * 1024
 
@@ -63,9 +82,14 @@ def _route(
         case ("DELETE", "worlds", id):
             return lambda _: _close(id, registry)
         case ("POST", "worlds", id, "clock"):
-            return lambda content: _turn(content, _world(id, registry))
+            return lambda content: _turn(content, _desk(id, policies, registry))
         case ("POST", "worlds", id, "customers"):
             return lambda content: _welcome(content, _world(id, registry), policies, registry)
+        case (_, "worlds", id, _, *_):
+            desk = _desk(id, policies, registry)
+            return lambda content: run_errand(
+                method, steps[2:], Errand(desk=desk, registry=registry, content=content)
+            )
         case _:
             raise Unusable("no such control; see GET /assay-control/1/", 404)
 
@@ -93,6 +117,10 @@ def _world(id: str, registry: Registry) -> World:
     return world
 
 
+def _desk(id: str, policies: Policies, registry: Registry) -> Desk:
+    return Desk(world=_world(id, registry), policies=policies.payments)
+
+
 def _shown(moment: datetime) -> str:
     return local(moment).isoformat()
 
@@ -109,7 +137,9 @@ def _about() -> Answer:
 
 
 def _open(content: _Content, registry: Registry) -> Answer:
+    instant = read_offers(content)
     world = registry.open(read_seed(content), read_moment(content, "now"))
+    world.payments.instant = instant
     return Answer(status=201, body={"world": world.id, "now": _shown(world.now)})
 
 
@@ -119,7 +149,9 @@ def _close(id: str, registry: Registry) -> Answer:
     return Answer(status=204, body=b"")
 
 
-def _turn(content: _Content, world: World) -> Answer:
+def _turn(content: _Content, desk: Desk) -> Answer:
+    """Move the clock; what was due meanwhile is done at once."""
+    world = desk.world
     moment = read_moment(content, "to")
     if moment is None:
         raise Unusable("to: expected like 2026-09-16T10:00:00+02:00")
@@ -127,14 +159,16 @@ def _turn(content: _Content, world: World) -> Answer:
         if moment < world.now:
             raise Unusable(f"to: the clock is at {_shown(world.now)} already", 409)
         world.now = moment
+        advance(desk)
     return Answer(status=200, body={"now": _shown(moment)})
 
 
 def _welcome(content: _Content, world: World, policies: Policies, registry: Registry) -> Answer:
     orders = read_orders(content)
+    segment: Segment = read_choice(content, "segment", SEGMENTS, "PART")
     with_entries = read_flag(content, "roster", default=True)
     with world.lock:
-        customer = registry.welcome(world)
+        customer = registry.welcome(world, segment=segment)
         holdings = [
             _holding(item, order, with_entries)
             for order in orders
@@ -146,6 +180,8 @@ def _welcome(content: _Content, world: World, policies: Policies, registry: Regi
         "token": customer.token,
         "login": customer.login,
         "password": customer.password,
+        "segment": customer.segment,
+        "factors": {factor: customer.factors[factor] for factor in FACTORS},
         "now": _shown(world.now),
         "holdings": holdings,
     }

@@ -1,4 +1,4 @@
-"""The demo world: two customers with fixed tokens, so that curl works at once.
+"""The demo world: two customers and two providers with fixed tokens, for curl.
 
 Alice has one of every kind of eligibility, Bob has enough accounts for a second page.
 Not for checks: those open worlds of their own.
@@ -11,10 +11,12 @@ from assay.sandbox.holdings import Order, endow
 from assay.sandbox.policies import Policies
 from assay.sandbox.world import DEMO, Registry, World
 
-__all__ = ["DEMO_TOKENS", "open_demo"]
+__all__ = ["DEMO_PROVIDERS", "DEMO_TOKENS", "open_demo"]
 
 #: Token of each demo customer, by first name.
 DEMO_TOKENS = {"alice": "demo-alice", "bob": "demo-bob"}
+#: Tokens of the demo providers, who initiate payments.
+DEMO_PROVIDERS = ("demo-tpp", "demo-tpp-2")
 
 
 def open_demo(registry: Registry, policies: Policies) -> None:
@@ -28,6 +30,8 @@ def open_demo(registry: Registry, policies: Policies) -> None:
         customer = registry.welcome(world, token)
         for order in orders[name]:
             endow(world, customer, order, policies)
+    for token in DEMO_PROVIDERS:
+        registry.enroll(world, token)
 
 
 def _one_of_each(world: World) -> tuple[Order, ...]:

@@ -24,7 +24,7 @@ from assay.sandbox.world import Registry, Session
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
-__all__ = ["answer_third_party", "decoded_path", "read_body", "send"]
+__all__ = ["answer_third_party", "decoded_path", "own_base", "read_body", "send"]
 
 _PATHS: tuple[tuple[str, str, Operation | Missing, Route], ...] = (
     ("GET", "/accounts", "accounts", "main"),
@@ -122,7 +122,7 @@ def _read(environ: "WSGIEnvironment", base_url: str | None) -> tuple[Request, An
         authorization=environ.get("HTTP_AUTHORIZATION", ""),
         attended=bool(environ.get("HTTP_PSU_IP_ADDRESS")),
         body=read_body(environ, BODY_LIMIT) if operation == "consents" else b"",
-        base=base_url or _own_base(environ),
+        base=base_url or own_base(environ),
     )
     return request, refusal
 
@@ -164,7 +164,8 @@ def read_body(environ: "WSGIEnvironment", limit: int) -> bytes:
     return body
 
 
-def _own_base(environ: "WSGIEnvironment") -> str:
+def own_base(environ: "WSGIEnvironment") -> str:
+    """Give the scheme and the host that were called."""
     host = environ.get("HTTP_HOST")
     if not host:
         host = f"{environ['SERVER_NAME']}:{environ['SERVER_PORT']}"

@@ -6,7 +6,7 @@ says what was expected and where. Not for third parties' requests.
 
 from collections.abc import Mapping
 from datetime import date, datetime
-from typing import TypeGuard, cast
+from typing import TypeGuard, TypeVar, cast
 
 from assay.sandbox.days import parse_day, parse_moment
 from assay.sandbox.holdings import Order
@@ -15,8 +15,10 @@ from assay.sandbox.wire import Resource
 __all__ = [
     "TRAITS",
     "Unusable",
+    "read_choice",
     "read_flag",
     "read_moment",
+    "read_offers",
     "read_orders",
     "read_seed",
 ]
@@ -26,6 +28,8 @@ TRAITS: Mapping[Resource, tuple[str, ...]] = {
     "account": ("savings", "inactive", "offline"),
     "card": ("inactive", "last-used", "never-used"),
 }
+
+_Name = TypeVar("_Name", bound=str)
 
 _HOLDINGS = 100
 _ITEMS = 1_000
@@ -73,6 +77,31 @@ def read_flag(content: Mapping[str, object], name: str, default: bool) -> bool:
     if not isinstance(value, bool):
         raise Unusable(f"{name}: expected true or false")
     return value
+
+
+def read_choice(
+    content: Mapping[str, object],
+    name: str,
+    choices: tuple[_Name, ...],
+    default: _Name | None = None,
+) -> _Name:
+    """Read one of a few names."""
+    value = content.get(name, default)
+    for choice in choices:
+        if choice == value:
+            return choice
+    raise Unusable(f"{name}: expected {', '.join(choices[:-1])} or {choices[-1]}")
+
+
+def read_offers(content: Mapping[str, object]) -> bool:
+    """Read what a bank offers beside the rest: instant payments, or not."""
+    offers = content.get("offers", {})
+    if not isinstance(offers, dict):
+        raise Unusable("offers: expected an object")
+    offered = cast("dict[str, object]", offers)
+    if unknown := offered.keys() - {"instant"}:
+        raise Unusable(f"offers: this bank knows instant, not {min(unknown)!r}")
+    return read_flag(offered, "instant", default=True)
 
 
 def read_orders(content: Mapping[str, object]) -> list[Order]:

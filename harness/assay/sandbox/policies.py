@@ -21,6 +21,7 @@ from assay.sandbox.eligibility import (
 )
 from assay.sandbox.maintenance import Closed, sunday_night
 from assay.sandbox.paging import Cutter, pages_of
+from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentPolicies
 from assay.sandbox.quota import BATCH, Quota
 from assay.sandbox.reading import Fault, ReadBody, consented_keys
 from assay.sandbox.render import (
@@ -109,6 +110,8 @@ class Policies:
     links: Table[LinkPlace, Base]
     #: well-formed: the last look at every answer.
     respond: Callable[[Request, Answer], Answer]
+    #: The other half of the bank.
+    payments: PaymentPolicies
 
 
 def put(table: Table[_K, _V], **entries: _V) -> Table[_K, _V]:
@@ -188,4 +191,5 @@ SOUND = Policies(
     ),
     links=_each(_PLACES, same_everywhere),
     respond=_unchanged,
+    payments=SOUND_PAYMENTS,
 )

@@ -22,6 +22,7 @@ __all__ = [
     "credentials_in",
     "read_day",
     "read_identifier",
+    "read_object",
     "read_page",
 ]
 
@@ -96,7 +97,7 @@ def read_identifier(text: str | None) -> str:
 
 def consented_keys(body: bytes) -> Sequence[str]:
     """Read the identifiers that a consent names."""
-    accounts = _object(body).get("accounts")
+    accounts = read_object(body).get("accounts")
     if not isinstance(accounts, list) or not accounts:
         raise Malformed("body-type")
     keys: list[str] = []
@@ -110,7 +111,7 @@ def consented_keys(body: bytes) -> Sequence[str]:
 def credentials_in(body: bytes) -> tuple[str, str] | None:
     """Find a login and a password in a body, where a third party must put none."""
     try:
-        content = _object(body)
+        content = read_object(body)
     except Malformed:
         return None
     login, password = content.get("login"), content.get("password")
@@ -119,7 +120,8 @@ def credentials_in(body: bytes) -> tuple[str, str] | None:
     return None
 
 
-def _object(body: bytes) -> dict[str, object]:
+def read_object(body: bytes) -> dict[str, object]:
+    """Read a JSON object that is neither too long nor too deep."""
     if len(body) > BODY_LIMIT:
         raise Malformed("body-size")
     if not body.strip():

@@ -66,10 +66,14 @@ class Entry(NamedTuple):
     label: str
 
 
+def _entry_id(serial: int, index: int) -> str:
+    return f"T{serial:04d}{index:06d}"
+
+
 def _entry(serial: int, index: int, day: date) -> Entry:
     noise = (serial * 7919 + index * 104_729) % 20_000
     return Entry(
-        f"T{serial:04d}{index:06d}",
+        _entry_id(serial, index),
         day,
         noise - 15_000 or 100,
         _LABELS[noise % len(_LABELS)],
@@ -95,6 +99,8 @@ class Ledger:
     opened: date
     _arranged: tuple[Entry, ...] | None = field(default=None, init=False)
     _newest_first: tuple[Entry, ...] | None = field(default=None, init=False)
+    #: Booked since; they come before the others of their day.
+    _posted: tuple[Entry, ...] = field(default=(), init=False)
 
     def arranged(self) -> tuple[Entry, ...]:
         """List the entries in the order they were arranged in."""
@@ -110,10 +116,16 @@ class Ledger:
     def newest_first(self) -> tuple[Entry, ...]:
         """List the entries as the bank shows them; one day's keep their order."""
         if self._newest_first is None:
-            self._newest_first = tuple(
-                sorted(self.arranged(), key=lambda entry: entry.date, reverse=True)
-            )
+            entries = (*self._posted, *self.arranged())
+            self._newest_first = tuple(sorted(entries, key=lambda entry: entry.date, reverse=True))
         return self._newest_first
+
+    def post(self, day: date, cents: int, label: str) -> None:
+        """Book one more entry."""
+        index = len(self.arranged()) + len(self._posted)
+        posted = Entry(_entry_id(self.serial, index), day, cents, label)
+        self._posted = (posted, *self._posted)
+        self._newest_first = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ it means is decided by policies. Not persistent.
 """
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -13,6 +14,8 @@ from random import Random
 from threading import RLock
 
 from assay.sandbox.days import PARIS
+from assay.sandbox.payments.book import Book, Provider
+from assay.sandbox.payments.terms import FACTORS, Factor, Segment
 from assay.sandbox.quota import Uses
 from assay.sandbox.roster import Item, Mark, person
 
@@ -38,6 +41,11 @@ class Customer:
     items: dict[str, Item] = field(default_factory=dict[str, Item])
     #: The consent in force; None when there never was one.
     consent: frozenset[str] | None = None
+    segment: Segment = "PART"
+    #: The code that each factor shows.
+    factors: Mapping[Factor, str]
+    #: The IBANs registered through the bank's direct access, and since when.
+    creditors: dict[str, datetime] = field(default_factory=dict[str, datetime])
 
 
 @dataclass(slots=True, kw_only=True)
@@ -52,6 +60,7 @@ class World:
     #: Who owns the item with this key.
     owners: dict[str, Customer] = field(default_factory=dict[str, Customer])
     uses: Uses = field(default_factory=Uses)
+    payments: Book = field(default_factory=Book)
     lock: RLock = field(default_factory=RLock)
     _serial: int = 0
 
@@ -67,6 +76,12 @@ class Session:
 
     world: World
     customer: Customer
+
+
+def _code(secret: str, at: int) -> str:
+    """Take the six digits of a factor from a customer's secret."""
+    start = 40 + 8 * at
+    return f"{int(secret[start : start + 8], 16) % 10**6:06d}"
 
 
 def start(seed: int) -> datetime:
@@ -89,6 +104,9 @@ class Registry:
     _worlds: OrderedDict[str, World] = field(default_factory=OrderedDict[str, World])
     _tokens: dict[str, Session] = field(default_factory=dict[str, Session])
     _logins: dict[str, Session] = field(default_factory=dict[str, Session])
+    _providers: dict[str, tuple[World, Provider]] = field(
+        default_factory=dict[str, tuple[World, Provider]]
+    )
     _lock: RLock = field(default_factory=RLock)
     _made: int = 0
 
@@ -112,13 +130,17 @@ class Registry:
             for customer in world.customers.values():
                 self._tokens.pop(customer.token, None)
                 self._logins.pop(customer.login, None)
+            for provider in world.payments.providers.values():
+                self._providers.pop(provider.token, None)
             return True
 
     def world(self, id: str) -> World | None:
         """Find a world."""
         return self._worlds.get(id)
 
-    def welcome(self, world: World, token: str | None = None) -> Customer:
+    def welcome(
+        self, world: World, token: str | None = None, segment: Segment = "PART"
+    ) -> Customer:
         """Make a customer with nothing yet; a token is made up unless given."""
         mark = world.mark()
         number = f"c{len(world.customers) + 1}"
@@ -129,6 +151,8 @@ class Registry:
             token=token or f"{world.id}-{number}-{secret[:24]}",
             login=f"{world.id}-{number}",
             password=secret[24:40],
+            segment=segment,
+            factors={factor: _code(secret, at) for at, factor in enumerate(FACTORS)},
         )
         session = Session(world=world, customer=customer)
         with self._lock:
@@ -136,6 +160,20 @@ class Registry:
             self._tokens[customer.token] = session
             self._logins[customer.login] = session
         return customer
+
+    def enroll(self, world: World, token: str | None = None) -> Provider:
+        """Make a provider; a token is made up unless given."""
+        number = f"p{len(world.payments.providers) + 1}"
+        secret = sha256(f"{world.id} {number}".encode()).hexdigest()
+        provider = Provider(id=number, token=token or f"{world.id}-{number}-{secret[:24]}")
+        with self._lock:
+            world.payments.providers[number] = provider
+            self._providers[provider.token] = (world, provider)
+        return provider
+
+    def by_provider(self, token: str) -> tuple[World, Provider] | None:
+        """Find the provider whose token this is, and its world."""
+        return self._providers.get(token)
 
     def by_token(self, token: str) -> Session | None:
         """Find whom a token stands for."""

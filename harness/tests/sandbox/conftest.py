@@ -1,6 +1,7 @@
 """A tiny client of the sandbox bank, in process."""
 
 from dataclasses import dataclass, field
+from html.parser import HTMLParser
 from typing import Any
 
 import httpx
@@ -20,6 +21,9 @@ class Guest:
     login: str
     password: str
     holdings: list[dict[str, Any]]
+    customer: str
+    segment: str
+    factors: dict[str, str]
 
     def call(self, method: str, path: str, **how: Any) -> httpx.Response:
         """Call for the customer; ``batch=True`` without them being there."""
@@ -59,13 +63,203 @@ class World:
         url = f"/assay-control/1/worlds/{self.id}/clock"
         return self.http.post(url, json={"to": moment})
 
-    def customer(self, *holdings: dict[str, Any]) -> Guest:
-        url = f"/assay-control/1/worlds/{self.id}/customers"
-        answer = self.http.post(url, json={"holdings": list(holdings)})
+    def control(self, path: str, **content: Any) -> httpx.Response:
+        return self.http.post(f"/assay-control/1/worlds/{self.id}/{path}", json=content)
+
+    def customer(self, *holdings: dict[str, Any], **how: Any) -> Guest:
+        answer = self.control("customers", holdings=list(holdings), **how)
         assert answer.status_code == 201, answer.text
         made = answer.json()
-        names = ("token", "name", "login", "password", "holdings")
+        names = ("token", "name", "login", "password", "holdings", "customer", "segment", "factors")
         return Guest(http=self.http, **{name: made[name] for name in names})
+
+    def payer(self, segment: str = "PART", **traits: bool) -> Guest:
+        """Make a customer with one account, and nothing booked on it."""
+        account = {"resource": "account", "entries": [], "traits": traits}
+        return self.customer(account, segment=segment)
+
+    def provider(self) -> "Provider":
+        made = self.control("providers").json()
+        return Provider(http=self.http, token=made["token"], world=self)
+
+    def register(self, guest: Guest, registered: Any, iban: str | None = None) -> str:
+        """Register a creditor for a customer; give its IBAN."""
+        content = {"registered": registered} | ({"iban": iban} if iban else {})
+        answer = self.control(f"customers/{guest.customer}/creditors", **content)
+        assert answer.status_code == 201, answer.text
+        return answer.json()["iban"]
+
+    def executions(self) -> list[dict[str, Any]]:
+        url = f"/assay-control/1/worlds/{self.id}/executions"
+        return self.http.get(url).json()["executions"]
+
+
+#: What is paid unless something else is said: no CASH, and no small amount.
+PAYMENT = {
+    "paymentType": "immediate",
+    "creditorAccount": "FR7630006000011234567890189",
+    "amount": "250.00",
+    "currency": "EUR",
+    "chargeBearer": "SLEV",
+    "categoryPurpose": "DVPM",
+    "reference": "Invoice 17",
+    "successfulReportUrl": "https://tpp.example/back/yes?flow=17&x=%C3%A9#done",
+    "unsuccessfulReportUrl": "https://tpp.example/back/no?flow=17",
+}
+
+
+@dataclass(kw_only=True)
+class Provider:
+    """A third party that initiates payments."""
+
+    http: httpx.Client
+    token: str
+    world: World
+
+    def call(self, method: str, path: str, **how: Any) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {self.token}", **how.pop("headers", {})}
+        return self.http.request(method, path, headers=headers, **how)
+
+    def body(self, guest: Guest, **changes: Any) -> dict[str, Any]:
+        """Write a good request, with some members changed; `...` leaves one out."""
+        whole = {**PAYMENT, "debtorAccount": guest.keys()[0], **changes}
+        if whole["paymentType"] == "deferred":
+            whole.setdefault("requestedExecutionDate", "2026-09-18")
+        return {name: value for name, value in whole.items() if value is not ...}
+
+    def create(self, guest: Guest, how: dict[str, Any] | None = None, **changes: Any):
+        return self.call(
+            "POST", "/payment-requests", json=self.body(guest, **changes), **(how or {})
+        )
+
+    def pay(self, guest: Guest, **changes: Any) -> "Payment":
+        """Create a payment; None when it is not accepted."""
+        answer = self.create(guest, **changes)
+        if not answer.is_success:
+            return None
+        made = answer.json()
+        return Payment(
+            provider=self,
+            guest=guest,
+            id=made["paymentRequestResourceId"],
+            approval=made["links"]["consentApproval"],
+        )
+
+
+@dataclass(kw_only=True)
+class Payment:
+    """A payment request, as everyone concerned sees it."""
+
+    provider: Provider
+    guest: Guest
+    id: str
+    approval: str
+
+    def read(self, provider: Provider | None = None) -> httpx.Response:
+        return (provider or self.provider).call("GET", f"/payment-requests/{self.id}")
+
+    def modify(self, provider: Provider | None = None, **changes: Any) -> httpx.Response:
+        path = f"/payment-requests/{self.id}"
+        return (provider or self.provider).call("PUT", path, json=changes)
+
+    def confirmation(self) -> httpx.Response:
+        return self.provider.call("POST", f"/payment-requests/{self.id}/confirmation", json={})
+
+    def status(self) -> str | None:
+        answer = self.read()
+        return answer.json()["status"] if answer.is_success else None
+
+    def sign(self, factor: str = "sms", decision: str = "confirm", **who: str) -> "Payment":
+        """Sign by the control API."""
+        content = {"customer": self.guest.customer, "factor": factor, "decision": decision}
+        self.provider.world.control(f"payments/{self.id}/sign", **content, **who)
+        return self
+
+    def cancel(self, *, by: str) -> bool:
+        """Cancel as the provider or as the customer."""
+        if by == "provider":
+            return self.modify(status="cancelled").is_success
+        return self.provider.world.control(f"payments/{self.id}/cancel").is_success
+
+    def executed(self) -> list[dict[str, Any]]:
+        """List its executions."""
+        return [row for row in self.provider.world.executions() if self.id == row["payment"]]
+
+    def screens(self) -> "Browser":
+        browser = Browser(http=self.provider.http, guest=self.guest)
+        browser.open(self.approval)
+        return browser
+
+
+class _Page(HTMLParser):
+    """The form of a page, its fields, and all its text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.screen = self.action = self.name = None
+        self.fields: dict[str, list[str]] = {}
+        self.text = ""
+        self.tags: list[tuple[str, dict[str, str]]] = []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str]]) -> None:
+        given = dict(attributes)
+        self.tags.append((tag, given))
+        if tag == "main":
+            self.name = given["data-page"]
+        elif tag == "form":
+            self.screen, self.action = given["data-screen"], given["action"]
+        elif tag in ("input", "button") and "name" in given:
+            self.fields.setdefault(given["name"], []).append(given.get("value", ""))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@dataclass(kw_only=True)
+class Browser:
+    """A browser with no script and no cookies, in front of the bank's screens."""
+
+    http: httpx.Client
+    guest: Guest
+    answer: httpx.Response = field(init=False)
+    page: _Page = field(init=False)
+
+    def open(self, url: str) -> "Browser":
+        return self._show(self.http.get(url))
+
+    def submit(self, **fields: str) -> "Browser":
+        return self._show(self.http.post(self.page.action, data=fields))
+
+    def _show(self, answer: httpx.Response) -> "Browser":
+        self.answer, self.page = answer, _Page()
+        self.page.feed(answer.text)
+        return self
+
+    @property
+    def screen(self) -> str | None:
+        """Name the screen; None when there is no form."""
+        return self.page.screen
+
+    @property
+    def location(self) -> str | None:
+        return self.answer.headers.get("Location")
+
+    def fill(self, factor: str = "sms", decision: str = "confirm", **other: str) -> dict[str, str]:
+        """Say what belongs on this screen."""
+        return {
+            "password": {"login": self.guest.login, "password": self.guest.password},
+            "factor": {"factor": factor},
+            "code": {"code": self.guest.factors[factor]},
+            "confirm": {"decision": decision},
+        }[self.screen] | other
+
+    def walk(self, to: str | None = None, **how: str) -> "Browser":
+        """Fill in one screen after the other, up to one of them or to the end."""
+        for _ in range(5):
+            if self.screen in (None, to):
+                break
+            self.submit(**self.fill(**how))
+        return self
 
 
 @dataclass(kw_only=True)

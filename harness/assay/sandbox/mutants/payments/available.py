@@ -1,0 +1,150 @@
+"""Faults of the methods themselves: down, stumbling, forgetful, or too open.
+
+A method that is down is 500 or 503 and never a refusal, which could be one of many.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from assay.sandbox.mutants.mutant import Mutant
+from assay.sandbox.mutants.payments.change import breaking_pis
+from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation
+from assay.sandbox.payments.terms import Terms
+from assay.sandbox.policies import put
+from assay.sandbox.wire import Answer, Json, error
+
+__all__ = ["AVAILABLE_FAULTS"]
+
+_SOUND = SOUND_PAYMENTS
+_OPERATIONS: tuple[PaymentOperation, ...] = ("create", "read", "modify")
+_BODY_FAULTS = ("text", "truncated", "empty", "type", "deep")
+
+
+def _down(down: PaymentOperation, status: int) -> Mutant:
+    def respond(operation: PaymentOperation | None, answer: Answer) -> Answer:
+        if operation == down and answer.status < 300:  # noqa: PLR2004
+            return error(status, "out of order")
+        return answer
+
+    return breaking_pis(
+        f"available.{down}-{status}",
+        f"payments.{down}/answers",
+        f"{down} answers {status} to every good call",
+        respond=respond,
+    )
+
+
+def _answers(on: PaymentOperation, fault: str, status: int) -> Callable[[str, str, str], int]:
+    def malformed(operation: str, field: str, way: str) -> int:
+        return status if (operation, field, way) == (on, "body", fault) else 400
+
+    return malformed
+
+
+def _empty(id: str) -> Answer:
+    body: dict[str, Json] = {"paymentRequestResourceId": id, "status": "received"}
+    return Answer(status=200, body=body)
+
+
+def _everybody(_own: bool) -> bool:
+    return True
+
+
+def _without_reference(terms: Terms) -> Terms:
+    return replace(terms, reference=None)
+
+
+def _whole_amount(terms: Terms) -> Terms:
+    return replace(terms, amount=f"{max(terms.cents // 100, 1)}.00")
+
+
+def _back_to_the_debtor(terms: Terms) -> Terms:
+    return replace(terms, creditor=terms.debtor)
+
+
+def _confirms(when: bool, status: int) -> Callable[[bool], Answer]:
+    def confirmation(signed: bool) -> Answer:
+        if signed is when:
+            return Answer(status=status, body={"status": "accepted"})
+        return SOUND_PAYMENTS.confirmation(signed)
+
+    return confirmation
+
+
+AVAILABLE_FAULTS = (
+    *(_down(operation, status) for operation in _OPERATIONS for status in (500, 503)),
+    *(
+        breaking_pis(
+            f"available.{operation}-500-on-body-{fault}",
+            f"payments.{operation}/survives-malformed",
+            f"{operation} answers 500 to a body at fault: {fault}",
+            malformed=_answers(operation, fault, 500),
+        )
+        for operation in ("create", "modify")
+        for fault in _BODY_FAULTS
+    ),
+    breaking_pis(
+        "available.create-500-on-a-huge-body",
+        "payments.create/survives-malformed",
+        "create answers 500 to a huge body",
+        malformed=_answers("create", "size", 500),
+    ),
+    breaking_pis(
+        "available.create-takes-text",
+        "payments.create/refuses-malformed",
+        "a payment that is plain text is accepted, and nothing is created",
+        malformed=_answers("create", "text", 201),
+    ),
+    breaking_pis(
+        "available.create-takes-half",
+        "payments.create/refuses-malformed",
+        "a payment that is cut off is accepted, and nothing is created",
+        malformed=_answers("create", "truncated", 201),
+    ),
+    breaking_pis(
+        "read.loses-reference",
+        "payments.read/gives-back",
+        "the reference is not kept",
+        keeps=_without_reference,
+    ),
+    breaking_pis(
+        "read.whole-amount",
+        "payments.read/gives-back",
+        "the cents are not kept",
+        keeps=_whole_amount,
+    ),
+    breaking_pis(
+        "read.creditor-is-debtor",
+        "payments.read/gives-back",
+        "the debtor is kept as the creditor",
+        keeps=_back_to_the_debtor,
+    ),
+    *(
+        breaking_pis(
+            f"{operation}.unknown-answered",
+            f"payments.{operation}/unknown-refused",
+            f"{operation} answers 200 for a payment that there never was",
+            absent=put(_SOUND.absent, **{operation: _empty}),
+        )
+        for operation in ("read", "modify")
+    ),
+    *(
+        breaking_pis(
+            f"{operation}.foreign-found",
+            f"payments.{operation}/foreign-refused",
+            f"{operation} finds another provider's payment",
+            visible=put(_SOUND.visible, **{operation: _everybody}),
+        )
+        for operation in ("read", "modify")
+    ),
+    *(
+        breaking_pis(
+            f"confirmation.{status}-{when}-signing",
+            f"payments.confirmation/refused-{when}-signing",
+            f"the confirmation answers {status} {when} signing",
+            confirmation=_confirms(when == "after", status),
+        )
+        for when in ("before", "after")
+        for status in (200, 201)
+    ),
+)

@@ -1,0 +1,213 @@
+"""Faults of the screens: patience, impatience, and sending customers elsewhere."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from assay.sandbox.mutants.mutant import Mutant
+from assay.sandbox.mutants.payments.change import breaking_pis
+from assay.sandbox.payments.book import LAPSES, Lapse
+from assay.sandbox.payments.policies import SOUND_PAYMENTS, Return
+from assay.sandbox.payments.terms import Terms
+from assay.sandbox.payments.timing import Times, Until, after_first, after_last
+from assay.sandbox.payments.urls import origin
+from assay.sandbox.policies import put
+
+__all__ = ["SCREEN_FAULTS"]
+
+_SOUND = SOUND_PAYMENTS
+_LATEST = datetime.max.replace(tzinfo=UTC)
+
+
+def _never(_times: Times) -> datetime:
+    return _LATEST
+
+
+def _success(terms: Terms) -> str:
+    return terms.success_url
+
+
+def _failure(terms: Terms) -> str | None:
+    return terms.failure_url
+
+
+def _timer(lapse: Lapse, name: str, facet: str, says: str, until: Until) -> Mutant:
+    return breaking_pis(
+        f"redirect.{lapse}-{name}",
+        f"redirect.{lapse}/{facet}",
+        says,
+        timers=put(_SOUND.timers, **{lapse: until}),
+    )
+
+
+def _sends(lapse: Lapse, name: str, target: Callable[[Terms], str | None]) -> Mutant:
+    return breaking_pis(
+        f"redirect.{lapse}-sent-to-{name}",
+        f"redirect.{lapse}/no-redirection",
+        f"disconnected ({lapse}), the customer is sent to {name}",
+        disconnected=put(_SOUND.disconnected, **{lapse: target}),
+    )
+
+
+def _origin_only(leaving: Return) -> str | None:
+    target = _SOUND.returns(leaving)
+    return f"{origin(target)}/" if target else None
+
+
+def _no_query(leaving: Return) -> str | None:
+    target = _SOUND.returns(leaving)
+    return target.partition("?")[0] if target else None
+
+
+def _with_status(leaving: Return) -> str | None:
+    target = _SOUND.returns(leaving)
+    if target is None:
+        return None
+    return f"{target}{'&' if '?' in target else '?'}status={leaving.decision}"
+
+
+def _always_success(leaving: Return) -> str | None:
+    return leaving.terms.success_url
+
+
+def _always_failure(leaving: Return) -> str | None:
+    return leaving.terms.failure_url or leaving.terms.success_url
+
+
+def _stays(_leaving: Return) -> None:
+    return None
+
+
+def _same_beginning(leaving: Return) -> str | None:
+    """Go where the browser asks, when that begins as it should."""
+    target = _SOUND.returns(leaving)
+    begins = target is not None and leaving.asked.startswith(origin(target))
+    return leaving.asked if begins else target
+
+
+def _wherever(leaving: Return) -> str | None:
+    return leaving.asked or _SOUND.returns(leaving)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _On:
+    """Go wrong on one decision only."""
+
+    decision: str
+    wrong: Callable[[Return], str | None]
+
+    def __call__(self, leaving: Return) -> str | None:
+        """Give the wrong target, or the right one."""
+        return (self.wrong if leaving.decision == self.decision else _SOUND.returns)(leaving)
+
+
+SCREEN_FAULTS = (
+    _timer("idle", "five-minutes", "dead-after", "idle for 5 minutes", after_last(minutes=5)),
+    _timer(
+        "idle",
+        "a-second-late",
+        "dead-after",
+        "exactly 4 idle minutes are not too long",
+        after_last(minutes=4, seconds=1),
+    ),
+    _timer(
+        "idle",
+        "three-minutes",
+        "alive-before",
+        "3 idle minutes are too long",
+        after_last(minutes=3),
+    ),
+    _timer(
+        "idle",
+        "a-second-early",
+        "alive-before",
+        "a second less than 4 idle minutes is too long",
+        after_last(minutes=3, seconds=59),
+    ),
+    _timer(
+        "idle",
+        "not-renewed",
+        "activity-renews redirect.overall/alive-before",
+        "the 4 minutes are counted from the first screen",
+        after_first(minutes=4),
+    ),
+    _timer(
+        "overall",
+        "31-minutes",
+        "dead-after",
+        "31 minutes in all are allowed",
+        after_first(minutes=31),
+    ),
+    _timer(
+        "overall",
+        "a-second-late",
+        "dead-after",
+        "exactly 30 minutes in all are not too long",
+        after_first(minutes=30, seconds=1),
+    ),
+    _timer(
+        "overall",
+        "a-second-early",
+        "alive-before",
+        "a second less than 30 minutes in all is too long",
+        after_first(minutes=29, seconds=59),
+    ),
+    _timer(
+        "overall",
+        "20-minutes",
+        "alive-before",
+        "20 minutes in all are too long",
+        after_first(minutes=20),
+    ),
+    _timer("overall", "never", "dead-after", "there is no limit in all", _never),
+    *(_sends(lapse, "successfulReportUrl", _success) for lapse in LAPSES),
+    *(_sends(lapse, "unsuccessfulReportUrl", _failure) for lapse in LAPSES),
+    *(
+        breaking_pis(
+            f"redirect.{lapse}-executes",
+            f"redirect.{lapse}/nothing-executes",
+            f"a payment whose customer was disconnected ({lapse}) is executed",
+            lapsed=put(_SOUND.lapsed, **{lapse: "pending"}),
+        )
+        for lapse in LAPSES
+    ),
+    *(
+        breaking_pis(
+            f"report-url.{name}",
+            "report-url/after-signing",
+            says,
+            returns=_On(decision="confirm", wrong=returns),
+        )
+        for name, says, returns in (
+            ("origin-only", "signed: only the origin is kept", _origin_only),
+            ("no-query", "signed: the query is dropped", _no_query),
+            ("with-status", "signed: a query is added", _with_status),
+            ("signed-to-failure", "signed: sent as if refused", _always_failure),
+            ("signed-stays", "signed: the customer stays", _stays),
+        )
+    ),
+    *(
+        breaking_pis(
+            f"report-url.{name}",
+            "report-url/after-refusal",
+            says,
+            returns=_On(decision="refuse", wrong=returns),
+        )
+        for name, says, returns in (
+            ("refused-to-success", "refused: sent as if signed", _always_success),
+            ("refused-no-query", "refused: the query is dropped", _no_query),
+        )
+    ),
+    breaking_pis(
+        "report-url.same-beginning",
+        "report-url/only-there",
+        "the browser may ask for another URL that begins in the same way",
+        returns=_same_beginning,
+    ),
+    breaking_pis(
+        "report-url.wherever",
+        "report-url/only-there",
+        "the browser may ask for any other URL",
+        returns=_wherever,
+    ),
+)

@@ -1,0 +1,163 @@
+"""The HTTP side of payments: providers' calls, and the customer's browser.
+
+Both come to paths of their own, so that a call of the other half never gets here.
+Anything may arrive, and nothing that arrives makes it fail. Links are on the host that
+was called, whichever form it has. Not for decisions: those are policies.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
+from werkzeug.routing import Map, Rule
+
+from assay.sandbox.edge import decoded_path, own_base, read_body
+from assay.sandbox.payments.book import Payment
+from assay.sandbox.payments.desk import Desk
+from assay.sandbox.payments.policies import PaymentOperation
+from assay.sandbox.payments.reading import Unfit
+from assay.sandbox.payments.screens import draw, ending
+from assay.sandbox.payments.service import PAYMENT_METHODS, PaymentCall, PaymentRefused
+from assay.sandbox.payments.signing import begin, look, submit
+from assay.sandbox.policies import Policies
+from assay.sandbox.reading import BODY_LIMIT
+from assay.sandbox.wire import Answer, error
+from assay.sandbox.world import Registry
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
+
+__all__ = ["PAYMENT_PATHS", "answer_payments"]
+
+#: What the paths of this half begin with.
+PAYMENT_PATHS = ("/payment-requests", "/consent-approval/", "/signing/")
+
+_METHODS: tuple[tuple[str, str, PaymentOperation], ...] = (
+    ("POST", "/payment-requests", "create"),
+    ("GET", "/payment-requests/<id>", "read"),
+    ("PUT", "/payment-requests/<id>", "modify"),
+    ("POST", "/payment-requests/<id>/confirmation", "confirmation"),
+)
+_ROUTES = Map(
+    [Rule(path, methods=[verb], endpoint=operation) for verb, path, operation in _METHODS],
+    strict_slashes=False,
+    merge_slashes=False,
+).bind("bank")
+
+
+def answer_payments(environ: "WSGIEnvironment", policies: Policies, registry: Registry) -> Answer:
+    """Answer one call of a provider, or one request of a customer's browser."""
+    path = decoded_path(environ)
+    if not policies.payments.serves(own_base(environ).partition("://")[2]):
+        return error(421, "this host is not served")
+    if path.startswith(PAYMENT_PATHS[0]):
+        return _answer_provider(environ, path, policies, registry)
+    return _answer_browser(environ, path, policies, registry)
+
+
+def _answer_provider(
+    environ: "WSGIEnvironment", path: str, policies: Policies, registry: Registry
+) -> Answer:
+    operation: PaymentOperation | None = None
+    values: Mapping[str, Any] = {}
+    refusal = None
+    try:
+        operation, values = _ROUTES.match(path, environ["REQUEST_METHOD"])
+    except MethodNotAllowed as no:
+        allow = ", ".join(sorted(no.valid_methods or ()))
+        refusal = error(405, "this path has other methods", ("Allow", allow))
+    except HTTPException:
+        refusal = error(404, "no such method")
+    answer = _authorised(environ, operation, values.get("id", ""), policies, registry)
+    return policies.payments.respond(operation, answer or refusal or error(404, "no such method"))
+
+
+def _authorised(
+    environ: "WSGIEnvironment",
+    operation: PaymentOperation | None,
+    id: str,
+    policies: Policies,
+    registry: Registry,
+) -> Answer | None:
+    """Answer a call of a known provider; None when routing has already said no."""
+    scheme, _, token = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
+    found = registry.by_provider(token.strip()) if scheme.lower() == "bearer" else None
+    if found is None:
+        challenge = ("WWW-Authenticate", "Bearer")
+        return error(401, "a token of the provider is needed", challenge)
+    world, provider = found
+    if policies.payments.closed(world.now):
+        return error(503, "closed for maintenance", ("Retry-After", "3600"))
+    if operation is None:
+        return None
+    call = PaymentCall(
+        desk=Desk(world=world, policies=policies.payments),
+        provider=provider,
+        id=id,
+        body=read_body(environ, BODY_LIMIT),
+        base=own_base(environ),
+    )
+    return _perform(call, operation)
+
+
+def _perform(call: PaymentCall, operation: PaymentOperation) -> Answer:
+    try:
+        with call.desk.world.lock:
+            return PAYMENT_METHODS[operation](call)
+    except PaymentRefused as no:
+        return no.answer
+    except Unfit as no:
+        status = call.desk.policies.malformed(operation, no.field, no.way)
+        return error(status, f"this does not read: {no.field}, {no.way}")
+
+
+def _answer_browser(
+    environ: "WSGIEnvironment", path: str, policies: Policies, registry: Registry
+) -> Answer:
+    where, _, rest = path[1:].partition("/")
+    name, _, key = rest.partition("/")
+    world, verb = registry.world(name), environ["REQUEST_METHOD"]
+    verbs = ("GET",) if where == "consent-approval" else ("GET", "POST")
+    if verb not in verbs:
+        # Not even HEAD: looking at a screen begins a signing.
+        return error(405, "this path has other methods", ("Allow", ", ".join(verbs)))
+    if world is None:
+        return ending("unknown")
+    with world.lock:
+        if policies.payments.closed(world.now):
+            return ending("maintenance")
+        desk = Desk(world=world, policies=policies.payments)
+        known = desk.book.approvals if where == "consent-approval" else desk.book.signings
+        payment = known.get(key)
+        if payment is None:
+            return ending("unknown")
+        if where == "consent-approval":
+            return draw(desk, payment, begin(desk, payment))
+        return _sign(environ, desk, payment, verb)
+
+
+def _sign(environ: "WSGIEnvironment", desk: Desk, payment: Payment, verb: str) -> Answer:
+    signing = payment.signing
+    if signing is None:
+        return ending("unknown")
+    if verb == "GET":
+        return draw(desk, payment, look(desk, payment, signing))
+    return draw(desk, payment, submit(desk, payment, signing, _form(environ)))
+
+
+def _form(environ: "WSGIEnvironment") -> Mapping[str, str]:
+    """Read a form; of a field that comes twice, the first counts."""
+    body = read_body(environ, BODY_LIMIT)
+    if len(body) > BODY_LIMIT:
+        return {}
+    try:
+        pairs = parse_qsl(
+            body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=50
+        )
+    except ValueError:
+        return {}
+    form: dict[str, str] = {}
+    for name, value in pairs:
+        form.setdefault(name, value)
+    return form

@@ -1,0 +1,248 @@
+"""Everything the bank decides about payments, as one frozen value.
+
+As in :mod:`assay.sandbox.policies`, of whose value this is one part: a mutant replaces
+one entry, and each field names the clause it carries out.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+from assay.sandbox.maintenance import Closed, monday_night
+from assay.sandbox.payments.book import Lapse, Payment, Step
+from assay.sandbox.payments.reading import FIELDS, Field, ReadField, Single, Way, at_most_one
+from assay.sandbox.payments.rules import CashRule, DuplicateRule
+from assay.sandbox.payments.terms import (
+    Decision,
+    Factor,
+    PaymentType,
+    Segment,
+    Status,
+    Terms,
+)
+from assay.sandbox.payments.timing import Until, after_first, after_last
+from assay.sandbox.render import Base, same_everywhere
+from assay.sandbox.roster import Item
+from assay.sandbox.wire import Answer, Table, error
+
+__all__ = [
+    "SOUND_PAYMENTS",
+    "Finding",
+    "PaymentOperation",
+    "PaymentPlace",
+    "PaymentPolicies",
+    "PaymentRefusal",
+    "Return",
+]
+
+#: The methods, and the one that is not offered.
+PaymentOperation: TypeAlias = Literal["create", "read", "modify", "confirmation"]
+#: The links that answers have.
+PaymentPlace: TypeAlias = Literal["create-self", "create-approval", "read-self", "modify-self"]
+#: The methods that name a payment.
+Finding: TypeAlias = Literal["read", "modify"]
+#: Why the bank says no; the document gives no codes, so they are a choice.
+PaymentRefusal: TypeAlias = Literal["debtor", "segment", "state", "foreign"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Return:
+    """A customer about to leave the screens."""
+
+    terms: Terms
+    decision: Decision
+    #: Where the browser says it wants to go, in a field the screens do not have.
+    asked: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaymentPolicies:
+    """The payment initiation half of one bank."""
+
+    #: maintenance
+    closed: Closed
+    #: host: is this host answered?
+    serves: Callable[[str], bool]
+    #: host: links stay on the host that was called.
+    links: Table[PaymentPlace, Base]
+    #: mandatory fields, charge-bearer, euro
+    fields: Table[Field, ReadField]
+    #: single
+    single: Single
+    #: payments.create, payments.modify: what does not read is refused, with this status.
+    malformed: Callable[[PaymentOperation, str, Way], int]
+    #: Status codes of refusals.
+    refusals: Table[PaymentRefusal, int]
+    #: payment types; told whether the bank offers instant payments.
+    offered: Callable[[PaymentType, bool], bool]
+    #: segments
+    segments: frozenset[Segment]
+    #: eligible accounts
+    debtor: Callable[[Item], bool]
+    #: payments.read: what is kept of a new payment...
+    keeps: Callable[[Terms], Terms]
+    #: ...by whom it can be found, told "is it the provider's own"...
+    visible: Table[Finding, Callable[[bool], bool]]
+    #: ...what is said of a payment that there never was...
+    absent: Table[Finding, Callable[[str], Answer]]
+    #: ...and where it is said to stand.
+    shown: Callable[[Payment], Status]
+    #: payments.confirmation, told "is there a signature"
+    confirmation: Callable[[bool], Answer]
+    #: modify.deferred-only: may this one be modified...
+    modifiable: Callable[[Payment], bool]
+    #: ...what is kept, of what was and what is asked for...
+    modified: Callable[[Terms, Terms], Terms]
+    #: ...and what is executed.
+    executed: Callable[[Payment], Terms]
+    #: cancel: may this one be cancelled, by either party?
+    cancellable: Callable[[Payment], bool]
+    #: sca.required: is this one executed when its time has come...
+    executable: Callable[[Payment], bool]
+    #: ...and where does the customer's decision take it?
+    decisions: Table[Decision, Status]
+    #: sca.factors: what is offered...
+    factors: Table[Segment, tuple[Factor, ...]]
+    #: ...which screen follows which...
+    follows: Mapping[Step, Step]
+    #: ...whose password is taken, told "is it the debtor's owner"...
+    signs: Callable[[bool], bool]
+    #: ...and when a code is right, told the one that was given and the right one.
+    code: Callable[[str, str], bool]
+    #: Wrong passwords and codes that end a signing.
+    tries: int
+    #: duplicate
+    duplicate: DuplicateRule
+    #: cash
+    cash: CashRule
+    #: redirect.idle, redirect.overall: from when on it is too late...
+    timers: Table[Lapse, Until]
+    #: ...where the payment stands then...
+    lapsed: Table[Lapse, Status]
+    #: ...and where the customer is sent, if anywhere.
+    disconnected: Table[Lapse, Callable[[Terms], str | None]]
+    #: report-url
+    returns: Callable[[Return], str | None]
+    #: The last look at every answer of a method.
+    respond: Callable[[PaymentOperation | None, Answer], Answer]
+
+
+def _any_host(_host: str) -> bool:
+    return True
+
+
+def _bad_request(_operation: PaymentOperation, _field: str, _way: Way) -> int:
+    return 400
+
+
+def _offered(type: PaymentType, instant: bool) -> bool:
+    return type != "instant" or instant
+
+
+def _current_account(item: Item) -> bool:
+    return item.resource == "account" and item.active and item.online and not item.savings
+
+
+def _as_asked(terms: Terms) -> Terms:
+    return terms
+
+
+def _own(own: bool) -> bool:
+    return own
+
+
+def _not_found(_id: str) -> Answer:
+    return error(404, "no such payment request")
+
+
+def _where_it_stands(payment: Payment) -> Status:
+    return payment.status
+
+
+def _not_offered(_signed: bool) -> Answer:
+    return error(405, "this method is not available", ("Allow", ""))
+
+
+def _deferred_and_open(payment: Payment) -> bool:
+    return payment.terms.type == "deferred" and payment.status in ("received", "pending")
+
+
+def _new_terms(_former: Terms, new: Terms) -> Terms:
+    return new
+
+
+def _terms_in_force(payment: Payment) -> Terms:
+    return payment.terms
+
+
+def _signed_and_pending(payment: Payment) -> bool:
+    return payment.status == "pending"
+
+
+def _same_code(given: str, right: str) -> bool:
+    return given == right
+
+
+def _nowhere(_terms: Terms) -> None:
+    return None
+
+
+def _report_url(leaving: Return) -> str | None:
+    terms = leaving.terms
+    return terms.success_url if leaving.decision == "confirm" else terms.failure_url
+
+
+def _unchanged(_operation: PaymentOperation | None, answer: Answer) -> Answer:
+    return answer
+
+
+_RETAIL: tuple[Factor, ...] = ("sms", "cap", "soft-token")
+_PROFESSIONAL: tuple[Factor, ...] = ("sms", "cap")
+_PLACES: tuple[PaymentPlace, ...] = ("create-self", "create-approval", "read-self", "modify-self")
+
+#: The bank of the document.
+SOUND_PAYMENTS = PaymentPolicies(
+    closed=monday_night,
+    serves=_any_host,
+    links=MappingProxyType(dict.fromkeys(_PLACES, same_everywhere)),
+    fields=FIELDS,
+    single=at_most_one,
+    malformed=_bad_request,
+    refusals=MappingProxyType({"debtor": 403, "segment": 403, "state": 403, "foreign": 404}),
+    offered=_offered,
+    segments=frozenset({"PART", "PRO"}),
+    debtor=_current_account,
+    keeps=_as_asked,
+    visible=MappingProxyType({"read": _own, "modify": _own}),
+    absent=MappingProxyType({"read": _not_found, "modify": _not_found}),
+    shown=_where_it_stands,
+    confirmation=_not_offered,
+    modifiable=_deferred_and_open,
+    modified=_new_terms,
+    executed=_terms_in_force,
+    cancellable=_deferred_and_open,
+    executable=_signed_and_pending,
+    decisions=MappingProxyType({"confirm": "pending", "refuse": "refused"}),
+    factors=MappingProxyType(
+        {
+            "PART": _RETAIL,
+            "PRO": _PROFESSIONAL,
+            "LARGE_PRO": _PROFESSIONAL,
+            "CORPORATE": _PROFESSIONAL,
+            "ASSOCIATION": _PROFESSIONAL,
+            "GUARDIAN": _RETAIL,
+        }
+    ),
+    follows=MappingProxyType({"password": "factor", "factor": "code", "code": "confirm"}),
+    signs=_own,
+    code=_same_code,
+    tries=3,
+    duplicate=DuplicateRule(),
+    cash=CashRule(),
+    timers=MappingProxyType({"idle": after_last(minutes=4), "overall": after_first(minutes=30)}),
+    lapsed=MappingProxyType({"idle": "expired", "overall": "expired"}),
+    disconnected=MappingProxyType({"idle": _nowhere, "overall": _nowhere}),
+    returns=_report_url,
+    respond=_unchanged,
+)

@@ -1,0 +1,177 @@
+"""The methods of payment initiation: one function each, from a request to an answer.
+
+The order of refusals is the same everywhere: whose payment, what does not read, and
+then what may not be done. A modification looks at the state of the payment before it
+looks at its fields, since those of another type of payment cannot be right. Not for
+routing and maintenance: the edge sees to those.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from assay.sandbox.days import today
+from assay.sandbox.payments.book import Payment, Provider
+from assay.sandbox.payments.desk import Desk
+from assay.sandbox.payments.policies import (
+    Finding,
+    PaymentOperation,
+    PaymentPlace,
+    PaymentRefusal,
+)
+from assay.sandbox.payments.reading import (
+    ABSENT,
+    Content,
+    Unfit,
+    read_body,
+    read_changes,
+    read_terms,
+)
+from assay.sandbox.payments.states import cancel, carry_on
+from assay.sandbox.payments.terms import Terms
+from assay.sandbox.wire import Answer, Json, error
+
+__all__ = ["PAYMENT_METHODS", "PaymentCall", "PaymentRefused"]
+
+_SAYS: Mapping[PaymentRefusal, str] = {
+    "debtor": "not an account that payments can be made from",
+    "segment": "customers of this segment are not served here",
+    "state": "this payment cannot be modified or cancelled",
+    "foreign": "no such payment request",
+}
+
+
+class PaymentRefused(Exception):  # noqa: N818 - saying no is no error of the bank
+    """The bank says no; carries the whole answer."""
+
+    def __init__(self, answer: Answer) -> None:
+        """Keep the answer."""
+        super().__init__(answer.status)
+        self.answer = answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaymentCall:
+    """One authorised call of a provider."""
+
+    desk: Desk
+    provider: Provider
+    #: The identifier in the path; empty when there is none.
+    id: str
+    body: bytes
+    #: Scheme and host that links start with.
+    base: str
+
+    def link(self, place: PaymentPlace, path: str) -> str:
+        """Link to a path on the host that was called."""
+        return self.desk.policies.links[place](self.base) + path
+
+
+def _refused(desk: Desk, reason: PaymentRefusal) -> PaymentRefused:
+    """Look up what this bank answers for the reason."""
+    return PaymentRefused(error(desk.policies.refusals[reason], _SAYS[reason]))
+
+
+def _create(call: PaymentCall) -> Answer:
+    desk, policies, world = call.desk, call.desk.policies, call.desk.world
+    content = read_body(call.body)
+    if not policies.single(content.get("transfers", ABSENT)):
+        raise Unfit("transfers", "value")
+    terms = read_terms(content, policies.fields, today(world.now))
+    if not policies.offered(terms.type, desk.book.instant):
+        raise Unfit("paymentType", "value")
+    _check_debtor(desk, terms)
+    payment = desk.book.add(world.id, call.provider, policies.keeps(terms), world.now)
+    carry_on(desk, payment)
+    approval = f"/consent-approval/{world.id}/{payment.approval}"
+    body: dict[str, Json] = {
+        "paymentRequestResourceId": payment.id,
+        "status": policies.shown(payment),
+        "links": {
+            "self": call.link("create-self", f"/payment-requests/{payment.id}"),
+            "consentApproval": call.link("create-approval", approval),
+        },
+    }
+    return Answer(status=201, body=body)
+
+
+def _check_debtor(desk: Desk, terms: Terms) -> None:
+    """Let only those accounts be debited that the document serves."""
+    owner = desk.world.owners.get(terms.debtor)
+    if owner is None or not desk.policies.debtor(owner.items[terms.debtor]):
+        raise _refused(desk, "debtor")
+    if owner.segment not in desk.policies.segments:
+        raise _refused(desk, "segment")
+
+
+def _read(call: PaymentCall) -> Answer:
+    payment = _find(call, "read")
+    return _shown(call, payment, payment.terms, "read-self")
+
+
+def _modify(call: PaymentCall) -> Answer:
+    desk, policies = call.desk, call.desk.policies
+    payment = _find(call, "modify")
+    content = read_body(call.body)
+    if "status" in content:
+        _cancel(call, payment, content)
+        return _shown(call, payment, payment.terms, "modify-self")
+    if not policies.modifiable(payment):
+        raise _refused(desk, "state")
+    terms = read_changes(content, payment.terms, policies.fields, today(desk.world.now))
+    payment.terms = policies.modified(payment.terms, terms)
+    return _shown(call, payment, terms, "modify-self")
+
+
+def _cancel(call: PaymentCall, payment: Payment, content: Content) -> None:
+    if content != {"status": "cancelled"}:
+        raise Unfit("status", "value")
+    if not cancel(call.desk, payment, by_customer=False):
+        raise _refused(call.desk, "state")
+
+
+def _confirm(call: PaymentCall) -> Answer:
+    payment = call.desk.book.payments.get(call.id)
+    signed = payment is not None and payment.signed is not None
+    return call.desk.policies.confirmation(signed)
+
+
+def _find(call: PaymentCall, operation: Finding) -> Payment:
+    """Find the payment that is named; another provider's are not there."""
+    payment = call.desk.book.payments.get(call.id)
+    if payment is None:
+        raise PaymentRefused(call.desk.policies.absent[operation](call.id))
+    if not call.desk.policies.visible[operation](payment.provider == call.provider.id):
+        raise _refused(call.desk, "foreign")
+    return payment
+
+
+def _shown(call: PaymentCall, payment: Payment, terms: Terms, place: PaymentPlace) -> Answer:
+    """Show the whole resource; members that were never given stay away."""
+    body: dict[str, Json] = {
+        "paymentRequestResourceId": payment.id,
+        "status": call.desk.policies.shown(payment),
+        "reason": payment.reason,
+        "paymentType": terms.type,
+        "requestedExecutionDate": terms.day.isoformat() if terms.day else None,
+        "debtorAccount": terms.debtor,
+        "creditorAccount": terms.creditor,
+        "amount": terms.amount,
+        "currency": terms.currency,
+        "chargeBearer": terms.charge_bearer,
+        "categoryPurpose": terms.purpose,
+        "reference": terms.reference,
+        "successfulReportUrl": terms.success_url,
+        "unsuccessfulReportUrl": terms.failure_url,
+    }
+    links = {"self": call.link(place, f"/payment-requests/{payment.id}")}
+    given = {name: value for name, value in body.items() if value is not None}
+    return Answer(status=200, body={**given, "links": links})
+
+
+#: What carries out each method.
+PAYMENT_METHODS: Mapping[PaymentOperation, Callable[[PaymentCall], Answer]] = {
+    "create": _create,
+    "read": _read,
+    "modify": _modify,
+    "confirmation": _confirm,
+}

@@ -1,0 +1,170 @@
+"""One customer in front of the screens: password, factor, code, and then the decision.
+
+Each step takes what the form of its screen sends and says which page comes next. There
+is one signing for each payment. Its key is in the URL and nowhere else, and changes with
+the password: the link to the first screen was made by a third party's call, so whoever
+knows it must not be able to go on in a customer's place. Not for HTML: see
+:mod:`assay.sandbox.payments.screens`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from assay.sandbox.payments.book import Payment, Signing, Step
+from assay.sandbox.payments.desk import Desk
+from assay.sandbox.payments.policies import Return
+from assay.sandbox.payments.states import sign
+from assay.sandbox.payments.terms import DECISIONS, Decision
+
+__all__ = ["Ending", "Form", "View", "begin", "look", "submit"]
+
+Form: TypeAlias = Mapping[str, str]
+#: Pages with no form, after which there is nothing more.
+Ending: TypeAlias = Literal["disconnected", "locked", "closed", "elsewhere", "confirmed", "refused"]
+
+_WRONG_LOGIN = "This login and password do not go with the account to be debited."
+_WRONG_CODE = "This code is not right."
+_NO_FACTOR = "Please choose one of these."
+_NO_DECISION = "Please confirm or refuse."
+_CHANGED = "The payment was changed meanwhile. Please look at it again."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What the customer gets to see: a screen, a last page, or another site."""
+
+    page: Step | Ending | None = None
+    message: str = ""
+    #: Where the browser is sent instead.
+    target: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Act:
+    """A form that was sent, and everything it is about."""
+
+    desk: Desk
+    payment: Payment
+    signing: Signing
+    form: Form
+
+    def go_on(self) -> View:
+        """Show the screen that follows."""
+        self.signing.step = self.desk.policies.follows[self.signing.step]
+        return self.show()
+
+    def show(self, message: str = "") -> View:
+        """Show the screen of this step."""
+        if self.signing.step == "confirm":
+            self.signing.shown = self.payment.terms
+        return View(page=self.signing.step, message=message)
+
+    def wrong(self, message: str) -> View:
+        """Show the screen again, or end it all after too many."""
+        self.signing.wrong += 1
+        if self.signing.wrong < self.desk.policies.tries:
+            return self.show(message)
+        self.signing.step = "locked"
+        self.payment.status = "expired"
+        return View(page="locked")
+
+
+def begin(desk: Desk, payment: Payment) -> View:
+    """Follow the link to the first screen; as long as nobody is logged in, again."""
+    signing = payment.signing
+    if signing is None and payment.status == "received":
+        signing = Signing(key="", first=desk.world.now, last=desk.world.now)
+        payment.signing = signing
+        desk.book.rekey(payment, signing)
+    if signing is None:
+        return View(page="closed")
+    if signing.step not in ("password", "done", "locked", "disconnected"):
+        return View(page="elsewhere")
+    return look(desk, payment, signing)
+
+
+def look(desk: Desk, payment: Payment, signing: Signing) -> View:
+    """Show where a signing stands."""
+    return (
+        _over(desk, payment, signing)
+        or Act(desk=desk, payment=payment, signing=signing, form={}).show()
+    )
+
+
+def submit(desk: Desk, payment: Payment, signing: Signing, form: Form) -> View:
+    """Take the form of a screen."""
+    over = _over(desk, payment, signing)
+    if over is not None:
+        return over
+    act = Act(desk=desk, payment=payment, signing=signing, form=form)
+    return _STEPS[signing.step](act)
+
+
+def _over(desk: Desk, payment: Payment, signing: Signing) -> View | None:
+    """Tell how a signing ended; a signing that goes on is kept from falling idle."""
+    if signing.lapse is not None:
+        target = desk.policies.disconnected[signing.lapse](payment.terms)
+        return View(page="disconnected", target=target)
+    if signing.step == "locked":
+        return View(page="locked")
+    if payment.status != "received":
+        return View(page="closed")
+    signing.last = desk.world.now
+    return None
+
+
+def _password(act: Act) -> View:
+    login, password = act.form.get("login", ""), act.form.get("password", "")
+    owner = act.desk.owner(act.payment)
+    found = [
+        customer is owner
+        for customer in act.desk.world.customers.values()
+        if customer.login == login and customer.password == password
+    ]
+    if not found or not act.desk.policies.signs(found[0]):
+        return act.wrong(_WRONG_LOGIN)
+    act.desk.book.rekey(act.payment, act.signing)
+    return act.go_on()
+
+
+def _factor(act: Act) -> View:
+    offered = act.desk.policies.factors[act.desk.owner(act.payment).segment]
+    for factor in offered:
+        if factor == act.form.get("factor"):
+            act.signing.factor = factor
+            return act.go_on()
+    return act.show(_NO_FACTOR)
+
+
+def _code(act: Act) -> View:
+    factor = act.signing.factor
+    right = act.desk.owner(act.payment).factors[factor] if factor else ""
+    given = act.form.get("code", "").strip()
+    if not act.desk.policies.code(given, right):
+        return act.wrong(_WRONG_CODE)
+    return act.go_on()
+
+
+def _confirm(act: Act) -> View:
+    signing, terms = act.signing, act.payment.terms
+    decision: Decision | None = next(
+        (one for one in DECISIONS if one == act.form.get("decision")), None
+    )
+    if decision is None:
+        return act.show(_NO_DECISION)
+    if signing.shown != terms:
+        return act.show(_CHANGED)
+    sign(act.desk, act.payment, signing.factor, decision)
+    signing.step = "done"
+    leaving = Return(terms=terms, decision=decision, asked=act.form.get("returnUrl", ""))
+    target = act.desk.policies.returns(leaving)
+    return View(page="confirmed" if decision == "confirm" else "refused", target=target or None)
+
+
+_STEPS: Mapping[Step, Callable[[Act], View]] = {
+    "password": _password,
+    "factor": _factor,
+    "code": _code,
+    "confirm": _confirm,
+}

@@ -1,0 +1,127 @@
+"""What becomes of a payment, and who may bring it about.
+
+::
+
+    received -> pending -> executed | rejected      signed; then its time comes, or a rule
+    received -> refused                             the customer said no on the screen
+    received -> expired                             the customer took too long
+    received | pending -> cancelled                 deferred ones, by either party
+
+A modified payment keeps its signing and is executed as modified: whether it has to be
+signed again is nowhere in the document. The two rules of
+:mod:`assay.sandbox.payments.rules` are applied at signing and once more at execution,
+since a repeat may have been executed meanwhile and a creditor changed. Time passes by
+:func:`advance` alone.
+"""
+
+from assay.sandbox.days import today
+from assay.sandbox.payments.book import LAPSES, Execution, Payment, Signing
+from assay.sandbox.payments.calendar import day_of, due
+from assay.sandbox.payments.desk import Desk
+from assay.sandbox.payments.rules import Facts, breaks_cash
+from assay.sandbox.payments.terms import Decision, Factor, Reason, Terms
+from assay.sandbox.payments.timing import Times
+
+__all__ = ["advance", "cancel", "carry_on", "sign"]
+
+
+def sign(desk: Desk, payment: Payment, factor: Factor | None, decision: Decision) -> None:
+    """Take the customer's decision, and execute what is due at once."""
+    payment.factor = factor
+    payment.signed = desk.world.now
+    payment.status = desk.policies.decisions[decision]
+    if payment.status == "pending":
+        payment.reason = _objection(desk, payment, payment.terms)
+        if payment.reason is not None:
+            payment.status = "rejected"
+    carry_on(desk, payment)
+
+
+def cancel(desk: Desk, payment: Payment, *, by_customer: bool) -> bool:
+    """Cancel a payment; False when that may not be done."""
+    if not desk.policies.cancellable(payment):
+        return False
+    payment.cancelled_by = "customer" if by_customer else "provider"
+    payment.status = "cancelled"
+    return True
+
+
+def advance(desk: Desk) -> None:
+    """Catch up with all that was due until now, each thing at its own moment."""
+    payments = list(desk.book.payments.values())
+    for payment in payments:
+        signing = payment.signing
+        if signing is not None and payment.status == "received":
+            _lapse(desk, payment, signing)
+    for payment in sorted(payments, key=due):
+        carry_on(desk, payment)
+
+
+def _lapse(desk: Desk, payment: Payment, signing: Signing) -> None:
+    """End a signing whose time is over; the customer counts as disconnected."""
+    times = Times(first=signing.first, last=signing.last)
+    until = {lapse: desk.policies.timers[lapse](times) for lapse in LAPSES}
+    lapse = min(LAPSES, key=until.__getitem__)
+    if desk.world.now >= until[lapse]:
+        signing.step = "disconnected"
+        signing.lapse = lapse
+        payment.status = desk.policies.lapsed[lapse]
+
+
+def carry_on(desk: Desk, payment: Payment) -> None:
+    """Execute a payment when its time has come."""
+    moment = due(payment)
+    if moment > desk.world.now or not desk.policies.executable(payment):
+        return
+    terms = desk.policies.executed(payment)
+    payment.reason = _objection(desk, payment, terms)
+    if payment.reason is not None:
+        payment.status = "rejected"
+        return
+    payment.status = "executed"
+    execution = Execution(
+        payment=payment.id,
+        date=today(moment),
+        debtor=terms.debtor,
+        creditor=terms.creditor,
+        amount=terms.amount,
+    )
+    desk.book.executions.append(execution)
+    label = f"VIR {terms.reference or terms.creditor}"
+    desk.account(payment).ledger.post(execution.date, -terms.cents, label)
+
+
+def _objection(desk: Desk, payment: Payment, terms: Terms) -> Reason | None:
+    """Find the rule that a signed payment breaks."""
+    if _repeats(desk, payment, terms):
+        return "duplicate"
+    if breaks_cash(desk.policies.cash, _facts(desk, payment, terms)):
+        return "cash"
+    return None
+
+
+def _repeats(desk: Desk, payment: Payment, terms: Terms) -> bool:
+    rule = desk.policies.duplicate
+    wanted = rule.parameters(terms, day_of(payment, terms))
+    return any(
+        other is not payment
+        and other.status in rule.originals
+        and rule.parameters(other.terms, day_of(other, other.terms)) == wanted
+        for other in desk.book.payments.values()
+    )
+
+
+def _facts(desk: Desk, payment: Payment, terms: Terms) -> Facts:
+    owner = desk.owner(payment)
+    others = [
+        other.creditors[terms.creditor]
+        for other in desk.world.customers.values()
+        if other is not owner and terms.creditor in other.creditors
+    ]
+    return Facts(
+        terms=terms,
+        factor=payment.factor,
+        signed=payment.signed or payment.created,
+        registered=owner.creditors.get(terms.creditor),
+        registered_by_others=min(others, default=None),
+    )

@@ -1,0 +1,474 @@
+"""The methods of payment initiation on the sound bank: what is taken, and what is not."""
+
+import json
+import re
+from importlib.resources import files
+
+import pytest
+
+CREDITOR = "DE89370400440532013000"
+
+
+@pytest.fixture
+def provider(world):
+    return world.provider()
+
+
+@pytest.fixture
+def payer(world):
+    return world.payer()
+
+
+def test_create(provider, payer):
+    """A payment is received, with a link to itself and one for the customer."""
+    answer = provider.create(payer)
+    assert answer.status_code == 201
+    made = answer.json()
+    assert {"paymentRequestResourceId", "status", "links"} == set(made)
+    assert made["status"] == "received"
+    path = f"/payment-requests/{made['paymentRequestResourceId']}"
+    assert f"http://bank.test{path}" == made["links"]["self"]
+    assert made["links"]["consentApproval"].startswith("http://bank.test/consent-approval/")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"paymentType": "instant"},
+        {"paymentType": "deferred", "requestedExecutionDate": "2026-09-17"},
+        {"reference": ...},
+        {"reference": ""},
+        {"unsuccessfulReportUrl": ...},
+        {"amount": "0.1"},
+        {"amount": "12"},
+        {"categoryPurpose": "CASH"},
+    ],
+)
+def test_reads_back_as_created(provider, payer, changes):
+    """Every member comes back as it was sent, and those that were not sent stay away."""
+    payment = provider.pay(payer, **changes)
+    found = payment.read().json()
+    links = found.pop("links")
+    assert {"self": f"http://bank.test/payment-requests/{payment.id}"} == links
+    assert payment.id == found.pop("paymentRequestResourceId")
+    assert found.pop("status") == "received"
+    assert provider.body(payer, **changes) == found
+
+
+@pytest.mark.parametrize(
+    "field", ["chargeBearer", "categoryPurpose", "creditorAccount", "successfulReportUrl"]
+)
+@pytest.mark.parametrize("value", [..., None, "", " ", 17, True, ["SLEV"], {"a": 1}, "SLEV "])
+def test_mandatory_fields(provider, payer, field, value):
+    """What is mandatory is there, is text, is not empty, and is right."""
+    assert provider.create(payer, **{field: value}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [
+        ("chargeBearer", ("SHAR", "DEBT", "CRED", "slev", "Slev", " SLEV", "SLEV\u200b")),
+        ("categoryPurpose", ("cash", "CASH ", "XXXX")),
+        (
+            "creditorAccount",
+            (
+                "FR7630006000011234567890188",
+                "FR76 3000 6000 0112 3456 7890 189",
+                "fr7630006000011234567890189",
+                "DE8937040044053201300",
+                "FR0030006000011234567890189",
+                "DE8937040044053201300٠",
+                "X" * 60_000,
+            ),
+        ),
+        (
+            "successfulReportUrl",
+            (
+                "tpp.example/yes",
+                "//tpp.example/yes",
+                "/yes",
+                "ftp://tpp.example",
+                "javascript:alert(1)",
+                "https://",
+                "https:///yes",
+                "https://tpp.example:99999/",
+                "https://me@tpp.example/",
+                "https://tpp.example/yes\r\nSet-Cookie: a=b",
+                "https://tpp.example/a b",
+                "https://tpp.example/é",
+                "https://tpp.example;form-action/",
+                "https://tpp.example/%zz",
+                "https://tpp.example/" + "a" * 3_000,
+            ),
+        ),
+        ("unsuccessfulReportUrl", ("", "/no", 17, "https://tpp.example/\n")),
+        ("currency", (..., None, "", "USD", "eur", "EUR ", 978)),
+        (
+            "amount",
+            (
+                *(..., None, "", 12.3, 12, "0", "0.00", "-1.00", "+1.00", "1.234", "1,00", "1."),
+                *(".5", "1e3", " 1.00", "NaN", "Infinity", "١٢", "1" * 16, "1_0"),
+            ),
+        ),
+        ("debtorAccount", (..., None, "", 17, [])),
+        ("paymentType", (..., None, "", "Immediate", "bulk", 1)),
+        ("reference", (17, [], {})),
+        ("transfers", ([{}, {}], [1, 2, 3], {}, "two", 2)),
+    ],
+)
+def test_what_does_not_read(provider, payer, field, values):
+    """Each value that is wrong is refused with 400, and nothing is repeated of it."""
+    for value in values:
+        answer = provider.create(payer, **{field: value})
+        assert (value, answer.status_code) == (value, 400)
+        assert {"status", "message"} == set(answer.json())
+        assert len(answer.json()["message"]) < 80
+
+
+@pytest.mark.parametrize("transfers", [None, [], [{"amount": "1.00"}]])
+def test_one_transfer_is_no_offence(provider, payer, transfers):
+    """A list of one transfer at most is let pass."""
+    assert provider.create(payer, transfers=transfers).status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("type", "day", "status"),
+    [
+        ("deferred", ..., 400),
+        ("deferred", None, 400),
+        ("deferred", "2026-09-15", 400),
+        ("deferred", "2026-09-16", 400),
+        ("deferred", "2026-09-17", 201),
+        ("deferred", "9999-12-31", 201),
+        ("deferred", "2026-02-30", 400),
+        ("deferred", "20260917", 400),
+        ("deferred", "2026-9-17", 400),
+        ("deferred", 20260917, 400),
+        ("immediate", "2026-09-17", 400),
+        ("instant", "2026-09-17", 400),
+    ],
+)
+def test_the_day(provider, payer, type, day, status):
+    """A deferred payment has a day to come; no other has any."""
+    answer = provider.create(payer, paymentType=type, requestedExecutionDate=day)
+    assert status == answer.status_code
+
+
+def test_the_day_is_local(bank):
+    """Half an hour before midnight in UTC it is tomorrow in Paris already."""
+    world = bank.world(now="2026-09-16T00:30:00+02:00")
+    provider, payer = world.provider(), world.payer()
+    days = ("2026-09-16", "2026-09-17")
+    made = [
+        provider.create(payer, paymentType="deferred", requestedExecutionDate=day) for day in days
+    ]
+    assert [answer.status_code for answer in made] == [400, 201]
+
+
+def test_instant_where_it_is_offered(bank):
+    """A bank that does not offer instant payments refuses them, and no others."""
+    for offered, status in ((True, 201), (False, 400)):
+        world = bank.world(offers={"instant": offered})
+        provider, payer = world.provider(), world.payer()
+        assert status == provider.create(payer, paymentType="instant").status_code
+        assert provider.create(payer).status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("segment", "status"),
+    [
+        ("PART", 201),
+        ("PRO", 201),
+        ("LARGE_PRO", 403),
+        ("CORPORATE", 403),
+        ("ASSOCIATION", 403),
+        ("GUARDIAN", 403),
+    ],
+)
+def test_segments(world, provider, segment, status):
+    """Retail customers and small professionals are served, and nobody else."""
+    assert status == provider.create(world.payer(segment)).status_code
+
+
+@pytest.mark.parametrize("trait", ["savings", "inactive", "offline"])
+def test_ineligible_accounts(world, provider, trait):
+    """Payments are made from current accounts that are active and accessible online."""
+    assert provider.create(world.payer(**{trait: True})).status_code == 403
+
+
+def test_accounts_of_nobody(world, provider, payer):
+    """Neither an unknown account nor a card can be debited."""
+    card = world.customer({"resource": "card", "entries": []})
+    for debtor in (CREDITOR, "nonsense", card.keys()[0]):
+        assert provider.create(payer, debtorAccount=debtor).status_code == 403
+
+
+BODIES = [
+    b"",
+    b"  ",
+    b"hello",
+    b'{"amount": "12',
+    b"\xff\xfe",
+    b'"text"',
+    b"[]",
+    b"null",
+    b"17",
+    b"{}",
+    b'{"a": ' + b"[" * 100 + b"]" * 100 + b"}",
+    b"[" * 30_000,
+    b'{"a": "' + b"a" * 70_000 + b'"}',
+    b'{"amount": ' + b"9" * 5_000 + b"}",
+]
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_bodies_that_do_not_read(provider, payer, body):
+    """What is no object, too deep or too long is refused, and changes nothing."""
+    assert provider.call("POST", "/payment-requests", content=body).status_code == 400
+    payment = provider.pay(payer, paymentType="deferred")
+    before = payment.read().json()
+    path = f"/payment-requests/{payment.id}"
+    assert provider.call("PUT", path, content=body).status_code == 400
+    assert before == payment.read().json()
+
+
+def test_a_good_body_that_is_too_long(provider, payer):
+    """A request of more than 64 KiB is refused, however right it is."""
+    whole = provider.body(payer)
+    padding = 64 * 1024 - len(json.dumps({**whole, "x": ""}))
+    statuses = [
+        provider.call(
+            "POST", "/payment-requests", content=json.dumps({**whole, "x": "x" * (padding + more)})
+        ).status_code
+        for more in (0, 1)
+    ]
+    assert statuses == [201, 400]
+
+
+def test_unknown_payments(provider, payer):
+    """A payment that there never was is not found, whatever is asked of it."""
+    payment = provider.pay(payer, paymentType="deferred")
+    for wrong in ("0" * 24, payment.id[:-1], payment.id.upper() + "x", "%00", "a" * 9_000):
+        payment.id = wrong
+        assert payment.read().status_code == 404
+        assert payment.modify(amount="1.00").status_code == 404
+
+
+def test_other_providers(world, provider, payer):
+    """Another provider's payment is not found, and not modified."""
+    payment, other = provider.pay(payer, paymentType="deferred"), world.provider()
+    assert payment.read(other).status_code == 404
+    assert payment.modify(other, amount="1.00").status_code == 404
+    assert payment.modify(other, status="cancelled").status_code == 404
+    assert payment.status() == "received"
+    assert payment.read().json()["amount"] == "250.00"
+
+
+def test_providers_of_other_worlds(bank, provider, payer):
+    """Nothing is seen of another world."""
+    payment = provider.pay(payer)
+    assert payment.read(bank.world().provider()).status_code == 404
+
+
+def test_tokens(bank, world, provider, payer):
+    """Payments take a provider's token, and the other half a customer's; no mixing."""
+    path = f"/payment-requests/{provider.pay(payer).id}"
+    for token in ("", "Bearer", "Bearer nobody", f"Token {provider.token}", payer.token):
+        answer = bank.http.get(path, headers={"Authorization": token})
+        assert answer.status_code == 401
+        assert answer.headers["WWW-Authenticate"] == "Bearer"
+    assert payer.get(path).status_code == 401
+    assert provider.call("GET", "/accounts").status_code == 401
+
+
+def test_tokens_end_with_their_world(bank, world, provider, payer):
+    """A closed world's providers are known no more, nor are its screens."""
+    payment = provider.pay(payer)
+    bank.http.delete(f"/assay-control/1/worlds/{world.id}")
+    assert payment.read().status_code == 401
+    assert bank.http.get(payment.approval).status_code == 404
+
+
+def test_demo_providers(bank):
+    """The demo world has two providers, and they do not see each other's payments."""
+    headers = {"Authorization": "Bearer demo-alice", "PSU-IP-Address": "192.0.2.7"}
+    debtor = bank.http.get("/accounts", headers=headers).json()["accounts"][0]["iban"]
+    body = {
+        "paymentType": "immediate",
+        "debtorAccount": debtor,
+        "creditorAccount": CREDITOR,
+        "amount": "1.00",
+        "currency": "EUR",
+        "chargeBearer": "SLEV",
+        "categoryPurpose": "DVPM",
+        "successfulReportUrl": "http://localhost:9000/back",
+    }
+    one, two = ({"Authorization": f"Bearer {name}"} for name in ("demo-tpp", "demo-tpp-2"))
+    made = bank.http.post("/payment-requests", json=body, headers=one)
+    assert made.status_code == 201
+    link = made.json()["links"]["self"]
+    assert [bank.http.get(link, headers=who).status_code for who in (one, two)] == [200, 404]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"amount": "3.5"},
+        {"creditorAccount": CREDITOR},
+        {"requestedExecutionDate": "2026-12-24"},
+        {"reference": "Other"},
+        {"amount": "0.01", "reference": "Both"},
+    ],
+)
+@pytest.mark.parametrize("signed", [False, True])
+def test_modify(provider, payer, changes, signed):
+    """A deferred payment is modified, signed or not, and reads back so."""
+    payment = provider.pay(payer, paymentType="deferred")
+    if signed:
+        payment.sign()
+    before = payment.read().json()
+    answer = payment.modify(**changes)
+    assert answer.status_code == 200
+    assert {**before, **changes} == answer.json() == payment.read().json()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"amount": "0"},
+        {"amount": None},
+        {"amount": 3},
+        {"creditorAccount": "FR76"},
+        {"creditorAccount": None},
+        {"requestedExecutionDate": "2026-09-16"},
+        {"requestedExecutionDate": None},
+        {"reference": 3},
+        {"currency": "EUR"},
+        {"debtorAccount": CREDITOR},
+        {"amount": "1.00", "nonsense": 1},
+        {"status": "executed"},
+        {"status": None},
+        {"status": "cancelled", "amount": "1.00"},
+    ],
+)
+def test_modifications_that_do_not_read(provider, payer, changes):
+    """The rules of the fields are the same, and no other field can be modified."""
+    payment = provider.pay(payer, paymentType="deferred")
+    before = payment.read().json()
+    assert payment.modify(**changes).status_code == 400
+    assert before == payment.read().json()
+
+
+@pytest.mark.parametrize("type", ["immediate", "instant"])
+@pytest.mark.parametrize("changes", [{"amount": "3.00"}, {"status": "cancelled"}])
+def test_only_deferred_payments(provider, payer, type, changes):
+    """Immediate and instant payments are neither modified nor cancelled."""
+    payment = provider.pay(payer, paymentType=type)
+    before = payment.read().json()
+    assert payment.modify(**changes).status_code == 403
+    assert before == payment.read().json()
+    assert not payment.cancel(by="customer")
+
+
+@pytest.mark.parametrize("state", ["executed", "cancelled", "refused", "expired", "rejected"])
+def test_not_after_the_end(world, provider, payer, state):
+    """A payment that has come to an end is neither modified nor cancelled."""
+    purpose = "CASH" if state == "rejected" else "DVPM"
+    payment = provider.pay(payer, paymentType="deferred", categoryPurpose=purpose)
+    if state == "cancelled":
+        payment.cancel(by="customer")
+    elif state == "expired":
+        payment.screens()
+    else:
+        payment.sign(decision="refuse" if state == "refused" else "confirm")
+    world.at("2026-09-18T06:30:00+02:00")
+    assert state == payment.status()
+    assert payment.modify(amount="1.00").status_code == 403
+    assert payment.modify(status="cancelled").status_code == 403
+    assert not payment.cancel(by="customer")
+    assert state == payment.status()
+
+
+def test_confirmation(provider, payer):
+    """The confirmation is not available, neither before signing nor after it."""
+    payment = provider.pay(payer)
+    assert payment.confirmation().status_code == 405
+    payment.sign()
+    assert payment.confirmation().status_code == 405
+    assert payment.status() == "executed"
+
+
+def test_paths_and_verbs(provider, payer):
+    """Unknown paths are 404, other verbs 405 with what is allowed."""
+    made = provider.pay(payer).id
+    assert provider.call("GET", "/payment-requests").headers["Allow"] == "POST"
+    assert provider.call("DELETE", f"/payment-requests/{made}").status_code == 405
+    for path in ("/payment-requestsx", f"/payment-requests/{made}/nothing", "/payment-requests//"):
+        assert provider.call("GET", path).status_code == 404
+    assert provider.call("HEAD", f"/payment-requests/{made}").content == b""
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["www.30001.live.sandbox.example", "www.30001.live.bank.example", "localhost:8080", "[::1]:80"],
+)
+@pytest.mark.parametrize("base_url", [None, "https://www.30001.live.sandbox.example"])
+def test_links_stay_on_the_host(open_bank, host, base_url):
+    """Whichever form of host is called, all links of the flow are on it."""
+    world = open_bank(base_url=base_url).world()
+    provider, payer = world.provider(), world.payer()
+    how = {"headers": {"Host": host}}
+    made = provider.create(payer, how=how, paymentType="deferred").json()
+    path = f"/payment-requests/{made['paymentRequestResourceId']}"
+    read = provider.call("GET", path, **how).json()
+    modified = provider.call("PUT", path, json={"amount": "1.00"}, **how).json()
+    links = [*made["links"].values(), read["links"]["self"], modified["links"]["self"]]
+    assert len(links) == 4
+    assert all(link.startswith(f"http://{host}/") for link in links)
+
+
+@pytest.mark.parametrize(
+    ("moment", "closed"),
+    [
+        ("2026-09-21T01:59:59+02:00", False),
+        ("2026-09-21T02:00:00+02:00", True),
+        ("2026-09-21T05:59:59+02:00", True),
+        ("2026-09-21T06:00:00+02:00", False),
+        ("2026-09-20T03:00:00+02:00", False),
+        ("2026-09-22T03:00:00+02:00", False),
+        # The Monday after the clock was put back.
+        ("2026-10-26T01:59:59+01:00", False),
+        ("2026-10-26T02:00:00+01:00", True),
+    ],
+)
+def test_maintenance(world, provider, payer, moment, closed):
+    """On Monday from two to six on the wall clock both calls and screens are closed."""
+    payment = provider.pay(payer)
+    world.at(moment)
+    found = [
+        provider.create(payer).status_code,
+        payment.read().status_code,
+        payment.modify(amount="1.00").status_code,
+        provider.call("GET", "/payment-requests/nothing").status_code,
+        payment.screens().answer.status_code,
+    ]
+    assert found == ([503] * 5 if closed else [201, 200, 403, 404, 200])
+
+
+def test_the_halves_close_apart(world, provider, payer):
+    """On Sunday night only accounts are closed, on Monday night only payments."""
+    world.at("2026-09-20T03:00:00+02:00")
+    assert (payer.get("/accounts").status_code, provider.create(payer).status_code) == (503, 201)
+    world.at("2026-09-21T03:00:00+02:00")
+    assert (payer.get("/accounts").status_code, provider.create(payer).status_code) == (200, 503)
+
+
+def test_the_document_of_the_control_api(bank):
+    """Its payment for curl is accepted as it stands, and its capabilities are all."""
+    text = files("assay.sandbox").joinpath("CONTROL.md").read_text(encoding="utf-8")
+    body = re.search(r"/payment-requests -d '(\{.*?\})'", text, re.DOTALL)[1]
+    headers = {"Authorization": "Bearer demo-tpp"}
+    assert bank.http.post("/payment-requests", content=body, headers=headers).status_code == 201
+    about = json.loads(re.search(r"```json\n(\{\s+\"api\".*?)```", text, re.DOTALL)[1])
+    assert about == bank.http.get("/assay-control/1/").json()

@@ -1,0 +1,494 @@
+"""The screens, as a browser with neither scripts nor cookies walks them."""
+
+import re
+
+import pytest
+
+BACK = "https://tpp.example/back/yes?flow=17&x=%C3%A9#done"
+REFUSED = "https://tpp.example/back/no?flow=17"
+
+
+@pytest.fixture
+def provider(world):
+    return world.provider()
+
+
+@pytest.fixture
+def payer(world):
+    return world.payer()
+
+
+def at(minutes, seconds=0):
+    """Name a moment after ten in the morning, when the world begins."""
+    return f"2026-09-16T10:{minutes:02d}:{seconds:02d}+02:00"
+
+
+@pytest.mark.parametrize("factor", ["sms", "cap", "soft-token"])
+def test_signing(provider, payer, factor):
+    """Password, factor, code and the payment itself; then back to the provider."""
+    payment = provider.pay(payer)
+    browser = payment.screens()
+    seen = []
+    while browser.screen:
+        seen.append(browser.screen)
+        assert browser.answer.status_code == 200
+        browser.submit(**browser.fill(factor))
+    assert ["password", "factor", "code", "confirm"] == seen
+    assert (303, BACK) == (browser.answer.status_code, browser.location)
+    assert payment.status() == "executed"
+
+
+def test_refusing(provider, payer):
+    """A refusal ends at the other URL, and the payment is refused."""
+    payment = provider.pay(payer)
+    browser = payment.screens().walk(decision="refuse")
+    assert (303, REFUSED) == (browser.answer.status_code, browser.location)
+    assert payment.status() == "refused"
+
+
+def test_refusing_with_nowhere_to_go(provider, payer):
+    """Without the other URL, a refusal ends at a page of the bank."""
+    payment = provider.pay(payer, unsuccessfulReportUrl=...)
+    browser = payment.screens().walk(decision="refuse")
+    assert (200, None, "refused") == (
+        browser.answer.status_code,
+        browser.location,
+        browser.page.name,
+    )
+
+
+@pytest.mark.parametrize("url", ["http://localhost:9000/", "https://tpp.example", BACK])
+def test_the_way_back_is_exact(provider, payer, url):
+    """The customer goes back to the very URL, sign by sign."""
+    browser = provider.pay(payer, successfulReportUrl=url).screens().walk()
+    assert url == browser.location
+
+
+def test_rejected_after_signing(provider, payer):
+    """A rule that is broken does not keep the customer, who has signed."""
+    payment = provider.pay(payer, categoryPurpose="CASH")
+    assert payment.screens().walk().location == BACK
+    assert payment.status() == "rejected"
+
+
+@pytest.mark.parametrize(
+    ("segment", "factors"), [("PART", ["sms", "cap", "soft-token"]), ("PRO", ["sms", "cap"])]
+)
+def test_factors(world, provider, segment, factors):
+    """Small professionals are not offered the soft token, nor can they slip it in."""
+    payer = world.payer(segment)
+    browser = provider.pay(payer).screens().walk("factor")
+    assert factors == browser.page.fields["factor"]
+    taken = browser.submit(factor="soft-token").screen
+    assert taken == ("code" if "soft-token" in factors else "factor")
+
+
+def test_the_payment_is_shown(provider, payer):
+    """What is to be signed is what was asked for."""
+    browser = provider.pay(payer, paymentType="deferred").screens().walk("confirm")
+    for text in ("250.00 EUR", "FR7630006000011234567890189", "2026-09-18", "Invoice 17"):
+        assert text in browser.page.text
+    assert ["confirm", "refuse"] == browser.page.fields["decision"]
+
+
+def test_wrong_passwords(provider, payer):
+    """A wrong password may be corrected twice; the third ends it all."""
+    payment = provider.pay(payer)
+    browser = payment.screens()
+    for login, password in ((payer.login, "wrong"), ("nobody", payer.password)):
+        browser.submit(login=login, password=password)
+        assert (200, "password") == (browser.answer.status_code, browser.screen)
+        assert "do not go with" in browser.page.text
+    assert browser.submit(login=payer.login, password="").page.name == "locked"
+    assert (410, None) == (browser.answer.status_code, browser.location)
+    assert payment.status() == "expired"
+    assert payment.screens().page.name == "locked"
+
+
+def test_wrong_codes(provider, payer):
+    """Wrong codes count together with wrong passwords, and those of others are wrong."""
+    payment = provider.pay(payer)
+    browser = payment.screens().submit(login=payer.login, password="wrong").walk("code")
+    assert browser.submit(code=payer.factors["cap"]).screen == "code"
+    assert "not right" in browser.page.text
+    assert browser.submit(code="").page.name == "locked"
+    assert payment.executed() == []
+
+
+def test_one_mistake_is_forgiven(provider, payer):
+    """A mistake on each screen is none too many."""
+    browser = provider.pay(payer).screens()
+    browser.submit(login=payer.login, password="wrong").walk("factor")
+    browser.submit(factor="fax").submit().walk("code")
+    browser.submit(code="000000").walk("confirm")
+    assert browser.submit(decision="perhaps").submit().screen == "confirm"
+    assert browser.walk().location == BACK
+
+
+def test_another_customer_cannot_sign(world, provider, payer):
+    """The login has to be that of the account's owner."""
+    payment = provider.pay(payer)
+    browser = payment.screens()
+    other = world.payer()
+    assert browser.submit(login=other.login, password=other.password).screen == "password"
+    assert payment.status() == "received"
+
+
+def test_no_step_is_skipped(provider, payer):
+    """Whatever else a form says, only the field of its own screen counts."""
+    browser = provider.pay(payer).screens()
+    everything = {
+        "factor": "sms",
+        "code": payer.factors["sms"],
+        "decision": "confirm",
+        "screen": "confirm",
+    }
+    browser.submit(**everything)
+    assert browser.screen == "password"
+    login = {"login": payer.login, "password": payer.password}
+    for screen in ("factor", "code", "confirm"):
+        assert browser.submit(**login, **everything).screen == screen
+
+
+def test_looking_again(provider, payer):
+    """A page that is loaded again is the same page."""
+    browser = provider.pay(payer).screens()
+    for screen in ("password", "factor", "code", "confirm"):
+        browser.walk(screen)
+        assert browser.open(browser.page.action).screen == screen
+
+
+@pytest.mark.parametrize(("moment", "alive"), [(at(3, 59), True), (at(4), False), (at(5), False)])
+@pytest.mark.parametrize("screen", ["password", "factor", "code", "confirm"])
+def test_idle(world, provider, payer, *, moment, alive, screen):
+    """Four minutes after the last request it is too late, on every screen."""
+    payment = provider.pay(payer)
+    browser = payment.screens().walk(screen)
+    world.at(moment)
+    assert payment.status() == ("received" if alive else "expired")
+    browser.submit(**browser.fill())
+    if alive:
+        assert browser.page.name != "disconnected"
+        return
+    assert (410, "disconnected", None) == (
+        browser.answer.status_code,
+        browser.page.name,
+        browser.location,
+    )
+    assert payment.status() == "expired"
+    assert [] == world.executions()
+
+
+def test_activity_renews(world, provider, payer):
+    """Every request counts as activity, also one that only looks, or is wrong."""
+    browser = provider.pay(payer).screens()
+    world.at(at(3, 59))
+    browser.open(browser.page.action)
+    world.at(at(7, 58))
+    browser.submit(login="x", password="x")
+    world.at(at(11, 57))
+    browser.walk("confirm")
+    world.at(at(15, 56))
+    assert browser.submit(decision="confirm").location == BACK
+
+
+@pytest.mark.parametrize(
+    ("seconds", "alive"), [(29 * 60 + 59, True), (30 * 60, False), (30 * 60 + 1, False)]
+)
+def test_overall(world, provider, payer, seconds, alive):
+    """Thirty minutes after the first screen it is too late, in spite of all activity."""
+    payment = provider.pay(payer)
+    browser = payment.screens().walk("confirm")
+    for minutes in range(3, 30, 3):
+        world.at(at(minutes))
+        assert browser.submit().screen == "confirm"
+    minutes, rest = divmod(seconds, 60)
+    world.at(at(minutes, rest))
+    browser.submit(decision="confirm")
+    assert (BACK if alive else None) == browser.location
+    assert payment.status() == ("executed" if alive else "expired")
+
+
+def test_the_timers_start_with_the_first_screen(world, provider, payer):
+    """A link may lie about for days; only who has begun is in a hurry."""
+    payment = provider.pay(payer)
+    world.at("2026-09-19T10:00:00+02:00")
+    assert payment.screens().walk().location == BACK
+
+
+def test_disconnected_for_good(world, provider, payer):
+    """After the disconnection neither the link nor any page leads on, or back."""
+    payment = provider.pay(payer)
+    browser = payment.screens().walk("confirm")
+    action = browser.page.action
+    world.at(at(4))
+    for again in (
+        browser.http.get(payment.approval),
+        browser.http.get(action),
+        browser.http.post(action, data={"decision": "confirm"}),
+    ):
+        assert again.status_code == 410
+        assert "Location" not in again.headers
+        assert "tpp.example" not in again.text
+    world.at("2026-10-16T10:00:00+02:00")
+    assert payment.status() == "expired"
+    assert [] == world.executions()
+
+
+def test_a_deferred_payment_expires_too(world, provider, payer):
+    """It is not executed on its day."""
+    payment = provider.pay(payer, paymentType="deferred")
+    payment.screens().walk("confirm")
+    world.at("2026-09-30T10:00:00+02:00")
+    assert payment.status() == "expired"
+    assert [] == world.executions()
+
+
+def test_signed_payments_do_not_expire(world, provider, payer):
+    """The timers end with the signing."""
+    payment = provider.pay(payer, paymentType="deferred")
+    payment.screens().walk()
+    world.at("2026-09-17T10:00:00+02:00")
+    assert payment.status() == "pending"
+
+
+@pytest.mark.parametrize("decision", ["confirm", "refuse"])
+def test_signing_ends(world, provider, payer, decision):
+    """A form that is sent twice does nothing the second time."""
+    payment = provider.pay(payer)
+    browser = payment.screens().walk("confirm")
+    action = browser.page.action
+    browser.submit(decision=decision)
+    again = browser.http.post(action, data={"decision": "confirm"})
+    assert (410, None) == (again.status_code, again.headers.get("Location"))
+    assert payment.screens().page.name == "closed"
+    assert (decision == "confirm") is (len(world.executions()) == 1)
+
+
+def test_cancelled_meanwhile(provider, payer):
+    """A payment that is cancelled while it is being signed cannot be signed."""
+    payment = provider.pay(payer, paymentType="deferred")
+    browser = payment.screens().walk("confirm")
+    payment.modify(status="cancelled")
+    assert browser.submit(decision="confirm").page.name == "closed"
+    assert payment.status() == "cancelled"
+
+
+def test_modified_meanwhile(provider, payer):
+    """Nobody signs what was not shown: a change is shown before it can be confirmed."""
+    payment = provider.pay(payer, paymentType="deferred")
+    browser = payment.screens().walk("confirm")
+    payment.modify(amount="9000.00")
+    browser.submit(decision="confirm")
+    assert browser.screen == "confirm"
+    assert "9000.00 EUR" in browser.page.text
+    assert payment.status() == "received"
+    assert browser.submit(decision="confirm").location == BACK
+
+
+def test_one_signing_for_each_payment(provider, payer):
+    """Until somebody is logged in the link shows the password, and then nothing."""
+    payment = provider.pay(payer)
+    browser = payment.screens()
+    assert payment.screens().page.action == browser.page.action
+    browser.walk("factor")
+    second = payment.screens()
+    assert (409, "elsewhere") == (second.answer.status_code, second.page.name)
+    assert browser.page.action not in second.answer.text
+
+
+def test_the_key_changes_with_the_password(provider, payer):
+    """Whoever followed the link before the customer cannot go on in their place."""
+    payment = provider.pay(payer)
+    stranger, browser = payment.screens(), payment.screens()
+    browser.walk("confirm")
+    for answer in (
+        stranger.http.get(stranger.page.action),
+        stranger.http.post(stranger.page.action, data={"decision": "confirm"}),
+    ):
+        assert answer.status_code == 404
+    assert payment.status() == "received"
+    assert browser.walk().location == BACK
+
+
+def test_keys_of_others(bank, world, provider, payer):
+    """A key opens its own signing, and in its own world."""
+    one, two = provider.pay(payer), provider.pay(payer, amount="7.00")
+    first, second = one.screens().walk("confirm"), two.screens()
+    assert first.page.action != second.page.action
+    second.submit(**second.fill())
+    assert two.status() == one.status() == "received"
+    key = first.page.action.rpartition("/")[2]
+    assert len(key) >= 32
+    approval = one.approval.rpartition("/")[2]
+    for path in (
+        f"/signing/{bank.world().id}/{key}",
+        f"/signing/w99/{key}",
+        f"/signing/{world.id}/{approval}",
+        f"/signing/{world.id}/{key[:-1]}",
+        f"/signing/{world.id}/",
+        f"/signing/{world.id}",
+        "/signing/",
+        f"/consent-approval/{world.id}/{key}",
+        f"/consent-approval/{world.id}/{one.id}",
+        "/consent-approval/",
+    ):
+        assert bank.http.get(path).status_code == 404
+
+
+def test_verbs(bank, provider, payer):
+    """Looking ahead does not begin a signing, and other verbs are refused."""
+    payment = provider.pay(payer)
+    for verb in ("HEAD", "OPTIONS", "POST", "DELETE"):
+        assert bank.http.request(verb, payment.approval).status_code == 405
+    browser = payment.screens()
+    assert bank.http.put(browser.page.action).headers["Allow"] == "GET, POST"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>alert(1)</script>",
+        "\"><img src=x onerror='alert(1)'>",
+        "</dd></dl><form data-screen='code'>",
+        "{{ 7 * 7 }}{% include 'x' %}",
+        "&amp;lt;",
+        "\x00\x1b[31m",
+        "\u202eevil",
+    ],
+)
+def test_references_are_escaped(provider, payer, text):
+    """What a provider writes is text, and never a part of the page."""
+    browser = provider.pay(payer, reference=text).screens().walk("confirm")
+    assert "49" not in browser.page.text.partition("Reference")[2]
+    tags = [name for name, _ in browser.page.tags]
+    assert "script" not in tags
+    assert "img" not in tags
+    assert tags.count("form") == 1
+    assert text.replace("\x00", "") in browser.page.text.replace("\x00", "")
+    assert browser.walk().location == BACK
+
+
+def test_unpaired_surrogates(world, provider, payer):
+    """JSON can spell what is no text; pages and lists are shown all the same."""
+    body = provider.body(payer)
+    content = b'{"reference": "\\ud800", ' + provider.http.build_request(
+        "POST", "/", json={name: value for name, value in body.items() if name != "reference"}
+    ).content.lstrip(b"{")
+    made = provider.call("POST", "/payment-requests", content=content)
+    assert made.status_code == 201
+    payment = provider.pay(payer)
+    payment.id = made.json()["paymentRequestResourceId"]
+    payment.approval = made.json()["links"]["consentApproval"]
+    assert payment.screens().walk().location == BACK
+    assert payment.status() == "executed"
+    payer.consent(*payer.keys())
+    assert payer.get(f"/transactions?iban={payer.keys()[0]}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "https://evil.example/",
+        "https://tpp.example.evil.example/",
+        "https://tpp.example@evil.example/",
+        "//evil.example",
+        BACK + "/../other",
+    ],
+)
+def test_open_redirects(provider, payer, asked):
+    """Nothing that the browser says decides where it is sent."""
+    payment = provider.pay(payer)
+    browser = payment.screens()
+    names = ("returnUrl", "next", "url", "redirect", "successfulReportUrl")
+    for _ in range(4):
+        browser.page.action += f"?returnUrl={asked}&successfulReportUrl={asked}"
+        browser.submit(**browser.fill(**dict.fromkeys(names, asked)))
+    assert browser.location == BACK
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\xff\xfe=%ff",
+        b"&".join(b"a%d=1" % n for n in range(500)),
+        b"login=" + b"a" * 200_000,
+        b"%00=%00",
+        b'{"login": "x"}',
+        b"login=a&login=b&password=%ED%A0%80",
+    ],
+)
+def test_forms_that_do_not_read(provider, payer, content):
+    """Whatever is sent, the page comes again."""
+    browser = provider.pay(payer).screens()
+    answer = browser.http.post(browser.page.action, content=content)
+    assert answer.status_code == 200
+    assert 'data-screen="password"' in answer.text
+
+
+def test_pages_keep_to_themselves(world, provider, payer):
+    """No script, nothing from elsewhere, no cookies, and no page is kept or framed."""
+    payment = provider.pay(payer)
+    browser = payment.screens()
+    screens = ("password", "factor", "code", "confirm", None)
+    pages = [browser.walk(screen).answer for screen in screens]
+    pages += [payment.screens().answer, browser.http.get("/signing/x/y")]
+    for page in pages:
+        policy = page.headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert "frame-ancestors 'none'" in policy
+        assert page.headers["Cache-Control"] == "no-store"
+        assert page.headers["Referrer-Policy"] == "no-referrer"
+        assert "Set-Cookie" not in page.headers
+        assert not re.search(r"<script|src=|https?://|url\(", page.text)
+
+
+def test_the_policy_lets_the_customer_back(provider, payer):
+    """Browsers hold redirections against `form-action`, so both ways back are in it."""
+    failure = "http://other.example:8080/no"
+    browser = provider.pay(payer, unsuccessfulReportUrl=failure).screens()
+    assert "form-action 'self';" in browser.answer.headers["Content-Security-Policy"]
+    policy = browser.walk("confirm").answer.headers["Content-Security-Policy"]
+    assert "form-action 'self' http://other.example:8080 https://tpp.example;" in policy
+
+
+def test_the_style_is_the_one_that_is_allowed(provider, payer):
+    """The digest in the policy is that of the page's own style."""
+    from base64 import b64encode  # noqa: PLC0415 -- only here
+    from hashlib import sha256  # noqa: PLC0415
+
+    answer = provider.pay(payer).screens().answer
+    style = re.search(r"<style>(.*?)</style>", answer.text, re.DOTALL)[1]
+    digest = b64encode(sha256(style.encode()).digest()).decode()
+    assert f"'sha256-{digest}'" in answer.headers["Content-Security-Policy"]
+
+
+def test_pages_are_accessible(provider, payer):
+    """Each has a language, a title and a heading, and each field has its label."""
+    browser = provider.pay(payer).screens()
+    while browser.screen:
+        tags = browser.page.tags
+        names = [name for name, _ in tags]
+        assert names.count("h1") == names.count("title") == names.count("main") == 1
+        assert ("html", {"lang": "en"}) in tags
+        labels = {given.get("for") for name, given in tags if name == "label"}
+        assert {given["id"] for name, given in tags if name == "input"} <= labels
+        browser.submit(**browser.fill())
+
+
+def test_screens_close_for_maintenance(bank):
+    """On Monday night a page says so, and the timers go on."""
+    world = bank.world(now="2026-09-21T01:58:00+02:00")
+    provider, payer = world.provider(), world.payer()
+    payment = provider.pay(payer)
+    browser = payment.screens().walk("confirm")
+    world.at("2026-09-21T02:00:00+02:00")
+    action = browser.page.action
+    browser.submit(decision="confirm")
+    assert (503, "maintenance") == (browser.answer.status_code, browser.page.name)
+    world.at("2026-09-21T06:00:00+02:00")
+    browser.page.action = action
+    assert browser.submit(decision="confirm").page.name == "disconnected"
+    assert payment.status() == "expired"
