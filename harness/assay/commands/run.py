@@ -6,10 +6,10 @@ import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from assay import report
 from assay.commands import options
 from assay.commands.progress import Progress
 from assay.errors import InputError, TargetError
@@ -17,6 +17,9 @@ from assay.prepare import Prepared, prepare
 from assay.run.conduct import Options, Result, Session, conduct
 from assay.run.journal import Journal
 from assay.run.stage import set_up
+
+if TYPE_CHECKING:
+    from assay.report import Report
 
 #: What is written beside the journal when the run is over.
 VIEWS = {
@@ -103,7 +106,7 @@ def _folder(prepared: Prepared) -> Path:
     return Path("reports") / "local" / f"{stamp}-{name[:40]}"
 
 
-def _summarise(read: report.Report, *, quiet: bool) -> None:
+def _summarise(read: Report, *, quiet: bool) -> None:
     """Print the summary, in colour where a person looks at a terminal."""
     from assay.report import plain, text  # noqa: PLC0415 -- see above
 
@@ -119,6 +122,8 @@ def _summarise(read: report.Report, *, quiet: bool) -> None:
 
 def finish(folder: Path, result: Result, *, quiet: bool) -> int:
     """Render every view of the journal and print the summary; return the exit code."""
+    from assay import report  # noqa: PLC0415 -- not needed before the first exchange
+
     read = report.read_journal(folder / "journal.jsonl")
     for name, file in VIEWS.items():
         report.render(read, name, folder / file)
