@@ -114,6 +114,13 @@ def test_the_plugin_imports_nothing_heavy():
     assert "['assay', 'assay.pytest_plugin']\n" == out.stdout
 
 
+def test_a_bank_in_this_process_needs_no_http_client():
+    """Setting an embedded target up does not import what only a network needs."""
+    code = "import sys, assay.run.stage, assay.run.conduct; print('httpx' in sys.modules)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "False\n" == out.stdout
+
+
 def test_modules_stay_small():
     """No module is a smell: 400 lines at the most, about 140 in the middle."""
     sizes = sorted(len(path.read_text(encoding="utf-8").splitlines()) for path in modules())

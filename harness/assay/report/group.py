@@ -57,22 +57,6 @@ class Row:
     says: str
     results: tuple[Result, ...]
 
-    @property
-    def worst(self) -> Standing:
-        """Return the verdict that most needs reading."""
-        return min((one.standing for one in self.results), key=_GRAVITY.index)
-
-
-_GRAVITY = (
-    Standing.VIOLATES,
-    Standing.INDETERMINATE,
-    Standing.UNVERIFIED,
-    Standing.WAIVED,
-    Standing.UNSPECIFIED,
-    Standing.NOT_APPLICABLE,
-    Standing.CONFORMS,
-)
-
 
 def by_reason(results: Iterable[Result]) -> tuple[Group, ...]:
     """Group by reason, the largest group first, ties in plan order."""

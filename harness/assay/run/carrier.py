@@ -56,3 +56,30 @@ def nothing(request: Request, trouble: str) -> Sent:
         request_body=request.body,
     )
     return Sent(wire=wire, trouble=trouble)
+
+
+def answered(
+    request: Request,
+    status: int,
+    headers: tuple[tuple[str, str], ...],
+    body: bytes,
+    *,
+    truncated: bool,
+) -> Sent:
+    """Return what went both ways when an answer came; `body` is bounded already."""
+    wire = Wire(
+        method=request.method,
+        url=request.url,
+        request_headers=request.headers,
+        request_body=request.body,
+        status=status,
+        headers=headers,
+        body=body,
+        truncated=truncated,
+    )
+    return Sent(wire=wire)
+
+
+def sendable(value: str) -> bool:
+    """Whether a header can hold this; an error from below would quote it."""
+    return value.isascii() and value.isprintable() and value == value.strip()

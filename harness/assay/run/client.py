@@ -17,8 +17,7 @@ from typing import Any, TypeAlias
 import httpx
 
 from assay.errors import TargetError
-from assay.history import Wire
-from assay.run.carrier import ELSEWHERE, MOST, PREFIX, Sent, nothing
+from assay.run.carrier import ELSEWHERE, MOST, PREFIX, Sent, answered, nothing, sendable
 from assay.target.encode import Request
 
 #: What is said of an answer that never came.
@@ -82,18 +81,8 @@ class Client:
                 raise TargetError(_say(error, self.timeout)) from None
             return nothing(request, _say(error, self.timeout))
         self.reached = True
-        return Sent(
-            wire=Wire(
-                method=request.method,
-                url=request.url,
-                request_headers=request.headers,
-                request_body=request.body,
-                status=answer.status_code,
-                headers=tuple(answer.headers.multi_items()),
-                body=body,
-                truncated=truncated,
-            )
-        )
+        headers = tuple(answer.headers.multi_items())
+        return answered(request, answer.status_code, headers, body, truncated=truncated)
 
     def _request(
         self, method: str, url: httpx.URL | str, headers: list[tuple[str, str]], body: bytes
@@ -159,11 +148,6 @@ class Client:
 
 def _origin(url: httpx.URL) -> Origin:
     return url.scheme, url.host, url.port
-
-
-def sendable(value: str) -> bool:
-    """Whether a header can hold this; an error from below would quote it."""
-    return value.isascii() and value.isprintable() and value == value.strip()
 
 
 def _unpacker(answer: httpx.Response) -> Callable[[bytes, int], bytes] | None:

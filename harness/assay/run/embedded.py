@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 from urllib.parse import unquote_to_bytes, urlsplit
 
-from assay.history import Wire
-from assay.run.carrier import ELSEWHERE, MOST, PREFIX, Sent, nothing
+from assay.run.carrier import ELSEWHERE, MOST, PREFIX, Sent, answered, nothing
 from assay.target.encode import Request
 
 #: A WSGI application (PEP 3333).
@@ -62,18 +61,7 @@ class Embedded:
         status, headers, body = self._call(
             request.method, parts.path, parts.query, request.headers, request.body
         )
-        return Sent(
-            wire=Wire(
-                method=request.method,
-                url=request.url,
-                request_headers=request.headers,
-                request_body=request.body,
-                status=status,
-                headers=headers,
-                body=body[:MOST],
-                truncated=len(body) > MOST,
-            )
-        )
+        return answered(request, status, headers, body[:MOST], truncated=len(body) > MOST)
 
     def control(self, method: str, path: str, body: Mapping[str, Any] | None) -> tuple[int, Any]:
         """Call the application's control API and return status and JSON answer."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from assay.errors import InputError, Problem
-from assay.run.client import sendable
+from assay.run.carrier import sendable
 from assay.target.profile import Profile
 
 __all__ = ["look_up", "unset"]

@@ -20,7 +20,7 @@ from assay.target.encode import Access
 #: Sends (method, path below the API, JSON body) and returns (status, JSON answer).
 Send = Callable[[str, str, Mapping[str, Any] | None], tuple[int, Any]]
 
-OK, CREATED, CLIENT_ERRORS = 200, 201, range(400, 500)
+OK, CREATED = 200, 201
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,18 +6,21 @@ from assay.sandbox.mutants.mutant import Change, breaking
 from assay.sandbox.policies import put
 from assay.sandbox.render import Base, LinkPlace
 
-__all__ = ["LINKS"]
+__all__ = ["LINKS", "behind_a_name", "elsewhere", "lookalike"]
 
 
-def _elsewhere(_base: str) -> str:
+def elsewhere(_base: str) -> str:
+    """Name another host altogether."""
     return "https://gateway.bank.example"
 
 
-def _lookalike(base: str) -> str:
+def lookalike(base: str) -> str:
+    """Name a host that begins like this one."""
     return f"{base}.cdn.example"
 
 
-def _behind_a_name(base: str) -> str:
+def behind_a_name(base: str) -> str:
+    """Put this host where a user's name stands, before another host."""
     scheme, _, host = base.partition("://")
     return f"{scheme}://{host}@cdn.example"
 
@@ -27,14 +30,14 @@ def _leaves(place: LinkPlace, base: Base) -> Change:
 
 
 _LEAVING: tuple[tuple[LinkPlace, str, Base], ...] = (
-    ("accounts-self", "elsewhere", _elsewhere),
-    ("accounts-self", "lookalike", _lookalike),
-    ("accounts-next", "elsewhere", _elsewhere),
-    ("balances-self", "elsewhere", _elsewhere),
-    ("balances-self", "behind-a-name", _behind_a_name),
-    ("transactions-self", "elsewhere", _elsewhere),
-    ("transactions-self", "lookalike", _lookalike),
-    ("transactions-next", "elsewhere", _elsewhere),
+    ("accounts-self", "elsewhere", elsewhere),
+    ("accounts-self", "lookalike", lookalike),
+    ("accounts-next", "elsewhere", elsewhere),
+    ("balances-self", "elsewhere", elsewhere),
+    ("balances-self", "behind-a-name", behind_a_name),
+    ("transactions-self", "elsewhere", elsewhere),
+    ("transactions-self", "lookalike", lookalike),
+    ("transactions-next", "elsewhere", elsewhere),
 )
 
 LINKS = tuple(

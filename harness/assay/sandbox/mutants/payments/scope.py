@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from assay.sandbox.mutants.links import behind_a_name, elsewhere, lookalike
 from assay.sandbox.mutants.mutant import Mutant
 from assay.sandbox.mutants.payments.change import breaking_pis
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentPlace
@@ -45,19 +46,6 @@ def _refuses(refused: PaymentType) -> Callable[[PaymentType, bool], bool]:
     return lambda kind, instant: kind != refused and _SOUND.offered(kind, instant)
 
 
-def _elsewhere(_base: str) -> str:
-    return "https://gateway.bank.example"
-
-
-def _lookalike(base: str) -> str:
-    return f"{base}.cdn.example"
-
-
-def _behind_a_name(base: str) -> str:
-    scheme, _, host = base.partition("://")
-    return f"{scheme}://{host}@cdn.example"
-
-
 def _first_form(host: str) -> bool:
     """Answer the first form of host, and not the one of the bank's own domain."""
     return not (host.startswith("www.") and host.endswith(".live.bank.example"))
@@ -80,9 +68,9 @@ _TYPES: tuple[tuple[PaymentType, str], ...] = (
     ("instant", "instant-offered"),
 )
 _BASES: tuple[tuple[str, Base], ...] = (
-    ("elsewhere", _elsewhere),
-    ("lookalike", _lookalike),
-    ("behind-a-name", _behind_a_name),
+    ("elsewhere", elsewhere),
+    ("lookalike", lookalike),
+    ("behind-a-name", behind_a_name),
 )
 
 SCOPE_FAULTS = (
