@@ -43,6 +43,16 @@ class Capability(Enum):
     ZONE = "zone"
     CREDENTIALS = "credentials"
     ENTRIES = "entries"
+    WRITE = "write"
+    SCA = "sca"
+    SCREENS = "screens"
+    SEGMENTS = "segments"
+    REGISTRATIONS = "registrations"
+    PROVIDERS = "providers"
+    BANKS = "banks"
+    EFFECTS = "effects"
+    DIRECT_ACCESS = "direct-access"
+    HOSTS = "hosts"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,12 +84,26 @@ class Resource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Due:
+    """The argument that puts a request off to a day, in the modes that do so."""
+
+    argument: str
+    modes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """One method of the interface, in the document's own spelling.
 
     `lists` are the resources it returns, `about` the argument that says whose,
     `grants` the argument that lists what a consent covers, `since` the one that asks
     from a date on, `disclosures` values that stand beside the list.
+
+    A request is a resource that somebody makes, and that is carried out later: `makes`,
+    `shows`, `changes` and `ends` name it. `owned` is the argument that names the thing
+    of the customer's that it is about, `returns` the one that says where the customer
+    comes back to after signing, `due` when it is to be carried out. `by_provider` says
+    that the call is authorised as the third party, not as the customer.
     """
 
     id: str
@@ -94,6 +118,24 @@ class Operation:
     modes: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
     available: bool = True
+    by_provider: bool = False
+    makes: str | None = None
+    shows: str | None = None
+    changes: str | None = None
+    ends: str | None = None
+    owned: str | None = None
+    returns: str | None = None
+    due: Due | None = None
+
+    @property
+    def request(self) -> str | None:
+        """The request that this makes, shows, changes or ends, if any."""
+        return self.makes or self.shows or self.changes or self.ends
+
+    @property
+    def writes(self) -> bool:
+        """Whether calling it changes a request."""
+        return bool(self.makes or self.changes or self.ends)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

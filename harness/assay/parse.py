@@ -20,7 +20,7 @@ from assay.files.finding import problem
 from assay.files.load import load
 from assay.files.schema import check
 from assay.files.zone import read_zone
-from assay.model import Clause, Contract, Level, OpenPoint, Operation, Resource, Source
+from assay.model import Clause, Contract, Due, Level, OpenPoint, Operation, Resource, Source
 from assay.references import OPEN, findings
 
 __all__ = ["find_contract", "parse_contract", "parse_document", "read_zone"]
@@ -102,8 +102,20 @@ def _operation(id_: str, raw: _Raw) -> Operation:
         grants=raw.get("grants"),
         since=raw.get("since"),
         available=raw.get("available", True),
+        by_provider=raw.get("by") == "provider",
+        due=_due(raw["due"]) if "due" in raw else None,
+        makes=raw.get("makes"),
+        shows=raw.get("shows"),
+        changes=raw.get("changes"),
+        ends=raw.get("ends"),
+        owned=raw.get("owned"),
+        returns=raw.get("returns"),
         **{name: tuple(raw.get(name, ())) for name in names},
     )
+
+
+def _due(raw: _Raw) -> Due:
+    return Due(argument=raw["argument"], modes=tuple(raw.get("modes", ())))
 
 
 def _resource(id_: str, raw: _Raw) -> Resource:

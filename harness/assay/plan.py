@@ -28,6 +28,16 @@ UNBLOCKS = {
     Capability.ZONE: "the zone of the bank's calendar day (zone)",
     Capability.CREDENTIALS: "fictive customer credentials",
     Capability.ENTRIES: "dated entries that can be arranged",
+    Capability.WRITE: "requests that the harness may make (world.offers: write)",
+    Capability.SCA: "somebody who signs (sca)",
+    Capability.SCREENS: "a program that walks the screens (sca: forms, or browser)",
+    Capability.SEGMENTS: "customers of every segment",
+    Capability.REGISTRATIONS: "registrations that can be arranged",
+    Capability.PROVIDERS: "a second provider",
+    Capability.BANKS: "a bank of the group that does not offer it",
+    Capability.EFFECTS: "word of what was carried out (world.offers: effects)",
+    Capability.DIRECT_ACCESS: "a customer who acts through direct access",
+    Capability.HOSTS: "the other hosts of the target (hosts)",
 }
 
 

@@ -19,7 +19,7 @@ from assay.target.profile import Profile, Transport
 from assay.target.read import find_target, read_profile
 
 #: The contracts that are run when none is named, and the target likewise.
-SHIPPED, SANDBOX = ("aisp",), "sandbox"
+SHIPPED, SANDBOX = ("aisp", "pis"), "sandbox"
 
 Select = Callable[[Obligation], bool]
 

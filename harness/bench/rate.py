@@ -67,9 +67,7 @@ def requests_of(prepared: Prepared) -> list[httpx.Request]:
     return spy.seen
 
 
-def bare(
-    requests: list[httpx.Request], transport: httpx.BaseTransport | None
-) -> tuple[int, float]:
+def bare(requests: list[httpx.Request], transport: httpx.BaseTransport | None) -> tuple[int, float]:
     """Send the requests as anybody would with httpx; return the exchanges and seconds.
 
     The control API's calls are sent too, for the bank's state, but are no exchanges.

@@ -143,11 +143,16 @@ def bad_inputs(folder):
     with (folder / "huge.yaml").open("wb") as out:
         out.truncate(50 * 1024 * 1024)
     wrong = {
-        "unknown key": (aisp.replace("limit: 4", "limit: 4\n    limmit: 4"), "did you mean 'limit'"),
+        "unknown key": (
+            aisp.replace("limit: 4", "limit: 4\n    limmit: 4"),
+            "did you mean 'limit'",
+        ),
         "wrong type": (aisp.replace("limit: 4", "limit: four"), "found 'four'"),
         "duplicate id": (aisp.replace("id: euro", "id: iban"), "iban"),
         "no such operation": (
-            aisp.replace("operation: accounts\n    resource: card", "operation: acounts\n    resource: card"),
+            aisp.replace(
+                "operation: accounts\n    resource: card", "operation: acounts\n    resource: card"
+            ),
             "did you mean 'accounts'",
         ),
         "duplicate key": (aisp + "zone: Europe/Paris\n", "zone"),
@@ -202,7 +207,9 @@ def test_every_secret_that_is_not_set_is_named(tmp_path):
 def test_check_says_everything_at_once(tmp_path):
     """Problems of several files come together, each with its file and line."""
     (tmp_path / "a.yaml").write_text("assay: 2\ncontract: a\n", encoding="utf-8")
-    (tmp_path / "b.yaml").write_text("assay: 1\ntarget: b\ntransport: http\nbase_url: ftp://x\n", encoding="utf-8")
+    (tmp_path / "b.yaml").write_text(
+        "assay: 1\ntarget: b\ntransport: http\nbase_url: ftp://x\n", encoding="utf-8"
+    )
     code, _, err = assay("check", "a.yaml", "b.yaml", "aisp", cwd=tmp_path)
     assert code == 2
     assert "a.yaml:1:" in err

@@ -213,7 +213,10 @@ def test_what_unblocks_is_said_of_every_capability():
     ("zone", "void"),
     [
         ("Europe/Paris", set()),
-        ("UTC", {"batch-quota/long-day", "maintenance/short-night", "transactions.depth/local-day"}),
+        (
+            "UTC",
+            {"batch-quota/long-day", "maintenance/short-night", "transactions.depth/local-day"},
+        ),
         ("Asia/Tokyo", {"batch-quota/long-day", "maintenance/short-night"}),
         ("America/New_York", {"transactions.depth/local-day"}),
     ],

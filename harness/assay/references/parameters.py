@@ -91,7 +91,7 @@ def _format(at: Pointer, value: Raw, rule: Raw, _raw: Raw) -> Iterator[Finding]:
 
 
 def _mode(at: Pointer, name: str, rule: Raw, raw: Raw) -> Iterator[Finding]:
-    one = raw["operations"].get(rule["operation"])
+    one = raw["operations"].get(rule.get("operation")) or _makes(rule.get("request", ""), raw)
     if one:
         yield from known(at, name, one.get("modes", ()), "mode")
 
@@ -105,6 +105,35 @@ def _value(at: Pointer, name: str, rule: Raw, raw: Raw) -> Iterator[Finding]:
 def _to(at: Pointer, value: str, rule: Raw, _raw: Raw) -> Iterator[Finding]:
     if value <= rule["from"]:
         yield at, f"the window ends at {value}, before it begins", "write two windows"
+
+
+def _makes(name: str, raw: Raw) -> Raw:
+    """Return the operation that makes a request, or nothing."""
+    every: Mapping[str, Raw] = raw["operations"]
+    return next((one for one in every.values() if one.get("makes") == name), {})
+
+
+def _request(at: Pointer, name: str, _rule: Raw, raw: Raw) -> Iterator[Finding]:
+    yield from known(at, name, raw["resources"], "resource")
+    if name in raw["resources"] and not _makes(name, raw):
+        yield at, f"no operation makes {name!r}", f"add `makes: {name}` to one"
+
+
+def _fields(at: Pointer, names: list[str], rule: Raw, raw: Raw) -> Iterator[Finding]:
+    one = _makes(rule.get("request", ""), raw)
+    if one:
+        yield from all_known(at, names, one.get("arguments", ()), "argument")
+
+
+def _one_field(at: Pointer, name: str, rule: Raw, raw: Raw) -> Iterator[Finding]:
+    if "request" in rule:
+        yield from _fields(at[:-1], [name], rule, raw)
+
+
+def _modes(at: Pointer, names: list[str], rule: Raw, raw: Raw) -> Iterator[Finding]:
+    one = _makes(rule.get("request", ""), raw)
+    if one and rule["kind"] != "segments":
+        yield from all_known(at, names, one.get("modes", ()), "mode")
 
 
 #: Every parameter that refers to something.
@@ -121,4 +150,14 @@ PARAMETERS: Final[Mapping[str, _Reference]] = {
     "mode": _mode,
     "value": _value,
     "to": _to,
+    "request": _request,
+    "fields": _fields,
+    "parameters": _fields,
+    "field": _one_field,
+    "modes": _modes,
+    "served": _modes,
+    "where-offered": _modes,
+    "refused": _modes,
+    "only": _modes,
+    "never": _modes,
 }

@@ -15,10 +15,12 @@ from assay.files.finding import Finding, found
 from assay.files.zone import read_zone
 from assay.references.names import Raw, all_known, known
 
-__all__ = ["OPEN", "hosts", "ids", "operations", "resources", "zone"]
+__all__ = ["OPEN", "REQUEST", "hosts", "ids", "operations", "resources", "zone"]
 
 #: What a contract says where the document says nothing.
 OPEN: Final = "unspecified"
+#: What an operation may do with a request: each names the resource.
+REQUEST: Final = ("makes", "shows", "changes", "ends")
 _PLACEHOLDER: Final = re.compile(r"\{([^}]*)\}")
 _PART: Final = re.compile(r"<([a-z_]+)>")
 
@@ -91,8 +93,31 @@ def operations(raw: Raw) -> Iterator[Finding]:
         ):
             for part in _PLACEHOLDER.findall(path):
                 yield from known(where, part, arguments, "argument")
-        if "about" in one:
+        yield from _request(at, one, arguments, raw["resources"])
+        # What is refused anyway, or names a request, is about nothing that is listed.
+        if "about" in one and one.get("available", True) and not any(n in one for n in REQUEST):
             yield from _askable((*at, "about"), lists, raw["resources"])
+
+
+def _request(at: Pointer, one: Raw, arguments: Sequence[str], every: Raw) -> Iterator[Finding]:
+    """What makes, shows, changes or ends a request does one of these, with a known one."""
+    does = [name for name in REQUEST if name in one]
+    for name in does:
+        yield from known((*at, name), one[name], every, "resource")
+        if "key" not in every.get(one[name], {"key": ""}):
+            yield (*at, name), f"{one[name]!r} has no key", f"add `key` to resources.{one[name]}"
+        if name != "makes" and "about" not in one:
+            yield (*at, name), "nothing says which one it is about", "add `about`"
+    for name in does[1:]:
+        yield (*at, name), f"it also {does[0]} one", "write two operations of one path"
+    for name in ("owned", "returns"):
+        if name in one:
+            yield from known((*at, name), one[name], arguments, "argument")
+    if "due" in one:
+        where: Pointer = (*at, "due")
+        yield from known((*where, "argument"), one["due"]["argument"], arguments, "argument")
+        modes = one["due"].get("modes", ())
+        yield from all_known((*where, "modes"), modes, one.get("modes", ()), "mode")
 
 
 def _askable(at: Pointer, lists: Sequence[str], every: Raw) -> Iterator[Finding]:

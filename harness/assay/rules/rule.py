@@ -26,8 +26,8 @@ Script: TypeAlias = Generator[Step, Reply, None]
 class Want:
     """Something that the profile must spell before a facet can be asked.
 
-    `feature` is one of key, on, links, credentials, mode, value, argument, field;
-    `name` says which. `otherwise` is the verdict where the profile is silent.
+    `feature` is one of key, on, links, credentials, mode, value, argument, field,
+    state, approval, other; `name` says which. `otherwise` is the verdict where the profile is silent.
     """
 
     operation: str

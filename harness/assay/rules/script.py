@@ -117,8 +117,14 @@ def arguments(operation: Operation, key: str) -> Mapping[str, Json]:
 
 
 def roots(contract: Contract) -> tuple[Resource, ...]:
-    """Return the resources that a subject owns directly, in the contract's order."""
-    return tuple(one for one in contract.resources.values() if one.of is None)
+    """Return the resources that a subject owns directly, in the contract's order.
+
+    A request is nobody's to begin with: it has to be made.
+    """
+    made = {operation.request for operation in contract.operations.values()}
+    return tuple(
+        one for one in contract.resources.values() if one.of is None and one.id not in made
+    )
 
 
 def owners(contract: Contract, operation: Operation) -> tuple[str, ...]:

@@ -35,7 +35,10 @@ Origin: TypeAlias = tuple[str, str, int | None]
 
 @dataclass(slots=True, kw_only=True)
 class Client:
-    """Sends requests to one host over one transport; `timeout` is in seconds.
+    """Sends requests to one target over one transport; `timeout` is in seconds.
+
+    `hosts` are further base URLs of it; those in `nearby` are no names that anybody
+    could look up, and are called at the base URL's address.
 
     `reached` tells whether the target ever did what it was asked. `clock` counts
     seconds of real time.
@@ -46,16 +49,18 @@ class Client:
     transport: httpx.BaseTransport | None = None
     control_key: str | None = None
     control_url: str | None = None
+    hosts: tuple[str, ...] = ()
+    nearby: bool = False
     reached: bool = False
     clock: Callable[[], float] = time.monotonic
     _wire: httpx.BaseTransport = field(init=False)
-    _origin: Origin = field(init=False)
+    _origins: frozenset[Origin] = field(init=False)
 
     def __post_init__(self) -> None:
         # The transport alone, below httpx.Client: no cookie of one customer may
         # travel with another's call, and nothing may be retried or followed.
         self._wire = self.transport or httpx.HTTPTransport(trust_env=False)
-        self._origin = _origin(httpx.URL(self.base_url))
+        self._origins = frozenset(_origin(httpx.URL(one)) for one in (self.base_url, *self.hosts))
 
     def send(self, request: Request) -> Sent:
         """Send a request once; trouble on the way is told, not raised.
@@ -72,8 +77,11 @@ class Client:
             asked = self._request(request.method, url, list(request.headers), request.body)
         except (httpx.InvalidURL, ValueError) as error:
             return nothing(request, f"not a URL that can be called: {error}")
-        if _origin(url) != self._origin or url.userinfo:
+        if _origin(url) not in self._origins or url.userinfo:
             return nothing(request, ELSEWHERE)
+        base = httpx.URL(self.base_url)
+        if self.nearby and _origin(url) != _origin(base):
+            asked.url = url.copy_with(scheme=base.scheme, host=base.host, port=base.port)
         try:
             answer, body, truncated = self._exchange(asked)
         except httpx.HTTPError as error:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from assay.errors import JournalError, TargetError
-from assay.history import Event, Exchange
+from assay.history import Authorised, Event, Exchange
 from assay.model import Level
 from assay.obligation import Obligation
 from assay.plan import Fate, Plan, Trial, script_of
@@ -145,6 +145,7 @@ class Session:
             self.journal.event(trial.id, event, access)
             if isinstance(event, Exchange):
                 self._operations[event.n] = event.call.operation
+            if isinstance(event, Exchange | Authorised):
                 self.on_exchange()
 
         driven = drive(

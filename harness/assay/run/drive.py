@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from time import perf_counter
 
 from assay.errors import CannotArrange, TargetError
@@ -17,22 +17,33 @@ from assay.history import (
     Advance,
     Advanced,
     Arrange,
+    Authorise,
+    Authorised,
     Call,
     Cause,
+    Effects,
     Event,
     Exchange,
     History,
     Indeterminate,
+    Inquire,
+    Lack,
+    Lacking,
     Outcome,
+    Register,
+    Registered,
     Step,
     Subject,
+    Withdraw,
+    Withdrawn,
 )
 from assay.model import Capability, Operation
 from assay.plan import UNBLOCKS
 from assay.rules.rule import Script
+from assay.run.sca.signer import Signer
 from assay.run.stage import Stage
 from assay.target.decode import body_of, decode, links_of
-from assay.target.encode import BARE, Access, encode
+from assay.target.encode import BARE, Access, arguments, encode
 from assay.target.pointer import MISSING
 from assay.target.profile import Profile
 from assay.target.world import Scene
@@ -55,38 +66,102 @@ class _Play:
 
     stage: Stage
     scene: Scene
+    signer: Signer
     operations: Mapping[str, Operation]
     number: Callable[[], int]
     record: Recorder
     access: dict[str, Access] = field(default_factory=dict[str, Access])
+    providers: dict[str, Access] = field(default_factory=dict[str, Access])
     now: datetime | None = None
 
     def perform(self, step: Step) -> Event:
+        event = self._event(step)
+        # Reading the clock is part of no story.
+        if not (isinstance(step, Advance) and step.to is None):
+            subject = getattr(step, "subject", "")
+            self.record(event, self.access.get(subject, Access()))
+        return event
+
+    def _event(self, step: Step) -> Event:
         match step:
             case Call():
-                return self._call(step)
+                event: Event = self._call(step)
             case Arrange():
-                return self._arrange(step)
+                event = self._arrange(step)
+            case Authorise():
+                event = self._authorise(step)
             case Advance(to=to):
                 self.now = self.scene.clock(to)
                 event = Advanced(now=self.now)
-                if to is not None:
-                    self.record(event, Access())
-                return event
+            case Inquire():
+                offered = Capability.EFFECTS in self.stage.profile.world.offers
+                done = self.scene.effects() if offered else None
+                event = Effects(now=self.scene.clock(None), done=done)
+            case Register():
+                event = self._register(step)
+            case Withdraw(subject=subject, request=request):
+                taken = self.scene.withdraw(step)
+                now = self.scene.clock(None)
+                event = Withdrawn(subject=subject, request=request, done=taken, now=now)
+            case Lack(mode=mode):
+                event = Lacking(mode=mode, now=self.scene.lack(step))
+        return event
+
+    def _register(self, step: Register) -> Event:
+        binding = self.stage.profile.operations.get(step.operation, BARE)
+        spelling = binding.arguments.get(step.argument)
+        value = step.value if step.value is not None else spelling.value if spelling else None
+        if value is None:
+            where = f"operations.{step.operation}.arguments.{step.argument}"
+            raise CannotArrange(f"{where} in the profile, with a value")
+        since = self.scene.register(step, self.access.get(step.subject, Access()), value)
+        return Registered(subject=step.subject, argument=step.argument, value=value, since=since)
+
+    def _authorise(self, step: Authorise) -> Authorised:
+        access = self.access.get(step.by or step.subject, Access())
+        began = perf_counter()
+        walked = self.signer.sign(step, access, self._wait)
+        return Authorised(
+            n=self.number(),
+            step=step,
+            ending=walked.ending,
+            moments=tuple(walked.moments) or (self._wait(timedelta(0)),),
+            offered=walked.offered,
+            screens=tuple(walked.screens),
+            redirected=walked.redirected,
+            why=walked.why,
+            wire=replace(walked.wire, body=b"", request_body=b""),
+            ms=(perf_counter() - began) * 1000,
+        )
+
+    def _wait(self, span: timedelta) -> datetime:
+        now = self.scene.clock(None)
+        return self.scene.clock(now + span) if span else now
+
+    def _provider(self, name: str) -> Access:
+        """Return the access of a third party, who comes into being when first needed."""
+        if name not in self.providers:
+            offered = Capability.PROVIDERS in self.stage.profile.world.offers
+            if name and not offered:
+                raise CannotArrange(UNBLOCKS[Capability.PROVIDERS])
+            self.providers[name] = self.scene.provider() if offered else self.stage.common
+        return self.providers[name]
 
     def _arrange(self, step: Arrange) -> Subject:
         subject, access = self.scene.arrange(step)
         common = self.stage.common
         self.access[step.subject] = access if access.token else replace(access, token=common.token)
         self.now = subject.now
-        self.record(subject, self.access[step.subject])
         return subject
 
     def _call(self, call: Call) -> Exchange:
         operation = self.operations[call.operation]
-        access = self.access.get(call.subject, self.stage.common)
         profile = self.stage.profile
         _permitted(call, operation, profile)
+        access = self.access.get(call.subject, self.stage.common)
+        if operation.by_provider:
+            # The customer's credentials may be sent; the customer's token never is.
+            access = replace(access, token=self._provider(call.by).token)
         request = encode(call, operation, profile, access)
         began = perf_counter()
         sent = self.stage.client.send(request)
@@ -99,11 +174,13 @@ class _Play:
             body = body_of(wire)
             outcome = decode(wire, body, operation, profile)
             binding = profile.operations.get(operation.id, BARE)
-            if body is not MISSING and (binding.links or binding.next):
+            if body is not MISSING and (binding.links or binding.next or binding.approval):
                 wire = replace(wire, links=links_of(body, wire.url, binding))
-        exchange = Exchange(n=n, at=at, call=call, outcome=outcome, wire=wire, ms=ms)
-        self.record(exchange, access)
-        return exchange
+        if operation.request:
+            # What the profile added is part of what was asked for.
+            binding = profile.operations.get(operation.id, BARE)
+            call = replace(call, arguments=arguments(call, operation, binding))
+        return Exchange(n=n, at=at, call=call, outcome=outcome, wire=wire, ms=ms)
 
 
 def _permitted(call: Call, operation: Operation, profile: Profile) -> None:
@@ -114,6 +191,10 @@ def _permitted(call: Call, operation: Operation, profile: Profile) -> None:
     """
     if operation.grants and Capability.CONSENT not in profile.world.offers:
         raise CannotArrange(UNBLOCKS[Capability.CONSENT])
+    if operation.writes and Capability.WRITE not in profile.world.offers:
+        raise CannotArrange(UNBLOCKS[Capability.WRITE])
+    if call.host is not None and call.host >= len(profile.hosts):
+        raise CannotArrange(UNBLOCKS[Capability.HOSTS])
     if not call.present and profile.presence is None:
         raise CannotArrange(UNBLOCKS[Capability.BATCH])
 
@@ -139,7 +220,14 @@ def drive(
         record(event, access)
 
     scene = stage.world.open()
-    play = _Play(stage=stage, scene=scene, operations=operations, number=number, record=keep)
+    play = _Play(
+        stage=stage,
+        scene=scene,
+        signer=stage.signer(scene),
+        operations=operations,
+        number=number,
+        record=keep,
+    )
     stopped = ""
     try:
         step = next(script)

@@ -36,12 +36,12 @@ COMMON: Mapping[str, Any] = {
 class Embedded:
     """Calls an application under the base URL that it believes to have."""
 
-    def __init__(self, app: Application, base_url: str) -> None:
+    def __init__(self, app: Application, base_url: str, hosts: Iterable[str] = ()) -> None:
         self.app = app
         self.base_url = base_url
         self.reached = True
         parts = urlsplit(base_url)
-        self._origin = (parts.scheme, parts.netloc)
+        self._origins = {urlsplit(one)[:2] for one in (base_url, *hosts)}
         self._common = {
             **COMMON,
             "wsgi.url_scheme": parts.scheme,
@@ -56,10 +56,11 @@ class Embedded:
             parts = urlsplit(request.url)
         except ValueError as error:
             return nothing(request, f"not a URL that can be called: {error}")
-        if (parts.scheme, parts.netloc) != self._origin:
+        if parts[:2] not in self._origins:
             return nothing(request, ELSEWHERE)
+        headers = (*request.headers, ("Host", parts.netloc))
         status, headers, body = self._call(
-            request.method, parts.path, parts.query, request.headers, request.body
+            request.method, parts.path, parts.query, headers, request.body
         )
         return answered(request, status, headers, body[:MOST], truncated=len(body) > MOST)
 

@@ -17,7 +17,20 @@ from typing import IO, Any
 
 from assay import __version__
 from assay.errors import InputError, JournalError
-from assay.history import Advanced, Event, Exchange, Indeterminate, Subject
+from assay.history import (
+    Accepted,
+    Advanced,
+    Authorised,
+    Effect,
+    Effects,
+    Event,
+    Exchange,
+    Indeterminate,
+    Lacking,
+    Registered,
+    Subject,
+    Withdrawn,
+)
 from assay.model import Contract
 from assay.plan import Plan, Planned
 from assay.run.redact import Redactor
@@ -26,6 +39,8 @@ from assay.target.profile import Profile
 from assay.verdict import Verdict
 
 FORMAT = 1
+#: What a signature is called where an operation would stand.
+SIGNING = "signing"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -83,15 +98,34 @@ class Journal:
         """Write what happened in a trial."""
         if isinstance(event, Subject):
             self.redactor.learn(event, access)
+        elif isinstance(event, Exchange):
+            self._learn(event, access)
         if self.out is None:
             return
+        kind, record = self._told(event)
+        self.write(kind, {"trial": trial, **record})
+
+    def _told(self, event: Event) -> tuple[str, Mapping[str, object]]:
+        """Return the kind of line that an event becomes, and what stands in it."""
         match event:
-            case Subject():
-                self.write("subject", {"trial": trial, **self._subject(event)})
-            case Advanced(now=now):
-                self.write("advanced", {"trial": trial, "now": now.isoformat()})
             case Exchange():
-                self.write("exchange", {"trial": trial, **self._exchange(event)})
+                told: tuple[str, Mapping[str, object]] = "exchange", self._exchange(event)
+            case Authorised():
+                told = "exchange", self._authorised(event)
+            case Subject():
+                told = "subject", self._subject(event)
+            case Advanced(now=now):
+                told = "advanced", {"now": now.isoformat()}
+            case Effects():
+                told = "effects", self._effects(event)
+            case Registered(subject=subject, argument=argument, since=since):
+                since_ = since.isoformat()
+                told = "registered", {"subject": subject, "argument": argument, "since": since_}
+            case Withdrawn(subject=subject, done=done):
+                told = "withdrawn", {"subject": subject, "done": done}
+            case Lacking(mode=mode):
+                told = "lacking", {"mode": mode}
+        return told
 
     def _subject(self, subject: Subject) -> dict[str, object]:
         return {
@@ -126,6 +160,61 @@ class Journal:
             **self.redactor.wire(exchange.wire),
             "outcome": {"kind": type(outcome).__name__.lower(), "why": why},
             "ms": round(exchange.ms, 2),
+        }
+
+    def _learn(self, exchange: Exchange, access: Access) -> None:
+        """Learn what must not be told: who called, and the link by which one signs."""
+        outcome = exchange.outcome
+        if access.token:
+            self.redactor.name(access.token, "token")
+        if isinstance(outcome, Accepted) and outcome.approval:
+            self.redactor.name(outcome.approval, "approval-link")
+
+    def _effects(self, effects: Effects) -> dict[str, object]:
+        done = effects.done
+        known = None if done is None else [self._effect(one) for one in done]
+        return {"now": effects.now.isoformat(), "done": known}
+
+    def _effect(self, effect: Effect) -> dict[str, object]:
+        return {"request": self.redactor.text(effect.request), "on": effect.on.isoformat()}
+
+    def _authorised(self, event: Authorised) -> dict[str, object]:
+        """Tell of a signature as of an exchange; what was typed in is nobody's business."""
+        step, wire, text = event.step, event.wire, self.redactor.bounded
+        seen = {
+            "ending": event.ending.value,
+            "screens": [text(one, 64) for one in event.screens],
+            "offered": None if event.offered is None else [text(one, 64) for one in event.offered],
+            "redirected": None if event.redirected is None else text(event.redirected, 2048),
+            "moments": [moment.isoformat() for moment in event.moments],
+        }
+        asked = {
+            "decision": step.decision.value,
+            "factor": step.factor,
+            "code": step.code.value,
+            "request": self.redactor.text(step.request),
+        }
+        return {
+            "n": event.n,
+            "at": event.at.isoformat(),
+            "operation": SIGNING,
+            "subject": step.subject,
+            "present": True,
+            "deviation": self.redactor.text(step.deviation),
+            "request": {
+                "method": "SIGN",
+                "url": text(step.approval or "", 2048),
+                "headers": [],
+                "body": json.dumps(asked),
+            },
+            "response": {
+                "status": wire.status,
+                "headers": [],
+                "body": json.dumps(seen),
+                "truncated": False,
+            },
+            "outcome": {"kind": event.ending.name.lower(), "why": text(event.why, 1000)},
+            "ms": round(event.ms, 2),
         }
 
     def clean(self, verdict: Verdict) -> Verdict:

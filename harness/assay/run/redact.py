@@ -92,6 +92,7 @@ class Redactor:
         for one in subject.owns:
             self.name(one.key, one.resource)
         secrets = {"token": access.token, "login": access.login, "password": access.password}
+        secrets |= {f"code-{name}": code for name, code in access.codes.items()}
         if access.login and access.password:
             self._look_for(f"{access.login}:{access.password}", "credentials", packed=True)
         for kind, secret in {**secrets, "customer": access.name}.items():

@@ -12,15 +12,18 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from assay.errors import CannotArrange
-from assay.history import Arrange, Subject
+from assay.history import Arrange, Authorise, Subject
 from assay.run.carrier import Carrier
 from assay.run.embedded import Application, Embedded
 from assay.run.environ import look_up
+from assay.run.sca.control import ControlSigner
+from assay.run.sca.forms import FormsSigner
+from assay.run.sca.signer import Signer, Wait, Walked
 from assay.target.control import ControlWorld
 from assay.target.encode import Access
-from assay.target.profile import Profile, Transport, WorldKind
+from assay.target.profile import Profile, ScaKind, Transport, WorldKind
 from assay.target.roles import RolesWorld
-from assay.target.world import Scene, World
+from assay.target.world import NoRequests, Scene, World
 
 
 @dataclass(slots=True, kw_only=True)
@@ -32,13 +35,33 @@ class Stage:
     world: World
     common: Access = field(default_factory=Access)
 
+    def signer(self, scene: Scene) -> Signer:
+        """Return who signs in a trial."""
+        sca = self.profile.sca
+        match sca.kind:
+            case ScaKind.FORMS:
+                return FormsSigner(sca=sca, carrier=self.client)
+            case ScaKind.CONTROL:
+                return ControlSigner(sca=sca, scene=scene)
+            case _:
+                return NobodySigns()
+
     def close(self) -> None:
         """Close the connections."""
         self.client.close()
 
 
 @dataclass(frozen=True, slots=True)
-class Nobody:
+class NobodySigns:
+    """Where the profile names nobody who signs."""
+
+    def sign(self, step: Authorise, access: Access, wait: Wait) -> Walked:
+        """Refuse."""
+        raise CannotArrange("somebody who signs (sca)")
+
+
+@dataclass(frozen=True, slots=True)
+class Nobody(NoRequests):
     """The world of a profile that names none: nothing can be arranged."""
 
     def open(self) -> Scene:
@@ -86,7 +109,7 @@ def set_up(
     world = profile.world
     client: Carrier
     if profile.transport is Transport.EMBEDDED:
-        client = Embedded(bank(profile.base_url), profile.base_url)
+        client = Embedded(bank(profile.base_url), profile.base_url, profile.hosts)
     else:
         from assay.run.client import Client  # noqa: PLC0415 -- httpx only for a network
 
@@ -95,6 +118,8 @@ def set_up(
             timeout=profile.timeout,
             control_url=world.url,
             control_key=secrets[world.key_env] if world.key_env else None,
+            hosts=profile.hosts,
+            nearby=profile.nearby,
         )
     token_env = profile.auth.token_env
     common = Access(token=secrets[token_env]) if token_env else Access()
@@ -104,7 +129,12 @@ def set_up(
 def _world(profile: Profile, client: Carrier, seed: int) -> World:
     match profile.world.kind:
         case WorldKind.CONTROL:
-            return ControlWorld(send=client.control, seed=seed)
+            return ControlWorld(
+                send=client.control,
+                seed=seed,
+                segments=profile.world.segments,
+                effects=profile.world.effects,
+            )
         case WorldKind.ROLES:
             return RolesWorld(roles=profile.world.roles, now=lambda: datetime.now(UTC))
         case WorldKind.NONE:

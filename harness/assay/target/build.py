@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, cast
 from zoneinfo import ZoneInfo
 
 from assay.files.document import Document, Pointer
+from assay.history import State
 from assay.model import Capability
 from assay.target.profile import (
     Auth,
@@ -25,7 +26,10 @@ from assay.target.profile import (
     ResourceAt,
     Role,
     RoleHolding,
+    Sca,
+    ScaKind,
     Spelling,
+    StateAt,
     Transport,
     Waiver,
     World,
@@ -42,6 +46,7 @@ def build(document: Document, lines: Mapping[str, int]) -> Profile:
     raw = cast("_Raw", document.data)
     return Profile(
         name=raw["target"],
+        contracts=frozenset(raw.get("contracts", ())),
         transport=Transport(raw["transport"]),
         base_url=raw["base_url"].rstrip("/"),
         environment=raw.get("environment", "sandbox"),
@@ -49,6 +54,8 @@ def build(document: Document, lines: Mapping[str, int]) -> Profile:
         auth=Auth(**raw.get("auth", {})),
         presence=Presence(**raw["presence"]) if "presence" in raw else None,
         world=_world(raw.get("world", {}), lines),
+        sca=_sca(raw.get("sca", {})),
+        hosts=tuple(one.rstrip("/") for one in raw.get("hosts", ())),
         operations={
             name: _operation(one, lines[f"operations.{name}"])
             for name, one in raw.get("operations", {}).items()
@@ -92,6 +99,18 @@ def _world(raw: _Raw, lines: Mapping[str, int]) -> World:
             )
             for name, one in raw.get("roles", {}).items()
         ),
+        segments=raw.get("segments", {}),
+        effects=raw.get("effects", {}),
+    )
+
+
+def _sca(raw: _Raw) -> Sca:
+    given = {name: raw[name] for name in ("factors", "decisions", "callback") if name in raw}
+    return Sca(
+        kind=ScaKind(raw.get("kind", ScaKind.NONE.value)),
+        screens=tuple(raw.get("screens", ())),
+        wait=float(raw.get("wait", Sca().wait)),
+        **given,
     )
 
 
@@ -115,6 +134,8 @@ def _operation(raw: _Raw, line: int) -> OperationBinding:
         modes={name: _spelling(one) for name, one in raw.get("modes", {}).items()},
         credentials=Credentials(**raw["credentials"]) if "credentials" in raw else None,
         list=raw.get("list"),
+        one=raw.get("one"),
+        approval=raw.get("approval"),
         next=raw.get("next"),
         links=tuple(raw.get("links", ())),
         values=raw.get("values", {}),
@@ -128,14 +149,22 @@ def _item(raw: _Raw) -> ItemBinding:
     return ItemBinding(
         key=raw.get("key"),
         on=raw.get("on"),
+        state=_state(raw["state"]) if "state" in raw else None,
         resource=resource,
         fields=raw.get("fields", {}),
     )
 
 
+def _state(raw: _Raw) -> StateAt:
+    values = {State(name): tuple(known) for name, known in raw["values"].items()}
+    return StateAt(at=raw["at"], values=values)
+
+
 def _spelling(raw: _Raw) -> Spelling:
     place = next(one for one in Place if one.value in raw)
-    return Spelling(place=place, name=raw[place.value], value=raw.get("value"))
+    return Spelling(
+        place=place, name=raw[place.value], value=raw.get("value"), other=raw.get("other")
+    )
 
 
 def _matcher(raw: _Raw) -> Matcher:

@@ -8,19 +8,32 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, cast
 from urllib.parse import quote
 
 from assay.errors import CannotArrange, TargetError
-from assay.history import Arrange, Entry, Holding, Owned, Subject
+from assay.history import (
+    Arrange,
+    Authorise,
+    Effect,
+    Entry,
+    Holding,
+    Lack,
+    Owned,
+    Register,
+    Subject,
+    Withdraw,
+)
+from assay.model import Json
 from assay.target.encode import Access
+from assay.target.pointer import MISSING, find
 
 #: Sends (method, path below the API, JSON body) and returns (status, JSON answer).
 Send = Callable[[str, str, Mapping[str, Any] | None], tuple[int, Any]]
 
-OK, CREATED = 200, 201
+OK, CREATED, CONFLICT = 200, 201, 409
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,27 +42,36 @@ class ControlWorld:
 
     send: Send
     seed: int = 0
+    segments: Mapping[str, str] = field(default_factory=dict[str, str])
+    effects: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def open(self) -> ControlScene:
         """Begin a trial in a world made from the seed."""
-        status, answer = self.send("POST", "/worlds", {"seed": self.seed})
+        world, now = self.make()
+        return ControlScene(maker=self, send=self.send, world=world, now=now)
+
+    def make(self, **more: Any) -> tuple[str, datetime]:
+        """Make a world, and return its name and its clock."""
+        status, answer = self.send("POST", "/worlds", {"seed": self.seed, **more})
         if status != CREATED:
             raise TargetError(f"the control API did not make a world (status {status})")
-        world = quote(_text(answer, "world"), safe="", errors="replace")
-        return ControlScene(send=self.send, world=world, now=_moment(answer))
+        return _segment(answer, "world"), _moment(answer)
 
 
 @dataclass(slots=True, kw_only=True)
 class ControlScene:
     """One world at the target; its clock stands still unless it is moved."""
 
+    maker: ControlWorld
     send: Send
     world: str
     now: datetime
 
     def arrange(self, step: Arrange) -> tuple[Subject, Access]:
         """Make a customer who owns what is asked for."""
-        wanted = {"holdings": [_holding(one) for one in step.holdings]}
+        wanted: dict[str, Any] = {"holdings": [_holding(one) for one in step.holdings]}
+        if step.segment is not None:
+            wanted["segment"] = self.maker.segments.get(step.segment, step.segment)
         status, answer = self.send("POST", f"/worlds/{self.world}/customers", wanted)
         if status != CREATED:
             what = answer.get("message", "") if isinstance(answer, dict) else ""
@@ -60,12 +82,14 @@ class ControlScene:
             made[holding.resource] -= holding.count
         if lacking := sorted(resource for resource, left in made.items() if left < 0):
             raise TargetError(f"the control API made fewer than asked for: {lacking[0]}")
-        subject = Subject(name=step.subject, now=_moment(answer), owns=owns)
+        subject = Subject(name=step.subject, now=_moment(answer), owns=owns, segment=step.segment)
         access = Access(
             token=_maybe(answer, "token"),
             login=_maybe(answer, "login"),
             password=_maybe(answer, "password"),
             name=_maybe(answer, "name"),
+            codes=_texts(answer, "factors"),
+            id=_maybe(answer, "customer"),
         )
         return subject, access
 
@@ -82,6 +106,62 @@ class ControlScene:
     def close(self) -> None:
         """Let the target forget this world."""
         self.send("DELETE", f"/worlds/{self.world}", None)
+
+    def provider(self) -> Access:
+        """Make a provider with a token of its own."""
+        answer = self._do("POST", "/providers", {}, CREATED, "a provider")
+        return Access(token=_text(answer, "token"))
+
+    def lack(self, step: Lack) -> datetime:
+        """Leave this world for one of a bank that does not offer a mode."""
+        self.close()
+        self.world, self.now = self.maker.make(offers={step.mode: False})
+        return self.now
+
+    def register(self, step: Register, access: Access, value: Json) -> datetime:
+        """Register a creditor for a customer, since so long ago."""
+        since = self.now - step.age
+        path = f"/customers/{quote(access.id or '', safe='')}/creditors"
+        wanted = {"iban": value, "registered": since.isoformat()}
+        self._do("POST", path, wanted, CREATED, "a registration")
+        return since
+
+    def withdraw(self, step: Withdraw) -> bool:
+        """Cancel a payment as the customer."""
+        return self._act(step.request, "cancel", {})
+
+    def sign(self, step: Authorise, access: Access, factor: str) -> bool:
+        """Sign a payment, or refuse it, with no screens."""
+        wanted = {"customer": access.id, "factor": factor, "decision": step.decision.value}
+        return self._act(step.request, "sign", wanted)
+
+    def effects(self) -> tuple[Effect, ...] | None:
+        """Tell what was executed in this world."""
+        answer = self._do("GET", "/executions", None, OK, "what was carried out")
+        return tuple(self._effect(one) for one in _list(answer, "executions"))
+
+    def _effect(self, one: Any) -> Effect:
+        found = {name: find(one, pointer) for name, pointer in self.maker.effects.items()}
+        return Effect(
+            request=_text(one, "payment"),
+            on=_day(one),
+            fields={name: value for name, value in found.items() if value is not MISSING},
+        )
+
+    def _act(self, request: str, what: str, wanted: Mapping[str, Any]) -> bool:
+        path = f"/worlds/{self.world}/payments/{quote(request, safe='')}/{what}"
+        status, _ = self.send("POST", path, wanted)
+        if status not in {OK, CONFLICT}:
+            raise CannotArrange(f"a control API that can {what} (it answered {status})")
+        return status == OK
+
+    def _do(
+        self, method: str, path: str, wanted: Mapping[str, Any] | None, good: int, what: str
+    ) -> Any:
+        status, answer = self.send(method, f"/worlds/{self.world}{path}", wanted)
+        if status != good:
+            raise CannotArrange(f"{what} of the world's making (it answered {status})")
+        return answer
 
 
 def _holding(holding: Holding) -> Mapping[str, Any]:
@@ -122,6 +202,16 @@ def _text(answer: Any, name: str) -> str:
     if not isinstance(value, str):
         raise TargetError(f"the control API's answer has a {name!r} that is no text")
     return value
+
+
+def _segment(answer: Any, name: str) -> str:
+    return quote(_text(answer, name), safe="", errors="replace")
+
+
+def _texts(answer: Any, name: str) -> Mapping[str, str]:
+    value = cast("dict[str, Any]", answer).get(name)
+    named = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    return {key: one for key, one in named.items() if isinstance(one, str)}
 
 
 def _maybe(answer: Any, name: str) -> str | None:

@@ -21,13 +21,14 @@ from assay.history import (
     Item,
     Outcome,
     Rejected,
+    State,
     Unavailable,
     Wire,
 )
 from assay.model import Json, Operation
 from assay.target.encode import BARE
 from assay.target.pointer import MISSING, find
-from assay.target.profile import ItemBinding, Matcher, OperationBinding, Profile
+from assay.target.profile import ItemBinding, Matcher, OperationBinding, Profile, StateAt
 
 SERVER_ERRORS = range(500, 600)
 NO_CONTENT = 204
@@ -45,7 +46,7 @@ def body_of(wire: Wire) -> Json:
 
 def links_of(body: Json, url: str, binding: OperationBinding) -> tuple[str, ...]:
     """Return every link that the profile points at, made absolute."""
-    pointers = dict.fromkeys([*binding.links, binding.next or ""])
+    pointers = dict.fromkeys([*binding.links, binding.next or "", binding.approval or ""])
     found = (find(body, pointer) for pointer in pointers if pointer)
     return tuple(_absolute(url, one) for one in found if isinstance(one, str) and one)
 
@@ -68,8 +69,7 @@ def decode(wire: Wire, body: Json, operation: Operation, profile: Profile) -> Ou
         why = f"the answer ({wire.status}) is too large to be read whole"
         return Indeterminate(cause=Cause.SERVER if server else Cause.TRANSPORT, why=why)
     binding = profile.operations.get(operation.id, BARE)
-    listed = find(body, binding.list) if binding.list is not None else MISSING
-    items = _items(listed, binding.item)
+    items = _all(body, binding)
     outcomes = profile.outcomes
     if _any(outcomes.unavailable, wire, body, items):
         return Unavailable(leaked=items or ())
@@ -93,12 +93,17 @@ def _accepted(
         what = "no JSON" if body is MISSING else f"no list at {binding.list!r}"
         why = f"{what} in an accepted answer ({wire.status})"
         return Indeterminate(cause=Cause.BINDING, why=why)
+    if binding.one is not None and items is None:
+        why = f"nothing at {binding.one!r} in an accepted answer ({wire.status})"
+        return Indeterminate(cause=Cause.BINDING, why=why)
     next_ = find(body, binding.next) if binding.next is not None else MISSING
+    approval = find(body, binding.approval) if binding.approval is not None else MISSING
     values = {name: find(body, pointer) for name, pointer in binding.values.items()}
     return Accepted(
         items=items,
         values={name: value for name, value in values.items() if value is not MISSING},
         next=_absolute(wire.url, next_) if isinstance(next_, str) and next_ else None,
+        approval=_absolute(wire.url, approval) if isinstance(approval, str) else None,
     )
 
 
@@ -126,6 +131,14 @@ def same(one: Json, other: Json) -> bool:
     return one == other and isinstance(one, bool) is isinstance(other, bool)
 
 
+def _all(body: Json, binding: OperationBinding) -> tuple[Item, ...] | None:
+    """Return what an answer holds: a list of items, or the single thing that it shows."""
+    if binding.one is not None:
+        shown = find(body, binding.one)
+        return (_item(shown, binding.item),) if isinstance(shown, dict) else None
+    return _items(find(body, binding.list) if binding.list is not None else MISSING, binding.item)
+
+
 def _items(listed: object, binding: ItemBinding) -> tuple[Item, ...] | None:
     if not isinstance(listed, list):
         return None
@@ -143,6 +156,7 @@ def _item(one: Json, binding: ItemBinding) -> Item:
         resource=_resource(one, binding),
         key=key if isinstance(key, str) and key else None,
         on=_date(find(one, binding.on)) if binding.on is not None else None,
+        state=_state(one, binding.state) if binding.state is not None else None,
         fields=fields,
     )
 
@@ -153,6 +167,15 @@ def _resource(one: Json, binding: ItemBinding) -> str | None:
     value = find(one, binding.resource.at)
     values: Mapping[str, Any] = binding.resource.values
     return next((name for name, known in values.items() if same(known, value)), None)
+
+
+def _state(one: Json, where: StateAt) -> State | None:
+    """Say where a request stands; None for a word that the profile does not know."""
+    value = find(one, where.at)
+    for state, known in where.values.items():
+        if any(same(word, value) for word in known):
+            return state
+    return None
 
 
 def _date(value: object) -> date | None:

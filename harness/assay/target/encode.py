@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -25,13 +25,16 @@ BARE = OperationBinding()
 class Access:
     """What a subject's calls are authorised with, as the world gave it.
 
-    `name` is the customer's own, known only so that it can be kept out of records.
+    `name` is the customer's own, known only so that it can be kept out of records;
+    `codes` are what each factor shows, by the world's names; `id` is the world's own name.
     """
 
     token: str | None = None
     login: str | None = None
     password: str | None = None
     name: str | None = None
+    codes: Mapping[str, str] = field(default_factory=dict[str, str])
+    id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,13 +70,17 @@ def encode(call: Call, operation: Operation, profile: Profile, access: Access) -
     if call.follow is not None:
         return Request(method=method, url=call.follow, headers=tuple(headers))
     draft = _Draft(path=_path(call, operation, binding), query=[], headers=headers, body={})
-    for name, value in {**_fixed(operation, binding), **_bent(call, operation)}.items():
+    for name, value in arguments(call, operation, binding).items():
         _place(draft, name, value, binding.arguments.get(name), method)
     if call.mode is not None:
-        _place(draft, call.mode, "", binding.modes.get(call.mode), method)
+        mode = binding.modes.get(call.mode)
+        _place(draft, call.mode, mode.value if mode else "", mode, method)
     if call.credentials:
         _credentials(draft, binding, access, operation.id)
-    url = profile.base_url.rstrip("/") + draft.path
+    if "{" in draft.path:
+        raise CannotArrange(f"operations.{operation.id} in the profile: how is its path filled?")
+    base = profile.base_url if call.host is None else profile.hosts[call.host]
+    url = base.rstrip("/") + draft.path
     if call.malformed is Malformed.JUNK_QUERY:
         draft.query += JUNK
     if draft.query:
@@ -105,7 +112,7 @@ def _path(call: Call, operation: Operation, binding: OperationBinding) -> str:
 
 def _place(draft: _Draft, name: str, value: Json, spelling: Spelling | None, method: str) -> None:
     slot = f"{{{name}}}"
-    text = spelling.value if spelling and spelling.value is not None else value
+    text = value
     if slot in draft.path:
         draft.path = draft.path.replace(slot, quote(str(text), safe=""))
         return
@@ -150,14 +157,34 @@ BAD_BODIES: Mapping[Malformed, bytes] = {
     Malformed.EMPTY: b"",
     Malformed.DEEP: b'{"a":' * 100 + b"1" + b"}" * 100,
     Malformed.SCALAR: b'"a bare string"',
+    Malformed.HUGE: b'{"a":"' + b"9" * 2_000_000 + b'"}',
 }
 
 
-def _fixed(operation: Operation, binding: OperationBinding) -> Mapping[str, Json]:
-    """Return the arguments that no call varies: the profile says once what they are."""
+def arguments(call: Call, operation: Operation, binding: OperationBinding) -> Mapping[str, Json]:
+    """Return what stands in each argument: the probe's wish, or what the profile has."""
+    given = {**_fixed(call, operation, binding), **_bent(call, operation)}
+    for name in call.varied:
+        spelling = binding.arguments.get(name)
+        if spelling is None or spelling.other is None:
+            where = f"operations.{operation.id}.arguments.{name}"
+            raise CannotArrange(f"{where} in the profile, with an other value")
+        given[name] = spelling.other
+    return {name: value for name, value in given.items() if name not in call.without}
+
+
+def _fixed(call: Call, operation: Operation, binding: OperationBinding) -> dict[str, Json]:
+    """Return the arguments that the profile says once and for all.
+
+    A change names only what is to be changed, and what the probe has to choose (the
+    owned thing, a day) is never made up.
+    """
     fixed: dict[str, Json] = {}
-    for name in operation.arguments:
-        if name in {operation.about, operation.since, operation.grants}:
+    chosen = {operation.about, operation.since, operation.grants, operation.owned}
+    if operation.due:
+        chosen.add(operation.due.argument)
+    for name in () if operation.changes else operation.arguments:
+        if name in chosen or name in call.arguments or name in call.without:
             continue
         spelling = binding.arguments.get(name)
         if spelling is None or spelling.value is None:

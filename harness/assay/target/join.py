@@ -18,7 +18,7 @@ from assay.errors import InputError, Problem, did_you_mean
 from assay.model import Capability, Contract, Operation
 from assay.obligation import Obligation, obligations
 from assay.rules.rule import Want
-from assay.target.profile import OperationBinding, Profile, Waiver
+from assay.target.profile import OperationBinding, Profile, ScaKind, Waiver
 
 #: What a profile with a presence header and a zone adds to what its world offers.
 EMPTY = OperationBinding()
@@ -63,6 +63,12 @@ def capabilities(contract: Contract, profile: Profile) -> frozenset[Capability]:
         offered.add(Capability.BATCH)
     if contract.zone:
         offered.add(Capability.ZONE)
+    if profile.hosts:
+        offered.add(Capability.HOSTS)
+    if profile.sca.kind is not ScaKind.NONE:
+        offered.add(Capability.SCA)
+    if profile.sca.kind in {ScaKind.FORMS, ScaKind.BROWSER}:
+        offered.add(Capability.SCREENS)
     return frozenset(offered)
 
 
@@ -82,6 +88,11 @@ SPELT: Mapping[str, Callable[[str, OperationBinding, Operation], bool]] = {
     "mode": lambda name, binding, _: name in binding.modes,
     "value": lambda name, binding, _: name in binding.values,
     "field": lambda name, binding, _: name in binding.item.fields,
+    "state": lambda _, binding, __: binding.item.state is not None,
+    "approval": lambda _, binding, __: binding.approval is not None,
+    "other": lambda name, binding, _: (
+        name in binding.arguments and binding.arguments[name].other is not None
+    ),
     "argument": lambda name, binding, operation: (
         name in binding.arguments or _in_path(name, operation, binding)
     ),
@@ -118,7 +129,9 @@ def _operations(bound: Sequence[Bound], profile: Profile) -> Iterator[Problem]:
         yield from _unknown(profile, name, "arguments", binding.arguments, names)
         yield from _unknown(profile, name, "modes", binding.modes, operation.modes)
         yield from _unknown(profile, name, "values", binding.values, operation.disclosures)
-    for name in profile.operations.keys() - known.keys():
+    # What it spells for a contract that is not run now cannot be told from a slip.
+    elsewhere = profile.contracts - {each.contract.id for each in bound}
+    for name in () if elsewhere else profile.operations.keys() - known.keys():
         yield _problem(
             profile,
             f"operations.{name}",
@@ -169,8 +182,10 @@ def _host(contract: Contract, profile: Profile) -> Iterator[Problem]:
 
 def _waivers(bound: Sequence[Bound], profile: Profile) -> Iterator[Problem]:
     known = {one.id for each in bound for one in each.obligations}
+    elsewhere = profile.contracts - {each.contract.id for each in bound}
     for waiver in profile.waivers:
-        if waiver.obligation not in known:
+        contract = waiver.obligation.partition("/")[0]
+        if waiver.obligation not in known and contract not in elsewhere:
             yield Problem(
                 path=profile.path,
                 line=waiver.line,

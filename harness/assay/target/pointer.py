@@ -42,7 +42,13 @@ def find(document: Json, pointer: str) -> Json:
 
 
 def put(document: dict[str, Any], pointer: str, value: Json) -> None:
-    """Set what stands at a pointer, making mappings on the way."""
+    """Set what stands at a pointer, making mappings on the way.
+
+    At "", the whole document, the members of a mapping are laid over what is there.
+    """
+    if not pointer:
+        document.update(cast("dict[str, Any]", value))
+        return
     *way, last = steps(pointer)
     here = document
     for step in way:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from zoneinfo import ZoneInfo
 
+from assay.history import State
 from assay.model import Capability, Json
 
 
@@ -35,12 +36,15 @@ class Place(Enum):
 class Spelling:
     """Where an abstract argument goes: a place and its name or body pointer there.
 
-    `value` is a fixed text for things that are only there or not (a mode).
+    `value` is fixed for things that are only there or not (a mode), and for an
+    argument what stands there when a probe has no wish of its own; `other` is another
+    value that is as good.
     """
 
     place: Place
     name: str
-    value: str | None = None
+    value: Json = None
+    other: Json = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,11 +56,20 @@ class ResourceAt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StateAt:
+    """How an item says where it stands: a pointer, and the values of each state."""
+
+    at: str
+    values: Mapping[State, tuple[Json, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ItemBinding:
-    """Pointers into one item of a list; None where the target has no such thing."""
+    """Pointers into one item; None where the target has no such thing."""
 
     key: str | None = None
     on: str | None = None
+    state: StateAt | None = None
     resource: ResourceAt | None = None
     fields: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -71,7 +84,11 @@ class Credentials:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationBinding:
-    """How one operation is spelt; None leaves the contract's own spelling."""
+    """How one operation is spelt; None leaves the contract's own spelling.
+
+    `list` points at the items of an answer, `one` at the single thing that it shows,
+    `approval` at the link to the screens where the customer signs.
+    """
 
     method: str | None = None
     path: str | None = None
@@ -80,6 +97,8 @@ class OperationBinding:
     modes: Mapping[str, Spelling] = field(default_factory=dict[str, Spelling])
     credentials: Credentials | None = None
     list: str | None = None
+    one: str | None = None
+    approval: str | None = None
     next: str | None = None
     links: tuple[str, ...] = ()
     values: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -166,13 +185,47 @@ class Role:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """How states are arranged. `key_env` names the control API's secret, if any."""
+    """How states are arranged. `key_env` names the control API's secret, if any.
+
+    `segments` spells the contract's kinds of customers, `effects` points into what the
+    world tells of a request that was carried out, by the contract's field names.
+    """
 
     kind: WorldKind = WorldKind.NONE
     url: str | None = None
     key_env: str | None = None
     offers: frozenset[Capability] = frozenset()
     roles: tuple[Role, ...] = ()
+    segments: Mapping[str, str] = field(default_factory=dict[str, str])
+    effects: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+class ScaKind(Enum):
+    """Who signs: nobody, a program on the screens, the control API, or a person."""
+
+    NONE = "none"
+    FORMS = "forms"
+    BROWSER = "browser"
+    CONTROL = "control"
+    MANUAL = "manual"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sca:
+    """How a request is signed.
+
+    A screen is known by the names of its form's fields: each of `screens` maps names to
+    what is filled in: login, password, factor, code or decision. `factors` and
+    `decisions` spell the contract's words. `callback` is the loopback address to which
+    a person's browser comes back, `wait` for how many seconds that is waited for.
+    """
+
+    kind: ScaKind = ScaKind.NONE
+    screens: tuple[Mapping[str, str], ...] = ()
+    factors: Mapping[str, str] = field(default_factory=dict[str, str])
+    decisions: Mapping[str, str] = field(default_factory=dict[str, str])
+    callback: str = ""
+    wait: float = 300.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,20 +241,25 @@ class Waiver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """A whole target file. `outside` names scope statements that exclude this bank.
+    """A whole target file, which spells the operations of `contracts`. `outside` names scope statements that exclude this bank.
 
     `not_offered` maps clause ids to the reason why this bank need not offer them.
-    Times are in seconds.
+    `hosts` are further base URLs under which it answers; `nearby` says that they are
+    found at the address of the base URL. Times are in seconds.
     """
 
     name: str
     transport: Transport
     base_url: str
+    contracts: frozenset[str] = frozenset()
     environment: str = "sandbox"
     zone: ZoneInfo | None = None
     auth: Auth = field(default_factory=Auth)
     presence: Presence | None = None
     world: World = field(default_factory=World)
+    sca: Sca = field(default_factory=Sca)
+    hosts: tuple[str, ...] = ()
+    nearby: bool = False
     operations: Mapping[str, OperationBinding] = field(default_factory=dict[str, OperationBinding])
     outcomes: Outcomes = field(default_factory=Outcomes)
     outside: tuple[str, ...] = ()

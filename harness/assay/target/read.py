@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias, cast
+from urllib.parse import urlsplit
 
 from assay.errors import InputError
 from assay.files.document import Document
@@ -52,7 +53,16 @@ def read_document(document: Document, *, base_url: str | None = None) -> Profile
     profile = build(whole, _lines(document, whole))
     if base_url is None:
         return profile
-    return replace(profile, base_url=base_url.rstrip("/"), transport=Transport.HTTP)
+    # Another address for the same bank: its other names are answered there, too.
+    scheme = urlsplit(base_url).scheme
+    hosts = tuple(urlsplit(one)._replace(scheme=scheme).geturl() for one in profile.hosts)
+    return replace(
+        profile,
+        base_url=base_url.rstrip("/"),
+        transport=Transport.HTTP,
+        hosts=hosts,
+        nearby=True,
+    )
 
 
 def _lines(document: Document, whole: Document) -> Mapping[str, int]:

@@ -19,6 +19,7 @@ from assay.errors import CannotArrange
 from assay.history import Arrange, Entry, Holding, Owned, Subject
 from assay.target.encode import Access
 from assay.target.profile import Role, RoleHolding
+from assay.target.world import NoRequests
 
 #: A date among the traits (of a card's last use) that lies no further back makes
 #: nothing special of its bearer: no document takes "recent" for less than this.
@@ -38,7 +39,7 @@ class RolesWorld:
 
 
 @dataclass(slots=True, kw_only=True)
-class RolesScene:
+class RolesScene(NoRequests):
     """Which of the customers play in this trial."""
 
     roles: Sequence[Role]
@@ -47,6 +48,8 @@ class RolesScene:
 
     def arrange(self, step: Arrange) -> tuple[Subject, Access]:
         """Find a customer for the part."""
+        if step.segment is not None:
+            raise CannotArrange(f"a customer of segment {step.segment} (world: control)")
         for role in self.roles:
             now = self.now()
             owns = None if role.name in self.taken else cast_for(role, step.holdings, now.date())

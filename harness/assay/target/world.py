@@ -10,7 +10,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Protocol
 
-from assay.history import Arrange, Subject
+from assay.errors import CannotArrange
+from assay.history import Arrange, Authorise, Effect, Lack, Register, Subject, Withdraw
+from assay.model import Json
 from assay.target.encode import Access
 
 
@@ -28,6 +30,58 @@ class Scene(Protocol):
     def close(self) -> None:
         """Give back what the trial used."""
         ...
+
+    def provider(self) -> Access:
+        """Bring another third party into being, or raise `CannotArrange`."""
+        ...
+
+    def lack(self, step: Lack) -> datetime:
+        """Go to a bank that does not offer something; return its clock."""
+        ...
+
+    def register(self, step: Register, access: Access, value: Json) -> datetime:
+        """Let a customer have known a value for so long; return since when."""
+        ...
+
+    def withdraw(self, step: Withdraw) -> bool:
+        """Cancel a request as the customer; tell whether that was taken."""
+        ...
+
+    def sign(self, step: Authorise, access: Access, factor: str) -> bool:
+        """Sign or refuse with no screens; tell whether that was taken."""
+        ...
+
+    def effects(self) -> tuple[Effect, ...] | None:
+        """Tell what was carried out so far; None when nobody can."""
+        ...
+
+
+class NoRequests:
+    """What a scene answers in which no requests can be arranged: it cannot."""
+
+    def provider(self) -> Access:
+        """Refuse."""
+        raise CannotArrange("providers of the world's making (world: control)")
+
+    def lack(self, step: Lack) -> datetime:
+        """Refuse."""
+        raise CannotArrange(f"a bank without {step.mode} (world: control)")
+
+    def register(self, step: Register, access: Access, value: Json) -> datetime:
+        """Refuse."""
+        raise CannotArrange(f"a {step.argument} that is registered (world: control)")
+
+    def withdraw(self, step: Withdraw) -> bool:
+        """Refuse."""
+        raise CannotArrange("a customer who acts through direct access (world: control)")
+
+    def sign(self, step: Authorise, access: Access, factor: str) -> bool:
+        """Refuse."""
+        raise CannotArrange("a control API that signs (world: control)")
+
+    def effects(self) -> tuple[Effect, ...] | None:
+        """Tell that nobody knows."""
+        return None
 
 
 class World(Protocol):

@@ -101,7 +101,9 @@ def test_the_commands_in_the_text_exist(installed, clone):
             for option in re.findall(r"--[a-z-]+", words):
                 assert option in known.stdout, words
         else:
-            done = shell(f"{words} --collect-only -q".replace("bank.yaml", "sandbox"), clone, PATH=path)
+            done = shell(
+                f"{words} --collect-only -q".replace("bank.yaml", "sandbox"), clone, PATH=path
+            )
             assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -143,4 +145,7 @@ def test_what_it_looks_like_is_what_it_looks_like(installed, clone):
 
 def test_the_figures_are_those_of_the_proof():
     """The README counts the mutants and neutral variants that there are."""
-    assert f"against {len(MUTANTS)} banks with one fault each and\n  {len(NEUTRAL)} that only look" in README
+    assert (
+        f"against {len(MUTANTS)} banks with one fault each and\n  {len(NEUTRAL)} that only look"
+        in README
+    )

@@ -15,13 +15,17 @@ def echo(environ, start_response):
     """Answer with what a WSGI application sees of a request."""
     names = ("REQUEST_METHOD", "PATH_INFO", "QUERY_STRING", "wsgi.url_scheme", "HTTP_HOST")
     seen = {name: environ[name] for name in names}
-    seen["body"] = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0)).decode("latin-1")
+    seen["body"] = (
+        environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0)).decode("latin-1")
+    )
     seen |= {
         name: value
         for name, value in environ.items()
         if name in {"HTTP_AUTHORIZATION", "HTTP_PSU_IP_ADDRESS", "CONTENT_TYPE"}
     }
-    start_response("200 OK", [("Content-Type", "application/json"), ("X-Twice", "a"), ("X-Twice", "b")])
+    start_response(
+        "200 OK", [("Content-Type", "application/json"), ("X-Twice", "a"), ("X-Twice", "b")]
+    )
     return [json.dumps(seen).encode()]
 
 

@@ -18,11 +18,11 @@ from assay.sandbox.mutants.maintenance import MAINTENANCE
 from assay.sandbox.mutants.mutant import Mutant, Neutral
 from assay.sandbox.mutants.neutral import NEUTRAL
 from assay.sandbox.mutants.paging import PAGING
-from assay.sandbox.mutants.payments import PIS_MUTANTS
+from assay.sandbox.mutants.payments import PIS_MUTANTS, PIS_NEUTRAL
 from assay.sandbox.mutants.quota import QUOTA
 from assay.sandbox.mutants.unavailable import UNAVAILABLE
 
-__all__ = ["MUTANTS", "NEUTRAL", "PIS_MUTANTS", "Mutant", "Neutral"]
+__all__ = ["MUTANTS", "NEUTRAL", "PIS_MUTANTS", "PIS_NEUTRAL", "Mutant", "Neutral"]
 
 #: Every mutant, by rule kind.
 MUTANTS: tuple[Mutant, ...] = (

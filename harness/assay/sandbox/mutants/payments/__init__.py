@@ -1,21 +1,17 @@
-"""Banks that are wrong in one way each, in the half that initiates payments.
-
-Apart from the other mutants: the harness has no contract for this half yet, so nothing
-turns them red but the tests of the sandbox. Their obligations are named after the
-clauses, and may be named anew with the contract.
-"""
+"""Banks that are wrong in one way each, in the half that initiates payments."""
 
 from assay.sandbox.mutants.mutant import Mutant
 from assay.sandbox.mutants.payments.available import AVAILABLE_FAULTS
 from assay.sandbox.mutants.payments.fields import FIELD_FAULTS
 from assay.sandbox.mutants.payments.lifecycle import LIFECYCLE_FAULTS
 from assay.sandbox.mutants.payments.maintenance import CLOSING_FAULTS
+from assay.sandbox.mutants.payments.neutral import PIS_NEUTRAL
 from assay.sandbox.mutants.payments.rules import RULE_FAULTS
 from assay.sandbox.mutants.payments.scope import SCOPE_FAULTS
 from assay.sandbox.mutants.payments.screens import SCREEN_FAULTS
 from assay.sandbox.mutants.payments.signing import SIGNING_FAULTS
 
-__all__ = ["PIS_MUTANTS"]
+__all__ = ["PIS_MUTANTS", "PIS_NEUTRAL"]
 
 #: Every mutant of payment initiation, by what is wrong.
 PIS_MUTANTS: tuple[Mutant, ...] = (

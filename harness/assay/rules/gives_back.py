@@ -1,0 +1,122 @@
+"""`gives-back`: reading a request gives back what was asked for when it was made.
+
+A field that the target does not show is no fault, for documents seldom say that it
+must; one that it shows must be as it was sent. Amounts are compared as numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+
+from assay.history import Exchange, History
+from assay.model import Capability, Clause, Contract, Json, Party
+from assay.rules import making, params, requests, script
+from assay.rules.folds import AGREES, DISAGREES, UNCLEAR
+from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.verdict import Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The request, and the fields that are looked at."""
+
+    life: requests.Life
+    fields: tuple[str, ...]
+
+
+def parse(clause: Clause, contract: Contract) -> Params:
+    """Read the clause's parameters."""
+    return Params(life=requests.of_clause(clause, contract), fields=params.texts(clause, "fields"))
+
+
+def facets(p: Params) -> tuple[Facet, ...]:
+    """One facet a field."""
+    read = p.life.read
+    if read is None:
+        return ()
+    return tuple(
+        Facet(
+            id=field,
+            asks=f"{field} is read as it was sent",
+            scenario="each-mode",
+            needs=needs(Capability.PSU, Capability.WRITE),
+            wants=(Want(operation=read.id, feature="field", name=field),),
+        )
+        for field in p.fields
+    )
+
+
+def _modes(p: Params) -> tuple[str | None, ...]:
+    """Return a plain mode, and one that is put off to a day, if there is one."""
+    due = p.life.create.due
+    return tuple(dict.fromkeys([p.life.mode, *(due.modes[:1] if due else ())]))
+
+
+def price(p: Params, scenario: str) -> int:
+    """Count the calls: making and reading in each mode."""
+    return 2 * len(_modes(p))
+
+
+def probe(p: Params, scenario: str) -> Script:
+    """Make a request in each mode, and read it."""
+    psu = yield from making.customer(p.life)
+    for mode in _modes(p):
+        made = yield from script.send(making.request(p.life, psu, mode))
+        yield from making.read(p.life, made)
+
+
+def check(p: Params, history: History) -> Iterator[Evidence]:
+    """Judge every reading by what was in force when it was read."""
+    book = requests.Book(life=p.life)
+    for event in history.events:
+        found = book.note(event)
+        if (
+            found is not None
+            and isinstance(event, Exchange)
+            and p.life.read is not None
+            and event.call.operation == p.life.read.id
+            and event.item is not None
+        ):
+            yield from _judge(p, found, event, event.item.fields)
+
+
+def _judge(
+    p: Params, request: requests.Request, exchange: Exchange, shown: Mapping[str, Json]
+) -> Iterator[Evidence]:
+    for field in p.fields:
+        if field not in shown or field not in request.arguments:
+            continue
+        sent = request.arguments[field]
+        good = _same(sent, shown[field])
+        # A change that timed out may have been taken, or not.
+        doubt = any(not one.accepted and not one.refused for one in request.changes)
+        yield Evidence(
+            facet=field,
+            agreement=AGREES if good else UNCLEAR if doubt else DISAGREES,
+            expected=f"{field} as it was sent: {sent!r}",
+            seen=f"{shown[field]!r}",
+            exchanges=(request.made.n, exchange.n),
+        )
+
+
+def _same(one: Json, other: Json) -> bool:
+    """Whether two values are the same, as numbers if they are numbers."""
+    if one == other:
+        return True
+    try:
+        return Decimal(str(one)) == Decimal(str(other))
+    except InvalidOperation:
+        return False
+
+
+RULE = Rule(
+    kind="gives-back",
+    party=Party.BANK,
+    parse=parse,
+    facets=facets,
+    price=price,
+    probe=probe,
+    check=check,
+)

@@ -1,0 +1,165 @@
+"""The words that probes about requests are written with: customer, make, sign, read.
+
+Like `script`, of which this is the part that only requests need. What cannot be done,
+because the request was never made, is left out: the check then finds nothing to judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date, timedelta
+
+from assay.history import (
+    Accepted,
+    Arrange,
+    Authorise,
+    Authorised,
+    Call,
+    Effects,
+    Exchange,
+    Holding,
+    Inquire,
+    Lack,
+    Register,
+    Subject,
+    Withdraw,
+)
+from assay.model import Json, Operation
+from assay.rules import script
+from assay.rules.requests import Life
+from assay.rules.script import Part, send
+
+#: How many days from now a request is put off to, where it is put off at all.
+AHEAD = 3
+
+
+def customer(
+    life: Life,
+    name: str = "psu",
+    *,
+    count: int = 1,
+    segment: str | None = None,
+    traits: Mapping[str, Json] | None = None,
+) -> Part[Subject]:
+    """Bring a customer into being who owns what a request can be about."""
+    holdings = (
+        (Holding(resource=life.owner, count=count, traits=traits or {}),) if life.owner else ()
+    )
+    reply = yield Arrange(subject=name, holdings=holdings, segment=segment)
+    if not isinstance(reply, Subject):
+        raise TypeError("an arrangement is answered by a subject")
+    return reply
+
+
+def today(life: Life, subject: Subject) -> date:
+    """Return the local day on which the subject came into being."""
+    zone = life.contract.zone
+    return (subject.now.astimezone(zone) if zone else subject.now).date()
+
+
+def request(
+    life: Life,
+    subject: Subject,
+    mode: str | None = None,
+    arguments: Mapping[str, Json] | None = None,
+    *,
+    ahead: int = AHEAD,
+    deviation: str = "",
+) -> Call:
+    """Return the call that makes a valid request; `replace` it to bend it.
+
+    What the arguments do not name is as the profile has it. A mode that is put off is
+    so by `ahead` days from when the subject came into being.
+    """
+    mode = mode or life.mode
+    given: dict[str, Json] = {}
+    if life.create.owned:
+        given[life.create.owned] = subject.owns[0].key
+    if life.create.due and life.due(mode):
+        day = today(life, subject) + timedelta(days=ahead)
+        given[life.create.due.argument] = day.isoformat()
+    return Call(
+        operation=life.create.id,
+        subject=subject.name,
+        arguments={**given, **(arguments or {})},
+        mode=mode,
+        deviation=deviation,
+    )
+
+
+def key_of(made: Exchange) -> str | None:
+    """Return the key of a request that was made."""
+    return made.item.key if made.item else None
+
+
+def about(operation: Operation | None, made: Exchange, **arguments: Json) -> Call | None:
+    """Return a call about a request that was made, or None where there is none."""
+    key = key_of(made)
+    if operation is None or key is None:
+        return None
+    return Call(
+        operation=operation.id,
+        subject=made.call.subject,
+        arguments={operation.about or "": key, **arguments},
+        by=made.call.by,
+    )
+
+
+def maybe(call: Call | None) -> Part[Exchange | None]:
+    """Make a call, if there is one to make."""
+    if call is None:
+        return None
+    return (yield from send(call))
+
+
+def read(life: Life, made: Exchange) -> Part[Exchange | None]:
+    """Read a request that was made."""
+    return (yield from maybe(about(life.read, made)))
+
+
+#: A plain signature; `replace` it to sign in another way.
+SIGN = Authorise(subject="", request="", approval=None)
+
+
+def sign(made: Exchange, how: Authorise = SIGN) -> Part[Authorised | None]:
+    """Let the customer sign a request that was made, in the way that `how` says."""
+    key = key_of(made)
+    if key is None:
+        return None
+    approval = made.outcome.approval if isinstance(made.outcome, Accepted) else None
+    reply = yield replace(how, subject=made.call.subject, request=key, approval=approval)
+    if not isinstance(reply, Authorised):
+        raise TypeError("a signature is answered by what became of it")
+    return reply
+
+
+def inquire() -> Part[Effects]:
+    """Ask the world what was carried out."""
+    reply = yield Inquire()
+    if not isinstance(reply, Effects):
+        raise TypeError("an inquiry is answered by effects")
+    return reply
+
+
+def withdraw(made: Exchange) -> Part[None]:
+    """Let the customer cancel a request elsewhere."""
+    key = key_of(made)
+    if key is not None:
+        yield Withdraw(subject=made.call.subject, request=key)
+
+
+def register(life: Life, subject: Subject, argument: str, age: timedelta) -> Part[None]:
+    """Let the subject have known the profile's value of an argument for so long."""
+    yield Register(subject=subject.name, operation=life.create.id, argument=argument, age=age)
+
+
+def lack(mode: str) -> Part[None]:
+    """Go to a bank that does not offer a mode; before anything else."""
+    yield Lack(mode=mode)
+
+
+def later(subject: Subject, days: int, hour: int = 12) -> Part[None]:
+    """Let days pass, until an hour of the last one by the target's own clock."""
+    then = (subject.now + timedelta(days=days)).replace(hour=hour, minute=0, second=0)
+    yield from script.clock(then)

@@ -1,0 +1,38 @@
+"""Signing by the control API: a decision with no screens in between.
+
+It tells nothing of the screens: what they offer, how long they wait, where they lead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.errors import CannotArrange
+from assay.history import Authorise, Code, Decision, Ending, Wire
+from assay.run.sca.signer import NOW, Wait, Walked
+from assay.target.encode import Access
+from assay.target.profile import Sca
+from assay.target.world import Scene
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlSigner:
+    """Asks the world of a trial to sign."""
+
+    sca: Sca
+    scene: Scene
+
+    def sign(self, step: Authorise, access: Access, wait: Wait) -> Walked:
+        """Sign or refuse at once."""
+        if step.code is not Code.RIGHT or step.spoof or step.linger or step.pace:
+            raise CannotArrange("a program that walks the screens (sca: forms, or browser)")
+        word = step.factor or next(iter(self.sca.factors), "sms")
+        taken = self.scene.sign(step, access, self.sca.factors.get(word, word))
+        confirmed = step.decision is Decision.CONFIRM
+        done = Ending.CONFIRMED if confirmed else Ending.REFUSED
+        return Walked(
+            ending=done if taken else Ending.STOPPED,
+            wire=Wire(method="SIGN", url=step.approval or ""),
+            moments=[wait(NOW)],
+            why="" if taken else "the control API did not take the signature",
+        )

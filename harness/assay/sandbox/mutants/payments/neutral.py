@@ -1,0 +1,88 @@
+"""Banks that differ where the document is silent on payments; a check that minds is wrong.
+
+Codes of refusals, further members, which of the allowed factors a customer has, the
+edge of a timer, where a customer is sent who refused: none of it is in the document.
+"""
+
+from dataclasses import replace
+from datetime import timedelta
+from types import MappingProxyType
+from typing import Any
+
+from assay.sandbox.mutants.mutant import Neutral
+from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation, Return
+from assay.sandbox.payments.terms import Factor
+from assay.sandbox.payments.timing import Until, after_first, after_last
+from assay.sandbox.policies import Policies
+from assay.sandbox.wire import Answer, error
+
+__all__ = ["PIS_NEUTRAL"]
+
+
+def _neutral(id: str, says: str, **policies: Any) -> Neutral:
+    def change(bank: Policies) -> Policies:
+        return replace(bank, payments=replace(bank.payments, **policies))
+
+    return Neutral(id=f"pis.{id}", says=says, change=change)
+
+
+def _refusals(status: int) -> dict[str, Any]:
+    names = SOUND_PAYMENTS.refusals
+    return {
+        "refusals": MappingProxyType(dict.fromkeys(names, status)),
+        "malformed": lambda _operation, _field, _way: status,
+    }
+
+
+def _not_offered(_signed: bool) -> Answer:
+    return error(501, "this method is not available")
+
+
+def _factors(part: tuple[Factor, ...], pro: tuple[Factor, ...]) -> dict[str, Any]:
+    offered = {**SOUND_PAYMENTS.factors, "PART": part, "PRO": pro}
+    return {"factors": MappingProxyType(offered)}
+
+
+def _with_more(_operation: PaymentOperation | None, answer: Answer) -> Answer:
+    if isinstance(answer.body, bytes) or not isinstance(answer.body, dict):
+        return answer
+    return replace(answer, body={**answer.body, "x-note": None, "x-more": {"since": 2026}})
+
+
+def _stays_after_refusal(leaving: Return) -> str | None:
+    return leaving.terms.success_url if leaving.decision == "confirm" else None
+
+
+def _past(until: Until) -> Until:
+    """Disconnect just after the time, not at it."""
+    return lambda times: until(times) + timedelta(microseconds=1)
+
+
+#: Every neutral variant of payment initiation.
+PIS_NEUTRAL: tuple[Neutral, ...] = (
+    _neutral("refusals-422", "Everything that is refused is refused with 422.", **_refusals(422)),
+    _neutral("refusals-409", "Everything that is refused is refused with 409.", **_refusals(409)),
+    _neutral("confirmation-501", "The confirmation answers 501.", confirmation=_not_offered),
+    _neutral(
+        "factors-one-each",
+        "Every customer has one factor only.",
+        **_factors(("soft-token",), ("sms",)),
+    ),
+    _neutral("more-members", "Answers have members that nobody asked for.", respond=_with_more),
+    _neutral("refused-stays", "Who refused stays at the bank.", returns=_stays_after_refusal),
+    _neutral(
+        "timers-just-after",
+        "A timer ends just after its time, not at it.",
+        timers=MappingProxyType(
+            {"idle": _past(after_last(minutes=4)), "overall": _past(after_first(minutes=30))}
+        ),
+    ),
+    _neutral(
+        "cancelled-modifiable",
+        "A cancelled payment takes changes, and stays cancelled.",
+        modifiable=lambda payment: (
+            payment.terms.type == "deferred"
+            and payment.status in ("received", "pending", "cancelled")
+        ),
+    ),
+)

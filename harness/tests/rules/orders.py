@@ -1,0 +1,162 @@
+"""Literal histories of requests, for the tests of the rules that are about them.
+
+What `building` is for calls and lists: a history is written as what was asked and what
+came back, in order. Nothing here knows what a rule expects.
+"""
+
+from dataclasses import replace
+from datetime import date, timedelta
+from itertools import count
+
+from building import AT, PARIS, ask
+
+from assay.history import (
+    Accepted,
+    Authorise,
+    Authorised,
+    Effect,
+    Effects,
+    Ending,
+    Exchange,
+    History,
+    Item,
+    Owned,
+    Registered,
+    State,
+    Subject,
+    Wire,
+    Withdrawn,
+)
+from assay.parse import find_contract, parse_contract
+from assay.rules import rules
+
+PIS = replace(parse_contract(find_contract("pis")), zone=PARIS)
+KEY = "paymentRequestResourceId"
+LINK = "https://bank.example/sign/P1"
+ARGUMENTS = {
+    "chargeBearer": "SLEV",
+    "categoryPurpose": "DVPM",
+    "creditorAccount": "C1",
+    "successfulReportUrl": "https://tpp.example/back",
+    "debtorAccount": "A1",
+    "amount": "12.30",
+    "currency": "EUR",
+}
+OPEN, DONE, REJECTED, ENDED = State.OPEN, State.DONE, State.REJECTED, State.ENDED
+
+
+def payer(name="psu", *accounts, segment=None, fresh=True, now=AT):
+    """Write down that a customer exists, who owns these accounts (A1 if none is named)."""
+    owns = tuple(Owned(key=key, resource="account") for key in accounts or ("A1",))
+    return Subject(name=name, now=now, owns=owns, fresh=fresh, segment=segment)
+
+
+def shown(key="P1", state=OPEN, approval=LINK, **fields):
+    """Say that one request came back."""
+    item = Item(key=key, state=state, fields=fields)
+    return Accepted(items=(item,), approval=approval), 200
+
+
+def make(came=None, *, by="psu", mode="immediate", without=(), at=None, key="P1", **arguments):
+    """Write down that a request was made; `came` is `shown(key)` if nothing else is said.
+
+    In `arguments` of the call stands what was sent: what is named here takes the place
+    of what a valid request has, and `provider` is who called.
+    """
+    call = {name: arguments.pop(name) for name in ("deviation", "host") if name in arguments}
+    provider = arguments.pop("provider", "")
+    sent = {**ARGUMENTS, **arguments}
+    sent = {name: value for name, value in sent.items() if name not in without}
+    event = ask(
+        "create-payment", came or shown(key), by=by, at=at, mode=mode, arguments=sent, **call
+    )
+    return replace(event, call=replace(event.call, by=provider, without=tuple(without)))
+
+
+def read(came=None, *, key="P1", by="psu", at=None, provider="", **call):
+    """Write down that a request was read."""
+    arguments = {KEY: key}
+    event = ask("read-payment", came or shown(key), by=by, at=at, arguments=arguments, **call)
+    return replace(event, call=replace(event.call, by=provider))
+
+
+def modify(came=None, *, key="P1", by="psu", at=None, **arguments):
+    """Write down that a request was to be changed."""
+    return ask(
+        "modify-payment", came or shown(key), by=by, at=at, arguments={KEY: key, **arguments}
+    )
+
+
+def cancel(came=None, *, key="P1", by="psu", at=None):
+    """Write down that a request was to be cancelled through the interface."""
+    sent = {KEY: key, "cancellation": "cancelled"}
+    return ask("cancel-payment", came or shown(key, ENDED), by=by, at=at, arguments=sent)
+
+
+def sign(ending=Ending.CONFIRMED, *, key="P1", by="psu", at=None, step=None, **seen):
+    """Write down what became of a signature; `step` are words of the step, `seen` of its end.
+
+    `moments` are all those at which the customer did something, else the one of `at`.
+    """
+    asked = Authorise(subject=by, request=key, approval=LINK, **(step or {}))
+    moments = seen.pop("moments", (at,) if at else ())
+    return Authorised(
+        n=0,
+        step=asked,
+        ending=ending,
+        moments=moments,
+        wire=Wire(method="POST", url=LINK, status=303),
+        **seen,
+    )
+
+
+def effects(*keys, now=AT, on=date(2026, 9, 16), **fields):
+    """Write down what the world says was carried out."""
+    return Effects(now=now, done=tuple(Effect(request=key, on=on, fields=fields) for key in keys))
+
+
+def registered(hours, *, by="psu", value="C1", argument="creditorAccount", now=AT):
+    """Write down since when a customer has known a creditor."""
+    return Registered(
+        subject=by, argument=argument, value=value, since=now - timedelta(hours=hours)
+    )
+
+
+def withdrawn(*, key="P1", by="psu", done=True, now=AT):
+    """Write down that the customer cancelled a request by himself."""
+    return Withdrawn(subject=by, request=key, done=done, now=now)
+
+
+def history(*events):
+    """Number exchanges and signatures, a second apart where nothing else is said."""
+    numbers = count(1)
+    out = []
+    for event in events:
+        if isinstance(event, Exchange):
+            n = next(numbers)
+            out.append(replace(event, n=n, at=event.at or AT + timedelta(seconds=n)))
+        elif isinstance(event, Authorised):
+            n = next(numbers)
+            moments = event.moments or (AT + timedelta(seconds=n),)
+            out.append(replace(event, n=n, moments=moments))
+        else:
+            out.append(event)
+    return History(events=tuple(out))
+
+
+def ruled(clause, zone=PARIS, contract=PIS, **changed):
+    """Return a clause's rule and parameters, with some of its words changed."""
+    contract = replace(contract, zone=zone)
+    found = next(one for one in contract.clauses if one.id == clause)
+    found = replace(found, params={**found.params, **changed})
+    rule = rules()[found.kind]
+    return rule, rule.parse(found, contract)
+
+
+def check(clause, *events, zone=PARIS, **changed):
+    """Return what a clause's check says of a history: ``facet agreement [calls]``."""
+    rule, params = ruled(clause, zone, **changed)
+    return [
+        f"{one.facet} {one.agreement.value} {','.join(map(str, one.exchanges))}"
+        for one in rule.check(params, history(*events))
+    ]

@@ -1,0 +1,57 @@
+"""`gives-back` compares what is read with what was sent."""
+
+import pytest
+from building import LOST, NO
+from orders import check, make, modify, payer, read, shown
+
+
+def says(*events):
+    return check("payments.content", payer(), *events)
+
+
+def test_what_is_shown_is_compared_field_by_field():
+    """A field that is right and one that is wrong are two findings."""
+    assert ["creditorAccount agrees 1,2", "amount disagrees 1,2"] == says(
+        make(), read(shown(creditorAccount="C1", amount="12.31"))
+    )
+
+
+@pytest.mark.parametrize("amount", ["12.30", "12.3", "012.300"])
+def test_amounts_are_numbers(amount):
+    """However an amount is spelt, it is the same."""
+    assert ["amount agrees 1,2"] == says(make(), read(shown(amount=amount)))
+
+
+@pytest.mark.parametrize("came", [shown(), NO, LOST], ids=["nothing shown", "refused", "lost"])
+def test_what_is_not_shown_is_no_fault(came):
+    """Documents seldom say that all must be shown."""
+    assert [] == says(make(), read(came))
+
+
+def test_a_change_is_in_force():
+    """After a change that was accepted, the new value is the right one."""
+    assert ["amount disagrees 1,3", "amount agrees 1,4"] == says(
+        make(mode="deferred"),
+        modify(amount="1.00"),
+        read(shown(amount="12.30")),
+        read(shown(amount="1.00")),
+    )
+
+
+def test_a_change_that_was_lost_leaves_doubt():
+    """Nobody knows which value is in force."""
+    assert ["amount unclear 1,3"] == says(
+        make(mode="deferred"), modify(LOST, amount="1.00"), read(shown(amount="1.00"))
+    )
+
+
+def test_a_change_that_was_refused_changes_nothing():
+    """The former value stays right."""
+    assert ["amount agrees 1,3"] == says(
+        make(mode="deferred"), modify(NO, amount="1.00"), read(shown(amount="12.30"))
+    )
+
+
+def test_somebody_elses_request_is_unknown():
+    """What was never made in this history is not judged."""
+    assert [] == says(make(), read(shown("P2", amount="1.00"), key="P2"))
