@@ -1,11 +1,11 @@
-"""What an answer holds."""
+"""What an answer holds, and what a request must."""
 
 import pytest
 
 from assay.verdict import Standing, Verdict, explain
 
 
-@pytest.mark.discharges("field")
+@pytest.mark.discharges("field", "gives-back", "mandatory", "fixed")
 def test_field(verdict: Verdict) -> None:
-    """Every item of every page holds what the contract says."""
+    """Every item of every page, and every request, holds what the contract says."""
     assert verdict.standing is Standing.CONFORMS, explain(verdict)

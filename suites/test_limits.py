@@ -5,7 +5,9 @@ import pytest
 from assay.verdict import Standing, Verdict, explain
 
 
-@pytest.mark.discharges("pagination", "history-depth", "quota", "unmetered", "maintenance-window")
+@pytest.mark.discharges(
+    "pagination", "history-depth", "quota", "unmetered", "maintenance-window", "timeout"
+)
 def test_limit(verdict: Verdict) -> None:
     """Limits stand exactly where the contract puts them: not below, not above."""
     assert verdict.standing is Standing.CONFORMS, explain(verdict)

@@ -13,6 +13,10 @@ from assay.verdict import Standing, Verdict, explain
     "eligibility",
     "host-affinity",
     "well-formed",
+    "addressed",
+    "modes",
+    "segments",
+    "eligible-for",
 )
 def test_operation(verdict: Verdict) -> None:
     """Methods that are offered answer properly and list what they should; others refuse."""

@@ -1,4 +1,4 @@
-"""Who may see what; and the points on which the document is silent."""
+"""Who may see what, what is signed, and what becomes of it; and the open points."""
 
 import pytest
 
@@ -8,6 +8,18 @@ from assay.verdict import Standing, Verdict, explain
 @pytest.mark.discharges("consent-scope", "disclosed-when", "no-credentials")
 def test_rule(verdict: Verdict) -> None:
     """What the rules refuse is refused, and what they allow is served."""
+    assert verdict.standing is Standing.CONFORMS, explain(verdict)
+
+
+@pytest.mark.discharges("notice", "factors", "return-address", "modification", "cancellation")
+def test_lifecycle(verdict: Verdict) -> None:
+    """Nothing is carried out that was not signed, was refused, or was cancelled."""
+    assert verdict.standing is Standing.CONFORMS, explain(verdict)
+
+
+@pytest.mark.discharges("decision", "duplicate")
+def test_decision(verdict: Verdict) -> None:
+    """What the rules reject is rejected, at once or later, and nothing else is."""
     assert verdict.standing is Standing.CONFORMS, explain(verdict)
 
 

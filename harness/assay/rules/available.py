@@ -13,7 +13,7 @@ from datetime import timedelta
 
 from assay.history import Call, Exchange, History, Holding, Item, Malformed, Subject
 from assay.model import Capability, Clause, Contract, Operation, Party
-from assay.rules import eligibility, params, script
+from assay.rules import eligibility, making, params, requests, script
 from assay.rules.consents import Consents, transmitted
 from assay.rules.folds import (
     AGREES,
@@ -24,9 +24,11 @@ from assay.rules.folds import (
     describe,
     failed,
     must_be_refused,
+    ordinary,
     question,
 )
 from assay.rules.rule import Facet, Rule, Script, Want, consent, needs
+from assay.rules.valid import valid
 from assay.verdict import Evidence
 
 READS = (
@@ -42,6 +44,7 @@ BODIES = (
     Malformed.EMPTY,
     Malformed.DEEP,
     Malformed.SCALAR,
+    Malformed.HUGE,
 )
 #: Later than this, data may have changed between two names of a method.
 RECENT = timedelta(minutes=5)
@@ -57,6 +60,14 @@ class Params:
     grant: Operation | None
     owners: tuple[str, ...]
     states: tuple[eligibility.Params, ...]
+    contract: Contract
+
+    @property
+    def life(self) -> requests.Life | None:
+        """What is around the request that the operation is about, if it is about one."""
+        if not self.operation.request:
+            return None
+        return requests.life_of(self.contract, self.operation)
 
 
 def parse(clause: Clause, contract: Contract) -> Params:
@@ -67,6 +78,7 @@ def parse(clause: Clause, contract: Contract) -> Params:
         grant=params.granting(clause, contract),
         owners=script.owners(contract, operation),
         states=eligibility.states(contract),
+        contract=contract,
     )
 
 
@@ -80,6 +92,8 @@ def bends(p: Params) -> tuple[Malformed, ...]:
 def facets(p: Params) -> tuple[Facet, ...]:
     """One facet for answering, one for the names, one or two for bad input."""
     psu = needs(Capability.PSU) | consent(p.grant, p.operation)
+    if p.operation.request:
+        psu |= needs(Capability.WRITE)
     out = [Facet(id="answers", asks="a valid call is answered", scenario="answers", needs=psu)]
     if p.operation.aliases and p.operation.lists:
         out.append(
@@ -120,7 +134,7 @@ def _identifier(p: Params) -> tuple[Want, ...]:
 
 def price(p: Params, scenario: str) -> int:
     """Count the calls of a scenario."""
-    first = 1 if p.grant else 0
+    first = making.before(p.operation) if p.operation.request else 1 if p.grant else 0
     match scenario:
         case "answers":
             return first + 1
@@ -132,6 +146,11 @@ def price(p: Params, scenario: str) -> int:
 
 def probe(p: Params, scenario: str) -> Script:
     """Call plainly; then by every name; or bent in every way between two plain calls."""
+    if p.operation.request:
+        _, plain_call = yield from making.ready(p.contract, p.operation)
+        if plain_call is not None:
+            yield from _bent(p, plain_call) if scenario == "malformed" else script.send(plain_call)
+        return
     now = yield from script.clock()
     entries = script.days_before(now.date(), 1, 2, 3)
     psu = yield from script.arrange(
@@ -169,6 +188,9 @@ def _bent(p: Params, call: Call) -> Script:
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge plain answers, agreement of the names, and reactions to bent calls."""
+    if p.life is not None:
+        yield from _requests(p.life, p.operation, history)
+        return
     subjects = history.subjects
     consents = Consents(grant=p.grant)
     controlled: set[str] = set()
@@ -192,6 +214,23 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
                 yield _answers(exchange)
         else:
             yield from _agree(exchange, shown.get(question(call)))
+
+
+def _requests(life: requests.Life, operation: Operation, history: History) -> Iterator[Evidence]:
+    """Judge calls about requests: the valid ones, and the bent ones beside an accepted one."""
+    book = requests.Book(life=life)
+    controlled: set[str] = set()
+    for event in history.events:
+        if isinstance(event, Exchange) and event.call.operation == operation.id:
+            call = event.call
+            if call.malformed:
+                if call.subject in controlled:
+                    yield from _judge_bent(event, call.malformed)
+            elif ordinary(call):
+                controlled |= {call.subject} if event.accepted else set()
+                if event.accepted or valid(life, operation, event, book):
+                    yield _answers(event)
+        book.note(event)
 
 
 def _sound(p: Params, exchange: Exchange, subject: Subject | None, consents: Consents) -> bool:

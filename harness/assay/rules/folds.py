@@ -108,6 +108,11 @@ def plain(call: Call) -> bool:
     return not (call.follow or call.malformed or call.credentials or call.mode)
 
 
+def ordinary(call: Call) -> bool:
+    """Whether a call is a first question with nothing bent, in whatever mode."""
+    return not (call.follow or call.malformed or call.credentials)
+
+
 def bare(call: Call, operation: Operation) -> bool:
     """Whether a call asks nothing beyond what the method needs: no range, no page size."""
     return plain(call) and call.arguments.keys() <= {operation.about, operation.grants}

@@ -8,13 +8,13 @@ off the host.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urljoin, urlsplit
 
 from assay.history import Call, History, Holding, Indeterminate
 from assay.model import Capability, Clause, Contract, Operation, Party
-from assay.rules import params, script
-from assay.rules.folds import AGREES, DISAGREES
+from assay.rules import making, params, script
+from assay.rules.folds import AGREES, DISAGREES, must_be_served, ordinary, question
 from assay.rules.rule import Facet, Rule, Script, Want, consent, needs
 from assay.verdict import Evidence, Standing
 
@@ -31,6 +31,11 @@ class Params:
     operations: tuple[Operation, ...]
     grant: Operation | None
     contract: Contract
+    every_host: bool = False
+
+
+#: The facet and the scenario of the target's other hosts.
+EVERY = "every-host"
 
 
 def parse(clause: Clause, contract: Contract) -> Params:
@@ -39,17 +44,20 @@ def parse(clause: Clause, contract: Contract) -> Params:
         operations=params.operations(clause, contract),
         grant=params.granting(clause, contract),
         contract=contract,
+        every_host=clause.params.get("every-host") is True,
     )
 
 
 def facets(p: Params) -> tuple[Facet, ...]:
-    """One facet an operation."""
-    return tuple(
+    """One facet an operation, and one for the target's other hosts."""
+    out = tuple(
         Facet(
             id=f"{operation.id}-links",
             asks=f"every link in an answer of {operation.id} stays on the host",
             scenario=operation.id,
-            needs=needs(Capability.PSU) | (consent(p.grant) if operation.about else needs()),
+            needs=needs(Capability.PSU)
+            | (consent(p.grant) if operation.about else needs())
+            | needs(*([Capability.WRITE] if operation.request else [])),
             wants=(
                 Want(
                     operation=operation.id,
@@ -60,17 +68,41 @@ def facets(p: Params) -> tuple[Facet, ...]:
         )
         for operation in p.operations
     )
+    if not p.every_host:
+        return out
+    writes = needs(*([Capability.WRITE] if p.operations[0].request else []))
+    return (
+        *out,
+        Facet(
+            id=EVERY,
+            asks="every host of the target answers",
+            scenario=EVERY,
+            needs=needs(Capability.PSU, Capability.HOSTS) | writes,
+        ),
+    )
 
 
 def price(p: Params, scenario: str) -> int:
     """Count the calls: consent where it is about something, and the question."""
+    if scenario == EVERY:
+        return 2 + (making.before(p.operations[0]) if p.operations[0].request else 0)
+    request = next((one for one in p.operations if one.id == scenario and one.request), None)
+    if request:
+        return 1 + making.before(request)
     about = next(one.about for one in p.operations if one.id == scenario)
     return 2 if about and p.grant else 1
 
 
 def probe(p: Params, scenario: str) -> Script:
     """Own enough for a second page, and read the first."""
+    if scenario == EVERY:
+        yield from _every(p)
+        return
     operation = next(one for one in p.operations if one.id == scenario)
+    if operation.request:
+        _, call = yield from making.ready(p.contract, operation)
+        yield from making.maybe(call)
+        return
     today = (yield from script.clock()).date()
     owners = script.owners(p.contract, operation)
     if operation.about:
@@ -89,6 +121,20 @@ def probe(p: Params, scenario: str) -> Script:
             arguments=script.arguments(operation, key),
         )
     )
+
+
+def _every(p: Params) -> Script:
+    """Call the first operation on the host that is chosen, and on another."""
+    operation = p.operations[0]
+    if operation.request:
+        _, call = yield from making.ready(p.contract, operation)
+    else:
+        psu = yield from script.customer("psu", script.roots(p.contract)[0].id, None)
+        arguments = script.arguments(operation, psu.owns[0].key)
+        call = Call(operation=operation.id, subject="psu", arguments=arguments)
+    yield from making.maybe(call)
+    if call is not None:
+        yield from making.maybe(replace(call, host=0, deviation="on another host of the target"))
 
 
 def host(url: str) -> str:
@@ -111,6 +157,8 @@ def _absolute(base: str, link: str) -> str:
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every answer that carries links."""
     named = {operation.id for operation in p.operations}
+    if p.every_host:
+        yield from _hosts(p, history)
     for exchange in history.exchanges:
         wire = exchange.wire
         known = not isinstance(exchange.outcome, Indeterminate)
@@ -128,6 +176,20 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
             else f"{len(hosts)} links, all there",
             exchanges=(exchange.n,),
         )
+
+
+def _hosts(p: Params, history: History) -> Iterator[Evidence]:
+    """Judge calls on another host whose twin was accepted on the chosen one."""
+    known: set[tuple[str, ...]] = set()
+    for exchange in history.exchanges:
+        call = exchange.call
+        if not ordinary(call) or call.operation not in {one.id for one in p.operations}:
+            continue
+        asked = (*question(call), str(call.mode))
+        if call.host is None and exchange.accepted:
+            known.add(asked)
+        elif call.host is not None and asked in known:
+            yield must_be_served(EVERY, exchange, "every host answers alike")
 
 
 RULE = Rule(

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from assay.history import Call, Exchange, History, Holding
 from assay.model import Capability, Clause, Contract, Operation, Party
-from assay.rules import params, script
+from assay.rules import making, params, script
 from assay.rules.calendar import DAY, ORDINARY, WEEKDAYS, at, length, never_shorter, next_day
 from assay.rules.folds import AGREES, DISAGREES, UNCLEAR, describe, failed, plain
 from assay.rules.rule import Facet, Rule, Script, needs
@@ -35,6 +35,7 @@ class Params:
     operation: Operation
     owner: str
     zone: ZoneInfo | None
+    contract: Contract
 
     @property
     def spans(self) -> timedelta:
@@ -64,6 +65,7 @@ def parse(clause: Clause, contract: Contract) -> Params:
         operation=params.operation(clause, contract),
         owner=script.roots(contract)[0].id,
         zone=contract.zone,
+        contract=contract,
     )
 
 
@@ -79,6 +81,8 @@ def windows(contract: Contract) -> tuple[Params, ...]:
 def facets(p: Params) -> tuple[Facet, ...]:
     """Just before, just after, on other days, and after the short night."""
     clock = needs(Capability.PSU, Capability.CLOCK, Capability.ZONE)
+    if p.operation.request:
+        clock |= needs(Capability.WRITE)
     return tuple(
         Facet(
             id=id_,
@@ -98,7 +102,8 @@ def facets(p: Params) -> tuple[Facet, ...]:
 
 def price(p: Params, scenario: str) -> int:
     """Count the calls: the control, and one at each instant."""
-    return 5 if scenario == "week" else 2
+    first = making.before(p.operation) if p.operation.request else 0
+    return first + (5 if scenario == "week" else 2)
 
 
 def probe(p: Params, scenario: str) -> Script:
@@ -118,16 +123,23 @@ def probe(p: Params, scenario: str) -> Script:
             opens, closes = opens + 7 * DAY, closes + 7 * DAY
         middle = opens + HOUR
         instants = [middle - DAY, opens - BREATH, closes + BREATH, middle + DAY]
-    psu = yield from script.arrange("psu", Holding(resource=p.owner))
-    call = Call(
-        operation=p.operation.id,
-        subject="psu",
-        arguments=script.arguments(p.operation, psu.owns[0].key),
-    )
+    call = yield from _ready(p)
+    if call is None:
+        return
     yield from script.send(call)
     for instant in instants:
         yield from script.clock(instant)
         yield from script.send(call)
+
+
+def _ready(p: Params) -> script.Part[Call | None]:
+    if p.operation.request:
+        _, ready = yield from making.ready(p.contract, p.operation)
+        return ready
+    psu = yield from script.arrange("psu", Holding(resource=p.owner))
+    key = psu.owns[0].key
+    arguments = script.arguments(p.operation, key)
+    return Call(operation=p.operation.id, subject="psu", arguments=arguments)
 
 
 def _facet(p: Params, instant: datetime) -> str | None:

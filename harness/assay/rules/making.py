@@ -25,9 +25,9 @@ from assay.history import (
     Subject,
     Withdraw,
 )
-from assay.model import Json, Operation
+from assay.model import Contract, Json, Operation
 from assay.rules import script
-from assay.rules.requests import Life
+from assay.rules.requests import Life, life_of
 from assay.rules.script import Part, send
 
 #: How many days from now a request is put off to, where it is put off at all.
@@ -132,6 +132,29 @@ def sign(made: Exchange, how: Authorise = SIGN) -> Part[Authorised | None]:
     if not isinstance(reply, Authorised):
         raise TypeError("a signature is answered by what became of it")
     return reply
+
+
+def ready(
+    contract: Contract, operation: Operation, name: str = "psu"
+) -> Part[tuple[Subject, Call | None]]:
+    """Bring about whatever a plain valid call of an operation takes, and return the call.
+
+    It makes a request first where the operation is about one: see `before`.
+    """
+    life = life_of(contract, operation)
+    psu = yield from customer(life, name)
+    if operation.makes:
+        return psu, request(life, psu)
+    made = yield from send(request(life, psu, life.changeable if operation.changes else None))
+    call = about(operation, made)
+    if call is not None and operation.changes:
+        call = replace(call, varied=life.changed)
+    return psu, call
+
+
+def before(operation: Operation) -> int:
+    """Return how many calls `ready` makes."""
+    return 0 if operation.makes else 1
 
 
 def inquire() -> Part[Effects]:

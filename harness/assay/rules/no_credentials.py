@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from assay.history import Call, History, Holding
 from assay.model import Capability, Clause, Contract, Operation, Party
-from assay.rules import params, script
-from assay.rules.folds import must_be_refused, served
+from assay.rules import making, params, script
+from assay.rules.folds import must_be_refused, ordinary
 from assay.rules.rule import Facet, Rule, Script, Want, consent, needs
 from assay.verdict import Evidence
 
@@ -23,6 +23,7 @@ class Params:
 
     operations: tuple[Operation, ...]
     owner: str
+    contract: Contract
 
 
 def parse(clause: Clause, contract: Contract) -> Params:
@@ -30,6 +31,7 @@ def parse(clause: Clause, contract: Contract) -> Params:
     return Params(
         operations=params.operations(clause, contract),
         owner=script.roots(contract)[0].id,
+        contract=contract,
     )
 
 
@@ -40,7 +42,9 @@ def facets(p: Params) -> tuple[Facet, ...]:
             id=operation.id,
             asks=f"{operation.id} is refused with the customer's credentials alone",
             scenario=operation.id,
-            needs=needs(Capability.PSU, Capability.CREDENTIALS) | consent(operation),
+            needs=needs(Capability.PSU, Capability.CREDENTIALS)
+            | consent(operation)
+            | needs(*([Capability.WRITE] if operation.request else [])),
             wants=(Want(operation=operation.id, feature="credentials"),),
         )
         for operation in p.operations
@@ -49,18 +53,25 @@ def facets(p: Params) -> tuple[Facet, ...]:
 
 def price(p: Params, scenario: str) -> int:
     """Count the calls: the control and the deviation."""
-    return 2
+    operation = next(one for one in p.operations if one.id == scenario)
+    return 2 + (making.before(operation) if operation.request else 0)
 
 
 def probe(p: Params, scenario: str) -> Script:
     """Call properly, then with the customer's credentials instead."""
     operation = next(one for one in p.operations if one.id == scenario)
-    psu = yield from script.arrange("psu", Holding(resource=p.owner))
-    call = Call(
-        operation=operation.id,
-        subject="psu",
-        arguments=script.arguments(operation, psu.owns[0].key),
-    )
+    if operation.request:
+        _, ready = yield from making.ready(p.contract, operation)
+        if ready is None:
+            return
+        call = ready
+    else:
+        psu = yield from script.arrange("psu", Holding(resource=p.owner))
+        call = Call(
+            operation=operation.id,
+            subject="psu",
+            arguments=script.arguments(operation, psu.owns[0].key),
+        )
     yield from script.send(call)
     yield from script.send(
         replace(
@@ -73,7 +84,11 @@ def probe(p: Params, scenario: str) -> Script:
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every call with credentials whose proper twin was answered."""
-    known = served(history)
+    known = {
+        (one.call.subject, one.call.operation)
+        for one in history.exchanges
+        if one.accepted and one.call.present and ordinary(one.call)
+    }
     named = {operation.id for operation in p.operations}
     for exchange in history.exchanges:
         call = exchange.call

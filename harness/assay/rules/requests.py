@@ -56,6 +56,26 @@ class Life:
         """The mode of a plain request: the first that the contract names."""
         return self.create.modes[0] if self.create.modes else None
 
+    @property
+    def changeable(self) -> str | None:
+        """A mode whose requests can be changed, if the contract names one."""
+        only = [params.texts(one, "only") for one in self._clauses("modification")]
+        due = self.create.due.modes if self.create.due else ()
+        return next((modes[0] for modes in (*only, due) if modes), self.mode)
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """An argument that a plain change names: one that asks for no day."""
+        day = self.change.due.argument if self.change and self.change.due else None
+        day = day or (self.create.due.argument if self.create.due else None)
+        named = self.change.arguments if self.change else ()
+        return tuple(one for one in named if one != day)[:1]
+
+    def _clauses(self, kind: str) -> Iterator[Clause]:
+        for clause in self.contract.clauses:
+            if clause.kind == kind and clause.params["request"] == self.request.id:
+                yield clause
+
     def due(self, mode: str | None) -> bool:
         """Whether a request of this mode is put off to a day."""
         due = self.create.due
@@ -86,6 +106,11 @@ def life(contract: Contract, request: str) -> Life:
         owner=roots[0].id if roots else "",
         contract=contract,
     )
+
+
+def life_of(contract: Contract, operation: Operation) -> Life:
+    """Return the life of the request that an operation makes, shows, changes or ends."""
+    return life(contract, operation.request or "")
 
 
 def of_clause(clause: Clause, contract: Contract) -> Life:
@@ -216,6 +241,10 @@ class Book:
             case _:
                 pass
         return None
+
+    def known(self, key: str) -> Request | None:
+        """Return the request that has a key, if it was made in this history."""
+        return self._known.get(key)
 
     def _effects(self, done: tuple[Effect, ...]) -> None:
         for request in self._known.values():

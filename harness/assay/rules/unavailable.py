@@ -1,4 +1,4 @@
-"""`unavailable`: a method is not offered, with or without a consent.
+"""`unavailable`: a method is not offered, with or without a consent or a signature.
 
 Any refusal will do, for documents seldom say which; an empty list is no refusal.
 The control is another method, which must answer the same customer in the trial.
@@ -7,17 +7,18 @@ The control is another method, which must answer the same customer in the trial.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from assay.history import Call, History, Holding
+from assay.history import Call, Exchange, History, Holding
 from assay.model import Capability, Clause, Contract, Operation, Party
-from assay.rules import params, script
+from assay.rules import making, params, requests, script
 from assay.rules.consents import Consents
-from assay.rules.folds import DISAGREES, must_be_refused, plain, served
-from assay.rules.rule import Facet, Rule, Script, needs
+from assay.rules.folds import DISAGREES, must_be_refused, ordinary, plain, served
+from assay.rules.rule import Facet, Rule, Script, Want, needs
 from assay.verdict import Evidence
 
 WITHOUT, WITH = "refused-without-consent", "refused-with-consent"
+UNSIGNED, SIGNED = "refused-before-signing", "refused-after-signing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +29,7 @@ class Params:
     control: Operation
     grant: Operation | None
     owner: str
+    life: requests.Life | None = None
 
 
 def parse(clause: Clause, contract: Contract) -> Params:
@@ -37,11 +39,14 @@ def parse(clause: Clause, contract: Contract) -> Params:
         control=params.operation(clause, contract, "control"),
         grant=params.granting(clause, contract),
         owner=script.roots(contract)[0].id,
+        life=requests.of_clause(clause, contract) if "request" in clause.params else None,
     )
 
 
 def facets(p: Params) -> tuple[Facet, ...]:
-    """One facet before any consent, one after, where there is such a thing."""
+    """One facet before any consent or signature, one after, where there is such a thing."""
+    if p.life is not None:
+        return _of_request(p.life)
     out = [
         Facet(
             id=WITHOUT,
@@ -62,13 +67,38 @@ def facets(p: Params) -> tuple[Facet, ...]:
     return tuple(out)
 
 
+def _of_request(life: requests.Life) -> tuple[Facet, ...]:
+    write = needs(Capability.PSU, Capability.WRITE)
+    approval = Want(operation=life.create.id, feature="approval")
+    return (
+        Facet(
+            id=UNSIGNED,
+            asks="it is refused before the request is signed",
+            scenario="unsigned",
+            needs=write,
+        ),
+        Facet(
+            id=SIGNED,
+            asks="it is refused after the request is signed",
+            scenario="signed",
+            needs=write | needs(Capability.SCA),
+            wants=(approval,),
+        ),
+    )
+
+
 def price(p: Params, scenario: str) -> int:
     """Count the calls of a scenario."""
+    if p.life is not None:
+        return 3 if scenario == "unsigned" else 4
     return 2 if scenario == "without" else 3
 
 
 def probe(p: Params, scenario: str) -> Script:
     """Call the control, then the method."""
+    if p.life is not None:
+        yield from _ask_of_request(p, p.life, scenario)
+        return
     psu = yield from script.arrange("psu", Holding(resource=p.owner))
     key = psu.owns[0].key
     if scenario == "with":
@@ -85,8 +115,22 @@ def probe(p: Params, scenario: str) -> Script:
     )
 
 
+def _ask_of_request(p: Params, life: requests.Life, scenario: str) -> Script:
+    psu = yield from making.customer(life)
+    made = yield from script.send(making.request(life, psu))
+    if scenario == "signed":
+        yield from making.sign(made)
+    yield from making.maybe(making.about(p.control, made))
+    call = making.about(p.operation, made)
+    if call is not None:
+        yield from script.send(replace(call, deviation="a method that is not offered"))
+
+
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every call of the method by a customer whom the control has answered."""
+    if p.life is not None:
+        yield from _check_of_request(p, p.life, history)
+        return
     known = served(history)
     consents = Consents(grant=p.grant)
     for exchange in history.exchanges:
@@ -101,6 +145,28 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
             # Offered is offered; but a refusal must be known to be before or after.
             if judged.agreement is DISAGREES or sure or not perhaps:
                 yield judged
+
+
+def _check_of_request(p: Params, life: requests.Life, history: History) -> Iterator[Evidence]:
+    """Judge every call of the method about a request of which the control was answered."""
+    book = requests.Book(life=life)
+    known: set[str] = set()
+    for event in history.events:
+        book.note(event)
+        if not isinstance(event, Exchange) or not ordinary(event.call):
+            continue
+        call = event.call
+        if call.operation == p.control.id and event.accepted:
+            known.add(str(call.arguments.get(p.control.about or "")))
+        key = str(call.arguments.get(p.operation.about or ""))
+        request = book.known(key)
+        if call.operation != p.operation.id or request is None or key not in known:
+            continue
+        facet = SIGNED if request.signed or request.done else UNSIGNED
+        judged = must_be_refused(facet, event, "the method is not available")
+        # Who stopped on the way may have signed or not; offered is offered all the same.
+        if judged.agreement is DISAGREES or request.signed or not request.signings:
+            yield judged
 
 
 RULE = Rule(

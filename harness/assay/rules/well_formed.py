@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assay.history import Call, Exchange, History, Holding, Subject
 from assay.model import Capability, Clause, Contract, Operation, Party
-from assay.rules import params, script
+from assay.rules import making, params, script
 from assay.rules.folds import AGREES, DISAGREES, UNCLEAR
 from assay.rules.rule import Facet, Rule, Script, consent, needs
 from assay.verdict import Evidence
@@ -43,7 +43,9 @@ def facets(p: Params) -> tuple[Facet, ...]:
             id=id_,
             asks=asks,
             scenario="each",
-            needs=needs(Capability.PSU) | consent(p.grant, *p.operations),
+            needs=needs(Capability.PSU)
+            | consent(p.grant, *p.operations)
+            | needs(*([Capability.WRITE] if any(one.request for one in p.operations) else [])),
         )
         for id_, asks in (
             ("json", "every body that is declared as JSON is well-formed JSON"),
@@ -54,6 +56,9 @@ def facets(p: Params) -> tuple[Facet, ...]:
 
 def price(p: Params, scenario: str) -> int:
     """Count the calls: each operation once for every owner, one refusal."""
+    requests = [one for one in p.operations if one.request]
+    if requests:
+        return sum(1 + making.before(one) for one in requests) + 1
     asked = sum(
         len(script.owners(p.contract, one)) if one.about else 1
         for one in p.operations
@@ -68,6 +73,10 @@ def _guarded(p: Params) -> Operation | None:
 
 def probe(p: Params, scenario: str) -> Script:
     """Provoke a refusal, then call every operation about everything."""
+    requests = [one for one in p.operations if one.request]
+    if requests:
+        yield from _requests(p, requests)
+        return
     today = (yield from script.clock()).date()
     entries = script.days_before(today, 1, 2)
     psu = yield from script.arrange(
@@ -98,6 +107,20 @@ def probe(p: Params, scenario: str) -> Script:
                     arguments=script.arguments(operation, key),
                 )
             )
+
+
+def _requests(p: Params, operations: list[Operation]) -> Script:
+    """Call everything about requests, each for a customer of its own; and once wrongly."""
+    call = None
+    for n, operation in enumerate(operations):
+        _, call = yield from making.ready(p.contract, operation, f"psu-{n + 1}")
+        yield from making.maybe(call)
+    if call is not None:
+        about = next((one.about for one in operations if one.id == call.operation), None)
+        wrong = {**call.arguments, about or "": "nothing-that-exists"}
+        yield from script.send(
+            replace(call, arguments=wrong, deviation="about something that does not exist")
+        )
 
 
 def _first(p: Params, operation: Operation, psu: Subject) -> str:

@@ -12,7 +12,7 @@ from assay.sandbox.reading import credentials_in
 from assay.sandbox.wire import Request
 from assay.sandbox.world import Registry, Session
 
-__all__ = ["recognise"]
+__all__ = ["by_basic", "recognise"]
 
 
 def recognise(request: Request, registry: Registry, honours: frozenset[Approach]) -> Session | None:
@@ -22,7 +22,7 @@ def recognise(request: Request, registry: Registry, honours: frozenset[Approach]
         case "bearer" if "token" in honours:
             return registry.by_token(rest.strip())
         case "basic" if "basic" in honours:
-            return _by_basic(rest, registry)
+            return by_basic(rest, registry)
         case "" if "body" in honours:
             found = credentials_in(request.body)
             return registry.by_login(*found) if found else None
@@ -30,7 +30,8 @@ def recognise(request: Request, registry: Registry, honours: frozenset[Approach]
             return None
 
 
-def _by_basic(encoded: str, registry: Registry) -> Session | None:
+def by_basic(encoded: str, registry: Registry) -> Session | None:
+    """Find whom a login and password belong to, packed as HTTP does (RFC 7617)."""
     try:
         login, _, password = b64decode(encoded).decode().partition(":")
     except ValueError:

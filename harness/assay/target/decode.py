@@ -72,9 +72,9 @@ def decode(wire: Wire, body: Json, operation: Operation, profile: Profile) -> Ou
     items = _all(body, binding)
     outcomes = profile.outcomes
     if _any(outcomes.unavailable, wire, body, items):
-        return Unavailable(leaked=items or ())
+        return Unavailable(leaked=_leaked(items, binding))
     if _any(outcomes.rejected, wire, body, items):
-        return Rejected(leaked=items or ())
+        return Rejected(leaked=_leaked(items, binding))
     if _any(outcomes.accepted, wire, body, items):
         return _accepted(wire, body, items, binding)
     if wire.status in SERVER_ERRORS:
@@ -129,6 +129,13 @@ def _matches(matcher: Matcher, wire: Wire, body: Json, items: tuple[Item, ...] |
 def same(one: Json, other: Json) -> bool:
     """Whether two JSON values are the same; `true` is not 1, as it is in Python."""
     return one == other and isinstance(one, bool) is isinstance(other, bool)
+
+
+def _leaked(items: tuple[Item, ...] | None, binding: OperationBinding) -> tuple[Item, ...]:
+    """Return what a refusal shows all the same; an error's own words are no request."""
+    if binding.one is None:
+        return items or ()
+    return tuple(one for one in items or () if one.key or one.state or one.fields)
 
 
 def _all(body: Json, binding: OperationBinding) -> tuple[Item, ...] | None:

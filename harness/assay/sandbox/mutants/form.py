@@ -10,14 +10,16 @@ from dataclasses import replace
 from assay.sandbox.mutants.mutant import Change, answering, breaking
 from assay.sandbox.wire import OPERATIONS, Answer, Operation
 
-__all__ = ["FORM"]
+__all__ = ["FORM", "as_text", "cut_off"]
 
 
-def _cut_off(answer: Answer) -> Answer:
+def cut_off(answer: Answer) -> Answer:
+    """Leave the last brace out."""
     return replace(answer, body=json.dumps(answer.body).encode("ascii")[:-1])
 
 
-def _as_text(answer: Answer) -> Answer:
+def as_text(answer: Answer) -> Answer:
+    """Say that it is plain text."""
     return replace(answer, media="text/plain; charset=utf-8")
 
 
@@ -35,7 +37,7 @@ FORM = (
             f"form.{operation}-cut-off",
             "well-formed/json",
             f"{operation}: the answer lacks its last brace",
-            _accepted(operation, _cut_off),
+            _accepted(operation, cut_off),
         )
         for operation in OPERATIONS
     ),
@@ -44,7 +46,7 @@ FORM = (
             f"form.{operation}-as-text",
             "well-formed/media-type",
             f"{operation}: the answer is JSON and says text/plain",
-            _accepted(operation, _as_text),
+            _accepted(operation, as_text),
         )
         for operation in OPERATIONS
     ),

@@ -62,6 +62,8 @@ class PaymentPolicies:
 
     #: maintenance
     closed: Closed
+    #: redirect-only: does a customer's login and password do for a provider's token?
+    honours_credentials: bool
     #: host: is this host answered?
     serves: Callable[[str], bool]
     #: host: links stay on the host that was called.
@@ -204,6 +206,7 @@ _PLACES: tuple[PaymentPlace, ...] = ("create-self", "create-approval", "read-sel
 #: The bank of the document.
 SOUND_PAYMENTS = PaymentPolicies(
     closed=monday_night,
+    honours_credentials=False,
     serves=_any_host,
     links=MappingProxyType(dict.fromkeys(_PLACES, same_everywhere)),
     fields=FIELDS,

@@ -6,6 +6,7 @@ A method that is down is 500 or 503 and never a refusal, which could be one of m
 from collections.abc import Callable
 from dataclasses import replace
 
+from assay.sandbox.mutants.form import as_text, cut_off
 from assay.sandbox.mutants.mutant import Mutant
 from assay.sandbox.mutants.payments.change import breaking_pis
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation
@@ -39,6 +40,30 @@ def _answers(on: PaymentOperation, fault: str, status: int) -> Callable[[str, st
         return status if (operation, field, way) == (on, "body", fault) else 400
 
     return malformed
+
+
+def _is_long(id: str) -> bool:
+    return len(id) > 1_000  # noqa: PLR2004
+
+
+def _is_unprintable(id: str) -> bool:
+    return not id.isprintable()
+
+
+def _stumbles(over: Callable[[str], bool]) -> Callable[[str], Answer]:
+    def absent(id: str) -> Answer:
+        return error(500, "out of order") if over(id) else _SOUND.absent["read"](id)
+
+    return absent
+
+
+def _misformed(
+    on: PaymentOperation, altered: Callable[[Answer], Answer]
+) -> Callable[[PaymentOperation | None, Answer], Answer]:
+    def respond(operation: PaymentOperation | None, answer: Answer) -> Answer:
+        return altered(answer) if operation == on and answer.status < 300 else answer  # noqa: PLR2004
+
+    return respond
 
 
 def _empty(id: str) -> Answer:
@@ -89,17 +114,46 @@ AVAILABLE_FAULTS = (
         "create answers 500 to a huge body",
         malformed=_answers("create", "size", 500),
     ),
-    breaking_pis(
-        "available.create-takes-text",
-        "payments.create/refuses-malformed",
-        "a payment that is plain text is accepted, and nothing is created",
-        malformed=_answers("create", "text", 201),
+    *(
+        breaking_pis(
+            f"available.{operation}-takes-{name}",
+            f"payments.{operation}/refuses-malformed",
+            f"{operation} accepts a body that is {says}, and nothing comes of it",
+            malformed=_answers(operation, fault, 201),
+        )
+        for operation in ("create", "modify")
+        for name, fault, says in (("text", "text", "plain text"), ("half", "truncated", "cut off"))
     ),
     breaking_pis(
-        "available.create-takes-half",
-        "payments.create/refuses-malformed",
-        "a payment that is cut off is accepted, and nothing is created",
-        malformed=_answers("create", "truncated", 201),
+        "available.read-500-on-a-long-id",
+        "payments.read/survives-malformed",
+        "read answers 500 when the identifier is very long",
+        absent=put(_SOUND.absent, read=_stumbles(_is_long)),
+    ),
+    breaking_pis(
+        "available.read-500-on-control-characters",
+        "payments.read/survives-malformed",
+        "read answers 500 when the identifier has control characters",
+        absent=put(_SOUND.absent, read=_stumbles(_is_unprintable)),
+    ),
+    *(
+        breaking_pis(
+            f"form.{operation}-{name}",
+            f"well-formed/{facet}",
+            f"{operation}: the answer {says}",
+            respond=_misformed(operation, altered),
+        )
+        for operation in _OPERATIONS
+        for name, facet, says, altered in (
+            ("cut-off", "json", "lacks its last brace", cut_off),
+            ("as-text", "media-type", "is JSON and says text/plain", as_text),
+        )
+    ),
+    breaking_pis(
+        "credentials.basic-for-create",
+        "redirect-only/create-payment",
+        "login and password create a payment",
+        honours_credentials=True,
     ),
     breaking_pis(
         "read.loses-reference",

@@ -51,16 +51,11 @@ def _first_form(host: str) -> bool:
     return not (host.startswith("www.") and host.endswith(".live.bank.example"))
 
 
-def _second_form(host: str) -> bool:
-    """Answer all but the first form of host."""
-    return not (host.startswith("www.") and host.endswith(".live.sandbox.example"))
-
-
 _FACETS: tuple[tuple[PaymentPlace, str], ...] = (
-    ("create-self", "create-links"),
-    ("create-approval", "approval-link"),
-    ("read-self", "read-links"),
-    ("modify-self", "modify-links"),
+    ("create-self", "create-payment-links"),
+    ("create-approval", "create-payment-links"),
+    ("read-self", "read-payment-links"),
+    ("modify-self", "modify-payment-links"),
 )
 _TYPES: tuple[tuple[PaymentType, str], ...] = (
     ("immediate", "immediate"),
@@ -115,14 +110,8 @@ SCOPE_FAULTS = (
     ),
     breaking_pis(
         "host.first-form-only",
-        "host/both-forms",
+        "host/every-host",
         "the host of the bank's own domain is not served",
         serves=_first_form,
-    ),
-    breaking_pis(
-        "host.second-form-only",
-        "host/both-forms",
-        "the host of the domain of interfaces is not served",
-        serves=_second_form,
     ),
 )
