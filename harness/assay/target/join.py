@@ -12,11 +12,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import cast
 from urllib.parse import urlsplit
 
 from assay.errors import InputError, Problem, did_you_mean
+from assay.files.load import load
 from assay.model import Capability, Contract, Operation
 from assay.obligation import Obligation, obligations
+from assay.parse import find_contract
 from assay.rules.rule import Want
 from assay.target.profile import OperationBinding, Profile, ScaKind, Waiver
 
@@ -129,15 +132,23 @@ def _operations(bound: Sequence[Bound], profile: Profile) -> Iterator[Problem]:
         yield from _unknown(profile, name, "arguments", binding.arguments, names)
         yield from _unknown(profile, name, "modes", binding.modes, operation.modes)
         yield from _unknown(profile, name, "values", binding.values, operation.disclosures)
-    # What it spells for a contract that is not run now cannot be told from a slip.
-    elsewhere = profile.contracts - {each.contract.id for each in bound}
-    for name in () if elsewhere else profile.operations.keys() - known.keys():
+    unknown = profile.operations.keys() - known.keys()
+    for name in sorted(unknown - _elsewhere(profile, bound) if unknown else unknown):
         yield _problem(
             profile,
             f"operations.{name}",
             f"operations.{name}: no contract of this run has such an operation",
             did_you_mean(name, known),
         )
+
+
+def _elsewhere(profile: Profile, bound: Sequence[Bound]) -> frozenset[str]:
+    """Return the operations that the file spells for contracts that are not run now."""
+    names: set[str] = set()
+    for contract in sorted(profile.contracts - {each.contract.id for each in bound}):
+        operations = load(find_contract(contract)).data.get("operations")
+        names |= cast("dict[str, object]", operations).keys()
+    return frozenset(names)
 
 
 def _unknown(

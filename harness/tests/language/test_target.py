@@ -251,7 +251,7 @@ def test_another_base_url() -> None:
         ("world: {kind: roles, roles: {a: {owns: [{resource: r, key: 7}]}}}", 't.yaml:5: world.roles.a.owns[0].key: expected its key in quotes, found 7 (write it in quotes: "7")'),
         ("world: {kind: roles, roles: {a: {owns: [{resource: r, key: k, entries: [{key: e, on: 2026-13-01}]}]}}}", "t.yaml:5: world.roles.a.owns[0].entries[0].on: there is no day '2026-13-01' (for example 2026-12-31)"),
         ("world: {kind: control, url: control}", "t.yaml:5: world.url: expected an http or https URL (for example https://sandbox.bank.example/v1)"),
-        ("world: {kind: control, offers: [clocks]}", "t.yaml:5: world.offers[0]: expected psu, two-psu, consent, batch, clock, roster, zone, credentials or entries, found 'clocks' (did you mean 'clock'?)"),
+        ("world: {kind: control, offers: [clocks]}", "t.yaml:5: world.offers[0]: expected psu, two-psu, consent, batch, clock, roster, zone, credentials, entries, write, segments, registrations, providers, banks, effects, direct-access, sca, screens or hosts, found 'clocks' (did you mean 'clock'?)"),
         ("auth: {kind: bearer, token: hunter2}", "t.yaml:5: auth.token: a secret never stands in a file (name an environment variable instead: `token_env: BANK_TOKEN`)"),
         ("timeout: 0", "t.yaml:5: timeout: expected a number of seconds, above 0 and at most 600, found 0"),
         ("enviroment: live", "t.yaml:5: enviroment: unknown key 'enviroment' (did you mean 'environment'?)"),

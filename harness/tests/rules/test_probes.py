@@ -122,6 +122,7 @@ def test_the_available_probe_bends_between_two_plain_calls():
         Malformed.EMPTY,
         Malformed.DEEP,
         Malformed.SCALAR,
+        Malformed.HUGE,
     } == {call.malformed for call in calls[1:-1]}
 
 

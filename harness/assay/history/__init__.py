@@ -1,0 +1,91 @@
+"""What happened: steps a probe asks for, and the events they became.
+
+A probe yields `Step`s; the driver performs them and records `Event`s; a check
+sees a `History` and nothing else. No I/O, no clock and no judgement here.
+"""
+
+from __future__ import annotations
+
+from assay.history.events import (
+    Advanced,
+    Authorised,
+    Effect,
+    Effects,
+    Ending,
+    Entry,
+    Event,
+    Exchange,
+    History,
+    Lacking,
+    Owned,
+    Registered,
+    Reply,
+    Subject,
+    Withdrawn,
+)
+from assay.history.outcomes import (
+    Accepted,
+    Cause,
+    Indeterminate,
+    Item,
+    Outcome,
+    Rejected,
+    State,
+    Unavailable,
+    Wire,
+)
+from assay.history.steps import (
+    Advance,
+    Arrange,
+    Authorise,
+    Call,
+    Code,
+    Decision,
+    Holding,
+    Inquire,
+    Lack,
+    Malformed,
+    Register,
+    Step,
+    Withdraw,
+)
+
+__all__ = [
+    "Accepted",
+    "Advance",
+    "Advanced",
+    "Arrange",
+    "Authorise",
+    "Authorised",
+    "Call",
+    "Cause",
+    "Code",
+    "Decision",
+    "Effect",
+    "Effects",
+    "Ending",
+    "Entry",
+    "Event",
+    "Exchange",
+    "History",
+    "Holding",
+    "Indeterminate",
+    "Inquire",
+    "Item",
+    "Lack",
+    "Lacking",
+    "Malformed",
+    "Outcome",
+    "Owned",
+    "Register",
+    "Registered",
+    "Rejected",
+    "Reply",
+    "State",
+    "Step",
+    "Subject",
+    "Unavailable",
+    "Wire",
+    "Withdraw",
+    "Withdrawn",
+]

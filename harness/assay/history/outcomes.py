@@ -1,0 +1,108 @@
+"""What an answer means, and what went over the wire, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from enum import Enum
+from typing import TypeAlias
+
+from assay.model import Json
+
+
+class State(Enum):
+    """Where a request stands, in the four words that rules know."""
+
+    OPEN = "open"
+    DONE = "done"
+    REJECTED = "rejected"
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One element of an answer's list, or the one thing that the answer shows.
+
+    `fields` are by the contract's names; `on` is its date and `state` where it stands,
+    where the target says so and the profile knows where and how.
+    """
+
+    resource: str | None = None
+    key: str | None = None
+    on: date | None = None
+    state: State | None = None
+    fields: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """The target did what was asked. `items` is None when nothing is listed.
+
+    `approval` is the link to the screens where the customer signs.
+    """
+
+    items: tuple[Item, ...] | None = None
+    values: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    next: str | None = None
+    approval: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected:
+    """The target refused; `leaked` are items found in the refusal all the same."""
+
+    leaked: tuple[Item, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unavailable:
+    """The target says that it does not offer this at all."""
+
+    leaked: tuple[Item, ...] = ()
+
+
+class Cause(Enum):
+    """Why an answer says nothing of the contract, and so whom to ask."""
+
+    SERVER = "the target failed"
+    TRANSPORT = "no answer came"
+    BINDING = "the profile does not know this answer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Indeterminate:
+    """Nobody can tell what the target did."""
+
+    cause: Cause
+    why: str
+
+
+Outcome: TypeAlias = Accepted | Rejected | Unavailable | Indeterminate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wire:
+    """What went over the wire, for the record and for judging well-formedness.
+
+    Bodies are bytes as sent and received (bounded by the client); `status` 0
+    means that no answer came.
+    """
+
+    method: str
+    url: str
+    request_headers: tuple[tuple[str, str], ...] = ()
+    request_body: bytes = b""
+    status: int = 0
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+    truncated: bool = False
+    links: tuple[str, ...] = ()
+
+    @property
+    def media_type(self) -> str:
+        """The declared media type in lower case without parameters, or ''."""
+        for name, value in self.headers:
+            if name.lower() == "content-type":
+                return value.partition(";")[0].strip().lower()
+        return ""

@@ -1,0 +1,271 @@
+"""The kinds that speak of methods, where the methods make, show, change or end requests."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from building import AT, FAILED, GONE, LOST, NO, ODD, UNKNOWN, ask
+from orders import (
+    DONE,
+    KEY,
+    OPEN,
+    Ending,
+    cancel,
+    check,
+    effects,
+    history,
+    make,
+    modify,
+    payer,
+    read,
+    ruled,
+    shown,
+    sign,
+)
+
+from assay.history import Advanced, Malformed, Owned, Subject
+from assay.rules import making
+
+ANSWERS = [
+    (NO, "disagrees"),
+    (GONE, "disagrees"),
+    (FAILED, "disagrees"),
+    (UNKNOWN, "unclear"),
+    (LOST, "unclear"),
+    (ODD, "unclear"),
+]
+
+
+# -- available ----------------------------------------------------------------------
+@pytest.mark.parametrize(("came", "says"), [(shown(), "agrees"), *ANSWERS])
+def test_a_valid_request_must_be_taken(came, says):
+    """A refusal or failure breaks it; a time-out or unknown credentials leave it open."""
+    assert [f"answers {says} 1"] == check("payments.create", payer(), make(came))
+
+
+@pytest.mark.parametrize(
+    ("event", "customer"),
+    [
+        (make(NO, chargeBearer="SHAR"), payer()),
+        (make(NO, currency="USD"), payer()),
+        (make(NO, amount=""), payer()),
+        (make(NO, creditorAccount=None), payer()),
+        (make(NO, without=["categoryPurpose"]), payer()),
+        (make(NO, mode="instant"), payer()),
+        (make(NO, mode="deferred"), payer()),
+        (make(NO, debtorAccount="B9"), payer()),
+        (make(NO), payer("other")),
+        (make(NO), payer(segment="corporate")),
+        (
+            make(NO),
+            Subject(
+                name="psu",
+                now=AT,
+                owns=(Owned(key="A1", resource="account", traits={"savings": True}),),
+            ),
+        ),
+    ],
+    ids=[
+        "wrong constant",
+        "wrong currency",
+        "empty",
+        "null",
+        "missing",
+        "another mode",
+        "no day",
+        "not owned",
+        "nobody known",
+        "not served",
+        "not eligible",
+    ],
+)
+def test_a_request_that_may_be_refused_convicts_nobody(event, customer):
+    """What is known to speak against a request makes its refusal no evidence."""
+    assert [] == check("payments.create", customer, event)
+
+
+def test_a_request_that_is_taken_answers_whatever_speaks_against_it():
+    """Too lenient is another clause's matter; here the method answered."""
+    assert ["answers agrees 1"] == check("payments.create", payer(), make(chargeBearer="SHAR"))
+
+
+@pytest.mark.parametrize(("came", "says"), [(shown(), "agrees"), *ANSWERS])
+def test_a_request_can_be_read(came, says):
+    """Its maker is answered about it."""
+    assert [f"answers {says} 2"] == check("payments.read", payer(), make(), read(came))
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [read(NO)],
+        [make(NO), read(NO)],
+        [make(LOST), read(NO)],
+        [make(), read(NO, key="P2")],
+        [make(provider="one"), read(NO, provider="two")],
+    ],
+    ids=["unknown", "refused", "lost", "another", "another's"],
+)
+def test_what_was_never_made_need_not_be_read(events):
+    """Only what surely exists, and is the caller's own, must be answered."""
+    assert [] == check("payments.read", payer(), *events)
+
+
+DEFERRED = make(mode="deferred", date="2026-09-19")
+
+
+@pytest.mark.parametrize(("came", "says"), [(shown(), "agrees"), *ANSWERS])
+def test_a_request_that_can_be_changed_must_be(came, says):
+    """One that is put off, open, and not signed takes a change."""
+    events = payer(), DEFERRED, modify(came, amount="1.00")
+    assert [f"answers {says} 2"] == check("payments.modify", *events)
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [make(), modify(NO, amount="1.00")],
+        [DEFERRED, sign(), modify(NO, amount="1.00")],
+        [DEFERRED, sign(Ending.STOPPED), modify(NO, amount="1.00")],
+        [DEFERRED, cancel(), modify(NO, amount="1.00")],
+        [DEFERRED, cancel(LOST), modify(NO, amount="1.00")],
+        [DEFERRED, read(shown(state=DONE)), modify(NO, amount="1.00")],
+        [DEFERRED, read(shown(state=None)), modify(NO, at=AT + timedelta(days=3), amount="1.00")],
+    ],
+    ids=["at once", "signed", "half signed", "cancelled", "perhaps cancelled", "done", "late"],
+)
+def test_a_change_that_may_be_refused_convicts_nobody(events):
+    """What has happened to a request may stand in the way."""
+    assert [] == check("payments.modify", payer(), *events)
+
+
+@pytest.mark.parametrize(
+    ("came", "says"),
+    [(NO, "agrees"), (FAILED, "disagrees"), (LOST, "unclear"), (shown("P2"), "agrees")],
+)
+def test_a_malformed_request_needs_a_control(came, says):
+    """It must be survived, and is judged beside a request that was taken."""
+    bent = make(came)
+    bent = replace(bent, call=replace(bent.call, malformed=Malformed.DEEP))
+    assert [f"survives-malformed {says} 2"] == check("payments.create", payer(), make(), bent)[1:]
+    assert [] == check("payments.create", payer(), make(NO, mode="instant"), bent)
+
+
+def test_an_unreadable_request_must_be_refused():
+    """Text is no request, whatever the answer says."""
+    bent = make(shown("P2"))
+    bent = replace(bent, call=replace(bent.call, malformed=Malformed.NOT_JSON))
+    said = check("payments.create", payer(), make(), bent)
+    assert ["survives-malformed agrees 2", "refuses-malformed disagrees 2"] == said[1:]
+
+
+# -- unavailable ---------------------------------------------------------------------
+def confirm(came, key="P1"):
+    return ask("confirm-payment", came, arguments={KEY: key})
+
+
+def offered(*events):
+    return check("payments.confirmation", payer(), *events)
+
+
+@pytest.mark.parametrize(
+    ("came", "says"),
+    [(NO, "agrees"), (GONE, "agrees"), (shown(), "disagrees"), (LOST, "unclear")],
+)
+def test_a_method_that_is_not_there_is_refused_before_and_after(came, says):
+    """Which of the two it is, the signature tells."""
+    assert [f"refused-before-signing {says} 3"] == offered(make(), read(), confirm(came))
+    assert [f"refused-after-signing {says} 4"] == offered(make(), sign(), read(), confirm(came))
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [make(), confirm(NO)],
+        [make(), read(NO), confirm(NO)],
+        [make(), read(), confirm(NO, key="P2")],
+        [make(), read(), sign(Ending.STOPPED), confirm(NO)],
+    ],
+    ids=["no control", "refused control", "another request", "perhaps signed"],
+)
+def test_a_refusal_that_shows_nothing(events):
+    """Who refuses everything does not pass, nor is a doubtful signature one or the other."""
+    assert [] == offered(*events)
+
+
+def test_offered_is_offered_also_to_one_who_may_have_signed():
+    """An accepted call is a fault on either side of the signature."""
+    events = make(), read(), sign(Ending.STOPPED), confirm(shown())
+    assert ["refused-before-signing disagrees 4"] == offered(*events)
+
+
+def test_what_the_world_carried_out_was_signed():
+    """Effects tell as much as a signature does."""
+    said = offered(make(), read(), sign(Ending.STOPPED), effects("P1"), confirm(shown()))
+    assert ["refused-after-signing disagrees 4"] == said
+
+
+# -- no-credentials, host-affinity, maintenance-window --------------------------------
+def test_credentials_do_not_make_a_request():
+    """The control is the same request, properly authorised, in whatever mode."""
+    bent = make(shown("P2"))
+    bent = replace(bent, call=replace(bent.call, credentials=True))
+    assert ["create-payment disagrees 2"] == check("redirect-only", payer(), make(), bent)
+    assert [] == check("redirect-only", payer(), make(NO), bent)
+
+
+@pytest.mark.parametrize(("came", "says"), [(shown("P2"), "agrees"), (NO, "disagrees")])
+def test_every_host_answers_what_the_first_one_does(came, says):
+    """The same call on another host is judged where the first host took it."""
+    other = make(came, host=0)
+    assert [f"every-host {says} 2"] == check("host", payer(), make(), other)
+    assert [] == check("host", payer(), make(NO), other)
+    assert [] == check("host", payer(), make(mode="deferred"), other)
+
+
+def test_reading_outside_the_window_must_be_answered():
+    """A request that was read before is read again just after the window."""
+    after = AT.replace(day=21, hour=6, minute=1)
+    said = check("maintenance", payer(), make(), read(), read(FAILED, at=after))
+    assert ["after disagrees 3"] == said
+
+
+# -- what the probes do ----------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("clause", "scenario"),
+    [
+        ("payments.create", "answers"),
+        ("payments.read", "malformed"),
+        ("payments.modify", "malformed"),
+        ("payments.confirmation", "unsigned"),
+        ("payments.confirmation", "signed"),
+        ("host", "every-host"),
+        ("host", "modify-payment"),
+        ("maintenance", "week"),
+        ("redirect-only", "create-payment"),
+    ],
+)
+def test_a_probe_stops_where_no_request_is_made(clause, scenario):
+    """A target that refuses the request leaves nothing to ask about, and that is no fault of ours."""
+    rule, params = ruled(clause)
+    script = rule.probe(params, scenario)
+    step, calls = next(script), 0
+    while True:
+        reply = payer()
+        if hasattr(step, "operation"):
+            calls += 1
+            reply = history(make(NO)).exchanges[0]
+        elif hasattr(step, "to"):
+            reply = Advanced(now=step.to or AT)
+        try:
+            step = script.send(reply)
+        except StopIteration:
+            break
+    assert 1 <= calls <= rule.price(params, scenario)
+
+
+def test_the_key_of_a_request_is_that_of_its_answer():
+    """Nothing is known of a request that was not accepted."""
+    (made, refused) = history(make(shown("P7")), make(NO)).exchanges
+    assert ("P7", None) == (making.key_of(made), making.key_of(refused))
+    assert OPEN is made.item.state
