@@ -30,7 +30,9 @@ from assay.report.value import (
 )
 from assay.verdict import Standing
 
-_EVENTS = frozenset({"subject", "advanced", "exchange"})
+_EVENTS = frozenset(
+    {"subject", "advanced", "exchange", "effects", "registered", "withdrawn", "lacking"}
+)
 _FINDINGS = (Standing.VIOLATES, Standing.INDETERMINATE)
 
 Key = tuple[str, int]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from assay.sandbox.control import PREFIX, answer_control
 from assay.sandbox.demo import DEMO_PROVIDERS, DEMO_TOKENS, open_demo
 from assay.sandbox.edge import answer_third_party, send
-from assay.sandbox.payments.edge import PAYMENT_PATHS, answer_payments
+from assay.sandbox.payments.urls import PAYMENT_PATHS
 from assay.sandbox.policies import SOUND, Policies
 from assay.sandbox.world import Registry
 
@@ -36,6 +36,9 @@ def make_app(policies: Policies = SOUND, base_url: str | None = None) -> "WSGIAp
         if path.startswith(PREFIX):
             answer = answer_control(environ, policies, registry)
         elif path.startswith(PAYMENT_PATHS):
+            # Loaded with the first payment: account information does without.
+            from assay.sandbox.payments.edge import answer_payments  # noqa: PLC0415
+
             answer = answer_payments(environ, policies, registry)
         else:
             answer = answer_third_party(environ, policies, registry, base)

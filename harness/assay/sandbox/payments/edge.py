@@ -21,6 +21,7 @@ from assay.sandbox.payments.reading import Unfit
 from assay.sandbox.payments.screens import draw, ending
 from assay.sandbox.payments.service import PAYMENT_METHODS, PaymentCall, PaymentRefused
 from assay.sandbox.payments.signing import begin, look, submit
+from assay.sandbox.payments.urls import PAYMENT_PATHS
 from assay.sandbox.policies import Policies
 from assay.sandbox.reading import BODY_LIMIT
 from assay.sandbox.wire import Answer, error
@@ -29,10 +30,7 @@ from assay.sandbox.world import Registry, World
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
-__all__ = ["PAYMENT_PATHS", "answer_payments"]
-
-#: What the paths of this half begin with.
-PAYMENT_PATHS = ("/payment-requests", "/consent-approval/", "/signing/")
+__all__ = ["answer_payments"]
 
 _METHODS: tuple[tuple[str, str, PaymentOperation], ...] = (
     ("POST", "/payment-requests", "create"),

@@ -1,4 +1,4 @@
-"""Which texts are absolute http(s) URLs that a customer can be sent to.
+"""Which texts are absolute http(s) URLs that a customer can be sent to; and our own paths.
 
 Only what RFC 3986 allows in a URL, so that nothing in it can end a header or a content
 policy, and with no user name, which would only deceive whoever reads it. Not about
@@ -7,7 +7,10 @@ whether anybody answers there.
 
 import re
 
-__all__ = ["is_absolute_url", "origin"]
+__all__ = ["PAYMENT_PATHS", "is_absolute_url", "origin"]
+
+#: What the paths of this half of the bank begin with.
+PAYMENT_PATHS = ("/payment-requests", "/consent-approval/", "/signing/")
 
 _URL = re.compile(
     r"(?P<origin>https?://(?:[0-9A-Za-z_.-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]{1,5}))?)"
