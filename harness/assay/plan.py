@@ -14,7 +14,7 @@ from typing import Any
 from assay.model import Capability, Contract
 from assay.obligation import UNSPECIFIED, Obligation, Ruled, apply_rules
 from assay.target.join import Bound, capabilities, spelt
-from assay.target.profile import Profile
+from assay.target.profile import Profile, ScaKind
 from assay.verdict import Standing
 
 #: What would unblock an obligation that needs a capability the target lacks.
@@ -67,7 +67,10 @@ class Planned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """One probe in one world, and the obligations that it can settle."""
+    """One probe in one world, and the obligations that it can settle.
+
+    `signed` says that one of these takes a signature.
+    """
 
     id: str
     contract: str
@@ -75,21 +78,31 @@ class Trial:
     scenario: str
     settles: tuple[Obligation, ...]
     calls: int
+    signed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """All obligations in order, and the trials that will be held."""
+    """All obligations in order, and the trials that will be held.
+
+    `person` says that a person signs: trials for which nobody is needed come first.
+    """
 
     items: tuple[Planned, ...]
     trials: tuple[Trial, ...]
     ruled: dict[str, dict[str, Ruled]]
     contracts: dict[str, Contract]
+    person: bool = False
 
     @property
     def calls(self) -> int:
         """What the whole run costs in calls."""
         return sum(trial.calls for trial in self.trials)
+
+    @property
+    def signed(self) -> int:
+        """How many trials take signatures; how many they take, only holding them tells."""
+        return sum(trial.signed for trial in self.trials)
 
 
 def plan(
@@ -109,11 +122,13 @@ def plan(
             for obligation in each.obligations
             if select(obligation)
         ]
+    person = profile.sca.kind is ScaKind.MANUAL
     return Plan(
         items=tuple(items),
-        trials=_trials(items),
+        trials=_trials(items, person=person),
         ruled=ruled,
         contracts={each.contract.id: each.contract for each in bound},
+        person=person,
     )
 
 
@@ -153,12 +168,13 @@ def _unspelt(otherwise: Standing, where: str) -> str:
     return f"needs {where} in the profile"
 
 
-def _trials(items: Iterable[Planned]) -> tuple[Trial, ...]:
+def _trials(items: Iterable[Planned], *, person: bool) -> tuple[Trial, ...]:
     gathered: dict[str, list[Planned]] = {}
     for item in items:
         if item.fate is Fate.ASK:
             gathered.setdefault(item.obligation.trial, []).append(item)
-    return tuple(_trial(id_, settled) for id_, settled in gathered.items())
+    trials = [_trial(id_, settled) for id_, settled in gathered.items()]
+    return tuple(sorted(trials, key=lambda one: person and one.signed))
 
 
 def _trial(id_: str, settled: list[Planned]) -> Trial:
@@ -170,6 +186,7 @@ def _trial(id_: str, settled: list[Planned]) -> Trial:
         scenario=first.scenario,
         settles=tuple(one.obligation for one in settled),
         calls=settled[0].calls,
+        signed=any(Capability.SCA in one.obligation.needs for one in settled),
     )
 
 
@@ -182,4 +199,4 @@ def script_of(plan_: Plan, trial: Trial) -> tuple[Ruled, Any]:
 def restrict(plan_: Plan, ids: Collection[str]) -> Plan:
     """Return the part of a plan that is about these obligations."""
     items = tuple(one for one in plan_.items if one.obligation.id in ids)
-    return replace(plan_, items=items, trials=_trials(items))
+    return replace(plan_, items=items, trials=_trials(items, person=plan_.person))

@@ -19,6 +19,7 @@ from assay.parse import find_contract, parse_contract
 from assay.plan import Fate, Plan, plan
 from assay.run.conduct import Session, conduct
 from assay.run.journal import Journal
+from assay.run.redact import Careless
 from assay.run.stage import set_up
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS, NEUTRAL, PIS_MUTANTS, PIS_NEUTRAL, Mutant, Neutral
@@ -118,7 +119,9 @@ def try_bank(
 
     stage = set_up(profile, seed=seed, bank=bank)
     try:
-        result = conduct(Session(plan=reference, stage=stage, journal=Journal(out=None)))
+        result = conduct(
+            Session(plan=reference, stage=stage, journal=Journal(out=None, redactor=Careless()))
+        )
     finally:
         stage.close()
     if result.faults:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -24,6 +25,7 @@ from assay.plan import Plan, Planned, restrict
 from assay.prepare import Prepared, markers, prepare
 from assay.run.conduct import OPEN, Options, Session
 from assay.run.journal import Journal
+from assay.run.sca.person import Plain
 from assay.run.stage import set_up
 from assay.verdict import Exit, Standing, Verdict
 
@@ -45,6 +47,8 @@ def install(config: pytest.Config) -> None:
         prepared = prepare(contracts, target)
     except AssayError as error:
         raise pytest.UsageError(*str(error).splitlines()) from None
+    if prepared.plan.person and getattr(config.option, "numprocesses", None):
+        raise pytest.UsageError("one person signs (sca: manual): leave -n away")
     for name in sorted({mark for one in prepared.plan.items for mark in markers(one.obligation)}):
         config.addinivalue_line("markers", f"{name}: obligations of this kind, contract or level")
     config.addinivalue_line("markers", "discharges(*kinds): the rule kinds that a suite asserts")
@@ -55,6 +59,19 @@ def kinds_of(function: object) -> frozenset[str]:
     """Return the rule kinds that a test function says it discharges."""
     marks = cast("list[pytest.Mark]", getattr(function, "pytestmark", []))
     return frozenset(kind for mark in marks if mark.name == "discharges" for kind in mark.args)
+
+
+@dataclass(frozen=True, slots=True)
+class Uncaptured(Plain):
+    """Speaks to a person past whatever pytest does with output."""
+
+    config: pytest.Config
+
+    def tell(self, text: str) -> None:
+        """Write on lines of its own: pytest is in the middle of one."""
+        manager: Any = self.config.pluginmanager.getplugin("capturemanager")
+        with manager.global_and_fixture_disabled() if manager else nullcontext():
+            Plain.tell(self, f"\n{text}")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -86,14 +103,17 @@ class Suites:
         )
 
     @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Put last what a person is needed for, and leave all else as it is."""
+        plan = self.prepared.plan
+        signed = {one.id for trial in plan.trials if trial.signed for one in trial.settles}
+        if plan.person:
+            items.sort(key=lambda item: _obligation(item) in signed)
+
+    @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Fix the plan to what is selected, and begin the record."""
-        callspecs = [getattr(item, "callspec", None) for item in session.items]
-        chosen = {
-            spec.params["planned"].obligation.id
-            for spec in callspecs
-            if spec is not None and "planned" in spec.params
-        }
+        chosen = set(filter(None, map(_obligation, session.items)))
         if session.config.option.collectonly or not chosen:
             return
         forgotten = {one.obligation.id for one in self.prepared.plan.items} - self.claimed
@@ -120,6 +140,7 @@ class Suites:
             )
         except AssayError as error:
             raise pytest.UsageError(*str(error).splitlines()) from None
+        stage.person = Uncaptured(self.config)
         session = Session(
             plan=plan,
             stage=stage,
@@ -173,6 +194,8 @@ class Suites:
                 self.session.close()
             else:
                 self.session.abort("pytest ended before every obligation was judged")
+        if self.session is not None:
+            self.session.stage.close()
         faults = self.session.faults if self.session else []
         if session.exitstatus == pytest.ExitCode.OK:
             if faults:
@@ -194,6 +217,12 @@ class Suites:
             terminalreporter.write_line(
                 f"incomplete: {self.open_musts} musts could not be verified (pytest -rs says why)"
             )
+
+
+def _obligation(item: pytest.Item) -> str:
+    """Return the obligation that an item is about, if it is about one."""
+    params = getattr(getattr(item, "callspec", None), "params", {})
+    return params["planned"].obligation.id if "planned" in params else ""
 
 
 def _marks(obligation: Obligation) -> Iterator[pytest.MarkDecorator]:

@@ -53,12 +53,16 @@ def text(plan: Plan, verbose: bool = False) -> Iterator[str]:
     ):
         items = list(group)
         yield from _clause(items, verbose)
+        if verbose:
+            yield from _explained(plan, items[0])
     asked = [one for one in plan.items if one.fate is Fate.ASK]
     yield ""
     yield (
         f"{len(plan.items)} obligations: {len(asked)} will be asked in {len(plan.trials)} trials "
         f"and {plan.calls} calls"
     )
+    if plan.person and plan.signed:
+        yield f"up to {plan.signed} trials need a person who signs; they come last"
     for fate in (Fate.UNVERIFIED, Fate.NOT_APPLICABLE, Fate.UNSPECIFIED):
         count = sum(one.fate is fate for one in plan.items)
         if count:
@@ -82,6 +86,15 @@ def _clause(items: Sequence[Planned], verbose: bool) -> Iterator[str]:
         if verbose:
             one = item.obligation
             yield f"      {one.asks if one.kind != one.clause else one.says}"
+
+
+def _explained(plan: Plan, item: Planned) -> Iterator[str]:
+    """Yield what the kind of a clause derived from it, if it tells."""
+    one = item.obligation
+    applied = plan.ruled[one.contract].get(one.clause)
+    if applied is not None and applied.rule.explain is not None:
+        for line in applied.rule.explain(applied.params).splitlines():
+            yield f"    {line}".rstrip()
 
 
 def _line(item: Planned, *, first_of_trial: bool) -> str:

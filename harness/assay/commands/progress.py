@@ -1,4 +1,4 @@
-"""Live progress: a bar on a terminal, nothing elsewhere.
+"""Live progress: a bar on a terminal, nothing elsewhere; and words to a person who signs.
 
 The bar counts calls, which the plan knows beforehand.
 """
@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from assay.plan import Trial
 from assay.run.conduct import Session
+from assay.run.sca.person import Plain
 
 
 class Progress:
@@ -21,6 +22,7 @@ class Progress:
         self._shown = sys.stderr.isatty() and not quiet
         self._bar: Any = None
         self._task: Any = None
+        self._says = ""
 
     def __enter__(self) -> Self:
         if self._shown:
@@ -45,6 +47,7 @@ class Progress:
             self._bar.start()
             self._task = self._bar.add_task("", total=self._session.plan.calls)
             self._session.on_exchange = self._advance
+        self._session.stage.person = self
         return self
 
     def _advance(self) -> None:
@@ -52,8 +55,24 @@ class Progress:
 
     def on_trial(self, trial: Trial) -> None:
         """Show which trial is being held."""
+        self._says = f"{trial.contract}/{trial.clause}"
+        self._describe(self._says)
+
+    def tell(self, text: str) -> None:
+        """Say something to a person, above the bar; also where nothing else is said."""
+        if self._bar is None:
+            Plain().tell(text)
+        else:
+            self._bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def left(self, seconds: float) -> None:
+        """Count down in place of what is being asked."""
+        minutes, rest = divmod(round(seconds), 60)
+        self._describe(f"waiting for you: {minutes}:{rest:02}" if seconds else self._says)
+
+    def _describe(self, text: str) -> None:
         if self._bar is not None:
-            self._bar.update(self._task, description=f"{trial.contract}/{trial.clause}")
+            self._bar.update(self._task, description=text)
 
     def __exit__(
         self,

@@ -126,10 +126,13 @@ class Ending(Enum):
 class Authorised:
     """Event: what became of a signature, numbered along with the exchanges.
 
-    `offered` are the factors in the contract's words, None where nobody saw them;
-    `screens` the kinds of screens that were filled in, in their order. `moments` are
-    those at which the customer did something, the last being the end; `redirected` is
-    where the browser was sent, off the screens. `wire` is the last page, without its body.
+    `offered` are the factors in the contract's words, None where nobody saw them, and
+    `unspelt` those of them that the profile does not spell: they stand there as on the
+    screens. `coded` says that the customer knew the code of the factor that was picked.
+    `screens` are the kinds of screens that were filled in, in their order. `moments` are
+    those at which the customer did something (opened a page, looked again, sent a form),
+    the last being the end; `redirected` is where the browser was sent, off the screens.
+    `wire` is the last page, without its body; `stuck` says that it leads nowhere.
     """
 
     n: int
@@ -139,6 +142,9 @@ class Authorised:
     offered: tuple[str, ...] | None = None
     screens: tuple[str, ...] = ()
     redirected: str | None = None
+    unspelt: tuple[str, ...] = ()
+    coded: bool = False
+    stuck: bool = False
     why: str = ""
     wire: Wire
     ms: float = 0.0

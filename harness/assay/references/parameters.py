@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 from assay.errors import did_you_mean
 from assay.files.document import Pointer
 from assay.files.finding import Finding
+from assay.references.conditions import when
 from assay.references.names import Raw, all_known, known
 
 __all__ = ["PARAMETERS"]
@@ -32,16 +33,25 @@ def _operation(at: Pointer, name: str, rule: Raw, raw: Raw) -> Iterator[Finding]
             yield at, f"the operation {name!r} is not available", hint
 
 
+#: How an operation can be about a request that was made.
+_ABOUT: Final = ("shows", "changes", "ends")
+
+
 def _operations(at: Pointer, names: list[str], rule: Raw, raw: Raw) -> Iterator[Finding]:
     yield from all_known(at, names, raw["operations"], "operation")
     for index, name in enumerate(names):
-        one = raw["operations"].get(name, {"about": ""})
+        one = raw["operations"].get(name)
+        if one is None:
+            continue
         if not one.get("available", True):
             hint = "only a rule of kind unavailable can be about it"
             yield (*at, index), f"the operation {name!r} is not available", hint
-        elif rule["kind"] == "consent-scope" and "about" not in one:
+        elif rule["kind"] in {"consent-scope", "addressed"} and "about" not in one:
             hint = f"add `about` to operations.{name}, or leave it out here"
             yield (*at, index), f"{name!r} is not asked about one thing", hint
+        elif rule["kind"] == "addressed" and rule["request"] not in map(one.get, _ABOUT):
+            hint = f"add `shows`, `changes` or `ends` to operations.{name}, or leave it out here"
+            yield (*at, index), f"{name!r} is about no {rule['request']!r}", hint
 
 
 def _grant(at: Pointer, name: str, _rule: Raw, raw: Raw) -> Iterator[Finding]:
@@ -94,6 +104,16 @@ def _mode(at: Pointer, name: str, rule: Raw, raw: Raw) -> Iterator[Finding]:
     one = raw["operations"].get(rule.get("operation")) or _makes(rule.get("request", ""), raw)
     if one:
         yield from known(at, name, one.get("modes", ()), "mode")
+        if rule["kind"] == "cancellation":
+            yield from _put_off(at, name, one)
+
+
+def _put_off(at: Pointer, name: str, makes: Raw) -> Iterator[Finding]:
+    """Find fault with a mode that leaves no time, for rules on what is done meanwhile."""
+    modes = makes.get("due", {}).get("modes", ())
+    if name in makes.get("modes", ()) and name not in modes:
+        hint = did_you_mean(name, modes) or "add it to the modes of `due`, if it is"
+        yield at, f"the mode {name!r} is put off to no day", hint
 
 
 def _value(at: Pointer, name: str, rule: Raw, raw: Raw) -> Iterator[Finding]:
@@ -113,16 +133,36 @@ def _makes(name: str, raw: Raw) -> Raw:
     return next((one for one in every.values() if one.get("makes") == name), {})
 
 
-def _request(at: Pointer, name: str, _rule: Raw, raw: Raw) -> Iterator[Finding]:
+def _request(at: Pointer, name: str, rule: Raw, raw: Raw) -> Iterator[Finding]:
     yield from known(at, name, raw["resources"], "resource")
-    if name in raw["resources"] and not _makes(name, raw):
+    makes = _makes(name, raw)
+    if name in raw["resources"] and not makes:
         yield at, f"no operation makes {name!r}", f"add `makes: {name}` to one"
+    elif makes and rule["kind"] == "return-address" and "returns" not in makes:
+        hint = "add `returns`, the argument with the address, to what makes it"
+        yield at, f"a {name} names no address to return to", hint
 
 
 def _fields(at: Pointer, names: list[str], rule: Raw, raw: Raw) -> Iterator[Finding]:
     one = _makes(rule.get("request", ""), raw)
     if one:
         yield from all_known(at, names, one.get("arguments", ()), "argument")
+    if one and rule["kind"] == "modification":
+        yield from _changed(at, names, rule, raw)
+
+
+def _changed(at: Pointer, names: list[str], rule: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find fault with arguments that a request has, and a change of it has not."""
+    every: Mapping[str, Raw] = raw["operations"]
+    request, known_ = rule["request"], _makes(rule["request"], raw).get("arguments", ())
+    change = next((one for one in every.values() if one.get("changes") == request), None)
+    if change is None:
+        yield at, f"no operation changes {request!r}", f"add `changes: {request}` to one"
+        return
+    for index, name in enumerate(names):
+        if name in known_ and name not in change.get("arguments", ()):
+            hint = "add it to the arguments of what changes it, or leave it out here"
+            yield (*at, index), f"{name!r} is no argument of a change", hint
 
 
 def _one_field(at: Pointer, name: str, rule: Raw, raw: Raw) -> Iterator[Finding]:
@@ -134,6 +174,45 @@ def _modes(at: Pointer, names: list[str], rule: Raw, raw: Raw) -> Iterator[Findi
     one = _makes(rule.get("request", ""), raw)
     if one and rule["kind"] != "segments":
         yield from all_known(at, names, one.get("modes", ()), "mode")
+        if rule["kind"] == "duplicate":
+            yield from _at_once(at, names, one)
+
+
+def _at_once(at: Pointer, names: list[str], makes: Raw) -> Iterator[Finding]:
+    """Find fault with modes in which nothing is carried out that could be repeated."""
+    for index, name in enumerate(names):
+        if name in makes.get("due", {}).get("modes", ()):
+            hint = "name modes in which it is carried out when it is signed"
+            yield (*at, index), f"the mode {name!r} is put off to a day", hint
+
+
+def _refuses(at: Pointer, names: list[str], rule: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find fault with traits that what a request is about cannot have."""
+    one = _makes(rule["request"], raw)
+    if not one:
+        return
+    if "owned" not in one:
+        hint = "add `owned`, the argument that names a thing of the customer's, to what makes it"
+        yield at, f"{rule['request']!r} is about nothing that the customer owns", hint
+        return
+    made = {each.get("makes") for each in raw["operations"].values()}
+    roots: Iterator[Raw] = (
+        each for name, each in raw["resources"].items() if "of" not in each and name not in made
+    )
+    owner: Raw = next(roots, {})
+    yield from all_known(at, names, owner.get("traits", {}), "trait")
+
+
+def _even(at: Pointer, value: Raw, rule: Raw, raw: Raw) -> Iterator[Finding]:
+    one = _makes(rule["request"], raw)
+    for name in value if one else ():
+        yield from known((*at, name), name, one.get("arguments", ()), "argument")
+
+
+def _only(at: Pointer, names: list[str], rule: Raw, raw: Raw) -> Iterator[Finding]:
+    yield from _modes(at, names, rule, raw)
+    for index, name in enumerate(names):
+        yield from _put_off((*at, index), name, _makes(rule["request"], raw))
 
 
 #: Every parameter that refers to something.
@@ -145,6 +224,7 @@ PARAMETERS: Final[Mapping[str, _Reference]] = {
     "resource": _resource,
     "resources": _resources,
     "hides": _traits,
+    "refuses": _refuses,
     "recent": _recent,
     "format": _format,
     "mode": _mode,
@@ -158,6 +238,8 @@ PARAMETERS: Final[Mapping[str, _Reference]] = {
     "served": _modes,
     "where-offered": _modes,
     "refused": _modes,
-    "only": _modes,
+    "even": _even,
+    "only": _only,
     "never": _modes,
+    "when": when,
 }

@@ -1,4 +1,4 @@
-"""How many calls of a day count against a quota: at least so many, at most so many.
+"""How many calls of a period count against a quota: at least so many, at most so many.
 
 Documents leave open what counts (page turns, refused calls, other names of a
 method), nobody knows whether a call that timed out was counted, and without a
@@ -8,73 +8,98 @@ be refused when the smaller one is used up, and served while the larger is not.
 
 from __future__ import annotations
 
-from collections import Counter
+from bisect import bisect_left, bisect_right, insort
+from collections import defaultdict
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from datetime import UTC, datetime
+from itertools import islice
 from typing import TypeAlias
-from zoneinfo import ZoneInfo
 
 from assay.history import Exchange
-from assay.rules.calendar import dates, within_a_day
 from assay.rules.folds import plain
+from assay.rules.periods import Period
 
-#: A subject, a method, and a key of the day.
-Slot: TypeAlias = tuple[str, str, date | datetime]
+#: A subject and a method.
+Pair: TypeAlias = tuple[str, str]
+#: Likewise under one of the method's names.
+Named: TypeAlias = tuple[Pair, int | None]
+#: Who used something up last, the last one at the end.
+Users: TypeAlias = defaultdict[str, dict[str, Named]]
 
 
 @dataclass(slots=True, kw_only=True)
 class Counts:
-    """The calls so far. `closed` is the day of the last refusal beyond the limit."""
+    """The calls so far. `closed` is when a call beyond the limit was last refused."""
 
     limit: int
-    zone: ZoneInfo | None
-    closed: dict[tuple[str, str], date] = field(default_factory=dict[tuple[str, str], date])
-    _least: Counter[tuple[Slot, int | None]] = field(
-        default_factory=Counter[tuple[Slot, int | None]]
+    period: Period
+    closed: dict[Pair, datetime] = field(default_factory=dict[Pair, datetime])
+    _sure: defaultdict[Named, list[datetime]] = field(
+        default_factory=lambda: defaultdict[Named, list[datetime]](list)
     )
-    _most: Counter[Slot] = field(default_factory=Counter[Slot])
-    _methods: dict[tuple[str, date | datetime], set[str]] = field(
-        default_factory=dict[tuple[str, date | datetime], set[str]]
+    _perhaps: defaultdict[Pair, list[datetime]] = field(
+        default_factory=lambda: defaultdict[Pair, list[datetime]](list)
     )
-    _subjects: dict[tuple[str, date | datetime], set[str]] = field(
-        default_factory=dict[tuple[str, date | datetime], set[str]]
-    )
+    _methods: Users = field(default_factory=lambda: Users(dict))
+    _subjects: Users = field(default_factory=lambda: Users(dict))
 
     def least(self, exchange: Exchange) -> int:
-        """Return how many calls surely count on the day of this one, under its name."""
-        return self._least[self._slot(exchange)]
+        """Return how many calls surely count in the period of this one, under its name."""
+        return self._counted(_named(exchange), moment(exchange))
+
+    def first(self, exchange: Exchange) -> datetime:
+        """Return when the first of these was made."""
+        made = self._sure[_named(exchange)]
+        return made[bisect_left(made, self.period.sure(moment(exchange)))]
 
     def most(self, exchange: Exchange) -> int:
-        """Return how many calls may count on the day of this one."""
-        call, days = exchange.call, dates(exchange.at, self.zone)
-        if self.zone is None:
-            days = tuple(days[0] - timedelta(days=n) for n in range(3))
-        return sum(self._most[call.subject, call.operation, day] for day in days)
+        """Return how many calls may count in the period of this one."""
+        made = self._perhaps[_named(exchange)[0]]
+        return len(made) - bisect_left(made, self.period.perhaps(moment(exchange)))
 
     def others(self, exchange: Exchange) -> str | None:
         """Return the facet that a first call bears on when something else is used up."""
-        call, day = exchange.call, within_a_day(exchange.at, self.zone)
-        if self._methods.get((call.subject, day), set()) - {call.operation}:
+        call, now = exchange.call, moment(exchange)
+        if self._used_up(self._methods[call.subject], call.operation, now):
             return "per-method"
-        if self._subjects.get((call.operation, day), set()) - {call.subject}:
+        if self._used_up(self._subjects[call.operation], call.subject, now):
             return "per-customer"
         return None
 
     def note(self, exchange: Exchange) -> None:
-        """Count a batch call."""
-        call, slot = exchange.call, self._slot(exchange)
-        if exchange.refused and self._least[slot] >= self.limit and self.zone:
-            today = exchange.at.astimezone(self.zone).date()
-            self.closed[call.subject, call.operation] = today
-        self._most[call.subject, call.operation, dates(exchange.at, self.zone)[0]] += 1
+        """Count a call."""
+        call, now, named = exchange.call, moment(exchange), _named(exchange)
+        if exchange.refused and self.least(exchange) >= self.limit and self.period.edged:
+            self.closed[named[0]] = now
+        insort(self._perhaps[named[0]], now)
         if exchange.accepted and plain(call):
-            self._least[slot] += 1
-        if self._least[slot] >= self.limit:
-            day_key = slot[0][2]
-            self._methods.setdefault((call.subject, day_key), set()).add(call.operation)
-            self._subjects.setdefault((call.operation, day_key), set()).add(call.subject)
+            insort(self._sure[named], now)
+        if self.least(exchange) >= self.limit:
+            _last(self._methods[call.subject], call.operation, named)
+            _last(self._subjects[call.operation], call.subject, named)
 
-    def _slot(self, exchange: Exchange) -> tuple[Slot, int | None]:
-        call = exchange.call
-        day = within_a_day(exchange.at, self.zone)
-        return (call.subject, call.operation, day), call.alias
+    def _counted(self, named: Named, now: datetime) -> int:
+        made = self._sure[named]
+        return bisect_right(made, now) - bisect_left(made, self.period.sure(now))
+
+    def _used_up(self, users: dict[str, Named], but: str, now: datetime) -> bool:
+        """Whether one of the last two, so that one is another, still has nothing left."""
+        return any(
+            name != but and self._counted(named, now) >= self.limit
+            for name, named in islice(reversed(users.items()), 2)
+        )
+
+
+def moment(exchange: Exchange) -> datetime:
+    """Return when a call was made, by a clock that is never turned back."""
+    return exchange.at.astimezone(UTC)
+
+
+def _named(exchange: Exchange) -> Named:
+    call = exchange.call
+    return (call.subject, call.operation), call.alias
+
+
+def _last(users: dict[str, Named], name: str, named: Named) -> None:
+    users.pop(name, None)
+    users[name] = named

@@ -1,26 +1,27 @@
-"""`quota`: so many calls a calendar day, without the customer, for every method.
+"""`quota`: so many calls a day or an hour, for every method.
 
-Per method: the first ones are served, the next is refused, the next local day
-serves again. Besides: still refused just before midnight and on the day that
+Per method: the first ones are served, the next is refused, the next period serves
+again. Besides: still refused just before the end of the period and on the day that
 lasts 25 hours, counted apart for each method and each customer. Only first pages
 are asked and no call is refused on the way, for documents leave open what else
-counts; every trial ends with attended calls, so that a method that answers
-nobody is not taken for a quota.
+counts. Where only calls without the customer count, every trial ends with attended
+ones, so that a method that answers nobody is not taken for a quota; where all count,
+what was never answered before is asked again in a later period.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, time
+from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from assay.history import Call, Exchange, History, Subject
 from assay.model import Capability, Clause, Contract, Operation, Party
 from assay.rules import params, script
-from assay.rules.calendar import DAY, ORDINARY, at, length, never_longer, next_day
+from assay.rules.calendar import ORDINARY, at, length, never_longer, next_day
 from assay.rules.consents import Consents
-from assay.rules.counts import Counts
+from assay.rules.counts import Counts, moment
 from assay.rules.folds import (
     answered,
     bare,
@@ -30,13 +31,16 @@ from assay.rules.folds import (
     must_be_served,
     question,
 )
+from assay.rules.periods import HOURS, Period, period
 from assay.rules.rule import Facet, Rule, Script, consent, needs
 from assay.verdict import Evidence
 
-#: Just after and just before a local midnight; both are on one side of UTC's.
-AFTER, BEFORE = time(0, 0, 30), time(23, 59, 30)
+#: So far from the end of a period is just before and just after it.
+MARGIN = timedelta(seconds=30)
 #: On the long day, 24 hours after its midnight have gone by and an hour is left.
 LONG, NOON = time(23, 30), time(12, 0)
+#: The scenarios at whose end something is asked for the first time.
+APART = frozenset({"per-method", "per-customer"})
 #: Why a first call is served, by the facet that it bears on.
 OTHERS = {
     "per-method": "only other methods are used up",
@@ -46,13 +50,31 @@ OTHERS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """The counted methods, how many calls, how consent is given, whose day."""
+    """The counted methods, how many calls, in what span, how consent is given.
+
+    `attended` says that calls count with the customer, too, and not only those without.
+    """
 
     operations: tuple[Operation, ...]
     limit: int
+    period: Period
+    attended: bool
     grant: Operation | None
     owner: str
-    zone: ZoneInfo | None
+
+    @property
+    def zone(self) -> ZoneInfo | None:
+        """Whose clock it is, if that is known."""
+        return self.period.zone
+
+    @property
+    def daily(self) -> bool:
+        """Whether it is by the calendar."""
+        return self.period.words is not HOURS
+
+    def controlled(self, scenario: str) -> bool:
+        """Whether a trial ends with calls that show that the methods do answer."""
+        return not self.attended or scenario in APART
 
 
 def parse(clause: Clause, contract: Contract) -> Params:
@@ -62,42 +84,39 @@ def parse(clause: Clause, contract: Contract) -> Params:
     return Params(
         operations=operations,
         limit=params.whole(clause, "limit"),
+        period=period(params.text(clause, "per"), contract.zone),
+        attended=params.maybe(clause, "counts") == "all",
         grant=params.granting(clause, contract),
         owner=script.owners(contract, about)[0],
-        zone=contract.zone,
     )
 
 
 def facets(p: Params) -> tuple[Facet, ...]:
-    """Three facets a method, and four on how counts are kept."""
-    batch = needs(Capability.PSU, Capability.BATCH) | consent(p.grant, *p.operations)
-    clock = batch | needs(Capability.CLOCK, Capability.ZONE)
+    """Three facets a method, and three or four on how counts are kept."""
+    words, names = p.period.words, [one.id for one in p.operations]
+    psu = needs(Capability.PSU) | consent(p.grant, *p.operations)
+    plain = psu if p.attended else psu | needs(Capability.BATCH)
+    clock = plain | needs(Capability.CLOCK, *([Capability.ZONE] if p.daily else []))
+    # Where all calls count, nothing but a later period can show that a method answers.
+    apart = clock if p.attended else plain
     ids = [
-        (f"{one.id}-served", f"the first {p.limit} calls a day are served", one.id, batch)
-        for one in p.operations
-    ]
-    ids += [
-        (f"{one.id}-refused", f"call {p.limit + 1} of a day is refused", one.id, batch)
-        for one in p.operations
-    ]
-    ids += [
-        (
-            f"{one.id}-next-day",
-            "the next calendar day serves again",
-            f"{one.id}-next-day",
-            clock,
-        )
-        for one in p.operations
-    ]
-    ids += [
-        ("before-midnight", "just before midnight it is still refused", "before-midnight", clock),
-        ("long-day", "a day of 25 hours is one day", "long-day", clock),
-        ("per-method", "each method has its own count", "per-method", batch),
+        *((f"{name}-served", _served(p), name, plain) for name in names),
+        *(
+            (f"{name}-refused", f"call {p.limit + 1} of {words.a} is refused", name, plain)
+            for name in names
+        ),
+        *(
+            (f"{name}-{words.next}", words.next_asks, f"{name}-{words.next}", clock)
+            for name in names
+        ),
+        (words.late, words.late_asks, words.late, clock),
+        *([("long-day", "a day of 25 hours is one day", "long-day", clock)] if p.daily else []),
+        ("per-method", "each method has its own count", "per-method", apart),
         (
             "per-customer",
             "each customer has an own count",
             "per-customer",
-            batch | needs(Capability.TWO_PSU),
+            apart | needs(Capability.TWO_PSU),
         ),
     ]
     return tuple(
@@ -112,19 +131,24 @@ def facets(p: Params) -> tuple[Facet, ...]:
     )
 
 
+def _served(p: Params) -> str:
+    return f"the first {p.limit} calls {p.period.words.a} are served"
+
+
 def price(p: Params, scenario: str) -> int:
-    """Count the calls: consent, batch calls, attended controls."""
-    first, many = (1 if p.grant else 0), len(p.operations)
+    """Count the calls: consent, those that count, controls."""
+    first, many, words = (1 if p.grant else 0), len(p.operations), p.period.words
+    each = 1 if p.controlled(scenario) else 0
     match scenario:
-        case "before-midnight" | "long-day":
-            return first + many * (p.limit + 2) + many
+        case words.late | "long-day":
+            return first + many * (p.limit + 2) + many * each
         case "per-method":
-            return first + many * p.limit + many
+            return first + many * p.limit + many * each
         case "per-customer":
-            return 2 * first + many * (p.limit + 1) + 2 * many
+            return 2 * first + many * (p.limit + 1) + 2 * many * each
         case _:
-            turn = 2 if scenario.endswith("-next-day") else 1
-            return first + p.limit + turn + 1
+            turn = 2 if scenario.endswith(f"-{words.next}") else 1
+            return first + p.limit + turn + each
 
 
 def _calls(p: Params, psu: Subject, *, present: bool) -> dict[str, Call]:
@@ -141,46 +165,73 @@ def _calls(p: Params, psu: Subject, *, present: bool) -> dict[str, Call]:
 
 
 def probe(p: Params, scenario: str) -> Script:
-    """Use a count up, cross or approach midnight, and end with attended calls."""
+    """Use a count up, cross or approach the end of the period, and end with controls."""
     if scenario == "long-day" and not (yield from _to_the_long_day(p)):
         return
+    if scenario == p.period.words.late:
+        yield from _in_good_time(p)
     psu = yield from script.customer("psu", p.owner, p.grant)
-    calls = _calls(p, psu, present=False)
-    attended = [*_calls(p, psu, present=True).values()]
-    name = scenario.removesuffix("-next-day")
+    calls = _calls(p, psu, present=p.attended)
+    controls = [*_calls(p, psu, present=True).values()]
+    name = scenario.removesuffix(f"-{p.period.words.next}")
     if name in calls:
-        attended = [call for call in attended if call.operation == name]
+        controls = [call for call in controls if call.operation == name]
         yield from _use_up(p, calls[name], extra=True)
         if name != scenario:
-            yield from _at(p, AFTER, days=1)
+            yield from _into_the_next(p)
             yield from script.send(calls[name])
     else:
-        late = {"long-day": LONG, "before-midnight": BEFORE}.get(scenario)
-        yield from _use_all_up(p, calls.values(), late)
+        late = scenario in {"long-day", p.period.words.late}
+        for call in calls.values():
+            yield from _use_up(p, call, extra=late)
+        if late:
+            yield from (_late_on_the_long_day(p) if scenario == "long-day" else _to_the_end(p))
+            yield from _each(calls.values())
     if scenario == "per-customer":
         other = yield from script.customer("other", p.owner, p.grant)
-        yield from _each(_calls(p, other, present=False).values())
-        attended += _calls(p, other, present=True).values()
-    yield from _each(attended)
+        yield from _each(_calls(p, other, present=p.attended).values())
+        controls += _calls(p, other, present=True).values()
+    if p.attended and p.controlled(scenario):
+        # What had the least left is asked first, before the others use anything up.
+        yield from _into_the_next(p)
+        controls.reverse()
+    yield from _each(controls if p.controlled(scenario) else ())
 
 
 def _to_the_long_day(p: Params) -> script.Part[bool]:
     """Go to noon of the next day of 25 hours; False where the zone has none."""
-    now = yield from script.clock()
-    day = next_day(now, p.zone, longer=True) if p.zone else None
-    if day is not None and p.zone:
-        yield from script.clock(at(day, NOON, p.zone))
+    now, zone = (yield from script.clock()), p.zone
+    day = next_day(now, zone, longer=True) if zone else None
+    if day is not None and zone:
+        yield from script.clock(at(day, NOON, zone))
     return day is not None
 
 
-def _use_all_up(p: Params, calls: Iterable[Call], late: time | None) -> Script:
-    """Use every method up; where a late hour is given, see each refused then too."""
-    asked = tuple(calls)
-    for call in asked:
-        yield from _use_up(p, call, extra=late is not None)
-    if late is not None:
-        yield from _at(p, late)
-        yield from _each(asked)
+def _late_on_the_long_day(p: Params) -> Script:
+    now, zone = (yield from script.clock()), p.zone
+    if zone:
+        yield from script.clock(at(now.astimezone(zone).date(), LONG, zone))
+
+
+def _into_the_next(p: Params) -> Script:
+    """Go to where a new period has begun under every reading."""
+    now = yield from script.clock()
+    if p.period.edged:
+        yield from script.clock(p.period.gone(now.astimezone(UTC)) + MARGIN)
+
+
+def _in_good_time(p: Params) -> Script:
+    """Go to the next period where this one is about to end."""
+    now = yield from script.clock()
+    if p.period.edged and now >= p.period.kept(now.astimezone(UTC)) - 2 * MARGIN:
+        yield from _into_the_next(p)
+
+
+def _to_the_end(p: Params) -> Script:
+    """Go to where the period is about to end."""
+    now = yield from script.clock()
+    if p.period.edged:
+        yield from script.clock(p.period.kept(now.astimezone(UTC)) - MARGIN)
 
 
 def _each(calls: Iterable[Call]) -> Script:
@@ -193,30 +244,26 @@ def _use_up(p: Params, call: Call, *, extra: bool = False) -> Script:
         yield from script.send(call)
 
 
-def _at(p: Params, hour: time, days: int = 0) -> Script:
-    now = yield from script.clock()
-    if p.zone:
-        today = now.astimezone(p.zone).date()
-        yield from script.clock(at(today + days * DAY, hour, p.zone))
-
-
 def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Count batch calls by subject, method and local day, and judge each next one.
+    """Count calls by subject, method and period, and judge each next one.
 
-    A call is judged if the very same question was answered with the customer
-    there, and where it needs a consent, if there surely is one.
+    A call is judged if the very same question was answered at some time (with the
+    customer there, where only calls without count), and where it needs a consent, if
+    there surely is one.
     """
-    attended, untouched = answered(history), fresh(history)
+    controls, untouched = answered(history), fresh(history)
+    if p.attended:
+        controls |= answered(history, present=False)
     named = {one.id: one for one in p.operations}
     consents = Consents(grant=p.grant)
-    counts = Counts(limit=p.limit, zone=p.zone)
+    counts = Counts(limit=p.limit, period=p.period)
     for exchange in history.exchanges:
         call = exchange.call
         consents.note(exchange)
         operation = named.get(call.operation)
-        if operation is None or call.present:
+        if operation is None or (call.present and not p.attended):
             continue
-        if question(call) in attended and bare(call, operation):
+        if question(call) in controls and bare(call, operation):
             for evidence in _judge(p, exchange, counts, sound=_sound(p, exchange, consents)):
                 known = call.subject in untouched
                 yield evidence if known else doubt(evidence, "earlier calls may be unknown")
@@ -231,47 +278,53 @@ def _sound(p: Params, exchange: Exchange, consents: Consents) -> bool:
 
 
 def _judge(p: Params, exchange: Exchange, counts: Counts, *, sound: bool) -> Iterator[Evidence]:
-    name = exchange.call.operation
+    name, words = exchange.call.operation, p.period.words
     if counts.least(exchange) >= p.limit:
         facet = _refusal_facet(p, exchange, counts)
         if facet:
-            yield must_be_refused(facet, exchange, f"{p.limit} calls were served today")
+            yield must_be_refused(facet, exchange, f"{p.limit} calls were served {words.this}")
         return
     most = counts.most(exchange)
     if not sound or most >= p.limit:
         return
     others = counts.others(exchange)
     closed = counts.closed.get((exchange.call.subject, name))
-    if p.zone and closed and closed < exchange.at.astimezone(p.zone).date():
+    if closed and closed < p.period.perhaps(moment(exchange)):
         if most == 0:
-            why = f"a new day after {closed} has begun"
-            yield must_be_served(f"{name}-next-day", exchange, why)
+            why = f"a new {words.noun} after {p.period.tell(closed)} has begun"
+            yield must_be_served(f"{name}-{words.next}", exchange, why)
     elif most == 0 and others:
         yield must_be_served(others, exchange, OTHERS[others])
     else:
-        yield must_be_served(f"{name}-served", exchange, f"{most} of {p.limit} calls used today")
+        why = f"{most} of {p.limit} calls used {words.this}"
+        yield must_be_served(f"{name}-served", exchange, why)
 
 
 def _refusal_facet(p: Params, exchange: Exchange, counts: Counts) -> str | None:
     """Return the facet on which a call beyond the limit bears.
 
-    Late calls bear on whose midnight it is, but only after a refusal the same
-    day: without one, nothing was enforced that midnight could have lifted.
+    Late calls bear on when the period ends, but only after a refusal in it:
+    without one, nothing was enforced that its end could have lifted.
     """
-    late = _late(p, exchange.at)
-    if late is None or p.zone is None:
+    late = _late(p, exchange, counts)
+    if late is None:
         return f"{exchange.call.operation}-refused"
     closed = counts.closed.get((exchange.call.subject, exchange.call.operation))
-    return late if closed == exchange.at.astimezone(p.zone).date() else None
+    return late if closed and closed >= p.period.sure(moment(exchange)) else None
 
 
-def _late(p: Params, now: datetime) -> str | None:
-    if p.zone is None:
+def _late(p: Params, exchange: Exchange, counts: Counts) -> str | None:
+    if not p.period.edged:
         return None
-    local = now.astimezone(p.zone)
-    if local.time() >= LONG and length(local.date(), p.zone) > ORDINARY:
+    if p.daily and p.zone and _long(exchange.at.astimezone(p.zone), p.zone):
         return "long-day"
-    return "before-midnight" if local.time() >= BEFORE else None
+    end = p.period.kept(counts.first(exchange)) - MARGIN
+    # Where it began as late as that, nothing has gone by since.
+    return p.period.words.late if counts.first(exchange) < end <= exchange.at else None
+
+
+def _long(local: datetime, zone: ZoneInfo) -> bool:
+    return local.time() >= LONG and length(local.date(), zone) > ORDINARY
 
 
 RULE = Rule(

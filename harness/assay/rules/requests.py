@@ -14,6 +14,7 @@ from datetime import datetime
 from enum import Enum
 
 from assay.history import (
+    Advanced,
     Authorised,
     Effect,
     Effects,
@@ -21,6 +22,7 @@ from assay.history import (
     Event,
     Exchange,
     History,
+    Indeterminate,
     State,
     Subject,
     Withdrawn,
@@ -144,8 +146,9 @@ class Request:
     """One attempt to make a request, and all that happened to it since.
 
     `arguments` are those in force: of its making, and then of each accepted change.
-    `state` is where it was last said to stand, at `seen`. `effect` is what the world
-    says was carried out; `asked` whether the world was asked since the last other event.
+    `state` is where it was last said to stand, at `seen`, by the exchange with the number
+    `told`. `effect` is what the world says was carried out; `asked` whether the world was
+    asked since anything else happened to the request, the passing of time included.
     """
 
     made: Exchange
@@ -154,6 +157,7 @@ class Request:
     arguments: dict[str, Json]
     state: State | None = None
     seen: datetime | None = None
+    told: int | None = None
     effect: Effect | None = None
     asked: bool = False
     signings: list[Authorised] = field(default_factory=list[Authorised])
@@ -194,15 +198,17 @@ class Request:
     @property
     def numbers(self) -> tuple[int, ...]:
         """The numbers of the exchanges and signatures that tell its story, in order."""
-        told = [self.made.n, *(one.n for one in self.signings), *(one.n for one in self.reads[-1:])]
-        told += [one.n for one in (*self.changes, *self.ends)]
-        return tuple(sorted(set(told)))
+        story = {self.made.n, self.told or self.made.n, *(one.n for one in self.signings)}
+        story |= {one.n for one in (*self.reads[-1:], *self.changes, *self.ends)}
+        return tuple(sorted(story))
 
     def tell(self) -> str:
         """Say in a few words what became of it."""
         status = self.made.wire.status
-        if self.key is None:
-            return f"it was {'refused' if self.made.refused else 'not answered'} ({status})"
+        if isinstance(self.made.outcome, Indeterminate):
+            return self.made.outcome.why
+        if self.made.refused:
+            return f"it was refused ({status})"
         said = "" if self.state is None else f", then {self.state.value}"
         moved = " and was carried out" if self.effect and self.state is not State.DONE else ""
         return f"it was accepted ({status}){said}{moved}"
@@ -210,7 +216,10 @@ class Request:
 
 @dataclass(slots=True, kw_only=True)
 class Book:
-    """All requests of one kind in a history so far."""
+    """All requests of one kind in a history so far.
+
+    Of a key that was given twice, the later request has all that follows.
+    """
 
     life: Life
     requests: list[Request] = field(default_factory=list[Request])
@@ -225,10 +234,10 @@ class Book:
             case Exchange():
                 return self._exchange(event)
             case Authorised():
+                self._passed()
                 found = self._known.get(event.step.request)
                 if found:
                     found.signings.append(event)
-                    found.asked = False
                 return found
             case Withdrawn():
                 found = self._known.get(event.request)
@@ -236,6 +245,8 @@ class Book:
                     found.withdrawn.append(event)
                     found.asked = False
                 return found
+            case Advanced():
+                self._passed()
             case Effects(done=done) if done is not None:
                 self._effects(done)
             case _:
@@ -245,6 +256,11 @@ class Book:
     def known(self, key: str) -> Request | None:
         """Return the request that has a key, if it was made in this history."""
         return self._known.get(key)
+
+    def _passed(self) -> None:
+        """Note that time passed, in which anything can have been carried out."""
+        for request in self._known.values():
+            request.asked = False
 
     def _effects(self, done: tuple[Effect, ...]) -> None:
         for request in self._known.values():
@@ -293,7 +309,7 @@ class Book:
     def _look(request: Request, exchange: Exchange) -> None:
         item = exchange.item
         if item is not None and item.state is not None:
-            request.state, request.seen = item.state, exchange.at
+            request.state, request.seen, request.told = item.state, exchange.at, exchange.n
 
 
 def follow(history: History, life_: Life) -> Iterator[Request]:

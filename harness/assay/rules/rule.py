@@ -58,7 +58,11 @@ class Facet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule(Generic[P]):
-    """A rule kind. `price` is the number of calls that a scenario spends."""
+    """A rule kind. `price` is the number of calls that a scenario spends.
+
+    `explain` writes down, in a few lines, what the kind derived from its parameters,
+    where that is more than its facets say.
+    """
 
     kind: str
     party: Party
@@ -67,6 +71,7 @@ class Rule(Generic[P]):
     price: Callable[[P, str], int]
     probe: Callable[[P, str], Script]
     check: Callable[[P, History], Iterator[Evidence]]
+    explain: Callable[[P], str] | None = None
 
 
 def needs(*capabilities: Capability) -> frozenset[Capability]:

@@ -1,47 +1,107 @@
-"""`segments`: PLACEHOLDER, to be written."""
+"""`segments`: customers of some segments are served, those of others are not.
+
+One facet a segment. All customers come into being before the first of them asks, so
+that nobody is served only because somebody else is not there yet. The control is the
+same request for a customer of a segment that is served.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
-from assay.history import History
-from assay.model import Clause, Contract, Party
-from assay.rules import requests
-from assay.rules.rule import Facet, Rule, Script
+from assay.history import Exchange, History, Subject
+from assay.model import Capability, Clause, Contract, Party
+from assay.rules import making, params, requests, script
+from assay.rules.attempts import (
+    Attempt,
+    attempts,
+    controls,
+    must_be_taken,
+    must_be_turned_down,
+    press,
+)
+from assay.rules.rule import Facet, Rule, Script, needs
 from assay.verdict import Evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """The request."""
+    """The request, and the segments by whether they are served."""
 
     life: requests.Life
+    served: tuple[str, ...]
+    refused: tuple[str, ...]
 
 
 def parse(clause: Clause, contract: Contract) -> Params:
     """Read the clause's parameters."""
-    return Params(life=requests.of_clause(clause, contract))
+    return Params(
+        life=requests.of_clause(clause, contract),
+        served=params.texts(clause, "served"),
+        refused=params.texts(clause, "refused"),
+    )
 
 
 def facets(p: Params) -> tuple[Facet, ...]:
-    """Return the facets."""
-    return ()
+    """One facet a segment."""
+    return tuple(
+        Facet(
+            id=segment,
+            asks=f"a request for a {segment} customer is {word}",
+            scenario="each",
+            needs=needs(Capability.PSU, Capability.WRITE, Capability.SEGMENTS),
+        )
+        for word, segments in (("accepted", p.served), ("rejected", p.refused))
+        for segment in segments
+    )
 
 
 def price(p: Params, scenario: str) -> int:
-    """Count the calls of a scenario."""
-    return 0
+    """Count the calls: one for a customer of each segment."""
+    return len(p.served) + len(p.refused)
 
 
 def probe(p: Params, scenario: str) -> Script:
-    """Ask."""
-    yield from ()
+    """Bring a customer of each segment into being, and make the same request for each."""
+    people: dict[str, Subject] = {}
+    for segment in (*p.served, *p.refused):
+        people[segment] = yield from making.customer(p.life, segment, segment=segment)
+    made: dict[str, Exchange] = {}
+    for segment, psu in people.items():
+        words = "" if segment in p.served else f"for a customer of the segment {segment}"
+        call = making.request(p.life, psu, deviation=words)
+        made[segment] = yield from script.send(call)
+    taken = [made[segment] for segment in p.served if made[segment].accepted]
+    control = (taken or [made[p.served[-1]]])[-1]
+    yield from press(p.life, control, *(made[segment] for segment in p.refused))
 
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge."""
-    yield from ()
+    """Judge every attempt for a customer whose segment is known."""
+    every = tuple(one for one in attempts(p.life, history) if _plain(p, one))
+    served = {None, *p.served}
+    found = controls(every, lambda one: one.subject.segment in served, _shared)
+    for one in every:
+        segment, beside = one.subject.segment or "", found.get(one.made.n, ())
+        if segment in p.served:
+            why = f"{segment} customers are served"
+            yield from must_be_taken(segment, one, beside, why)
+        elif segment in p.refused:
+            why = f"{segment} customers are not served"
+            yield from must_be_turned_down(segment, one, beside, why)
+
+
+def _plain(p: Params, one: Attempt) -> bool:
+    """Whether an attempt is about something ordinary, if it has to be about anything."""
+    if not p.life.create.owned:
+        return True
+    return one.thing is not None and not any(one.thing.traits.values())
+
+
+def _shared(one: Attempt) -> Hashable:
+    """Return what an attempt has in common with its control: the mode."""
+    return one.request.mode
 
 
 RULE = Rule(

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
 from assay.history import Call, Exchange, History, Subject
@@ -17,10 +18,12 @@ from assay.model import Capability, Clause, Contract, Operation, Party
 from assay.rules import params, script
 from assay.rules.calendar import within_a_day
 from assay.rules.consents import Consents
-from assay.rules.counts import Slot
 from assay.rules.folds import answered, bare, doubt, fresh, must_be_served, plain, question
 from assay.rules.rule import Facet, Rule, Script, consent, needs
 from assay.verdict import Evidence
+
+#: A subject, a method, and a key of the day.
+Slot: TypeAlias = tuple[str, str, date | datetime]
 
 #: How many times the quota "far more" is.
 FAR = 5

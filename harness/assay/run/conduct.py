@@ -74,6 +74,7 @@ class Session:
     def open(self) -> None:
         """Write the header and the whole plan."""
         options = self.options
+        self.stage.foretell(self.plan.signed)
         self.journal.write(
             "header",
             header(

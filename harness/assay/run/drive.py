@@ -72,6 +72,7 @@ class _Play:
     record: Recorder
     access: dict[str, Access] = field(default_factory=dict[str, Access])
     providers: dict[str, Access] = field(default_factory=dict[str, Access])
+    returns: dict[str, str] = field(default_factory=dict[str, str])
     now: datetime | None = None
 
     def perform(self, step: Step) -> Event:
@@ -85,7 +86,7 @@ class _Play:
     def _event(self, step: Step) -> Event:
         match step:
             case Call():
-                event: Event = self._call(step)
+                event: Event = self._returning(step)
             case Arrange():
                 event = self._arrange(step)
             case Authorise():
@@ -129,6 +130,9 @@ class _Play:
             offered=walked.offered,
             screens=tuple(walked.screens),
             redirected=walked.redirected,
+            unspelt=walked.unspelt,
+            coded=walked.coded,
+            stuck=walked.stuck,
             why=walked.why,
             wire=replace(walked.wire, body=b"", request_body=b""),
             ms=(perf_counter() - began) * 1000,
@@ -153,6 +157,26 @@ class _Play:
         self.access[step.subject] = access if access.token else replace(access, token=common.token)
         self.now = subject.now
         return subject
+
+    def _returning(self, call: Call) -> Exchange:
+        """Call; what is made to be signed comes back to where the signer waits for it.
+
+        Unless the probe minds where. Two calls that are alike stay so: whoever asks for
+        the same thing twice must not be told apart by an address that is not his.
+        """
+        operation = self.operations[call.operation]
+        name = operation.returns
+        if name is None or name in {*call.arguments, *call.without, *call.varied}:
+            return self._call(call)
+        alike = repr(replace(call, by="", deviation=""))
+        address = self.returns.get(alike) or self.signer.return_address()
+        if address is None:
+            return self._call(call)
+        self.returns[alike] = address
+        exchange = self._call(replace(call, arguments={**call.arguments, name: address}))
+        if exchange.item and exchange.item.key:
+            self.signer.returns(exchange.item.key, address)
+        return exchange
 
     def _call(self, call: Call) -> Exchange:
         operation = self.operations[call.operation]

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from assay.errors import CannotArrange
 from assay.history import Arrange, Authorise, Subject
@@ -18,22 +19,34 @@ from assay.run.embedded import Application, Embedded
 from assay.run.environ import look_up
 from assay.run.sca.control import ControlSigner
 from assay.run.sca.forms import FormsSigner
-from assay.run.sca.signer import Signer, Wait, Walked
+from assay.run.sca.person import Person, Plain
+from assay.run.sca.signer import Anywhere, Signer, Wait, Walked
 from assay.target.control import ControlWorld
 from assay.target.encode import Access
 from assay.target.profile import Profile, ScaKind, Transport, WorldKind
 from assay.target.roles import RolesWorld
 from assay.target.world import NoRequests, Scene, World
 
+if TYPE_CHECKING:
+    from assay.run.sca.chromium import Chromium
+    from assay.run.sca.reception import Reception
+
 
 @dataclass(slots=True, kw_only=True)
 class Stage:
-    """Everything that driving a trial touches."""
+    """Everything that driving a trial touches.
+
+    Who signs in a whole run is kept here too: the browser, or where a person comes back
+    to. `person` is how that person is spoken to.
+    """
 
     profile: Profile
     client: Carrier
     world: World
     common: Access = field(default_factory=Access)
+    chromium: Chromium | None = None
+    reception: Reception | None = None
+    person: Person = field(default_factory=Plain)
 
     def signer(self, scene: Scene) -> Signer:
         """Return who signs in a trial."""
@@ -43,16 +56,31 @@ class Stage:
                 return FormsSigner(sca=sca, carrier=self.client)
             case ScaKind.CONTROL:
                 return ControlSigner(sca=sca, scene=scene)
+            case ScaKind.BROWSER if self.chromium:
+                from assay.run.sca.browser import BrowserSigner  # noqa: PLC0415 -- seldom used
+
+                return BrowserSigner(sca=sca, chromium=self.chromium)
+            case ScaKind.MANUAL if self.reception:
+                from assay.run.sca.manual import ManualSigner  # noqa: PLC0415 -- seldom used
+
+                return ManualSigner(reception=self.reception, person=self.person)
             case _:
                 return NobodySigns()
 
+    def foretell(self, trials: int) -> None:
+        """Say how many trials of the run may need a person."""
+        if self.reception:
+            self.reception.trials = trials
+
     def close(self) -> None:
-        """Close the connections."""
-        self.client.close()
+        """Close the connections, the browser, and where a person would come back to."""
+        for one in (self.client, self.chromium, self.reception):
+            if one is not None:
+                one.close()
 
 
 @dataclass(frozen=True, slots=True)
-class NobodySigns:
+class NobodySigns(Anywhere):
     """Where the profile names nobody who signs."""
 
     def sign(self, step: Authorise, access: Access, wait: Wait) -> Walked:
@@ -102,7 +130,8 @@ def set_up(
     """Make a target ready for use.
 
     Raises:
-        InputError: secrets that the profile names are not set; it tells all of them.
+        InputError: secrets that the profile names are not set, and it tells all of them;
+            or who signs is not there: no browser, no port to come back to.
 
     """
     secrets = look_up(profile, os.environ)
@@ -122,8 +151,30 @@ def set_up(
             nearby=profile.nearby,
         )
     token_env = profile.auth.token_env
-    common = Access(token=secrets[token_env]) if token_env else Access()
-    return Stage(profile=profile, client=client, world=_world(profile, client, seed), common=common)
+    return Stage(
+        profile=profile,
+        client=client,
+        world=_world(profile, client, seed),
+        common=Access(token=secrets[token_env]) if token_env else Access(),
+        chromium=_chromium(profile),
+        reception=_reception(profile),
+    )
+
+
+def _chromium(profile: Profile) -> Chromium | None:
+    if profile.sca.kind is not ScaKind.BROWSER:
+        return None
+    from assay.run.sca.chromium import found  # noqa: PLC0415 -- seldom used
+
+    return found(profile)
+
+
+def _reception(profile: Profile) -> Reception | None:
+    if profile.sca.kind is not ScaKind.MANUAL:
+        return None
+    from assay.run.sca.reception import opened  # noqa: PLC0415 -- seldom used
+
+    return opened(profile)
 
 
 def _world(profile: Profile, client: Carrier, seed: int) -> World:

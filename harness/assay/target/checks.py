@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from assay.files.document import Pointer
 from assay.files.finding import Finding, found
 from assay.files.zone import read_zone
-from assay.target.profile import WorldKind
+from assay.target.profile import ScaKind, Transport, WorldKind
 
 __all__ = ["bad_url", "findings"]
 
@@ -29,10 +29,15 @@ def findings(raw: _Raw) -> Iterator[Finding]:
     ):
         if url is not None and (wrong := bad_url(url)):
             yield at, *wrong
+    auth = raw.get("auth", {})
+    if "header" in auth and auth["kind"] != "key":
+        instead = "write `kind: key`, or leave it out"
+        yield ("auth", "header"), "only a key stands in a header of its own", instead
     if "zone" in raw and isinstance(hint := read_zone(raw["zone"]), str):
         yield ("zone",), f"there is no time zone {found(raw['zone'])}", hint
     for index, waiver in enumerate(raw.get("waivers", ())):
         yield from _day(("waivers", index, "expires"), waiver["expires"])
+    yield from _sca(raw)
     yield from _roles(raw)
     yield from _matchers(raw)
 
@@ -70,6 +75,24 @@ def _day(at: Pointer, text: str) -> Iterator[Finding]:
         yield at, f"there is no day {found(text)}", "for example 2026-12-31"
 
 
+def _sca(raw: _Raw) -> Iterator[Finding]:
+    """Say what who signs cannot do without."""
+    sca = raw.get("sca", {})
+    kind, at = sca.get("kind"), ("sca", "kind")
+    if kind in {ScaKind.FORMS.value, ScaKind.BROWSER.value} and not sca.get("screens"):
+        hint = "for example screens: [{user: login, secret: password}, {answer: decision}]"
+        yield at, f"a {kind} signature needs to know the screens", hint
+    if kind == ScaKind.MANUAL.value and "callback" not in sca:
+        hint = "for example callback: http://127.0.0.1:8765"
+        yield at, "nothing says where a person's browser comes back to", hint
+    if "callback" in sca and int(sca["callback"].rpartition(":")[2]) not in range(1, 65536):
+        yield ("sca", "callback"), f"there is no such port, in {found(sca['callback'])}", ""
+    shown = kind in {ScaKind.BROWSER.value, ScaKind.MANUAL.value}
+    if shown and raw["transport"] == Transport.EMBEDDED.value:
+        hint = "transport: http, with the base_url that `assay serve` prints"
+        yield at, "no browser reaches a bank that is embedded", hint
+
+
 def _roles(raw: _Raw) -> Iterator[Finding]:
     world = raw.get("world", {})
     if world.get("kind") != WorldKind.ROLES.value:
@@ -85,7 +108,8 @@ def _roles(raw: _Raw) -> Iterator[Finding]:
     shared = "token_env" in raw.get("auth", {})
     for name, role in world.get("roles", {}).items():
         at: Pointer = ("world", "roles", name)
-        if raw.get("auth", {}).get("kind") == "bearer" and not shared and "token_env" not in role:
+        authenticated = raw.get("auth", {}).get("kind", "none") != "none"
+        if authenticated and not shared and "token_env" not in role:
             hint = "add `token_env: NAME` here or under auth"
             yield at, "nothing says with which token to call for this customer", hint
         for index, holding in enumerate(role["owns"]):

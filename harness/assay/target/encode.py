@@ -9,6 +9,7 @@ import base64
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -97,8 +98,14 @@ def encode(call: Call, operation: Operation, profile: Profile, access: Access) -
 
 def _standing(call: Call, profile: Profile, access: Access) -> tuple[tuple[str, str], ...]:
     headers = [("Accept", "application/json")]
-    if profile.auth.kind == "bearer" and not call.credentials and access.token:
-        headers.append(("Authorization", f"Bearer {access.token}"))
+    if access.token and not call.credentials:
+        match profile.auth.kind:
+            case "bearer":
+                headers.append(("Authorization", f"Bearer {access.token}"))
+            case "key":
+                headers.append((profile.auth.header, access.token))
+            case _:
+                pass
     if profile.presence and call.present:
         headers.append((profile.presence.header, profile.presence.value))
     return tuple(headers)
@@ -170,7 +177,23 @@ def arguments(call: Call, operation: Operation, binding: OperationBinding) -> Ma
             where = f"operations.{operation.id}.arguments.{name}"
             raise CannotArrange(f"{where} in the profile, with an other value")
         given[name] = spelling.other
-    return {name: value for name, value in given.items() if name not in call.without}
+    return {
+        name: _number(value, binding.arguments.get(name)) if isinstance(value, Decimal) else value
+        for name, value in given.items()
+        if name not in call.without
+    }
+
+
+def _number(value: Decimal, spelling: Spelling | None) -> Json:
+    """Spell a number as the profile's own value there is spelt: as a number, or as a text.
+
+    Only an exact number is one that a target may spell; an integer or a text of a
+    probe's is meant as it is.
+    """
+    own = spelling.value if spelling else None
+    if spelling is None or spelling.place is not Place.BODY or not isinstance(own, int | Decimal):
+        return f"{value:f}"
+    return int(value) if value == value.to_integral_value() else float(value)
 
 
 def _fixed(call: Call, operation: Operation, binding: OperationBinding) -> dict[str, Json]:

@@ -77,6 +77,8 @@ def capabilities(contract: Contract, profile: Profile) -> frozenset[Capability]:
 
 def spelt(want: Want, contract: Contract, profile: Profile) -> bool:
     """Whether the profile spells what a facet wants."""
+    if want.feature == "approval" and profile.sca.kind is ScaKind.CONTROL:
+        return True  # whoever signs without screens needs no link to them
     binding = profile.operations.get(want.operation, EMPTY)
     operation = contract.operations[want.operation]
     return SPELT[want.feature](want.name, binding, operation)

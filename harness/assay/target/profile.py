@@ -142,13 +142,14 @@ class Presence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Auth:
-    """How calls are authenticated: `none`, or `bearer` with the subject's token.
+    """How calls are authenticated: `none`, `bearer` with the subject's token, or `key`.
 
-    A token comes from the world with its subject, or from the environment
-    variable `token_env` for all subjects.
+    A `key` is the token as it is, in a `header` of its own. A token comes from the world
+    with its subject, or from the environment variable `token_env` for all subjects.
     """
 
     kind: str = "none"
+    header: str = ""
     token_env: str | None = None
 
 

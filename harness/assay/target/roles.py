@@ -57,7 +57,7 @@ class RolesScene(NoRequests):
                 self.taken.add(role.name)
                 token = os.environ.get(role.token_env) if role.token_env else None
                 subject = Subject(name=step.subject, now=now, owns=owns, fresh=False)
-                return subject, Access(token=token)
+                return subject, Access(token=token, id=role.name)
         raise CannotArrange(f"a customer who owns {_wanted(step.holdings)} (world.roles)")
 
     def clock(self, to: datetime | None) -> datetime:

@@ -135,6 +135,12 @@ def histories(draw):
 CLAUSES = [one.id for one in AISP.clauses]
 ZONES = {"Paris": ruled("maintenance")[1].zone, "unknown": None}
 RULED = {(clause, zone): ruled(clause, ZONES[zone]) for clause in CLAUSES for zone in ZONES}
+#: No shipped contract has a quota by the hour, or one on all calls.
+RULED |= {
+    (per, zone): ruled("batch-quota", ZONES[zone], per=per, counts="all")
+    for per in ("clock-hour", "rolling-hour", "hour")
+    for zone in ZONES
+}
 
 
 @settings(max_examples=80, deadline=None)

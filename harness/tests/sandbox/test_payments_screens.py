@@ -83,6 +83,15 @@ def test_factors(world, provider, segment, factors):
     assert taken == ("code" if "soft-token" in factors else "factor")
 
 
+@pytest.mark.parametrize("segment", ["PART", "PRO"])
+def test_a_factor_that_is_offered_to_nobody(world, provider, segment):
+    """The bank knows codes by e-mail and offers none, so nobody can slip that in."""
+    payer = world.payer(segment)
+    browser = provider.pay(payer).screens().walk("factor")
+    assert browser.submit(factor="email").screen == "factor"
+    assert "email" in payer.factors
+
+
 def test_the_payment_is_shown(provider, payer):
     """What is to be signed is what was asked for."""
     browser = provider.pay(payer, paymentType="deferred").screens().walk("confirm")

@@ -373,7 +373,7 @@ def test_controls_say_what_they_can(bank, world, payer):
     new = ["providers", "creditors", "segments", "offers", "executions", "sign", "cancel"]
     assert new == about[-7:]
     assert payer.segment == "PART"
-    assert ["sms", "cap", "soft-token"] == list(payer.factors)
+    assert ["sms", "cap", "soft-token", "email"] == list(payer.factors)
     assert all(len(code) == 6 and code.isdigit() for code in payer.factors.values())
     for path in ("customers/c99/creditors", "payments/x/nothing", "executions", "nothing"):
         assert world.control(path, registered={"hours_ago": 1}).status_code == 404

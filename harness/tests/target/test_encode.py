@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from dataclasses import replace
+from decimal import Decimal
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -86,6 +87,39 @@ def test_no_token() -> None:
     for profile, access in ((PROFILE, Access()), (replace(PROFILE, auth=Auth()), ACCESS)):
         names = [name for name, _ in encode(ASK, BALANCES, profile, access).headers]
         assert "Authorization" not in names
+
+
+def test_a_key() -> None:
+    """A key stands as it is in a header of its own, and not where credentials are sent."""
+    profile = replace(PROFILE, auth=Auth(kind="key", header="X-Api-Key"))
+    headers = dict(encode(ASK, BALANCES, profile, ACCESS).headers)
+    assert ("tok", None) == (headers["X-Api-Key"], headers.get("Authorization"))
+    bent = encode(replace(ASK, credentials=True), BALANCES, profile, ACCESS)
+    assert "X-Api-Key" not in dict(bent.headers)
+
+
+@pytest.mark.parametrize(
+    ("own", "given", "sent"),
+    [
+        ("12.30", Decimal("40.01"), "40.01"),
+        ("12.30", Decimal(40), "40"),
+        (5, Decimal(40), 40),
+        (5, Decimal("40.5"), 40.5),
+        (Decimal("1.5"), None, 1.5),
+        (None, Decimal(40), "40"),
+        (5, "40", "40"),
+        ("12.30", 40, 40),
+    ],
+)
+def test_an_exact_number(own: object, given: object, sent: object) -> None:
+    """It is spelt as the profile spells what stands there; anything else stays as it is."""
+    make = Operation(id="make", method="POST", path="/x", makes="x", arguments=("amount",))
+    spelling = Spelling(place=Place.BODY, name="/sum", value=own)
+    profile = replace(
+        PROFILE, operations={"make": OperationBinding(arguments={"amount": spelling})}
+    )
+    call = Call(operation="make", subject="psu", arguments={"amount": given} if given else {})
+    assert {"sum": sent} == json.loads(encode(call, make, profile, ACCESS).body)
 
 
 def test_a_header_argument_and_a_mode() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -11,7 +12,7 @@ from assay.model import Capability
 from assay.parse import find_contract, parse_contract
 from assay.rules.rule import Want
 from assay.target.join import bind, capabilities, expired, spelt, waiver_of
-from assay.target.profile import Waiver
+from assay.target.profile import Sca, ScaKind, Waiver
 from assay.target.read import find_target, read_profile
 
 SMALL = "assay: 1\ntarget: t\nextends: sandbox\n"
@@ -133,3 +134,12 @@ def test_waivers() -> None:
         expired(waiver, date(2026, 9, 17)),
     )
     assert waiver_of(read_profile(find_target("sandbox")), "a/b/c") is None
+
+
+def test_what_signs_without_screens_needs_no_link_to_them() -> None:
+    """Where the control API signs, an answer need not hold the way to any screen."""
+    profile = read_profile(find_target("sandbox"))
+    pis = parse_contract(find_contract("pis"))
+    want = Want(operation="read-payment", feature="approval")
+    signing = replace(profile, sca=Sca(kind=ScaKind.CONTROL))
+    assert (False, True) == (spelt(want, pis, profile), spelt(want, pis, signing))

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assay.errors import CannotArrange
-from assay.history import Authorise, Code, Decision, Ending, Wire
-from assay.run.sca.signer import NOW, Wait, Walked
+from assay.history import Authorise, Decision, Ending, Wire
+from assay.run.sca.signer import NOW, Anywhere, Wait, Walked, plain
 from assay.target.encode import Access
 from assay.target.profile import Sca
 from assay.target.world import Scene
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ControlSigner:
+class ControlSigner(Anywhere):
     """Asks the world of a trial to sign."""
 
     sca: Sca
@@ -24,8 +23,7 @@ class ControlSigner:
 
     def sign(self, step: Authorise, access: Access, wait: Wait) -> Walked:
         """Sign or refuse at once."""
-        if step.code is not Code.RIGHT or step.spoof or step.linger or step.pace:
-            raise CannotArrange("a program that walks the screens (sca: forms, or browser)")
+        plain(step)
         word = step.factor or next(iter(self.sca.factors), "sms")
         taken = self.scene.sign(step, access, self.sca.factors.get(word, word))
         confirmed = step.decision is Decision.CONFIRM

@@ -10,11 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
+from assay.history import Wire
+
 #: Inputs that are sent with the value they have, whoever fills in the form.
 CARRIED = frozenset({"hidden", "text", "password", "tel", "number", "email", "search", ""})
 #: Inputs of which one value is picked.
 PICKED = frozenset({"radio", "checkbox", "submit", "button"})
-#: So many fields of a form are read, and so many forms of a page.
+#: What a browser may get on by, of itself or with a click.
+WAYS_ON = frozenset({"a", "area", "form", "button", "script", "iframe", "frame", "object", "embed"})
+#: So many fields of a form are read, values of a field, and forms of a page.
 MOST = 200
 
 
@@ -33,7 +37,17 @@ class Form:
         return frozenset(self.carried) | frozenset(self.choices)
 
 
-class _Reader(HTMLParser):
+class _Lenient(HTMLParser):
+    """Takes for a comment what is declared in no known way, as a browser does."""
+
+    def parse_marked_section(self, i: int, report: bool = True) -> int:
+        try:
+            return super().parse_marked_section(i, report)
+        except AssertionError:
+            return self.parse_bogus_comment(i)
+
+
+class _Reader(_Lenient):
     """Collects forms; what stands outside of any form is no field."""
 
     def __init__(self) -> None:
@@ -58,11 +72,11 @@ class _Reader(HTMLParser):
         if tag == "select":
             self._select = name
         elif tag == "option" and self._select:
-            form.choices.setdefault(self._select, []).append(value)
+            _offer(form, self._select, value)
         elif not name or tag not in {"input", "button", "textarea"}:
             return
         elif kind in PICKED:
-            form.choices.setdefault(name, []).append(value or "on")
+            _offer(form, name, value or "on")
         elif kind in CARRIED or tag == "textarea":
             form.carried.setdefault(name, value)
 
@@ -73,8 +87,35 @@ class _Reader(HTMLParser):
             self._select = ""
 
 
+def _offer(form: Form, name: str, value: str) -> None:
+    values = form.choices.setdefault(name, [])
+    if len(values) < MOST:
+        values.append(value)
+
+
 def forms(body: bytes) -> list[Form]:
     """Return the forms of a page, whatever it is."""
     reader = _Reader()
     reader.feed(body.decode("utf-8", "replace"))
     return reader.forms
+
+
+class _Onward(_Lenient):
+    """Looks for anything by which a page may lead on."""
+
+    found = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        refreshes = tag == "meta" and given.get("http-equiv", "").lower() == "refresh"
+        acts = any(name.startswith("on") for name in given)
+        self.found = self.found or tag in WAYS_ON or refreshes or acts
+
+
+def stuck(page: Wire) -> bool:
+    """Whether a page was shown that surely leads nowhere, for who knows only the page."""
+    if not page.body or page.truncated or any(n.lower() == "refresh" for n, _ in page.headers):
+        return False
+    reader = _Onward()
+    reader.feed(page.body.decode("utf-8", "replace"))
+    return not reader.found

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol, TypeAlias
 
+from assay.errors import CannotArrange
 from assay.history import Authorise, Code, Ending, Wire
 from assay.target.encode import Access
 from assay.target.profile import Sca
@@ -31,11 +32,22 @@ class Walked:
     offered: tuple[str, ...] | None = None
     screens: list[str] = field(default_factory=list[str])
     redirected: str | None = None
+    unspelt: tuple[str, ...] = ()
+    coded: bool = False
+    stuck: bool = False
     why: str = ""
 
 
 class Signer(Protocol):
     """Signs a request, or refuses it, for the customer whose access this is."""
+
+    def return_address(self) -> str | None:
+        """Make up where a customer is to come back to; None when it is all one."""
+        ...
+
+    def returns(self, request: str, address: str) -> None:
+        """Learn that this request was made with that address to come back to."""
+        ...
 
     def sign(self, step: Authorise, access: Access, wait: Wait) -> Walked:
         """Do what the step says.
@@ -45,6 +57,30 @@ class Signer(Protocol):
 
         """
         ...
+
+
+class Anywhere:
+    """What a signer says to whom it is all one where a customer comes back to."""
+
+    __slots__ = ()
+
+    def return_address(self) -> str | None:
+        """Leave it to the profile."""
+        return None
+
+    def returns(self, request: str, address: str) -> None:
+        """Forget it."""
+
+
+def plain(step: Authorise) -> None:
+    """Refuse what takes a program on the screens.
+
+    Raises:
+        CannotArrange: it is no plain signature.
+
+    """
+    if step.code is not Code.RIGHT or step.spoof or step.linger or step.pace:
+        raise CannotArrange("a program that walks the screens (sca: forms, or browser)")
 
 
 def word_of(sca: Sca, value: str) -> str:

@@ -10,12 +10,24 @@ from hashlib import sha256
 from secrets import token_urlsafe
 from typing import Literal, TypeAlias, get_args
 
-from assay.sandbox.payments.terms import Factor, Reason, Status, Terms
+from assay.sandbox.payments.terms import Factor, PaymentType, Reason, Status, Terms
 
-__all__ = ["LAPSES", "Book", "Execution", "Lapse", "Payment", "Provider", "Signing", "Step"]
+__all__ = [
+    "LAPSES",
+    "Activity",
+    "Book",
+    "Execution",
+    "Lapse",
+    "Payment",
+    "Provider",
+    "Signing",
+    "Step",
+]
 
 #: Where a customer stands in signing; the last three are ends.
 Step: TypeAlias = Literal["password", "factor", "code", "confirm", "done", "locked", "disconnected"]
+#: What a customer does at a screen: look at it, once more or not, or send its form.
+Activity: TypeAlias = Literal["look", "form"]
 #: Which of the two timers ended a signing.
 Lapse: TypeAlias = Literal["idle", "overall"]
 
@@ -41,6 +53,8 @@ class Signing:
     first: datetime
     last: datetime
     wrong: int = 0
+    #: Who logged in; empty where nobody had to.
+    customer: str = ""
     factor: Factor | None = None
     #: What the customer was shown to confirm.
     shown: Terms | None = None
@@ -62,6 +76,8 @@ class Payment:
     approval: str
     status: Status = "received"
     reason: Reason | None = None
+    #: Is it one that may not be made, and that is rejected once it is signed?
+    barred: bool = False
     signing: Signing | None = None
     factor: Factor | None = None
     cancelled_by: Literal["provider", "customer"] | None = None
@@ -109,6 +125,14 @@ class Book:
         self.payments[payment.id] = payment
         self.approvals[payment.approval] = payment
         return payment
+
+    def open_types(self, debtor: str) -> frozenset[PaymentType]:
+        """Tell of which types an account has payments that are not at their end."""
+        return frozenset(
+            payment.terms.type
+            for payment in self.payments.values()
+            if payment.terms.debtor == debtor and payment.status in ("received", "pending")
+        )
 
     def rekey(self, payment: Payment, signing: Signing) -> None:
         """Give a signing a new key; the former one opens nothing any more."""

@@ -22,10 +22,10 @@ def execution_moment(day: date) -> datetime:
     return datetime.combine(day, _EXECUTION, PARIS).astimezone(UTC)
 
 
-def due(payment: Payment) -> datetime:
-    """Tell from when on a payment can be executed."""
+def due(payment: Payment, terms: Terms) -> datetime:
+    """Tell from when on a payment can be executed with these terms."""
     signed = payment.signed or payment.created
-    day = payment.terms.day
+    day = terms.day
     return signed if day is None else max(signed, execution_moment(day))
 
 

@@ -4,13 +4,13 @@ As in :mod:`assay.sandbox.policies`, of whose value this is one part: a mutant r
 one entry, and each field names the clause it carries out.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from assay.sandbox.maintenance import Closed, monday_night
-from assay.sandbox.payments.book import Lapse, Payment, Step
+from assay.sandbox.payments.book import Activity, Lapse, Payment, Step
 from assay.sandbox.payments.reading import FIELDS, Field, ReadField, Single, Way, at_most_one
 from assay.sandbox.payments.rules import CashRule, DuplicateRule
 from assay.sandbox.payments.terms import (
@@ -78,13 +78,17 @@ class PaymentPolicies:
     refusals: Table[PaymentRefusal, int]
     #: payment types; told whether the bank offers instant payments.
     offered: Callable[[PaymentType, bool], bool]
-    #: segments
-    segments: frozenset[Segment]
-    #: eligible accounts
-    debtor: Callable[[Item], bool]
-    #: payments.read: what is kept of a new payment...
-    keeps: Callable[[Terms], Terms]
-    #: ...by whom it can be found, told "is it the provider's own"...
+    #: ...and whether one of a type can be made while others are open, told their types.
+    beside: Callable[[PaymentType, frozenset[PaymentType]], bool]
+    #: segments; told the customer's, and those of all who bank here.
+    segments: Callable[[Segment, frozenset[Segment]], bool]
+    #: eligible accounts; told the account, and all that its owner has, in order.
+    debtor: Callable[[Item, Iterable[Item]], bool]
+    #: Is what these rules bar refused at once, and not only once it is signed?
+    at_once: bool
+    #: payments.content: what is shown of a payment.
+    shows: Callable[[Payment], Terms]
+    #: payments.addressed: by whom it can be found, told "is it the provider's own"...
     visible: Table[Finding, Callable[[bool], bool]]
     #: ...what is said of a payment that there never was...
     absent: Table[Finding, Callable[[str], Answer]]
@@ -106,12 +110,14 @@ class PaymentPolicies:
     decisions: Table[Decision, Status]
     #: sca.factors: what is offered...
     factors: Table[Segment, tuple[Factor, ...]]
-    #: ...which screen follows which...
-    follows: Mapping[Step, Step]
+    #: ...which screen comes first...
+    begins: Step
+    #: ...which follows which, told the factor that was chosen...
+    follows: Callable[[Step, Factor | None], Step]
     #: ...whose password is taken, told "is it the debtor's owner"...
     signs: Callable[[bool], bool]
-    #: ...and when a code is right, told the one that was given and the right one.
-    code: Callable[[str, str], bool]
+    #: ...and when a factor's code is right, told the one that was given and the right one.
+    code: Callable[[Factor, str, str], bool]
     #: Wrong passwords and codes that end a signing.
     tries: int
     #: duplicate
@@ -120,6 +126,8 @@ class PaymentPolicies:
     cash: CashRule
     #: redirect.idle, redirect.overall: from when on it is too late...
     timers: Table[Lapse, Until]
+    #: ...does this keep a customer from falling idle...
+    renews: Table[Activity, bool]
     #: ...where the payment stands then...
     lapsed: Table[Lapse, Status]
     #: ...and where the customer is sent, if anywhere.
@@ -142,12 +150,16 @@ def _offered(type: PaymentType, instant: bool) -> bool:
     return type != "instant" or instant
 
 
-def _current_account(item: Item) -> bool:
+def _whatever_is_open(_type: PaymentType, _open: frozenset[PaymentType]) -> bool:
+    return True
+
+
+def _retail_and_small(segment: Segment, _others: frozenset[Segment]) -> bool:
+    return segment in ("PART", "PRO")
+
+
+def _current_account(item: Item, _others: Iterable[Item]) -> bool:
     return item.resource == "account" and item.active and item.online and not item.savings
-
-
-def _as_asked(terms: Terms) -> Terms:
-    return terms
 
 
 def _own(own: bool) -> bool:
@@ -182,7 +194,12 @@ def _signed_and_pending(payment: Payment) -> bool:
     return payment.status == "pending"
 
 
-def _same_code(given: str, right: str) -> bool:
+def _one_by_one(step: Step, _factor: Factor | None) -> Step:
+    order: Mapping[Step, Step] = {"password": "factor", "factor": "code", "code": "confirm"}
+    return order[step]
+
+
+def _same_code(_factor: Factor, given: str, right: str) -> bool:
     return given == right
 
 
@@ -214,9 +231,11 @@ SOUND_PAYMENTS = PaymentPolicies(
     malformed=_bad_request,
     refusals=MappingProxyType({"debtor": 403, "segment": 403, "state": 403, "foreign": 404}),
     offered=_offered,
-    segments=frozenset({"PART", "PRO"}),
+    beside=_whatever_is_open,
+    segments=_retail_and_small,
     debtor=_current_account,
-    keeps=_as_asked,
+    at_once=True,
+    shows=_terms_in_force,
     visible=MappingProxyType({"read": _own, "modify": _own}),
     absent=MappingProxyType({"read": _not_found, "modify": _not_found}),
     shown=_where_it_stands,
@@ -237,13 +256,15 @@ SOUND_PAYMENTS = PaymentPolicies(
             "GUARDIAN": _RETAIL,
         }
     ),
-    follows=MappingProxyType({"password": "factor", "factor": "code", "code": "confirm"}),
+    begins="password",
+    follows=_one_by_one,
     signs=_own,
     code=_same_code,
     tries=3,
     duplicate=DuplicateRule(),
     cash=CashRule(),
     timers=MappingProxyType({"idle": after_last(minutes=4), "overall": after_first(minutes=30)}),
+    renews=MappingProxyType({"look": True, "form": True}),
     lapsed=MappingProxyType({"idle": "expired", "overall": "expired"}),
     disconnected=MappingProxyType({"idle": _nowhere, "overall": _nowhere}),
     returns=_report_url,

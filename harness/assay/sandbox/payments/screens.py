@@ -36,11 +36,13 @@ _LABELS: Mapping[Factor, str] = {
     "sms": "A code by SMS",
     "cap": "A code from the card reader (CAP)",
     "soft-token": "The app on your phone (soft token)",
+    "email": "A code by e-mail",
 }
 _PROMPTS: Mapping[Factor, str] = {
     "sms": "Code from the SMS",
     "cap": "Code from the card reader",
     "soft-token": "Code from the app",
+    "email": "Code from the e-mail",
 }
 _TYPES: Mapping[PaymentType, str] = {
     "immediate": "Credit transfer",

@@ -27,7 +27,7 @@ from assay.sandbox.payments.reading import (
     read_terms,
 )
 from assay.sandbox.payments.states import cancel, carry_on
-from assay.sandbox.payments.terms import Terms
+from assay.sandbox.payments.terms import Segment, Terms
 from assay.sandbox.wire import Answer, Json, error
 
 __all__ = ["PAYMENT_METHODS", "PaymentCall", "PaymentRefused"]
@@ -74,13 +74,18 @@ def _refused(desk: Desk, reason: PaymentRefusal) -> PaymentRefused:
 def _create(call: PaymentCall) -> Answer:
     desk, policies, world = call.desk, call.desk.policies, call.desk.world
     content = read_body(call.body)
-    if not policies.single(content.get("transfers", ABSENT)):
-        raise Unfit("transfers", "value")
     terms = read_terms(content, policies.fields, today(world.now))
-    if not policies.offered(terms.type, desk.book.instant):
-        raise Unfit("paymentType", "value")
-    _check_debtor(desk, terms)
-    payment = desk.book.add(world.id, call.provider, policies.keeps(terms), world.now)
+    if terms.debtor not in world.owners:
+        raise _refused(desk, "debtor")
+    barred = False
+    try:
+        _check_scope(desk, content, terms)
+    except (Unfit, PaymentRefused):
+        if policies.at_once:
+            raise
+        barred = True
+    payment = desk.book.add(world.id, call.provider, terms, world.now)
+    payment.barred = barred
     carry_on(desk, payment)
     approval = f"/consent-approval/{world.id}/{payment.approval}"
     body: dict[str, Json] = {
@@ -94,18 +99,26 @@ def _create(call: PaymentCall) -> Answer:
     return Answer(status=201, body=body)
 
 
-def _check_debtor(desk: Desk, terms: Terms) -> None:
-    """Let only those accounts be debited that the document serves."""
-    owner = desk.world.owners.get(terms.debtor)
-    if owner is None or not desk.policies.debtor(owner.items[terms.debtor]):
+def _check_scope(desk: Desk, content: Content, terms: Terms) -> None:
+    """Let only that be paid, and by those, which the document serves."""
+    policies = desk.policies
+    if not policies.single(content.get("transfers", ABSENT)):
+        raise Unfit("transfers", "value")
+    if not policies.offered(terms.type, desk.book.instant):
+        raise Unfit("paymentType", "value")
+    owner = desk.world.owners[terms.debtor]
+    if not policies.debtor(owner.items[terms.debtor], owner.items.values()):
         raise _refused(desk, "debtor")
-    if owner.segment not in desk.policies.segments:
+    segments = frozenset[Segment](customer.segment for customer in desk.world.customers.values())
+    if not policies.segments(owner.segment, segments):
         raise _refused(desk, "segment")
+    if not policies.beside(terms.type, desk.book.open_types(terms.debtor)):
+        raise Unfit("paymentType", "value")
 
 
 def _read(call: PaymentCall) -> Answer:
     payment = _find(call, "read")
-    return _shown(call, payment, payment.terms, "read-self")
+    return _shown(call, payment, call.desk.policies.shows(payment), "read-self")
 
 
 def _modify(call: PaymentCall) -> Answer:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from assay.sandbox.payments.book import Payment, Signing, Step
+from assay.sandbox.payments.book import Activity, Payment, Signing, Step
 from assay.sandbox.payments.desk import Desk
 from assay.sandbox.payments.policies import Return
 from assay.sandbox.payments.states import sign
@@ -51,7 +51,8 @@ class Act:
 
     def go_on(self) -> View:
         """Show the screen that follows."""
-        self.signing.step = self.desk.policies.follows[self.signing.step]
+        signing = self.signing
+        signing.step = self.desk.policies.follows(signing.step, signing.factor)
         return self.show()
 
     def show(self, message: str = "") -> View:
@@ -74,12 +75,13 @@ def begin(desk: Desk, payment: Payment) -> View:
     """Follow the link to the first screen; as long as nobody is logged in, again."""
     signing = payment.signing
     if signing is None and payment.status == "received":
-        signing = Signing(key="", first=desk.world.now, last=desk.world.now)
+        now, step = desk.world.now, desk.policies.begins
+        signing = Signing(key="", step=step, first=now, last=now)
         payment.signing = signing
         desk.book.rekey(payment, signing)
     if signing is None:
         return View(page="closed")
-    if signing.step not in ("password", "done", "locked", "disconnected"):
+    if signing.step not in (desk.policies.begins, "done", "locked", "disconnected"):
         return View(page="elsewhere")
     return look(desk, payment, signing)
 
@@ -87,21 +89,21 @@ def begin(desk: Desk, payment: Payment) -> View:
 def look(desk: Desk, payment: Payment, signing: Signing) -> View:
     """Show where a signing stands."""
     return (
-        _over(desk, payment, signing)
+        _over(desk, payment, signing, "look")
         or Act(desk=desk, payment=payment, signing=signing, form={}).show()
     )
 
 
 def submit(desk: Desk, payment: Payment, signing: Signing, form: Form) -> View:
     """Take the form of a screen."""
-    over = _over(desk, payment, signing)
+    over = _over(desk, payment, signing, "form")
     if over is not None:
         return over
     act = Act(desk=desk, payment=payment, signing=signing, form=form)
     return _STEPS[signing.step](act)
 
 
-def _over(desk: Desk, payment: Payment, signing: Signing) -> View | None:
+def _over(desk: Desk, payment: Payment, signing: Signing, doing: Activity) -> View | None:
     """Tell how a signing ended; a signing that goes on is kept from falling idle."""
     if signing.lapse is not None:
         target = desk.policies.disconnected[signing.lapse](payment.terms)
@@ -110,7 +112,8 @@ def _over(desk: Desk, payment: Payment, signing: Signing) -> View | None:
         return View(page="locked")
     if payment.status != "received":
         return View(page="closed")
-    signing.last = desk.world.now
+    if desk.policies.renews[doing]:
+        signing.last = desk.world.now
     return None
 
 
@@ -118,12 +121,13 @@ def _password(act: Act) -> View:
     login, password = act.form.get("login", ""), act.form.get("password", "")
     owner = act.desk.owner(act.payment)
     found = [
-        customer is owner
+        customer
         for customer in act.desk.world.customers.values()
         if customer.login == login and customer.password == password
     ]
-    if not found or not act.desk.policies.signs(found[0]):
+    if not found or not act.desk.policies.signs(found[0] is owner):
         return act.wrong(_WRONG_LOGIN)
+    act.signing.customer = found[0].id
     act.desk.book.rekey(act.payment, act.signing)
     return act.go_on()
 
@@ -139,9 +143,10 @@ def _factor(act: Act) -> View:
 
 def _code(act: Act) -> View:
     factor = act.signing.factor
-    right = act.desk.owner(act.payment).factors[factor] if factor else ""
     given = act.form.get("code", "").strip()
-    if not act.desk.policies.code(given, right):
+    who = act.desk.world.customers.get(act.signing.customer, act.desk.owner(act.payment))
+    right = who.factors[factor] if factor else ""
+    if factor is None or not act.desk.policies.code(factor, given, right):
         return act.wrong(_WRONG_CODE)
     return act.go_on()
 

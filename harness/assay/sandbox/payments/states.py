@@ -53,7 +53,7 @@ def advance(desk: Desk) -> None:
         signing = payment.signing
         if signing is not None and payment.status == "received":
             _lapse(desk, payment, signing)
-    for payment in sorted(payments, key=due):
+    for payment in sorted(payments, key=lambda one: due(one, desk.policies.executed(one))):
         carry_on(desk, payment)
 
 
@@ -70,10 +70,10 @@ def _lapse(desk: Desk, payment: Payment, signing: Signing) -> None:
 
 def carry_on(desk: Desk, payment: Payment) -> None:
     """Execute a payment when its time has come."""
-    moment = due(payment)
+    terms = desk.policies.executed(payment)
+    moment = due(payment, terms)
     if moment > desk.world.now or not desk.policies.executable(payment):
         return
-    terms = desk.policies.executed(payment)
     payment.reason = _objection(desk, payment, terms)
     if payment.reason is not None:
         payment.status = "rejected"
@@ -93,6 +93,8 @@ def carry_on(desk: Desk, payment: Payment) -> None:
 
 def _objection(desk: Desk, payment: Payment, terms: Terms) -> Reason | None:
     """Find the rule that a signed payment breaks."""
+    if payment.barred:
+        return "scope"
     if _repeats(desk, payment, terms):
         return "duplicate"
     if breaks_cash(desk.policies.cash, _facts(desk, payment, terms)):

@@ -27,8 +27,8 @@ __all__ = [
 PaymentType: TypeAlias = Literal["immediate", "deferred", "instant"]
 #: The kinds of customers that the document names; only the first two are served.
 Segment: TypeAlias = Literal["PART", "PRO", "LARGE_PRO", "CORPORATE", "ASSOCIATION", "GUARDIAN"]
-#: What a customer shows beside the password.
-Factor: TypeAlias = Literal["sms", "cap", "soft-token"]
+#: What a customer shows beside the password; the last is offered by no sound bank.
+Factor: TypeAlias = Literal["sms", "cap", "soft-token", "email"]
 #: What a customer says to the payment, having seen it.
 Decision: TypeAlias = Literal["confirm", "refuse"]
 #: Where a payment stands.
@@ -36,7 +36,7 @@ Status: TypeAlias = Literal[
     "received", "pending", "executed", "rejected", "refused", "expired", "cancelled"
 ]
 #: Why a signed payment was rejected.
-Reason: TypeAlias = Literal["duplicate", "cash"]
+Reason: TypeAlias = Literal["duplicate", "cash", "scope"]
 
 SEGMENTS: tuple[Segment, ...] = get_args(Segment)
 FACTORS: tuple[Factor, ...] = get_args(Factor)

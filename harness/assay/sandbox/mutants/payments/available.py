@@ -5,10 +5,12 @@ A method that is down is 500 or 503 and never a refusal, which could be one of m
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 
 from assay.sandbox.mutants.form import as_text, cut_off
 from assay.sandbox.mutants.mutant import Mutant
 from assay.sandbox.mutants.payments.change import breaking_pis
+from assay.sandbox.payments.book import Payment
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation
 from assay.sandbox.payments.terms import Terms
 from assay.sandbox.policies import put
@@ -75,16 +77,35 @@ def _everybody(_own: bool) -> bool:
     return True
 
 
-def _without_reference(terms: Terms) -> Terms:
-    return replace(terms, reference=None)
+def _shows_as(alter: Callable[[Terms], Terms]) -> Callable[[Payment], Terms]:
+    """Show a new payment in another way, and one that was signed or modified as it is."""
+
+    def shows(payment: Payment) -> Terms:
+        new = payment.status == "received" and payment.terms == payment.original
+        return alter(payment.terms) if new else payment.terms
+
+    return shows
 
 
-def _whole_amount(terms: Terms) -> Terms:
-    return replace(terms, amount=f"{max(terms.cents // 100, 1)}.00")
+def _a_day_later(terms: Terms) -> Terms:
+    return replace(terms, day=terms.day + timedelta(days=1)) if terms.day else terms
 
 
-def _back_to_the_debtor(terms: Terms) -> Terms:
-    return replace(terms, creditor=terms.debtor)
+#: For each field what a reading shows in its place.
+_SHOWN: tuple[tuple[str, str, Callable[[Terms], Terms]], ...] = (
+    ("creditorAccount", "the debtor", lambda terms: replace(terms, creditor=terms.debtor)),
+    ("debtorAccount", "the creditor", lambda terms: replace(terms, debtor=terms.creditor)),
+    ("amount", "no cents", lambda terms: replace(terms, amount=f"{terms.cents // 100}.00")),
+    ("currency", "francs", lambda terms: replace(terms, currency="FRF")),
+    ("categoryPurpose", "CASH", lambda terms: replace(terms, purpose="CASH")),
+    ("chargeBearer", "SHAR", lambda terms: replace(terms, charge_bearer="SHAR")),
+    (
+        "successfulReportUrl",
+        "no query",
+        lambda terms: replace(terms, success_url=terms.success_url.partition("?")[0]),
+    ),
+    ("date", "the day after", _a_day_later),
+)
 
 
 def _confirms(when: bool, status: int) -> Callable[[bool], Answer]:
@@ -155,28 +176,19 @@ AVAILABLE_FAULTS = (
         "login and password create a payment",
         honours_credentials=True,
     ),
-    breaking_pis(
-        "read.loses-reference",
-        "payments.read/gives-back",
-        "the reference is not kept",
-        keeps=_without_reference,
-    ),
-    breaking_pis(
-        "read.whole-amount",
-        "payments.read/gives-back",
-        "the cents are not kept",
-        keeps=_whole_amount,
-    ),
-    breaking_pis(
-        "read.creditor-is-debtor",
-        "payments.read/gives-back",
-        "the debtor is kept as the creditor",
-        keeps=_back_to_the_debtor,
+    *(
+        breaking_pis(
+            f"content.{field}",
+            f"payments.content/{field}",
+            f"{field}: a new payment is shown with {what}",
+            shows=_shows_as(alter),
+        )
+        for field, what, alter in _SHOWN
     ),
     *(
         breaking_pis(
             f"{operation}.unknown-answered",
-            f"payments.{operation}/unknown-refused",
+            f"payments.addressed/{operation}-payment-unknown",
             f"{operation} answers 200 for a payment that there never was",
             absent=put(_SOUND.absent, **{operation: _empty}),
         )
@@ -185,7 +197,7 @@ AVAILABLE_FAULTS = (
     *(
         breaking_pis(
             f"{operation}.foreign-found",
-            f"payments.{operation}/foreign-refused",
+            f"payments.addressed/{operation}-payment-foreign",
             f"{operation} finds another provider's payment",
             visible=put(_SOUND.visible, **{operation: _everybody}),
         )

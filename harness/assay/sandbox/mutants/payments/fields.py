@@ -67,6 +67,52 @@ def _any_code(value: object) -> str | None:
     return FIELDS["currency"]("EUR" if is_code else value)
 
 
+def _strange_code(name: Field, known: frozenset[str], taken_for: str) -> Table[Field, ReadField]:
+    """Take codes that are not known for the usual one."""
+    right = FIELDS[name]
+
+    def read(value: object) -> str | None:
+        code = isinstance(value, str) and value.isalpha() and value.isupper()
+        return right(taken_for if code and value not in known else value)
+
+    return put(FIELDS, **{name: read})
+
+
+def _beginning(value: object) -> str | None:
+    begins = isinstance(value, str) and value.startswith("SLEV")
+    return FIELDS["chargeBearer"]("SLEV" if begins else value)
+
+
+def _whole_line(value: object) -> str | None:
+    """Let one line end pass, as `$` does in a regular expression."""
+    return FIELDS["chargeBearer"](value.removesuffix("\n") if isinstance(value, str) else value)
+
+
+def _falsy(name: Field) -> Table[Field, ReadField]:
+    """Take what is falsy for a field that was not filled in, and fill it in."""
+    right = FIELDS[name]
+
+    def read(value: object) -> str | None:
+        falsy = not value and value is not None and value != ""
+        return right(_MADE_UP[name] if falsy else value)
+
+    return put(FIELDS, **{name: read})
+
+
+def _unpacked(name: Field) -> Table[Field, ReadField]:
+    """Take the first of a list for the value."""
+    right = FIELDS[name]
+
+    def read(value: object) -> str | None:
+        match value:
+            case [str() as first, *_]:
+                return right(first)
+            case _:
+                return right(value)
+
+    return put(FIELDS, **{name: read})
+
+
 def _any_number(_transfers: object) -> bool:
     return True
 
@@ -89,16 +135,46 @@ FIELD_FAULTS = (
         for way, says in _WAYS.items()
     ),
     breaking_pis(
+        "mandatory.categoryPurpose-falsy",
+        "mandatory-fields/categoryPurpose-type",
+        "a categoryPurpose that is 0, false or an empty list is made up",
+        fields=_falsy("categoryPurpose"),
+    ),
+    breaking_pis(
+        "mandatory.creditorAccount-list",
+        "mandatory-fields/creditorAccount-type",
+        "creditorAccount may be a list, of which the first counts",
+        fields=_unpacked("creditorAccount"),
+    ),
+    breaking_pis(
         "charge-bearer.shared",
-        "charge-bearer/other-code",
+        "charge-bearer/other-value",
         "chargeBearer may be SHAR as well",
         fields=_also("chargeBearer", "SHAR"),
     ),
     breaking_pis(
         "charge-bearer.any-code",
-        "charge-bearer/other-code",
+        "charge-bearer/other-value",
         "chargeBearer may be any code of its list",
         fields=_also("chargeBearer", "SHAR", "DEBT", "CRED"),
+    ),
+    breaking_pis(
+        "charge-bearer.strange-code",
+        "charge-bearer/other-value",
+        "a chargeBearer of no list is taken for SLEV",
+        fields=_strange_code("chargeBearer", frozenset({"SHAR", "DEBT", "CRED"}), "SLEV"),
+    ),
+    breaking_pis(
+        "charge-bearer.beginning",
+        "charge-bearer/other-value charge-bearer/padded",
+        "chargeBearer only has to begin with SLEV",
+        fields=put(FIELDS, chargeBearer=_beginning),
+    ),
+    breaking_pis(
+        "charge-bearer.line-end",
+        "charge-bearer/padded",
+        "chargeBearer may end with a line end",
+        fields=put(FIELDS, chargeBearer=_whole_line),
     ),
     breaking_pis(
         "charge-bearer.any-case",
@@ -114,25 +190,31 @@ FIELD_FAULTS = (
     ),
     breaking_pis(
         "euro.dollars-too",
-        "euro/other-currency",
+        "euro/other-value",
         "payments may be in dollars",
         fields=_also("currency", "USD"),
     ),
     breaking_pis(
+        "euro.strange-code",
+        "euro/other-value",
+        "a currency of no list is taken for euro",
+        fields=_strange_code("currency", frozenset({"USD", "GBP", "CHF", "JPY"}), "EUR"),
+    ),
+    breaking_pis(
         "euro.any-code-is-euro",
-        "euro/other-currency",
+        "euro/other-value",
         "any currency is accepted, and taken for euro",
         fields=put(FIELDS, currency=_any_code),
     ),
     breaking_pis(
         "single.any-number",
-        "single/two-transfers",
+        "single/several-refused",
         "a request may have any number of transfers",
         single=_any_number,
     ),
     breaking_pis(
         "single.two-at-most",
-        "single/two-transfers",
+        "single/several-refused",
         "a request may have two transfers",
         single=_two_at_most,
     ),

@@ -11,26 +11,24 @@ from assay.sandbox.payments.terms import PaymentType, Status, Terms
 __all__ = ["LIFECYCLE_FAULTS"]
 
 _SOUND = SOUND_PAYMENTS
+_AT_ONCE: tuple[PaymentType, ...] = ("immediate", "instant")
+_WAITING: tuple[Status, ...] = ("pending", "received")
 
 
-def _open_and_of_type(*types: PaymentType) -> Callable[[Payment], bool]:
+def _also(status: Status, *types: PaymentType) -> Callable[[Payment], bool]:
+    """Take changes of more payments: those of these types that stand so."""
+
     def modifiable(payment: Payment) -> bool:
-        is_open = payment.status in ("received", "pending", "executed")
-        return (payment.terms.type in types and is_open) or _SOUND.modifiable(payment)
+        more = payment.terms.type in types and payment.status == status
+        return more or _SOUND.modifiable(payment)
 
     return modifiable
 
 
-def _also_at(*statuses: Status) -> Callable[[Payment], bool]:
-    def modifiable(payment: Payment) -> bool:
-        late = payment.terms.type == "deferred" and payment.status in statuses
-        return late or _SOUND.modifiable(payment)
-
-    return modifiable
-
-
-def _unsigned_only(payment: Payment) -> bool:
-    return payment.status == "received" and _SOUND.modifiable(payment)
+def _only_while(
+    status: Status, sound: Callable[[Payment], bool] = _SOUND.modifiable
+) -> Callable[[Payment], bool]:
+    return lambda payment: payment.status == status and sound(payment)
 
 
 def _never(_payment: Payment) -> bool:
@@ -53,12 +51,13 @@ def _keeps_day(former: Terms, new: Terms) -> Terms:
     return replace(new, day=former.day)
 
 
-def _keeps_reference(former: Terms, new: Terms) -> Terms:
-    return replace(new, reference=former.reference)
-
-
 def _as_created(payment: Payment) -> Terms:
     return payment.original
+
+
+def _as_signed(payment: Payment) -> Terms:
+    shown = payment.signing.shown if payment.signing else None
+    return shown or payment.terms
 
 
 def _former_amount(payment: Payment) -> Terms:
@@ -69,12 +68,20 @@ def _former_creditor(payment: Payment) -> Terms:
     return replace(payment.terms, creditor=payment.original.creditor)
 
 
+def _former_day(payment: Payment) -> Terms:
+    return replace(payment.terms, day=payment.original.day)
+
+
 def _executes_cancelled(by: str) -> Callable[[Payment], bool]:
     def executable(payment: Payment) -> bool:
         was_cancelled = payment.status == "cancelled" and payment.cancelled_by == by
         return was_cancelled or _SOUND.executable(payment)
 
     return executable
+
+
+def _cancelled_whatever_came(payment: Payment) -> Status:
+    return "cancelled" if payment.cancelled_by else payment.status
 
 
 def _hides_cancelled(by: str, shown_as: Status) -> Callable[[Payment], Status]:
@@ -85,63 +92,90 @@ def _hides_cancelled(by: str, shown_as: Status) -> Callable[[Payment], Status]:
     return shown
 
 
+#: What an accepted change leaves as it was, so that it is neither read back nor executed.
+_KEEPS = (
+    ("everything", _keeps_nothing),
+    ("amount", _keeps_amount),
+    ("creditor", _keeps_creditor),
+    ("day", _keeps_day),
+)
+#: What is executed, or shown, in place of what was accepted as a change.
+_FORMER = (
+    ("as-created", "everything as it was created", _as_created),
+    ("former-amount", "its former amount", _former_amount),
+    ("former-creditor", "its former creditor", _former_creditor),
+    ("former-day", "its former day", _former_day),
+)
+
 LIFECYCLE_FAULTS = (
     breaking_pis(
-        "modify.immediate",
-        "modify.deferred-only/immediate-refused",
-        "an immediate payment can be modified",
-        modifiable=_open_and_of_type("immediate"),
+        "modify.never",
+        "modify.deferred-only/deferred-accepted modify.deferred-only/signed-accepted"
+        " payments.modify/answers",
+        "no payment can be modified",
+        modifiable=_never,
     ),
     breaking_pis(
-        "modify.instant",
-        "modify.deferred-only/instant-refused",
-        "an instant payment can be modified",
-        modifiable=_open_and_of_type("instant"),
-    ),
-    breaking_pis(
-        "modify.executed",
-        "modify.deferred-only/executed-refused",
-        "a deferred payment can be modified after it was executed",
-        modifiable=_also_at("executed"),
-    ),
-    breaking_pis(
-        "modify.cancelled",
-        "modify.deferred-only/cancelled-refused",
-        "a deferred payment can be modified after it was cancelled",
-        modifiable=_also_at("cancelled"),
+        "modify.signed-only",
+        "modify.deferred-only/deferred-accepted payments.modify/answers",
+        "a deferred payment cannot be modified before it is signed",
+        modifiable=_only_while("pending"),
     ),
     breaking_pis(
         "modify.unsigned-only",
         "modify.deferred-only/signed-accepted",
         "a deferred payment cannot be modified once it is signed",
-        modifiable=_unsigned_only,
+        modifiable=_only_while("received"),
+    ),
+    *(
+        breaking_pis(
+            f"modify.{kind}",
+            f"modify.deferred-only/{kind}-refused",
+            f"an {kind} payment can be modified",
+            modifiable=_also("received", kind),
+        )
+        for kind in _AT_ONCE
+    ),
+    breaking_pis(
+        "modify.executed",
+        "modify.deferred-only/done-refused",
+        "a deferred payment can be modified after it was executed",
+        modifiable=_also("executed", "deferred"),
+    ),
+    breaking_pis(
+        "modify.immediate-executed",
+        "modify.deferred-only/done-refused",
+        "an immediate payment can be modified after it was executed",
+        modifiable=_also("executed", "immediate"),
     ),
     *(
         breaking_pis(
             f"modify.keeps-{what}",
-            "modify.deferred-only/persists",
+            "modify.deferred-only/persists modify.deferred-only/carried-out-as-changed",
             f"a modification is answered as if it were done, but keeps {what} as it was",
             modified=modified,
         )
-        for what, modified in (
-            ("everything", _keeps_nothing),
-            ("amount", _keeps_amount),
-            ("creditor", _keeps_creditor),
-            ("day", _keeps_day),
-            ("reference", _keeps_reference),
+        for what, modified in _KEEPS
+    ),
+    *(
+        breaking_pis(
+            f"modify.shows-{what}",
+            "modify.deferred-only/persists",
+            f"a modified payment is shown with {says}, and executed as modified",
+            shows=shows,
         )
+        for what, says, shows in _FORMER
     ),
     *(
         breaking_pis(
             f"modify.executes-{what}",
-            "modify.deferred-only/executes-as-modified",
+            "modify.deferred-only/carried-out-as-changed",
             f"a modified payment is executed with {says}",
             executed=executed,
         )
         for what, says, executed in (
-            ("as-created", "everything as it was created", _as_created),
-            ("former-amount", "its former amount", _former_amount),
-            ("former-creditor", "its former creditor", _former_creditor),
+            *_FORMER,
+            ("as-signed", "everything as it was signed", _as_signed),
         )
     ),
     breaking_pis(
@@ -152,10 +186,29 @@ LIFECYCLE_FAULTS = (
     ),
     *(
         breaking_pis(
+            f"cancel.only-{status}",
+            "cancel/accepted",
+            f"a deferred payment can be cancelled only while it is {status}",
+            cancellable=_only_while(status, _SOUND.cancellable),
+        )
+        for status in _WAITING
+    ),
+    *(
+        breaking_pis(
             f"cancel.executed-{by}",
-            f"cancel/by-{by}-never-executes",
+            f"cancel/by-{by}-never-done",
             f"a payment that the {by} cancelled is executed on its day",
             executable=_executes_cancelled(by),
+        )
+        for by in ("provider", "customer")
+    ),
+    *(
+        breaking_pis(
+            f"cancel.executed-in-silence-{by}",
+            f"cancel/by-{by}-never-done",
+            f"a payment that the {by} cancelled is executed, and still shown as cancelled",
+            executable=_executes_cancelled(by),
+            shown=_cancelled_whatever_came,
         )
         for by in ("provider", "customer")
     ),
@@ -167,6 +220,6 @@ LIFECYCLE_FAULTS = (
             shown=_hides_cancelled(by, status),
         )
         for by in ("provider", "customer")
-        for status in ("pending", "received")
+        for status in _WAITING
     ),
 )

@@ -10,10 +10,12 @@ from types import MappingProxyType
 from typing import Any
 
 from assay.sandbox.mutants.mutant import Neutral
+from assay.sandbox.payments.book import Payment
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation, Return
-from assay.sandbox.payments.terms import Factor
+from assay.sandbox.payments.reading import FIELDS, Field, ReadField, Unfit
+from assay.sandbox.payments.terms import Factor, Status, Terms
 from assay.sandbox.payments.timing import Until, after_first, after_last
-from assay.sandbox.policies import Policies
+from assay.sandbox.policies import Policies, put
 from assay.sandbox.wire import Answer, error
 
 __all__ = ["PIS_NEUTRAL"]
@@ -53,22 +55,91 @@ def _stays_after_refusal(leaving: Return) -> str | None:
     return leaving.terms.success_url if leaving.decision == "confirm" else None
 
 
+def _no_reference(payment: Payment) -> Terms:
+    return replace(payment.terms, reference=None)
+
+
 def _past(until: Until) -> Until:
     """Disconnect just after the time, not at it."""
     return lambda times: until(times) + timedelta(microseconds=1)
+
+
+#: Stands where something was asked for that does not read.
+_UNFIT = "unfit"
+
+
+def _later(read: ReadField) -> ReadField:
+    """Take what does not read, and remember that it does not."""
+
+    def reads(value: object) -> str | None:
+        try:
+            return read(value)
+        except Unfit:
+            return _UNFIT
+
+    return reads
+
+
+def _fit(payment: Payment) -> bool:
+    asked = payment.terms
+    texts = (asked.charge_bearer, asked.purpose, asked.creditor, asked.success_url, asked.currency)
+    return _UNFIT not in texts
+
+
+def _shown(payment: Payment) -> Status:
+    return payment.status if _fit(payment) else "rejected"
+
+
+def _executable(payment: Payment) -> bool:
+    return _fit(payment) and SOUND_PAYMENTS.executable(payment)
+
+
+def _rejected_later() -> dict[str, Any]:
+    names: tuple[Field, ...] = (
+        "chargeBearer",
+        "categoryPurpose",
+        "creditorAccount",
+        "successfulReportUrl",
+        "currency",
+    )
+    return {
+        "fields": put(FIELDS, **{name: _later(FIELDS[name]) for name in names}),
+        "shown": _shown,
+        "executable": _executable,
+    }
+
+
+def _any_spelling(value: object) -> str | None:
+    return FIELDS["currency"](value.strip().upper() or value if isinstance(value, str) else value)
 
 
 #: Every neutral variant of payment initiation.
 PIS_NEUTRAL: tuple[Neutral, ...] = (
     _neutral("refusals-422", "Everything that is refused is refused with 422.", **_refusals(422)),
     _neutral("refusals-409", "Everything that is refused is refused with 409.", **_refusals(409)),
+    _neutral(
+        "rejected-later",
+        "A request that is not as it must be is taken, and shown as rejected.",
+        **_rejected_later(),
+    ),
+    _neutral(
+        "euro-any-spelling",
+        "The euro may be written in small letters, and with blanks around it.",
+        fields=put(FIELDS, currency=_any_spelling),
+    ),
     _neutral("confirmation-501", "The confirmation answers 501.", confirmation=_not_offered),
     _neutral(
-        "factors-one-each",
-        "Every customer has one factor only.",
-        **_factors(("soft-token",), ("sms",)),
+        "factors-not-all",
+        "Retail customers have no code by SMS, small professionals have nothing else.",
+        **_factors(("cap", "soft-token"), ("sms",)),
     ),
     _neutral("more-members", "Answers have members that nobody asked for.", respond=_with_more),
+    _neutral(
+        "barred-late",
+        "Who or what is not served is refused only once the payment is signed.",
+        at_once=False,
+    ),
+    _neutral("no-reference", "A payment is shown without its reference.", shows=_no_reference),
     _neutral("refused-stays", "Who refused stays at the bank.", returns=_stays_after_refusal),
     _neutral(
         "timers-just-after",

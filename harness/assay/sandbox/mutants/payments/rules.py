@@ -30,6 +30,11 @@ def _older_than(hours: int) -> Callable[[timedelta], bool]:
     return lambda age: age > _hours(hours)
 
 
+def _other_than_72_hours(age: timedelta) -> bool:
+    """Ask whether it is not 72 hours, where it should be whether it is more."""
+    return age != _hours(72)
+
+
 def _72_hours_and_more(age: timedelta) -> bool:
     return age >= _hours(72)
 
@@ -61,6 +66,16 @@ def _known_from_the_start(facts: Facts) -> datetime | None:
     return own_registration(facts) or facts.signed - _hours(1_000)
 
 
+def _sms_for_the_unknown(facts: Facts) -> datetime | None:
+    """Take a creditor that no customer knows for an old one, if it is signed with SMS."""
+    unknown = facts.registered is None and facts.registered_by_others is None
+    return _known_from_the_start(facts) if unknown and facts.factor == "sms" else facts.registered
+
+
+def _never_registered(_facts: Facts) -> None:
+    return None
+
+
 def _exempt(*factors: Factor) -> CashRule:
     return replace(_CASH, exempt=frozenset(factors))
 
@@ -69,15 +84,18 @@ def _purposes(*purposes: str) -> CashRule:
     return replace(_CASH, purposes=frozenset(purposes))
 
 
-_IGNORED = ("debtor", "creditor", "amount", "purpose", "reference")
+_IGNORED = (
+    ("debtor", "debtorAccount"),
+    ("creditor", "creditorAccount"),
+    ("amount", "amount"),
+    ("purpose", "categoryPurpose"),
+)
 
 
 _NOT_EXECUTED: tuple[tuple[Status, str], ...] = (
     ("cancelled", "cancelled"),
     ("refused", "refused"),
     ("received", "unsigned"),
-    ("expired", "expired"),
-    ("rejected", "rejected"),
 )
 
 
@@ -104,6 +122,12 @@ def _same_month(terms: Terms, day: date) -> Hashable:
     return all_parameters(terms, day.replace(day=1))
 
 
+#: The rows that must be rejected and are signed with a code by SMS.
+_SIGNED_WITH_SMS = (
+    "cash/categoryPurpose-CASH cash/creditorAccount-by-another"
+    " cash/creditorAccount-just-under-72h cash/creditorAccount-at-72h"
+)
+
 RULE_FAULTS = (
     breaking_pis(
         "duplicate.never",
@@ -114,15 +138,15 @@ RULE_FAULTS = (
     *(
         breaking_pis(
             f"duplicate.any-{parameter}",
-            f"duplicate/{parameter}-changed-accepted",
+            f"duplicate/{field}-changed-accepted",
             f"payments that differ in their {parameter} alone are taken for repeats",
             duplicate=_ignoring(parameter),
         )
-        for parameter in _IGNORED
+        for parameter, field in _IGNORED
     ),
     breaking_pis(
         "duplicate.any-type",
-        "duplicate/type-changed-accepted",
+        "duplicate/mode-changed-accepted",
         "payments that differ in their type alone are taken for repeats",
         duplicate=replace(_DUPLICATE, parameters=_any_type),
     ),
@@ -149,94 +173,111 @@ RULE_FAULTS = (
     ),
     breaking_pis(
         "cash.never",
-        "cash/unregistered-rejected cash/cap-rejected cash/just-under-rejected"
-        " cash/at-72-hours-rejected cash/registered-by-another-rejected",
+        f"{_SIGNED_WITH_SMS} cash/factor-cap",
         "CASH is executed like any other payment",
         cash=_purposes(),
     ),
     breaking_pis(
-        "cash.unregistered",
-        "cash/unregistered-rejected cash/cap-rejected cash/registered-by-another-rejected",
-        "a creditor whom the customer never registered is good enough",
-        cash=replace(_CASH, registration=_known_from_the_start),
-    ),
-    breaking_pis(
-        "cash.at-72-hours",
-        "cash/at-72-hours-rejected",
-        "a registration of exactly 72 hours is old enough",
-        cash=replace(_CASH, trusted=_72_hours_and_more),
-    ),
-    breaking_pis(
-        "cash.begun-hours",
-        "cash/at-72-hours-rejected cash/just-under-rejected",
-        "a begun hour counts as a whole one",
-        cash=replace(_CASH, trusted=_whole_hours),
-    ),
-    breaking_pis(
-        "cash.over-71-hours",
-        "cash/at-72-hours-rejected cash/just-under-rejected",
-        "a registration of more than 71 hours is old enough",
-        cash=replace(_CASH, trusted=_older_than(71)),
-    ),
-    breaking_pis(
-        "cash.any-registration",
-        "cash/at-72-hours-rejected cash/just-under-rejected",
-        "a registration of any age is old enough",
-        cash=replace(_CASH, trusted=_any_age),
-    ),
-    breaking_pis(
-        "cash.over-73-hours",
-        "cash/just-over-accepted",
-        "a registration has to be more than 73 hours old",
-        cash=replace(_CASH, trusted=_older_than(73)),
-    ),
-    breaking_pis(
-        "cash.whole-days",
-        "cash/just-over-accepted",
-        "a registration has to be four whole days old",
-        cash=replace(_CASH, trusted=_whole_days),
-    ),
-    breaking_pis(
-        "cash.within-four-days",
-        "cash/long-registered-accepted",
-        "a registration of four days or more has lapsed",
-        cash=replace(_CASH, trusted=_within_four_days),
-    ),
-    breaking_pis(
-        "cash.anybodys-registration",
-        "cash/registered-by-another-rejected",
-        "a registration by another customer counts as well",
-        cash=replace(_CASH, registration=_anybodys),
-    ),
-    breaking_pis(
         "cash.sms-is-enough",
-        "cash/unregistered-rejected cash/just-under-rejected cash/at-72-hours-rejected"
-        " cash/registered-by-another-rejected",
+        _SIGNED_WITH_SMS,
         "a code by SMS is as good as the soft token",
         cash=_exempt("soft-token", "sms"),
     ),
     breaking_pis(
-        "cash.soft-token-too",
-        "cash/soft-token-accepted",
-        "the soft token makes no difference",
-        cash=_exempt(),
+        "cash.sms-is-enough-for-the-unknown",
+        "cash/categoryPurpose-CASH",
+        "a code by SMS is enough for a creditor whom no customer registered",
+        cash=replace(_CASH, registration=_sms_for_the_unknown),
     ),
     breaking_pis(
         "cash.cap-is-enough",
-        "cash/cap-rejected",
+        "cash/factor-cap",
         "the card reader is as good as the soft token",
         cash=_exempt("soft-token", "cap"),
     ),
     breaking_pis(
-        "cash.salaries-too",
-        "cash/other-purposes-accepted",
-        "salaries are treated like CASH",
-        cash=_purposes("CASH", "SALA"),
+        "cash.soft-token-too",
+        "cash/factor-soft-token",
+        "the soft token makes no difference",
+        cash=_exempt(),
+    ),
+    breaking_pis(
+        "cash.usual-payments-too",
+        "cash/categoryPurpose-not-CASH",
+        "dividends are treated like CASH",
+        cash=_purposes("CASH", "DVPM"),
+    ),
+    breaking_pis(
+        "cash.suppliers-too",
+        "cash/categoryPurpose-not-CASH-other",
+        "payments to suppliers are treated like CASH",
+        cash=_purposes("CASH", "SUPP"),
     ),
     breaking_pis(
         "cash.every-purpose",
-        "cash/other-purposes-accepted",
+        "cash/categoryPurpose-not-CASH cash/categoryPurpose-not-CASH-other",
         "every payment is treated like CASH",
         cash=_purposes(*PURPOSES),
+    ),
+    breaking_pis(
+        "cash.unregistered",
+        "cash/categoryPurpose-CASH cash/factor-cap cash/creditorAccount-by-another",
+        "a creditor whom the customer never registered is good enough",
+        cash=replace(_CASH, registration=_known_from_the_start),
+    ),
+    breaking_pis(
+        "cash.anybodys-registration",
+        "cash/creditorAccount-by-another",
+        "a registration by another customer counts as well",
+        cash=replace(_CASH, registration=_anybodys),
+    ),
+    breaking_pis(
+        "cash.registration-ignored",
+        "cash/creditorAccount-just-over-72h cash/creditorAccount-long",
+        "a registration makes no difference",
+        cash=replace(_CASH, registration=_never_registered),
+    ),
+    breaking_pis(
+        "cash.other-than-72-hours",
+        "cash/creditorAccount-just-under-72h",
+        "a registration of any age but 72 hours is old enough",
+        cash=replace(_CASH, trusted=_other_than_72_hours),
+    ),
+    breaking_pis(
+        "cash.at-72-hours",
+        "cash/creditorAccount-at-72h",
+        "a registration of exactly 72 hours is old enough",
+        cash=replace(_CASH, trusted=_72_hours_and_more),
+    ),
+    *(
+        breaking_pis(
+            f"cash.{name}",
+            "cash/creditorAccount-at-72h cash/creditorAccount-just-under-72h",
+            says,
+            cash=replace(_CASH, trusted=trusted),
+        )
+        for name, says, trusted in (
+            ("begun-hours", "a begun hour counts as a whole one", _whole_hours),
+            ("over-71-hours", "a registration of more than 71 hours will do", _older_than(71)),
+            ("any-registration", "a registration of any age is old enough", _any_age),
+        )
+    ),
+    *(
+        breaking_pis(
+            f"cash.{name}",
+            "cash/creditorAccount-just-over-72h",
+            says,
+            cash=replace(_CASH, trusted=trusted),
+        )
+        for name, says, trusted in (
+            ("over-73-hours", "a registration has to be more than 73 hours old", _older_than(73)),
+            ("whole-days", "a registration has to be four whole days old", _whole_days),
+        )
+    ),
+    breaking_pis(
+        "cash.within-four-days",
+        "cash/creditorAccount-long",
+        "a registration of four days or more has lapsed",
+        cash=replace(_CASH, trusted=_within_four_days),
     ),
 )

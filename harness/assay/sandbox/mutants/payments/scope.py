@@ -1,12 +1,12 @@
 """Faults of who and what is served: segments, accounts, types of payments, and hosts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import takewhile
 
 from assay.sandbox.mutants.links import behind_a_name, elsewhere, lookalike
-from assay.sandbox.mutants.mutant import Mutant
 from assay.sandbox.mutants.payments.change import breaking_pis
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentPlace
-from assay.sandbox.payments.terms import SEGMENTS, PaymentType, Segment
+from assay.sandbox.payments.terms import PaymentType, Segment
 from assay.sandbox.policies import put
 from assay.sandbox.render import Base
 from assay.sandbox.roster import Item
@@ -16,26 +16,46 @@ __all__ = ["SCOPE_FAULTS"]
 _SOUND = SOUND_PAYMENTS
 
 
-def _segment(segment: Segment) -> Mutant:
-    served = segment in _SOUND.segments
-    return breaking_pis(
-        f"segments.{segment}-{'refused' if served else 'served'}",
-        f"segments/{segment}",
-        f"customers of the segment {segment} are {'not ' if served else ''}served",
-        segments=_SOUND.segments ^ {segment},
-    )
+#: The excluded segments, in the contract's words.
+_EXCLUDED: tuple[tuple[Segment, str], ...] = (
+    ("LARGE_PRO", "large-professional"),
+    ("CORPORATE", "corporate"),
+    ("ASSOCIATION", "association"),
+    ("GUARDIAN", "legal-guardian"),
+)
 
 
-def _savings_too(item: Item) -> bool:
+def _serves(more: Segment) -> Callable[[Segment, frozenset[Segment]], bool]:
+    return lambda segment, others: segment == more or _SOUND.segments(segment, others)
+
+
+def _not_small(segment: Segment, _others: frozenset[Segment]) -> bool:
+    return segment == "PART"
+
+
+def _taken_for_wards(segment: Segment, others: frozenset[Segment]) -> bool:
+    return segment == "PRO" or (segment == "PART" and "GUARDIAN" not in others)
+
+
+def _savings_too(item: Item, _others: Iterable[Item]) -> bool:
     return item.resource == "account" and item.active and item.online
 
 
-def _inactive_too(item: Item) -> bool:
+def _inactive_too(item: Item, _others: Iterable[Item]) -> bool:
     return item.resource == "account" and item.online and not item.savings
 
 
-def _offline_too(item: Item) -> bool:
+def _offline_too(item: Item, _others: Iterable[Item]) -> bool:
     return item.resource == "account" and item.active and not item.savings
+
+
+def _until_an_odd_one(item: Item, others: Iterable[Item]) -> bool:
+    """Look for the account among those before the first that is not eligible."""
+    return item in takewhile(lambda other: _SOUND.debtor(other, ()), others)
+
+
+def _not_beside_deferred(type: PaymentType, open: frozenset[PaymentType]) -> bool:
+    return type != "immediate" or "deferred" not in open
 
 
 def _offers(*types: PaymentType) -> Callable[[PaymentType, bool], bool]:
@@ -57,10 +77,11 @@ _FACETS: tuple[tuple[PaymentPlace, str], ...] = (
     ("read-self", "read-payment-links"),
     ("modify-self", "modify-payment-links"),
 )
+#: Each with what it breaks: where immediate ones are refused, plain calls of other methods are.
 _TYPES: tuple[tuple[PaymentType, str], ...] = (
-    ("immediate", "immediate"),
-    ("deferred", "deferred"),
-    ("instant", "instant-offered"),
+    ("immediate", "payment-types/immediate payments.create/answers"),
+    ("deferred", "payment-types/deferred"),
+    ("instant", "payment-types/instant-offered"),
 )
 _BASES: tuple[tuple[str, Base], ...] = (
     ("elsewhere", elsewhere),
@@ -69,7 +90,33 @@ _BASES: tuple[tuple[str, Base], ...] = (
 )
 
 SCOPE_FAULTS = (
-    *(_segment(segment) for segment in SEGMENTS),
+    *(
+        breaking_pis(
+            f"segments.{segment}-served",
+            f"segments/{word}",
+            f"customers of the segment {segment} are served",
+            segments=_serves(segment),
+        )
+        for segment, word in _EXCLUDED
+    ),
+    breaking_pis(
+        "segments.PRO-refused",
+        "segments/PRO",
+        "customers of the segment PRO are not served",
+        segments=_not_small,
+    ),
+    breaking_pis(
+        "segments.PART-refused",
+        "segments/PART",
+        "customers of the segment PART are not served where legal guardians bank as well",
+        segments=_taken_for_wards,
+    ),
+    breaking_pis(
+        "debtor.until-an-odd-one",
+        "eligible-accounts/serves-ordinary",
+        "no payments may be made from an account that stands below one that is not eligible",
+        debtor=_until_an_odd_one,
+    ),
     *(
         breaking_pis(
             f"debtor.{kind}",
@@ -92,11 +139,17 @@ SCOPE_FAULTS = (
     *(
         breaking_pis(
             f"types.{kind}-refused",
-            f"payment-types/{facet}",
+            facets,
             f"{kind} payments are refused",
             offered=_refuses(kind),
         )
-        for kind, facet in _TYPES
+        for kind, facets in _TYPES
+    ),
+    breaking_pis(
+        "types.immediate-beside-deferred",
+        "payment-types/immediate",
+        "immediate payments are refused while a deferred one from the same account is open",
+        beside=_not_beside_deferred,
     ),
     *(
         breaking_pis(

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from assay.sandbox.mutants.mutant import Mutant
 from assay.sandbox.mutants.payments.change import breaking_pis
-from assay.sandbox.payments.book import LAPSES, Lapse
+from assay.sandbox.payments.book import LAPSES, Lapse, Payment
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, Return
 from assay.sandbox.payments.terms import Terms
 from assay.sandbox.payments.timing import Times, Until, after_first, after_last
@@ -27,8 +27,19 @@ def _success(terms: Terms) -> str:
     return terms.success_url
 
 
-def _failure(terms: Terms) -> str | None:
-    return terms.failure_url
+def _home(terms: Terms) -> str:
+    return f"{origin(terms.success_url)}/"
+
+
+def _put_off_all_the_same(lapse: Lapse) -> Callable[[Payment], bool]:
+    """Execute on its day what was put off, though its customer was disconnected."""
+
+    def executable(payment: Payment) -> bool:
+        signing = payment.signing
+        lapsed = payment.status == "expired" and signing is not None and signing.lapse == lapse
+        return (lapsed and payment.terms.type == "deferred") or _SOUND.executable(payment)
+
+    return executable
 
 
 def _timer(lapse: Lapse, name: str, facet: str, says: str, until: Until) -> Mutant:
@@ -66,12 +77,17 @@ def _with_status(leaving: Return) -> str | None:
     return f"{target}{'&' if '?' in target else '?'}status={leaving.decision}"
 
 
+def _first_parameter(leaving: Return) -> str | None:
+    target = _SOUND.returns(leaving)
+    return target.partition("&")[0] if target else None
+
+
+def _bank(_leaving: Return) -> str:
+    return "https://www.bank.example/thanks"
+
+
 def _always_success(leaving: Return) -> str | None:
     return leaving.terms.success_url
-
-
-def _always_failure(leaving: Return) -> str | None:
-    return leaving.terms.failure_url or leaving.terms.success_url
 
 
 def _stays(_leaving: Return) -> None:
@@ -83,6 +99,13 @@ def _same_beginning(leaving: Return) -> str | None:
     target = _SOUND.returns(leaving)
     begins = target is not None and leaving.asked.startswith(origin(target))
     return leaving.asked if begins else target
+
+
+def _same_site(leaving: Return) -> str | None:
+    """Go where the browser asks, when that is on the same site."""
+    target = _SOUND.returns(leaving)
+    same = target is not None and origin(leaving.asked) == origin(target)
+    return leaving.asked if same else target
 
 
 def _wherever(leaving: Return) -> str | None:
@@ -127,9 +150,15 @@ SCREEN_FAULTS = (
     _timer(
         "idle",
         "not-renewed",
-        "activity-renews redirect.overall/alive-before",
+        "activity-renews",
         "the 4 minutes are counted from the first screen",
         after_first(minutes=4),
+    ),
+    breaking_pis(
+        "redirect.idle-only-looks-renew",
+        "redirect.idle/activity-renews",
+        "looking at a screen begins the 4 minutes anew, and sending its form does not",
+        renews=put(_SOUND.renews, form=False),
     ),
     _timer(
         "overall",
@@ -161,13 +190,22 @@ SCREEN_FAULTS = (
     ),
     _timer("overall", "never", "dead-after", "there is no limit in all", _never),
     *(_sends(lapse, "successfulReportUrl", _success) for lapse in LAPSES),
-    *(_sends(lapse, "unsuccessfulReportUrl", _failure) for lapse in LAPSES),
+    *(_sends(lapse, "home", _home) for lapse in LAPSES),
     *(
         breaking_pis(
             f"redirect.{lapse}-executes",
-            f"redirect.{lapse}/nothing-executes",
+            f"redirect.{lapse}/nothing-done",
             f"a payment whose customer was disconnected ({lapse}) is executed",
             lapsed=put(_SOUND.lapsed, **{lapse: "pending"}),
+        )
+        for lapse in LAPSES
+    ),
+    *(
+        breaking_pis(
+            f"redirect.{lapse}-executes-deferred",
+            f"redirect.{lapse}/nothing-done",
+            f"a deferred payment whose customer was disconnected ({lapse}) is executed on its day",
+            executable=_put_off_all_the_same(lapse),
         )
         for lapse in LAPSES
     ),
@@ -182,21 +220,26 @@ SCREEN_FAULTS = (
             ("origin-only", "signed: only the origin is kept", _origin_only),
             ("no-query", "signed: the query is dropped", _no_query),
             ("with-status", "signed: a query is added", _with_status),
-            ("signed-to-failure", "signed: sent as if refused", _always_failure),
+            (
+                "first-parameter",
+                "signed: of a query only the first parameter is kept",
+                _first_parameter,
+            ),
+            ("signed-to-bank", "signed: sent to a page of the bank's", _bank),
             ("signed-stays", "signed: the customer stays", _stays),
         )
     ),
-    *(
-        breaking_pis(
-            f"report-url.{name}",
-            "report-url/after-refusal",
-            says,
-            returns=_On(decision="refuse", wrong=returns),
-        )
-        for name, says, returns in (
-            ("refused-to-success", "refused: sent as if signed", _always_success),
-            ("refused-no-query", "refused: the query is dropped", _no_query),
-        )
+    breaking_pis(
+        "report-url.refused-to-success",
+        "report-url/not-after-refusal",
+        "refused: sent as if signed",
+        returns=_On(decision="refuse", wrong=_always_success),
+    ),
+    breaking_pis(
+        "report-url.same-site",
+        "report-url/only-there",
+        "the browser may ask for another URL of the same site",
+        returns=_same_site,
     ),
     breaking_pis(
         "report-url.same-beginning",

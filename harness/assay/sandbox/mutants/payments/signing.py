@@ -1,6 +1,6 @@
 """Faults of strong authentication: payments without it, and factors that are not there."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from assay.sandbox.mutants.payments.change import breaking_pis
 from assay.sandbox.payments.book import Payment, Step
@@ -12,7 +12,7 @@ from assay.sandbox.wire import Table
 __all__ = ["SIGNING_FAULTS"]
 
 _SOUND = SOUND_PAYMENTS
-_SMALL = 30_00
+_SMALL, _TINY = 30_00, 1_00
 
 
 def _unsigned(type: PaymentType) -> Callable[[Payment], bool]:
@@ -23,9 +23,12 @@ def _unsigned(type: PaymentType) -> Callable[[Payment], bool]:
     return executable
 
 
-def _unsigned_small(payment: Payment) -> bool:
-    small = payment.status == "received" and payment.terms.cents <= _SMALL
-    return small or _SOUND.executable(payment)
+def _unsigned_up_to(cents: int) -> Callable[[Payment], bool]:
+    def executable(payment: Payment) -> bool:
+        small = payment.status == "received" and payment.terms.cents <= cents
+        return small or _SOUND.executable(payment)
+
+    return executable
 
 
 def _at(status: Status) -> Callable[[Payment], bool]:
@@ -36,37 +39,51 @@ def _anybody(_own: bool) -> bool:
     return True
 
 
-def _any_code(given: str, _right: str) -> bool:
+def _any_code(_factor: Factor, given: str, _right: str) -> bool:
     return bool(given)
 
 
-def _no_code(_given: str, _right: str) -> bool:
+def _no_code(_factor: Factor, _given: str, _right: str) -> bool:
     return True
 
 
-def _first_digits(given: str, right: str) -> bool:
-    return bool(given) and given[:4] == right[:4]
+def _empty_code(_factor: Factor, given: str, right: str) -> bool:
+    return given in ("", right)
+
+
+def _first_half(_factor: Factor, given: str, right: str) -> bool:
+    half = len(right) // 2
+    return given[:half] == right[:half]
+
+
+def _looked_at_but_for(one: Factor) -> Callable[[Factor, str, str], bool]:
+    return lambda factor, given, right: factor == one or given == right
 
 
 def _offering(segment: Segment, *factors: Factor) -> Table[Segment, tuple[Factor, ...]]:
     return put(_SOUND.factors, **{segment: factors})
 
 
-def _skipping(step: Step, to: Step) -> Mapping[Step, Step]:
-    return {**_SOUND.follows, step: to}
+def _skipping(step: Step, to: Step, *factors: Factor) -> Callable[[Step, Factor | None], Step]:
+    """Go from one screen to another; with these factors only, if any is named."""
+
+    def follows(now: Step, factor: Factor | None) -> Step:
+        skips = now == step and (not factors or factor in factors)
+        return to if skips else _SOUND.follows(now, factor)
+
+    return follows
 
 
 _OFFERS: tuple[tuple[str, Segment, tuple[Factor, ...]], ...] = (
     ("pro-soft-token", "PRO", ("sms", "cap", "soft-token")),
-    ("pro-without-cap", "PRO", ("sms",)),
-    ("part-without-soft-token", "PART", ("sms", "cap")),
-    ("part-without-sms", "PART", ("cap", "soft-token")),
+    ("pro-soft-token-only", "PRO", ("soft-token",)),
+    ("part-email", "PART", ("sms", "cap", "soft-token", "email")),
 )
 
 SIGNING_FAULTS = (
     breaking_pis(
         "sca.immediate-unsigned",
-        "sca.required/nothing-before-signing sca.required/small-amounts",
+        "sca.required/nothing-before-signing sca.required/even-amount",
         "an immediate payment is executed as soon as it is created",
         executable=_unsigned("immediate"),
     ),
@@ -78,9 +95,15 @@ SIGNING_FAULTS = (
     ),
     breaking_pis(
         "sca.small-unsigned",
-        "sca.required/small-amounts",
+        "sca.required/nothing-before-signing sca.required/even-amount",
         "up to 30 euro are executed with no signature",
-        executable=_unsigned_small,
+        executable=_unsigned_up_to(_SMALL),
+    ),
+    breaking_pis(
+        "sca.tiny-unsigned",
+        "sca.required/even-amount",
+        "up to 1 euro are executed with no signature",
+        executable=_unsigned_up_to(_TINY),
     ),
     breaking_pis(
         "sca.refused-is-signed",
@@ -122,21 +145,29 @@ SIGNING_FAULTS = (
         follows=_skipping("factor", "confirm"),
     ),
     breaking_pis(
-        "factors.any-code",
-        "sca.factors/code-checked",
-        "any code will do",
-        code=_any_code,
+        "factors.soft-token-not-asked-for",
+        "sca.factors/password-alone",
+        "who chooses the soft token is not asked for its code",
+        follows=_skipping("factor", "confirm", "soft-token"),
     ),
     breaking_pis(
-        "factors.no-code",
-        "sca.factors/code-checked",
-        "any code will do, and none as well",
-        code=_no_code,
+        "factors.no-password",
+        "sca.factors/factor-alone",
+        "the link leads straight to the factors, and no password is asked for",
+        begins="factor",
     ),
-    breaking_pis(
-        "factors.half-a-code",
-        "sca.factors/code-checked",
-        "only the first four digits of a code are looked at",
-        code=_first_digits,
+    *(
+        breaking_pis(f"factors.{name}", "sca.factors/code-checked", says, code=code)
+        for name, says, code in (
+            ("any-code", "any code will do", _any_code),
+            ("no-code", "any code will do, and none as well", _no_code),
+            ("empty-code", "the right code will do, and none as well", _empty_code),
+            ("half-a-code", "only the first half of a code is looked at", _first_half),
+            (
+                "any-cap",
+                "the codes of the card reader are not looked at",
+                _looked_at_but_for("cap"),
+            ),
+        )
     ),
 )

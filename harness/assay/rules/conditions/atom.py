@@ -1,0 +1,150 @@
+"""What an atom of a condition is: where it looks, which points it tries, when it is true.
+
+An atom looks at one *input* of a request: an argument, the factor that it was signed
+with, a registration. What stands there is a value, which only the atoms that look there
+understand. Two atoms that look at the same input are coupled: not every pair of truths
+can be had. A *point* is a value that is worth trying, with the way to bring it about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol, TypeAlias
+
+from assay.history import Authorise, Call, Registered, Subject
+from assay.model import Capability, Json
+from assay.rules.requests import Life, Request
+from assay.rules.rule import Want
+from assay.rules.script import Part
+
+#: What stands at an input.
+Value: TypeAlias = Hashable
+#: How far apart two values are that have nothing to do with each other.
+FAR = float("inf")
+
+
+@dataclass(slots=True, kw_only=True)
+class Known:
+    """Who is known to have registered what, and since when: a fold over registrations."""
+
+    first: dict[tuple[str, str, str], datetime] = field(
+        default_factory=dict[tuple[str, str, str], datetime]
+    )
+    who: dict[tuple[str, str], set[str]] = field(default_factory=dict[tuple[str, str], set[str]])
+
+    def note(self, event: Registered) -> None:
+        """Take a registration in; who registers twice has done so since the first time."""
+        key = (event.subject, event.argument, repr(event.value))
+        self.first[key] = min(event.since, self.first.get(key, event.since))
+        self.who.setdefault(key[1:], set()).add(event.subject)
+
+    def since(self, subject: str, argument: str, value: Json) -> datetime | None:
+        """Return since when a subject has known a value, as far as the history tells."""
+        return self.first.get((subject, argument, repr(value)))
+
+    def others(self, subject: str, argument: str, value: Json) -> bool:
+        """Whether somebody else has registered a value."""
+        return bool(self.who.get((argument, repr(value)), set()) - {subject})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """A request as it stood when it was decided on, and what was registered by then."""
+
+    life: Life
+    request: Request
+    known: Known
+
+
+def nothing(_life: Life, _subject: Subject, _call: Call) -> Part[None]:
+    """Prepare nothing."""
+    yield from ()
+
+
+def unasked(call: Call) -> Call:
+    """Ask as usual."""
+    return call
+
+
+def unsigned(how: Authorise) -> Authorise:
+    """Sign as usual."""
+    return how
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """A value that is worth trying: its name in ids, its words, and how to bring it about.
+
+    `near` tells how far a value that was seen is from it, 0 for the point itself.
+    `prepare` is done before the request is made, which `ask` alters, and `sign` its
+    signature. `segments` are those whose customers can do so, where not all can.
+    """
+
+    name: str
+    says: str
+    value: Value
+    near: Callable[[Value], float]
+    prepare: Callable[[Life, Subject, Call], Part[None]] = nothing
+    ask: Callable[[Call], Call] = unasked
+    sign: Callable[[Authorise], Authorise] = unsigned
+    needs: frozenset[Capability] = frozenset()
+    wants: tuple[Want, ...] = ()
+    segments: tuple[str, ...] = ()
+
+    @property
+    def prepared(self) -> bool:
+        """Whether anything has to be prepared for it."""
+        return self.prepare is not nothing
+
+    @property
+    def asked(self) -> bool:
+        """Whether the request itself is another for it."""
+        return self.ask is not unasked
+
+
+def words(points: Sequence[Point]) -> str:
+    """Say what stands at some points."""
+    return ", ".join(one.says for one in points)
+
+
+class Atom(Protocol):
+    """One atom; equal atoms are one."""
+
+    @property
+    def input(self) -> str:
+        """What it looks at; atoms with the same input are coupled."""
+        ...
+
+    @property
+    def argument(self) -> str | None:
+        """The argument of the request that its input is about, if it is about one."""
+        ...
+
+    @property
+    def stem(self) -> str:
+        """How the ids of its points begin."""
+        ...
+
+    @property
+    def head(self) -> str:
+        """What it says, in a few words."""
+        ...
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """What is worth trying; the first true and the first false point stand for others."""
+        ...
+
+    def holds(self, value: Value) -> bool | None:
+        """Whether it is true of a value; None if that cannot be told."""
+        ...
+
+    def look(self, seen: Seen) -> Value | None:
+        """Return what stands at its input; None where nobody knows."""
+        ...
+
+
+#: Reads an atom as a contract writes it, about a request.
+ReadAtom: TypeAlias = Callable[[Mapping[str, Json], Life], Atom]

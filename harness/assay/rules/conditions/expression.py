@@ -1,0 +1,107 @@
+"""Conditions as trees: all, any and not over atoms that are known by their number.
+
+An atom may be true, false, or unknown (None), and so may a whole condition: it is known
+where it is the same whatever the unknown atoms are, as far as `all` and `any` show that.
+What an atom says is no matter here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never, cast
+
+from assay.model import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One atom, by its number."""
+
+    atom: int
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The contrary of a condition."""
+
+    part: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """That every one of several conditions holds."""
+
+    parts: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Any:
+    """That at least one of several conditions holds."""
+
+    parts: tuple[Expression, ...]
+
+
+Expression: TypeAlias = Leaf | Not | All | Any
+
+
+def parse(raw: Json, number: Callable[[Mapping[str, Json]], int]) -> Expression:
+    """Read a condition as it stands in a contract; `number` knows or counts its atoms."""
+    node = cast("Mapping[str, Json]", raw)
+    if "all" in node:
+        return All(_parts(node["all"], number))
+    if "any" in node:
+        return Any(_parts(node["any"], number))
+    if "not" in node:
+        return Not(parse(node["not"], number))
+    return Leaf(number(node))
+
+
+def _parts(raw: Json, number: Callable[[Mapping[str, Json]], int]) -> tuple[Expression, ...]:
+    return tuple(parse(one, number) for one in cast("Sequence[Json]", raw))
+
+
+def holds(expression: Expression, truths: Sequence[bool | None]) -> bool | None:
+    """Whether a condition holds, given the truth of each atom."""
+    match expression:
+        case Leaf(atom):
+            return truths[atom]
+        case Not(part):
+            inner = holds(part, truths)
+            return None if inner is None else not inner
+        case All(parts):
+            return _decided(parts, truths, by=False)
+        case Any(parts):
+            return _decided(parts, truths, by=True)
+        case _:
+            assert_never(expression)
+
+
+def _decided(
+    parts: Sequence[Expression], truths: Sequence[bool | None], *, by: bool
+) -> bool | None:
+    """One part that is `by` decides the whole; else all must be known to be the contrary."""
+    found = {holds(one, truths) for one in parts}
+    if by in found:
+        return by
+    return None if None in found else not by
+
+
+def tell(expression: Expression, words: Sequence[str]) -> str:
+    """Write a condition down, given the words of each atom."""
+    match expression:
+        case Leaf(atom):
+            return words[atom]
+        case Not(part):
+            return f"not {_inner(part, words)}"
+        case All(parts):
+            return " and ".join(_inner(one, words) for one in parts)
+        case Any(parts):
+            return " or ".join(_inner(one, words) for one in parts)
+        case _:
+            assert_never(expression)
+
+
+def _inner(part: Expression, words: Sequence[str]) -> str:
+    text = tell(part, words)
+    return f"({text})" if isinstance(part, All | Any) else text

@@ -1,0 +1,105 @@
+"""`{factor: F}`: the customer signed the request with the factor F.
+
+Asked with F and with each other factor that a `factors` rule of the contract names. Which
+one was used is known where it was chosen and the right code typed in; a screen that never
+came to choose it on leaves it unknown, and so does a signature with any that is offered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+from assay.history import Authorise, Code
+from assay.model import Json
+from assay.rules import trail
+from assay.rules.conditions.atom import FAR, Point, Seen, Value
+from assay.rules.requests import Life
+
+#: The kind of screen on which a factor is chosen.
+CHOICE = "factor"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Factor:
+    """One such atom."""
+
+    factor: str
+    life: Life = field(compare=False, repr=False)
+
+    @property
+    def input(self) -> str:
+        """The signature; there is one."""
+        return "factor"
+
+    @property
+    def argument(self) -> None:
+        """It is about no argument."""
+
+    @property
+    def stem(self) -> str:
+        """The same for all factors."""
+        return "factor"
+
+    @property
+    def head(self) -> str:
+        """What it says."""
+        return f"signed with {self.factor}"
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """Each other factor, and this one; where no other is known, any that is offered."""
+        offered = _offered(self.life)
+        others: list[str | None] = [one for one in offered if one != self.factor]
+        every = (*(others or [None]), self.factor)
+        return tuple(_point(one, offered.get(one or "", ())) for one in every)
+
+    def holds(self, value: Value) -> bool | None:
+        """Whether it is this factor."""
+        return value == self.factor
+
+    def look(self, seen: Seen) -> Value | None:
+        """Return the factor that the customer used."""
+        one = trail.signature(seen.request)
+        if one is None or one.step.code is not Code.RIGHT:
+            return None
+        if one.screens and CHOICE not in one.screens:
+            return None
+        only = one.offered[0] if one.offered and len(one.offered) == 1 else None
+        return one.step.factor or only
+
+
+def _offered(life: Life) -> Mapping[str, tuple[str, ...]]:
+    """Return the factors that the contract names, each with the segments that have it."""
+    out: dict[str, tuple[str, ...]] = {}
+    for clause in life.contract.clauses:
+        if clause.kind == "factors" and clause.params.get("request") == life.request.id:
+            offered = cast("Mapping[str, list[str]]", clause.params["offered"])
+            for segment, names in offered.items():
+                for name in names:
+                    out[name] = (*out.get(name, ()), segment)
+    return out
+
+
+def _point(factor: str | None, segments: tuple[str, ...]) -> Point:
+    def near(seen: Value) -> float:
+        return 0 if seen == factor else FAR if factor is None else 1
+
+    return Point(
+        name=factor or "other",
+        says=f"it is signed with {factor or 'any factor'}",
+        value=factor,
+        near=near,
+        sign=_with(factor),
+        segments=segments,
+    )
+
+
+def _with(factor: str | None) -> Callable[[Authorise], Authorise]:
+    return lambda how: replace(how, factor=factor)
+
+
+def read(raw: Mapping[str, Json], life: Life) -> Factor:
+    """Read the atom."""
+    return Factor(factor=str(raw["factor"]), life=life)

@@ -1,0 +1,66 @@
+"""Which truths show that an atom matters: unique-cause MC/DC, over plain booleans.
+
+A *world* is one way for all atoms to be true or false. Two worlds that differ in one atom
+alone, and in which the condition comes out differently, are a *pair* that shows this
+atom. For every atom one pair is chosen, such that all of them together need few worlds:
+N atoms take N + 1 at best, and 2 N at most. Pure, and the same every time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+#: The truth of every atom.
+World: TypeAlias = tuple[bool, ...]
+#: Two worlds that differ in one atom, which is false in the first and true in the second.
+Pair: TypeAlias = tuple[World, World]
+
+#: So many beginnings are tried in the search for few worlds.
+BEGINNINGS = 16
+
+
+def showing(results: Mapping[World, bool]) -> tuple[tuple[Pair, ...], ...]:
+    """Return for each atom all pairs that show it, among the worlds that there are."""
+    atoms = range(len(next(iter(results), ())))
+    return tuple(
+        tuple(
+            (low, high)
+            for low in results
+            if not low[atom]
+            and (high := (*low[:atom], True, *low[atom + 1 :])) in results
+            and results[low] is not results[high]
+        )
+        for atom in atoms
+    )
+
+
+def chosen(showing_: Sequence[Sequence[Pair]]) -> tuple[Pair | None, ...]:
+    """Choose one pair for each atom that can be shown, with few worlds in all."""
+    shared = Counter(world for pairs in showing_ for pair in pairs for world in pair)
+    every = [_greedy(showing_, world, shared) for world, _ in shared.most_common(BEGINNINGS)]
+    return min(every, key=_size, default=(None,) * len(showing_))
+
+
+def _size(pairs: Sequence[Pair | None]) -> int:
+    return len({world for pair in pairs if pair for world in pair})
+
+
+def _greedy(
+    showing_: Sequence[Sequence[Pair]], begin: World, shared: Mapping[World, int]
+) -> tuple[Pair | None, ...]:
+    """From a world on, take the pair that needs the fewest new ones, again and again."""
+    have, out = {begin}, dict[int, Pair]()
+    left = [atom for atom, pairs in enumerate(showing_) if pairs]
+
+    def cost(choice: tuple[int, Pair]) -> tuple[int, int]:
+        pair = choice[1]
+        return sum(one not in have for one in pair), -sum(shared[one] for one in pair)
+
+    while left:
+        atom, pair = min(((one, pair) for one in left for pair in showing_[one]), key=cost)
+        out[atom] = pair
+        have.update(pair)
+        left.remove(atom)
+    return tuple(out.get(atom) for atom in range(len(showing_)))

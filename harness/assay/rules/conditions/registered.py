@@ -1,0 +1,190 @@
+"""`{registered: ARG, more-than-hours: H}`: the customer has known the argument's value longer.
+
+The customer's own registration counts, another customer's does not. Its age is taken when
+the request is signed; where it matters whether it is taken at its making or, of a request
+that is put off, on its day, nobody can tell. Of a customer who is not fresh there may be
+older registrations than those in the history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from assay.history import Call, Register, Subject
+from assay.model import Capability, Json
+from assay.rules import making, trail
+from assay.rules.conditions import fields
+from assay.rules.conditions.atom import FAR, Point, Seen, Value
+from assay.rules.requests import Life
+from assay.rules.rule import needs
+from assay.rules.script import Part
+
+SECOND, LONG = timedelta(seconds=1), timedelta(days=30)
+#: How far from the limit a registration still shows where the limit is.
+CLOSE = timedelta(minutes=1)
+#: Older than any registration.
+EVER = timedelta(days=1_000_000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Age:
+    """How long a customer has known a value, at the least and at the most; None for never.
+
+    `another` says that another customer has registered it.
+    """
+
+    least: timedelta | None = None
+    most: timedelta | None = None
+    another: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IsRegistered:
+    """One such atom."""
+
+    argument: str
+    hours: int
+    life: Life = field(compare=False, repr=False)
+
+    @property
+    def input(self) -> str:
+        """The registration of the argument's value."""
+        return f"registration of {self.argument}"
+
+    @property
+    def stem(self) -> str:
+        """The argument's name."""
+        return self.argument
+
+    @property
+    def head(self) -> str:
+        """What it says."""
+        return f"{self.argument} registered > {self.hours} h"
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """Never, or by another only; about the limit; and long before."""
+        limit, name, hours = timedelta(hours=self.hours), self.argument, f"{self.hours}h"
+        tried = (
+            (f"just-under-{hours}", limit - SECOND, limit - CLOSE, limit - SECOND),
+            (f"at-{hours}", limit, limit, limit),
+            (f"just-over-{hours}", limit + SECOND, limit + SECOND, limit + CLOSE),
+            ("long", limit + LONG, limit + LONG, EVER),
+        )
+        return (
+            Point(
+                name="unregistered",
+                says=f"{name} was never registered",
+                value=Age(),
+                near=lambda seen: _none(seen, another=False),
+            ),
+            Point(
+                name="by-another",
+                says=f"{name} was registered by another customer only",
+                value=Age(another=True),
+                near=lambda seen: _none(seen, another=True),
+                prepare=_by_another(name, limit + LONG),
+                needs=needs(Capability.REGISTRATIONS, Capability.TWO_PSU),
+                wants=fields.want(self.life, "argument", name),
+            ),
+            *(
+                Point(
+                    name=word,
+                    says=f"{name} was registered {_told(age)} before",
+                    value=Age(least=age, most=age),
+                    near=_between(first, last),
+                    prepare=_by_customer(name, age),
+                    needs=needs(Capability.REGISTRATIONS),
+                    wants=fields.want(self.life, "argument", name),
+                )
+                for word, age, first, last in tried
+            ),
+        )
+
+    def holds(self, value: Value) -> bool | None:
+        """Whether the age is greater, whichever it is."""
+        if not isinstance(value, Age):
+            return None
+        if value.least is None or value.most is None:
+            return False
+        limit = timedelta(hours=self.hours)
+        found = {value.least > limit, value.most > limit}
+        return found.pop() if len(found) == 1 else None
+
+    def look(self, seen: Seen) -> Value | None:
+        """Return how old the registration was when the request was decided on."""
+        request, subject = seen.request, seen.request.subject
+        value = request.arguments.get(self.argument)
+        if subject is None or value is None:
+            return None
+        another = seen.known.others(subject.name, self.argument, value)
+        since = seen.known.since(subject.name, self.argument, value)
+        if since is None:
+            return Age(another=another) if subject.fresh else None
+        signed = trail.signature(request)
+        moments = [request.made.at, *([signed.at] if signed else [])]
+        open_ended = seen.life.due(request.mode) or not subject.fresh
+        return Age(
+            least=min(moments) - since,
+            most=EVER if open_ended else max(moments) - since,
+            another=another,
+        )
+
+
+def _none(seen: Value, *, another: bool) -> float:
+    if not isinstance(seen, Age) or seen.least is not None:
+        return FAR
+    return 0 if seen.another is another else 1
+
+
+def _between(first: timedelta, last: timedelta) -> Callable[[Value], float]:
+    """Return how far an age is from a span, taking the end of it that is further off."""
+
+    def far(age: timedelta) -> float:
+        return max(first - age, age - last, timedelta(0)).total_seconds()
+
+    def near(seen: Value) -> float:
+        if not isinstance(seen, Age) or seen.least is None or seen.most is None:
+            return FAR
+        return max(far(seen.least), far(seen.most))
+
+    return near
+
+
+def _by_customer(argument: str, age: timedelta) -> Callable[[Life, Subject, Call], Part[None]]:
+    def prepare(life: Life, subject: Subject, call: Call) -> Part[None]:
+        yield Register(
+            subject=subject.name,
+            operation=life.create.id,
+            argument=argument,
+            age=age,
+            value=call.arguments.get(argument),
+        )
+
+    return prepare
+
+
+def _by_another(argument: str, age: timedelta) -> Callable[[Life, Subject, Call], Part[None]]:
+    register = _by_customer(argument, age)
+
+    def prepare(life: Life, subject: Subject, call: Call) -> Part[None]:
+        other = yield from making.customer(life, f"{subject.name}-other")
+        yield from register(life, other, call)
+
+    return prepare
+
+
+def _told(age: timedelta) -> str:
+    hours, rest = divmod(int(age.total_seconds()), 3600)
+    minutes, seconds = divmod(rest, 60)
+    return f"{hours}:{minutes:02}:{seconds:02} h"
+
+
+def read(raw: Mapping[str, Json], life: Life) -> IsRegistered:
+    """Read the atom."""
+    hours = raw["more-than-hours"]
+    if not isinstance(hours, int):
+        raise TypeError("more-than-hours is no whole number")
+    return IsRegistered(argument=str(raw["registered"]), hours=hours, life=life)

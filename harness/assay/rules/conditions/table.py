@@ -1,0 +1,205 @@
+"""The table of a condition: which requests to make, so that each atom is seen to decide.
+
+Derived, never written: for each atom a pair of rows that differ in it alone and come out
+differently, and then every other point of the atom in such a row, where it alone decides
+(at a threshold: just below it, at it and just above it). A row that comes up for several
+atoms is one. What cannot be shown is not dropped, but told, with the reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TypeAlias
+
+from assay.rules.conditions import pairs
+from assay.rules.conditions.atom import Atom, Point, Value
+from assay.rules.conditions.expression import Expression, holds
+from assay.rules.conditions.pairs import Pair, World
+
+#: What an id does not have, and how long one is.
+_UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
+LONGEST = 60
+#: The truths, at a point, of the atoms that look at the point's input.
+Slice: TypeAlias = tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Input:
+    """What some atoms look at together, and the points of all of them."""
+
+    name: str
+    atoms: tuple[int, ...]
+    points: tuple[Point, ...]
+    slices: tuple[Slice, ...]
+
+    def at(self, point: Point) -> Slice:
+        """Return the truths at a point."""
+        return self.slices[self.points.index(point)]
+
+    def of(self, world: World) -> Slice:
+        """Return the part of a world that lies here."""
+        return tuple(world[atom] for atom in self.atoms)
+
+    def place(self, value: Value) -> int | None:
+        """Return the place of the point that has a value, if there is one."""
+        return next((n for n, one in enumerate(self.points) if one.value == value), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One request to make: a point for each input, the truths, and what has to come of it.
+
+    `decides` are the atoms that it is there for.
+    """
+
+    id: str
+    points: tuple[Point, ...]
+    world: World
+    result: bool
+    decides: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """All rows of a condition, and what no row can show: an id for each, with the reason."""
+
+    expression: Expression
+    atoms: tuple[Atom, ...]
+    inputs: tuple[Input, ...]
+    rows: tuple[Row, ...]
+    hidden: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def row(self, id_: str) -> Row:
+        """Return a row by its id."""
+        return next(one for one in self.rows if one.id == id_)
+
+    def world(self, points: Sequence[Point]) -> World:
+        """Return the truth of every atom where these points stand."""
+        found = {
+            atom: truth
+            for input_, point in zip(self.inputs, points, strict=True)
+            for atom, truth in zip(input_.atoms, input_.at(point), strict=True)
+        }
+        return tuple(found[atom] for atom in range(len(self.atoms)))
+
+
+def inputs(atoms: Sequence[Atom]) -> tuple[Input, ...]:
+    """Gather what the atoms look at; points of one input that are the same are one."""
+    names = list(dict.fromkeys(one.input for one in atoms))
+    return tuple(_input(name, atoms) for name in names)
+
+
+def _input(name: str, atoms: Sequence[Atom]) -> Input:
+    here = tuple(n for n, one in enumerate(atoms) if one.input == name)
+    merged: dict[Value, Point] = {}
+    for point in (point for n in here for point in atoms[n].points):
+        merged.setdefault(point.value, point)
+    points: list[Point] = []
+    slices: list[Slice] = []
+    for point in merged.values():
+        truths = [atoms[n].holds(point.value) for n in here]
+        known = tuple(one for one in truths if one is not None)
+        if len(known) == len(here):
+            points.append(point)
+            slices.append(known)
+    return Input(name=name, atoms=here, points=tuple(points), slices=tuple(slices))
+
+
+def derive(expression: Expression, atoms: Sequence[Atom]) -> Table:
+    """Derive the table of a condition."""
+    about = inputs(atoms)
+    bare = Table(expression=expression, atoms=tuple(atoms), inputs=about, rows=())
+    results = {world: bool(holds(expression, world)) for world in _worlds(bare)}
+    showing = pairs.showing(results)
+    sheet = _Sheet(table=bare, results=results)
+    for atom, pair in enumerate(pairs.chosen(showing)):
+        sheet.add(atom, pair, showing[atom])
+    return Table(
+        expression=expression,
+        atoms=bare.atoms,
+        inputs=about,
+        rows=tuple(sheet.rows()),
+        hidden=sheet.hidden,
+    )
+
+
+def _worlds(table: Table) -> Iterator[World]:
+    """Yield the worlds that there can be, in the order of the points."""
+    for choice in product(*(dict.fromkeys(one.slices) for one in table.inputs)):
+        found = {
+            atom: truth
+            for input_, slice_ in zip(table.inputs, choice, strict=True)
+            for atom, truth in zip(input_.atoms, slice_, strict=True)
+        }
+        yield tuple(found[atom] for atom in range(len(table.atoms)))
+
+
+@dataclass(slots=True, kw_only=True)
+class _Sheet:
+    """The table while it is being written: rows by their points' places, with their names."""
+
+    table: Table
+    results: Mapping[World, bool]
+    found: dict[tuple[int, ...], list[tuple[int, str]]] = field(
+        default_factory=dict[tuple[int, ...], list[tuple[int, str]]]
+    )
+    hidden: dict[str, str] = field(default_factory=dict[str, str])
+
+    def add(self, number: int, pair: Pair | None, every: Sequence[Pair]) -> None:
+        """Add the rows of an atom: all its points, where it alone decides."""
+        atom = self.table.atoms[number]
+        if pair is None:
+            self._hide(number, "hidden", "whatever the rest is, it does not decide by itself")
+            return
+        input_ = next(one for one in self.table.inputs if number in one.atoms)
+        worlds, left = [world for one in (pair, *every) for world in one], list(pair)
+        for point in atom.points:
+            place = input_.place(point.value)
+            if place is None:
+                self._hide(number, point.name, "what else looks there cannot be told")
+                continue
+            slice_ = input_.slices[place]
+            world = next((one for one in worlds if input_.of(one) == slice_), None)
+            if world is None:
+                self._hide(number, point.name, "it does not decide there by itself")
+                continue
+            self._put(number, world, input_, place, point.name)
+            left = [one for one in left if one != world]
+        for world in left:
+            place = input_.slices.index(input_.of(world))
+            self._put(number, world, input_, place, input_.points[place].name)
+
+    def _hide(self, number: int, name: str, why: str) -> None:
+        atom = self.table.atoms[number]
+        self.hidden[self._id(number, name, self.hidden)] = f"{atom.head}: {why}"
+
+    def _put(self, number: int, world: World, input_: Input, place: int, name: str) -> None:
+        places = tuple(
+            place if one is input_ else one.slices.index(one.of(world)) for one in self.table.inputs
+        )
+        self.found.setdefault(places, []).append((number, name))
+
+    def _id(self, number: int, name: str, taken: Collection[str]) -> str:
+        id_ = _UNFIT.sub("-", f"{self.table.atoms[number].stem}-{name}")[:LONGEST]
+        tried = (id_, *(f"{id_}-{n}" for n in range(2, len(taken) + 3)))
+        return next(one for one in tried if one not in taken)
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows, each named after what it came up for first."""
+        taken = set(self.hidden)
+        for places, why in self.found.items():
+            id_ = self._id(*why[0], taken)
+            taken.add(id_)
+            every = zip(self.table.inputs, places, strict=True)
+            points = tuple(one.points[place] for one, place in every)
+            world = self.table.world(points)
+            yield Row(
+                id=id_,
+                points=points,
+                world=world,
+                result=self.results[world],
+                decides=tuple(dict.fromkeys(atom for atom, _ in why)),
+            )

@@ -1,0 +1,147 @@
+"""Whether an accepted change held: it is read back, and what is carried out is as changed.
+
+The part of `modification` that follows what is in force. Where a change was lost, came
+too late or was not its maker's, nobody knows what is, and nothing is concluded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from assay.history import Effect, Effects, Event, Exchange, Withdrawn
+from assay.model import Json
+from assay.rules import trail
+from assay.rules.changes import Change, Phase
+from assay.rules.folds import AGREES, DISAGREES, UNCLEAR, doubt
+from assay.rules.requests import Book, Life, Request
+from assay.verdict import Evidence
+
+PERSISTS, CARRIED = "persists", "carried-out-as-changed"
+
+
+@dataclass(slots=True, kw_only=True)
+class _Force:
+    """What the changes of one request come to: the last accepted one of each argument.
+
+    `unread` are those that were not read back since. `doubt` says why nobody can tell
+    what is in force, where that is so.
+    """
+
+    request: Request
+    last: dict[str, Change] = field(default_factory=dict[str, Change])
+    unread: dict[str, Change] = field(default_factory=dict[str, Change])
+    doubt: str = ""
+    carried: bool = False
+
+    def take(self, change: Change) -> None:
+        """Take in a change that was not refused."""
+        names = dict.fromkeys(change.new, change)
+        if change.lost:
+            self.doubt = "a change may have been taken or not"
+            for name in names:
+                self.unread.pop(name, None)
+            return
+        self.last |= names
+        self.unread |= names
+        if not (change.untouched and change.ahead):
+            self.doubt = "a change may have come too late"
+
+    def disturb(self) -> None:
+        """Forget what can be read: something else was done with the request."""
+        self.unread.clear()
+        self.doubt = "something else was done with it"
+
+
+@dataclass(slots=True, kw_only=True)
+class Held:
+    """Follows the changes of all requests of these modes, and finds what held."""
+
+    life: Life
+    modes: tuple[str, ...]
+    fields: tuple[str, ...]
+    found: list[tuple[str | None, Evidence]] = field(
+        default_factory=list[tuple[str | None, Evidence]]
+    )
+    _force: dict[str | None, _Force] = field(default_factory=dict[str | None, _Force])
+
+    def before(self, book: Book, event: Event, change: Change | None) -> None:
+        """Take in an event that the book has not yet taken in, with the change that it is."""
+        if change is None:
+            self._disturb(book, event)
+        elif not change.exchange.refused and change.request.mode in self.modes:
+            force = self._force.setdefault(change.request.key, _Force(request=change.request))
+            if change.phase is Phase.DONE:
+                force.unread.clear()
+            else:
+                force.take(change)
+
+    def after(self, event: Event, request: Request | None) -> None:
+        """Compare with what is in force what an event shows, once the book has taken it in."""
+        if isinstance(event, Effects):
+            for one in self._force.values():
+                if one.request.effect is not None and not one.carried:
+                    one.carried = True
+                    self._carried(one, one.request.effect)
+        elif isinstance(event, Exchange) and request is not None and request.key in self._force:
+            self._read(self._force[request.key], event)
+
+    def _disturb(self, book: Book, event: Event) -> None:
+        """Notice a call that may have changed or ended a request in some other way."""
+        key: object = None
+        if isinstance(event, Withdrawn) and event.done:
+            key = event.request
+        elif isinstance(event, Exchange) and not event.refused:
+            about = {one.id: one.about for one in (self.life.change, self.life.end) if one}
+            key = event.call.arguments.get(about.get(event.call.operation) or "")
+        request = book.known(str(key))
+        if request is not None and request.key in self._force:
+            self._force[request.key].disturb()
+
+    def _read(self, force: _Force, exchange: Exchange) -> None:
+        read = self.life.read
+        if read is None or exchange.call.operation != read.id or exchange.item is None:
+            return
+        if not trail.ours(force.request, exchange.call):
+            return
+        for name in self.fields:
+            if name not in force.unread or name not in exchange.item.fields:
+                continue
+            change, shown = force.unread.pop(name), exchange.item.fields[name]
+            value = change.new[name]
+            evidence = Evidence(
+                facet=PERSISTS,
+                agreement=AGREES if trail.alike(value, shown) else DISAGREES,
+                expected=f"{name} as it was changed: {value!r}",
+                seen=f"{shown!r}",
+                exchanges=(force.request.made.n, change.exchange.n, exchange.n),
+            )
+            self._find(force, evidence, "")
+
+    def _carried(self, force: _Force, effect: Effect) -> None:
+        due = self.life.create.due
+        for name, change in force.last.items():
+            value = change.new[name]
+            if trail.alike(force.request.made.call.arguments.get(name), value):
+                continue  # changed, and changed back: it says nothing that it is so
+            if due is not None and name == due.argument:
+                shown: Json = effect.on.isoformat()
+                day = trail.day(self.life, change.new)
+                # Later than its day may be a day on which nothing is carried out.
+                doubtful = day is None or effect.on > day
+            elif name in effect.fields:
+                shown, doubtful = effect.fields[name], False
+            else:
+                continue
+            wrong = UNCLEAR if doubtful else DISAGREES
+            evidence = Evidence(
+                facet=CARRIED,
+                agreement=AGREES if trail.alike(value, shown) else wrong,
+                expected=f"it is carried out with {name} as it was changed: {value!r}",
+                seen=f"{shown!r}",
+                exchanges=change.numbers,
+            )
+            self._find(force, evidence, force.doubt)
+
+    def _find(self, force: _Force, evidence: Evidence, why: str) -> None:
+        why = why or ("" if trail.known(force.request) else "not all that was done is known")
+        self.found.append((force.request.key, doubt(evidence, why) if why else evidence))

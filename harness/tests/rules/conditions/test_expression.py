@@ -1,0 +1,51 @@
+"""Conditions as trees: read, evaluated, written down."""
+
+import pytest
+
+from assay.rules.conditions.expression import All, Any, Leaf, Not, holds, parse, tell
+
+A, B, C = Leaf(0), Leaf(1), Leaf(2)
+
+
+def test_a_condition_is_read_as_it_is_nested():
+    """Atoms are numbered by whoever knows them."""
+    seen = []
+
+    def number(node):
+        seen.append(node["factor"])
+        return len(seen) - 1
+
+    raw = {"any": [{"all": [{"factor": "a"}, {"not": {"factor": "b"}}]}, {"factor": "c"}]}
+
+    assert Any((All((A, Not(B))), C)) == parse(raw, number)
+    assert ["a", "b", "c"] == seen
+
+
+@pytest.mark.parametrize(
+    ("expression", "truths", "result"),
+    [
+        (A, [True], True),
+        (Not(A), [True], False),
+        (Not(A), [None], None),
+        (All((A, B)), [True, True], True),
+        (All((A, B)), [True, False], False),
+        (All((A, B)), [None, True], None),
+        (All((A, B)), [None, False], False),
+        (Any((A, B)), [False, False], False),
+        (Any((A, B)), [None, True], True),
+        (Any((A, B)), [None, False], None),
+        (Not(All((A, Any((B, C))))), [True, None, None], None),
+        (Not(All((A, Any((B, C))))), [False, None, None], True),
+    ],
+)
+def test_a_condition_holds_or_not_or_nobody_knows(expression, truths, result):
+    """An unknown atom leaves open only what depends on it."""
+    assert result is holds(expression, truths)
+
+
+def test_a_condition_is_written_down():
+    """With brackets where they are needed."""
+    words = ["a", "b", "c"]
+
+    assert "a and not b and not c" == tell(All((A, Not(B), Not(C))), words)
+    assert "a or (b and not (a or c))" == tell(Any((A, All((B, Not(Any((A, C))))))), words)

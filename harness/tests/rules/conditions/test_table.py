@@ -1,0 +1,181 @@
+"""The table of a condition: derived from it, and complete, by brute force."""
+
+from itertools import product
+
+from visits import FIVE, params, table
+
+from assay.model import Capability
+from assay.rules import decision
+from assay.rules.conditions import show
+
+
+def five(world):
+    """Say what the five atoms lead to, in plain Python."""
+    gas, card, known, dear, north = world
+    return (gas and not card and known) or (dear and not north)
+
+
+def differ(one, other):
+    """Return the atoms in which two rows differ."""
+    both = zip(one.world, other.world, strict=True)
+    return [n for n, (mine, its) in enumerate(both) if mine is not its]
+
+
+def shown(table_):
+    """Return the atoms that some pair of rows shows: they differ in it alone, and flip."""
+    return {
+        differ(one, other)[0]
+        for one in table_.rows
+        for other in table_.rows
+        if len(differ(one, other)) == 1 and one.result is not other.result
+    }
+
+
+def test_a_condition_of_five_atoms():
+    """All 32 assignments are compared; the rows are right, cover all, and are few."""
+    found = table(FIVE)
+    every = list(product([False, True], repeat=5))
+    showable = {
+        atom
+        for one in every
+        for atom in range(5)
+        if five(one) != five((*one[:atom], not one[atom], *one[atom + 1 :]))
+    }
+
+    assert [five(one.world) for one in found.rows] == [one.result for one in found.rows]
+    assert {0, 1, 2, 3, 4} == showable == shown(found)
+    assert 6 <= len({one.world for one in found.rows}) <= 10
+    assert {} == found.hidden
+
+
+def test_every_row_is_there_for_an_atom_that_decides_in_it():
+    """Turned over, it would turn the result over: also at each threshold."""
+    found = table(FIVE)
+    for row in found.rows:
+        assert row.decides
+        for atom in row.decides:
+            other = (*row.world[:atom], not row.world[atom], *row.world[atom + 1 :])
+            assert five(other) != row.result
+
+
+def test_every_point_of_every_atom_has_a_row():
+    """Just below, at and just above; every factor; every sort of registration."""
+    found = table(FIVE)
+    for n, atom in enumerate(found.atoms):
+        (input_,) = (one for one in found.inputs if n in one.atoms)
+        place = found.inputs.index(input_)
+        tried = {row.points[place].name for row in found.rows if n in row.decides}
+        assert {one.name for one in atom.points} == tried
+
+
+def test_ids_are_made_of_atom_and_point():
+    """A row that comes up for several atoms is one, named after the first."""
+    assert [
+        *("work-gas", "work-not-gas", "work-not-gas-other"),
+        *("factor-stamp", "factor-card"),
+        *("work-unregistered", "work-by-another", "work-just-under-48h", "work-at-48h"),
+        *("work-long", "price-just-above-500.00", "price-just-below-500.00"),
+        *("region-north", "region-not-north-other"),
+    ] == [one.id for one in table(FIVE).rows]
+
+
+def test_coupled_thresholds_are_both_shown():
+    """Above 500 is above 100 as well; each decides where the other allows it."""
+    found = table(
+        "{any: [{field: price, above: 500}, {all: [{field: price, above: 100},"
+        " {field: work, is: gas}]}]}"
+    )
+
+    assert {0, 1, 2} == shown(found)
+    worlds = {one.world[:2] for one in found.rows}
+    assert (True, False) not in worlds
+    assert {"price-at-100", "price-just-above-100", "price-just-below-100"} <= {
+        one.id for one in found.rows if 1 in one.decides
+    }
+
+
+def test_two_values_of_one_field_exclude_each_other():
+    """Both true cannot be; each is shown against a third value."""
+    found = table("{any: [{field: work, is: gas}, {field: work, is: water}]}")
+
+    assert {0, 1} == shown(found)
+    assert (True, True) not in {one.world for one in found.rows}
+
+
+def test_the_same_atom_twice_is_one():
+    """It is turned over in both places at once."""
+    found = table(
+        "{any: [{all: [{factor: card}, {field: work, is: gas}]},"
+        " {all: [{factor: card}, {field: region, is: north}]}]}"
+    )
+
+    assert ["signed with card", "work is gas", "region is north"] == [
+        one.head for one in found.atoms
+    ]
+    assert {0, 1, 2} == shown(found)
+
+
+MASKED = (
+    "{all: [{field: region, is: north}, {any: [{registered: work, more-than-hours: 900},"
+    " {registered: work, more-than-hours: 24}]}]}"
+)
+
+
+def test_what_cannot_be_shown_is_told():
+    """More than 900 hours is more than 24: it never decides, and is not dropped."""
+    found = table(MASKED)
+
+    assert {0, 2} == shown(found)
+    why = "work registered > 900 h: whatever the rest is, it does not decide by itself"
+    facets = decision.facets(params(MASKED))
+    assert {"work-hidden": why} == {one.id: one.void for one in facets if one.void}
+    assert f"not shown: {why}" in show.text(found, "rejected", "accepted")
+
+
+def test_a_point_that_cannot_be_shown_is_told():
+    """What the profile has in a field is above a limit or not: nobody knows beforehand."""
+    found = table("{all: [{field: price, is: '700'}, {field: price, above: 500}]}")
+
+    assert {
+        "price-not-700": "price is 700: what else looks there cannot be told",
+        "price-not-700-other": "price is 700: what else looks there cannot be told",
+        "price-hidden": "price above 500: whatever the rest is, it does not decide by itself",
+    } == found.hidden
+    assert {0} == shown(found)
+
+
+def test_a_point_where_it_does_not_decide_is_told():
+    """Just below 11, 10 is not above 10 either."""
+    found = table("{all: [{field: price, above: 10}, {field: price, above: 11}, {factor: card}]}")
+
+    assert {1, 2} == shown(found)
+    assert {
+        "price-hidden": "price above 10: whatever the rest is, it does not decide by itself",
+        "price-just-below-11": "price above 11: it does not decide there by itself",
+    } == found.hidden
+
+
+def test_a_condition_that_never_holds_has_no_rows():
+    """All of it is hidden."""
+    when = "{all: [{factor: card}, {not: {factor: card}}]}"
+
+    assert () == table(when).rows
+    assert ["factor-hidden"] == [one.id for one in decision.facets(params(when))]
+
+
+def test_ids_have_no_odd_letters_and_are_different():
+    """An id stands in waivers and on command lines."""
+    found = table("{any: [{field: work, is: gas / heat}, {field: work, is: gas + heat}]}")
+    ids = [one.id for one in found.rows]
+
+    assert ["work-gas-heat", "work-gas-heat-2"] == [one for one in ids if "not" not in one]
+    assert len(ids) == len(set(ids))
+
+
+def test_a_row_needs_what_its_points_do():
+    """And what its control does."""
+    facets = {one.id: one for one in decision.facets(params(FIVE))}
+
+    assert Capability.REGISTRATIONS in facets["work-at-48h"].needs
+    assert Capability.TWO_PSU in facets["work-by-another"].needs
+    assert Capability.REGISTRATIONS not in facets["work-unregistered"].needs

@@ -1,0 +1,43 @@
+"""The sandbox bank, asked about one clause, for tests of what a probe costs and finds."""
+
+from dataclasses import replace
+from functools import cache
+
+from assay.parse import find_contract, parse_contract
+from assay.plan import plan
+from assay.run.conduct import Session, conduct
+from assay.run.journal import Journal
+from assay.run.stage import set_up
+from assay.sandbox.app import make_app
+from assay.sandbox.policies import SOUND
+from assay.target.join import bind
+from assay.target.read import find_target, read_profile
+
+
+@cache
+def shipped():
+    """Return the contract of payment initiation, and the sandbox's profile."""
+    return parse_contract(find_contract("pis")), read_profile(find_target("sandbox"))
+
+
+def hold(clause, seed=0, words=None, **policies):
+    """Ask a clause of the bank: calls planned, calls made, and verdicts by facet.
+
+    `words` take the place of the clause's own parameters, `policies` of the sound bank's.
+    """
+    contract, profile = shipped()
+    clauses = (
+        replace(one, params={**one.params, **(words or {})}) if one.id == clause else one
+        for one in contract.clauses
+    )
+    bound = bind([replace(contract, clauses=tuple(clauses))], profile)
+    chosen = plan(bound, profile, lambda one: one.clause == clause)
+    bank = replace(SOUND, payments=replace(SOUND.payments, **policies))
+    stage = set_up(profile, seed=seed, bank=lambda base_url: make_app(bank, base_url=base_url))
+    try:
+        result = conduct(Session(plan=chosen, stage=stage, journal=Journal(out=None)))
+    finally:
+        stage.close()
+    assert () == result.faults
+    verdicts = {one.obligation.rpartition("/")[2]: one.standing.value for one in result.verdicts}
+    return chosen.calls, result.exchanges, verdicts

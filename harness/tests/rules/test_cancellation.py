@@ -1,0 +1,332 @@
+"""`cancellation` asks whether what was cancelled is shown so, and never carried out."""
+
+from dataclasses import replace
+
+import pytest
+from building import AT, FAILED, LOST, NO, UNKNOWN
+from orders import (
+    DONE,
+    ENDED,
+    OPEN,
+    REJECTED,
+    cancel,
+    check,
+    effects,
+    make,
+    modify,
+    payer,
+    read,
+    ruled,
+    shown,
+    sign,
+    withdrawn,
+)
+from sound import hold
+
+from assay.history import Ending
+from assay.model import Capability
+
+PUT_OFF = {"mode": "deferred", "date": "2026-09-19"}
+LATER = {"mode": "deferred", "date": "2026-09-20"}
+LATE = AT.replace(day=19)
+NEVER_P, NEVER_C = "by-provider-never-done", "by-customer-never-done"
+SHOWN_P, SHOWN_C = "by-provider-shown", "by-customer-shown"
+
+
+def says(*events, facet=None, subject=None):
+    """Return what the check says of a history, of one facet or of all."""
+    found = check("cancel", subject or payer(), *events)
+    return [one for one in found if facet is None or one.startswith(f"{facet} ")]
+
+
+def put_off(key="P1", came=None, **how):
+    """Write down that a request was made that waits for its day."""
+    return make(came or shown(key), key=key, **{**PUT_OFF, **how})
+
+
+def carried(**how):
+    """Write down a control: signed, not cancelled, and seen to be carried out."""
+    return [
+        put_off("P9", **{**LATER, **how}),
+        sign(key="P9"),
+        read(shown("P9", DONE), key="P9"),
+    ]
+
+
+# -- whether it is taken ----------------------------------------------------------------
+def test_a_cancellation_is_accepted():
+    """Before it is signed, and after."""
+    assert ["accepted agrees 1,2"] == says(put_off(), cancel(), facet="accepted")
+    assert ["accepted agrees 1,2,3"] == says(put_off(), sign(), cancel(), facet="accepted")
+
+
+def test_a_refused_cancellation_of_an_open_request_is_wrong():
+    """It was seen open after that, so nothing stood in the way."""
+    assert ["accepted disagrees 1,2"] == says(put_off(), cancel(NO), read())
+    assert ["accepted disagrees 1,2,3"] == says(put_off(), sign(), cancel(NO), read())
+
+
+@pytest.mark.parametrize(
+    "then",
+    [[], [read(LOST)], [read(shown(state=REJECTED))], [read(shown(state=None))]],
+    ids=["not looked at", "lost", "rejected", "state unknown"],
+)
+def test_a_refused_cancellation_of_who_knows_what(then):
+    """It may have been rejected when it was signed."""
+    assert ["accepted unclear 1,2,3"] == says(put_off(), sign(), cancel(NO), *then)
+
+
+@pytest.mark.parametrize("came", [LOST, FAILED, UNKNOWN], ids=["lost", "5xx", "401"])
+def test_what_is_no_refusal_leaves_doubt(came):
+    """A bank that fails, or does not know who asks, has not said no."""
+    assert ["accepted unclear 1,2"] == says(put_off(), cancel(came), read())
+
+
+@pytest.mark.parametrize("ending", [Ending.STOPPED, Ending.DISCONNECTED, Ending.REFUSED])
+def test_after_a_way_that_did_not_end_with_a_signature(ending):
+    """It is neither unsigned nor signed for sure."""
+    for came in (None, NO):
+        assert ["accepted unclear 1,2,3"] == says(
+            put_off(), sign(ending), cancel(came), read(), facet="accepted"
+        )
+
+
+def test_from_its_day_on_it_may_be_too_late():
+    """Nothing is said of a refusal then, nor where nobody can tell the day."""
+    for made, at in ((put_off(), LATE), (put_off(date="soon"), None)):
+        assert [] == says(made, cancel(NO, at=at), read())
+
+
+@pytest.mark.parametrize(
+    ("before", "found"),
+    [
+        (cancel(), ["accepted agrees 1,2"]),
+        (cancel(LOST), ["accepted unclear 1,2"]),
+        (withdrawn(), []),
+        (read(shown(state=ENDED)), []),
+        (read(shown(state=DONE)), []),
+    ],
+    ids=["cancelled", "perhaps", "elsewhere", "ended", "done"],
+)
+def test_what_is_over_cannot_be_cancelled(before, found):
+    """Whatever is said then is nobody's business."""
+    for came in (None, NO):
+        assert found == says(put_off(), before, cancel(came), read(), facet="accepted")
+
+
+def test_other_modes_and_other_people_are_not_judged():
+    """The clause names the mode; a stranger has nothing to cancel."""
+    assert [] == says(make(), cancel(NO), read())
+    mine = cancel(NO)
+    for how in ({"by": "two"}, {"subject": "other"}, {"credentials": True}):
+        assert [] == says(put_off(), replace(mine, call=replace(mine.call, **how)), read())
+
+
+# -- how it is shown --------------------------------------------------------------------
+@pytest.mark.parametrize("state", [ENDED, REJECTED])
+def test_what_was_cancelled_is_shown_so(state):
+    """In whatever words a bank has for it; by whomever it was cancelled."""
+    assert [f"{SHOWN_P} agrees 1,3"] == says(
+        put_off(), cancel(), read(shown(state=state)), facet=SHOWN_P
+    )
+    assert [f"{SHOWN_C} agrees 1,2"] == says(put_off(), withdrawn(), read(shown(state=state)))
+
+
+@pytest.mark.parametrize("state", [OPEN, DONE])
+def test_what_was_cancelled_and_shown_as_before_is_wrong(state):
+    """Every reading counts."""
+    assert [f"{SHOWN_P} agrees 1,3", f"{SHOWN_P} disagrees 1,4"] == says(
+        put_off(), cancel(), read(shown(state=ENDED)), read(shown(state=state)), facet=SHOWN_P
+    )
+    assert [f"{SHOWN_C} disagrees 1,2"] == says(
+        put_off(), withdrawn(), read(shown(state=state)), facet=SHOWN_C
+    )
+
+
+def test_what_ended_before_shows_nothing():
+    """It has to be seen open after it was signed, for signing may have ended it."""
+    assert [] == says(put_off(), sign(), cancel(), read(shown(state=ENDED)), facet=SHOWN_P)
+    assert [f"{SHOWN_P} agrees 1,5"] == says(
+        put_off(), sign(), read(), cancel(), read(shown(state=ENDED)), facet=SHOWN_P
+    )
+    assert [] == says(
+        put_off(), read(shown(state=REJECTED)), cancel(), read(shown(state=REJECTED)), facet=SHOWN_P
+    )
+
+
+def test_the_answer_to_a_cancellation_is_no_reading():
+    """An OK that shows it as before has not been read again."""
+    assert [] == says(put_off(), cancel(shown(state=OPEN)), facet=SHOWN_P)
+
+
+@pytest.mark.parametrize("came", [NO, LOST, FAILED, UNKNOWN])
+def test_a_cancellation_that_was_not_taken_is_not_shown(came):
+    """Nor is one that nobody knows of."""
+    assert [] == says(put_off(), cancel(came), read(), facet=SHOWN_P)
+    assert [] == says(put_off(), withdrawn(done=False), read())
+
+
+def test_what_was_done_with_it_after_that_leaves_doubt():
+    """A change that was taken, or a signature, may have brought it back."""
+    for after in (modify(amount="1.00"), sign()):
+        assert [f"{SHOWN_P} unclear 1,4"] == says(put_off(), cancel(), after, read(), facet=SHOWN_P)
+
+
+def test_a_late_cancellation_of_what_was_carried_out():
+    """Done is what it was, and it may have been so before."""
+    assert [f"{SHOWN_P} unclear 1,4"] == says(
+        put_off(), sign(), cancel(at=LATE), read(shown(state=DONE)), facet=SHOWN_P
+    )
+
+
+# -- what is done -----------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("facet", "done"), [(NEVER_P, cancel()), (NEVER_C, withdrawn())], ids=["provider", "customer"]
+)
+def test_what_was_cancelled_is_not_carried_out(facet, done):
+    """Its control was, on a day no earlier."""
+    history = [put_off(), sign(), done, *carried(), read(shown(state=ENDED))]
+    (found,) = says(*history, facet=facet)
+    assert found.startswith(f"{facet} agrees 1,2")
+    (found,) = says(*history[:3], *carried(date="2026-09-19"), history[-1], facet=facet)
+    assert "agrees" in found
+
+
+def test_of_several_controls_the_last_day_counts():
+    """One that was due before adds nothing, and takes nothing away."""
+    earlier = {"mode": "deferred", "date": "2026-09-18"}
+    first = [
+        make(shown("P8"), key="P8", **earlier),
+        sign(key="P8"),
+        read(shown("P8", DONE), key="P8"),
+    ]
+    for controls in ([*first, *carried()], [*carried(), *first]):
+        history = [put_off(), sign(), cancel(), *controls, read(shown(state=ENDED))]
+        (found,) = says(*history, facet=NEVER_P)
+        assert "agrees" in found
+
+
+@pytest.mark.parametrize(
+    ("facet", "done"), [(NEVER_P, cancel()), (NEVER_C, withdrawn())], ids=["provider", "customer"]
+)
+def test_what_was_cancelled_and_carried_out_is_wrong(facet, done):
+    """Signed or not, shown or not, with a control or without."""
+    for known in (read(shown(state=DONE)), effects("P1")):
+        for before in ([], [sign()]):
+            (found,) = says(put_off(), *before, done, known, facet=facet)
+            assert found.startswith(f"{facet} disagrees 1")
+    (found,) = says(put_off(), sign(), done, read(shown(state=ENDED)), effects("P1"), facet=facet)
+    assert "disagrees" in found
+
+
+def test_the_first_to_cancel_is_who_cancelled():
+    """What comes after that adds nothing."""
+    found = says(put_off(), sign(), withdrawn(), cancel(), effects("P1"))
+    assert any(one.startswith(f"{NEVER_C} disagrees") for one in found)
+    assert not any(one.startswith(NEVER_P) for one in found)
+
+
+@pytest.mark.parametrize(
+    "control",
+    [
+        [],
+        carried(date="2026-09-18"),
+        [put_off("P9", **LATER), read(shown("P9", DONE), key="P9")],
+        [put_off("P9", **LATER), sign(key="P9"), read(shown("P9"), key="P9")],
+        [*carried()[:2], cancel(LOST, key="P9"), carried()[2]],
+        [payer("other", "B1"), *carried(by="other")],
+        [make(shown("P9"), key="P9"), *carried()[1:]],
+    ],
+    ids=["none", "earlier", "unsigned", "not done", "perhaps", "another's", "another mode"],
+)
+def test_without_its_control_nothing_is_earned(control):
+    """Nothing shows that the day has come, and that a signature is enough."""
+    history = [put_off(), sign(), cancel(), *control, read(shown(state=ENDED))]
+    assert [] == says(*history, facet=NEVER_P)
+
+
+def test_it_has_to_be_looked_at_when_the_day_has_come():
+    """And it has to have been signed, for what nobody signed is not carried out anyway."""
+    assert [] == says(
+        put_off(), sign(), cancel(), read(shown(state=ENDED)), *carried(), facet=NEVER_P
+    )
+    assert [] == says(put_off(), cancel(), *carried(), read(shown(state=ENDED)), facet=NEVER_P)
+    assert [] == says(
+        put_off(), sign(Ending.STOPPED), cancel(), *carried(), read(shown(state=ENDED)),
+        facet=NEVER_P,
+    )  # fmt: skip
+
+
+def test_the_world_tells_of_all_at_once():
+    """One word of the world is a look at the control and at the other."""
+    (found,) = says(put_off(), sign(), cancel(), *carried()[:2], effects("P9"), facet=NEVER_P)
+    assert "agrees" in found
+
+
+def test_a_cancellation_that_came_too_late_convicts_nobody():
+    """It may have been carried out before; known to have been, it is no matter at all."""
+    assert (
+        "unclear"
+        in says(put_off(), sign(), cancel(at=LATE), read(shown(state=DONE)), facet=NEVER_P)[0]
+    )
+    assert [] == says(
+        put_off(), sign(), read(shown(state=DONE)), cancel(), read(shown(state=DONE)), facet=NEVER_P
+    )
+
+
+@pytest.mark.parametrize("after", [modify(amount="1.00"), sign()], ids=["changed", "signed"])
+def test_what_was_brought_back_convicts_nobody(after):
+    """Nobody says that a cancelled request stays so whatever is done with it."""
+    (found,) = says(put_off(), sign(), cancel(), after, effects("P1"), facet=NEVER_P)
+    assert "unclear" in found
+
+
+@pytest.mark.parametrize("came", [NO, LOST, FAILED])
+def test_what_was_not_cancelled_is_carried_out(came):
+    """As it should be; a lost cancellation may or may not have been taken."""
+    assert [] == says(put_off(), sign(), cancel(came), effects("P1"), facet=NEVER_P)
+    assert [] == says(put_off(), sign(), withdrawn(done=False), effects("P1"))
+
+
+def test_a_key_that_came_twice_is_either_ones():
+    """Nothing is said of it."""
+    assert [] == says(put_off(), put_off(), sign(), cancel(), effects("P1"))
+
+
+@pytest.mark.parametrize("came", [NO, LOST, FAILED, UNKNOWN], ids=["no", "lost", "5xx", "401"])
+def test_where_nothing_can_be_made_nothing_is_said(came):
+    """A bank that refuses everything is not praised for carrying nothing out."""
+    assert [] == says(put_off(came=came), cancel(came), withdrawn(), read(came), effects("P7"))
+
+
+# -- the probe --------------------------------------------------------------------------
+def test_each_facet_has_its_control_and_price():
+    """On the sound bank all is as planned, on every trial's first moment."""
+    for seed in (0, 7):
+        calls, made, verdicts = hold("cancel", seed)
+        assert (27, 27, {"conforms"}) == (calls, made, set(verdicts.values()))
+
+
+def test_a_bank_that_carries_nothing_out_is_not_praised():
+    """Where what was not cancelled is not carried out either, the day has not come."""
+    _, _, verdicts = hold("cancel", executable=lambda _payment: False)
+    assert {"indeterminate"} == {verdicts[NEVER_P], verdicts[NEVER_C]}
+
+
+def test_a_bank_at_which_nothing_can_be_cancelled_is_said_so_once():
+    """Of what nobody could cancel, neither the showing nor the doing is judged."""
+    _, _, verdicts = hold("cancel", cancellable=lambda _payment: False)
+    assert "violates" == verdicts.pop("accepted")
+    assert {"indeterminate"} == set(verdicts.values())
+
+
+def test_without_an_operation_that_ends_only_the_customer_is_left():
+    """And what the customer does takes access of his own, and the day a clock."""
+    rule, params = ruled("cancel")
+    found = rule.facets(replace(params, life=replace(params.life, end=None)))
+    assert [SHOWN_C, NEVER_C] == [one.id for one in found]
+    assert all(Capability.DIRECT_ACCESS in one.needs for one in found)
+    assert [False, True] == [Capability.CLOCK in one.needs for one in found]
+    own = [one for one in rule.facets(params) if one.id.startswith(("by-provider", "accepted"))]
+    assert 3 == len(own)
+    assert not any(Capability.DIRECT_ACCESS in one.needs for one in own)

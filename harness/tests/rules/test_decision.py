@@ -1,0 +1,520 @@
+"""`decision`: what the condition rejects is rejected, and nothing else is."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from building import AT, FAILED, GONE, LOST, NO, UNKNOWN
+from orders import (
+    DONE,
+    ENDED,
+    OPEN,
+    REJECTED,
+    cancel,
+    check,
+    effects,
+    make,
+    modify,
+    payer,
+    read,
+    registered,
+    ruled,
+    shown,
+    sign,
+)
+
+from assay.commands.plan import text
+from assay.history import Authorise, Call, Code, Ending, Owned
+from assay.prepare import prepare
+
+CASH, USUAL = "categoryPurpose-CASH", "categoryPurpose-not-CASH"
+HOUR = 3600
+
+
+def says(*events):
+    """Return what is said of histories of several requests, in their order."""
+    flat = [one for many in events for one in (many if isinstance(many, list) else [many])]
+    return check("cash", *flat)
+
+
+def paid(state, purpose="DVPM", factor="sms", *, key="P1", by="psu", step=None, **arguments):
+    """Write down a request that was made, signed and read, all at one moment."""
+    step = {"factor": factor, **(step or {})}
+    return [
+        make(shown(key), key=key, by=by, at=AT, categoryPurpose=purpose, **arguments),
+        sign(key=key, by=by, at=AT, step=step),
+        read(shown(key, state), key=key, by=by, at=AT),
+    ]
+
+
+#: What is carried out whatever the rule says.
+CONTROL = paid(DONE, key="P0")
+CONTROLLED = f"{USUAL} agrees 1,2,3"
+
+
+# -- what the condition rejects ----------------------------------------------------
+def test_what_must_be_rejected_and_is():
+    """Rejected after the signature, beside one that was carried out."""
+    assert [CONTROLLED, f"{CASH} agrees 1,2,3,4,5,6"] == says(
+        payer(), CONTROL, paid(REJECTED, "CASH")
+    )
+
+
+def test_what_must_be_rejected_and_is_carried_out():
+    """It needs no control to be wrong."""
+    assert [f"{CASH} disagrees 1,2,3"] == says(payer(), paid(DONE, "CASH"))
+
+
+def test_what_the_world_says_was_carried_out():
+    """The interface may say what it likes."""
+    assert [f"{CASH} disagrees 1,2,3"] == says(payer(), paid(OPEN, "CASH"), effects("P1"))
+
+
+def test_a_rejection_alone_shows_nothing():
+    """Nothing like it was carried out: perhaps everything is rejected."""
+    assert [f"{CASH} unclear 1,2,3"] == says(payer(), paid(REJECTED, "CASH"))
+
+
+def test_where_everything_is_rejected_nothing_holds():
+    """Neither is the rule kept, nor can the rejection of others be laid at its door."""
+    said = says(
+        payer(),
+        registered(80),
+        paid(REJECTED),
+        paid(REJECTED, "CASH", key="P2", creditorAccount="C2"),
+        paid(REJECTED, "CASH", key="P3"),
+        paid(REJECTED, "CASH", "soft-token", key="P4", creditorAccount="C2"),
+    )
+
+    assert {"unclear"} == {one.split()[1] for one in said}
+
+
+@pytest.mark.parametrize("came", [LOST, FAILED, UNKNOWN])
+def test_where_nothing_is_answered_nothing_is_said(came):
+    """A target that fails, or that does not know who asks, says nothing of a rule."""
+    assert [] == says(payer(), make(came), make(came, categoryPurpose="CASH"))
+
+
+def test_the_control_is_like_it():
+    """What was carried out for another sort of customer, or of another amount, shows little."""
+    small = paid(DONE, key="P0", amount="1.00")
+    for control in (
+        [payer("b", "A2", segment="PRO"), *paid(DONE, key="P0", by="b", debtorAccount="A2")],
+        small,
+        [
+            replace(payer("b"), owns=(Owned(key="A2", resource="account", traits={"old": True}),)),
+            *paid(DONE, key="P0", by="b", debtorAccount="A2"),
+        ],
+    ):
+        assert f"{CASH} unclear 4,5,6" in says(payer(), control, paid(REJECTED, "CASH"))
+
+
+def test_the_control_may_be_another_customers():
+    """If they are of one sort, and what they pay from."""
+    control = [payer("b", "A2"), *paid(DONE, key="P0", by="b", debtorAccount="A2")]
+
+    assert f"{CASH} agrees 1,2,3,4,5,6" in says(payer(), control, paid(REJECTED, "CASH"))
+
+
+# -- what it does not reject -------------------------------------------------------
+def test_what_must_be_accepted_and_is():
+    """Carried out is accepted."""
+    assert [f"{USUAL} agrees 1,2,3"] == says(payer(), paid(DONE))
+    assert ["factor-soft-token agrees 1,2,3"] == says(payer(), paid(DONE, "CASH", "soft-token"))
+
+
+def test_what_must_be_accepted_and_is_rejected():
+    """Beside one that is like it in all that the rule does not look at."""
+    assert "factor-soft-token disagrees 1,2,3,4,5,6" in says(
+        payer(), CONTROL, paid(REJECTED, "CASH", "soft-token")
+    )
+
+
+@pytest.mark.parametrize("came", [NO, GONE])
+def test_a_refusal_at_once_is_a_rejection(came):
+    """Where it does not matter how it would have been signed."""
+    assert [CONTROLLED, f"{USUAL} disagrees 1,2,3,4"] == says(
+        payer(), CONTROL, make(came, at=AT, categoryPurpose="SUPP")
+    )
+
+
+@pytest.mark.parametrize("came", [UNKNOWN, LOST, FAILED])
+def test_what_is_no_refusal_convicts_nobody(came):
+    """Who asks was not known, or the target failed."""
+    assert [CONTROLLED] == says(payer(), CONTROL, make(came, categoryPurpose="SUPP"))
+
+
+def test_what_was_left_out_explains_a_refusal():
+    """A request that lacks something else is like none that was carried out."""
+    said = says(payer(), CONTROL, make(NO, without=("currency",), categoryPurpose="SUPP"))
+
+    assert [CONTROLLED] == said
+
+
+def test_a_repeat_explains_a_rejection():
+    """The same was carried out before: another rule may mind."""
+    assert [CONTROLLED, f"{USUAL} unclear 1,2,3,4,5,6"] == says(payer(), CONTROL, paid(REJECTED))
+
+
+def test_a_repeat_about_another_account_may_be_one_as_well():
+    """Not every gateway looks at the account."""
+    said = says(payer("psu", "A1", "A2"), CONTROL, paid(REJECTED, debtorAccount="A2"))
+
+    assert [CONTROLLED, f"{USUAL} unclear 1,2,3,4,5,6"] == said
+
+
+def test_what_came_before_the_history_explains_a_rejection():
+    """A customer who is not fresh may have asked for the same before."""
+    old = [payer(fresh=False), registered(800)]
+    rejected = paid(REJECTED, "CASH")
+
+    assert ["creditorAccount-long unclear 1,2,3,4,5,6"] == says(*old, CONTROL, rejected)
+    assert [] == says(payer(fresh=False), CONTROL, paid(REJECTED, "SUPP"))
+
+
+# -- what nobody knows -------------------------------------------------------------
+@pytest.mark.parametrize(
+    "signed",
+    [
+        sign(at=AT),
+        sign(at=AT, step={"factor": "soft-token"}, screens=("login", "password", "decision")),
+        sign(at=AT, step={"factor": "soft-token", "code": Code.WRONG}),
+        sign(at=AT, step={"factor": "soft-token", "by": "somebody"}),
+        sign(Ending.STOPPED, at=AT, step={"factor": "soft-token"}),
+    ],
+    ids=["any", "never chosen", "wrong code", "somebody else's", "stopped"],
+)
+@pytest.mark.parametrize("state", [DONE, REJECTED])
+def test_an_unknown_factor_leaves_it_open(signed, state):
+    """Nobody knows whether the factor that matters was used."""
+    asked = make(shown("P1"), at=AT, categoryPurpose="CASH")
+    said = says(payer(), CONTROL, asked, signed, read(shown("P1", state)))
+
+    assert CONTROLLED == said[0]
+    assert {"unclear"} >= {one.split()[1] for one in said[1:]}
+
+
+def test_the_only_factor_that_is_offered_is_known():
+    """Whoever signed used it."""
+    asked = make(shown("P1"), at=AT, categoryPurpose="CASH")
+    signed = sign(at=AT, offered=("sms",), screens=("factor", "code", "decision"))
+
+    assert [f"{CASH} disagrees 1,2,3"] == says(payer(), asked, signed, read(shown("P1", DONE)))
+
+
+def test_an_unknown_factor_does_not_matter_for_others():
+    """What is not CASH is accepted, however it is signed; only, it is no row's own request."""
+    asked = [make(shown("P1"), at=AT, categoryPurpose="SUPP"), sign(at=AT)]
+
+    assert [] == says(payer(), asked, read(shown("P1", DONE)))
+    assert [CONTROLLED, f"{USUAL} disagrees 1,2,3,4,5,6"] == says(
+        payer(), CONTROL, asked, read(shown("P1", REJECTED))
+    )
+
+
+def test_too_early_to_decide():
+    """Refused before anybody could sign, it may be any of the rows that it would have been."""
+    assert [CONTROLLED, *(f"{one} unclear 1,2,3,4" for one in (CASH, *FACTORS))] == says(
+        payer(), CONTROL, make(NO, at=AT, categoryPurpose="CASH")
+    )
+
+
+FACTORS = ("factor-cap", "factor-soft-token")
+
+
+def test_too_early_and_alone():
+    """Without a control it may have been refused for anything."""
+    assert [] == says(payer(), make(NO, at=AT, categoryPurpose="CASH"))
+
+
+@pytest.mark.parametrize("state", [OPEN, ENDED, None])
+def test_a_signed_request_that_came_to_nothing(state):
+    """It was neither carried out nor rejected, as far as anybody saw."""
+    assert [f"{CASH} unclear 1,2,3"] == says(payer(), paid(state, "CASH"))
+    assert [f"{USUAL} unclear 1,2,3"] == says(payer(), paid(state))
+
+
+def test_an_unsigned_request_shows_nothing():
+    """Nobody decided on it."""
+    assert [] == says(payer(), make(), read())
+
+
+def test_a_change_leaves_open_what_was_decided_on():
+    """Nobody knows whether the new amount was there already; a refused one changed nothing."""
+    asked, signed, seen = paid(DONE, "CASH")
+
+    assert [] == says(payer(), asked, modify(creditorAccount="C2"), signed, seen)
+    assert [] == says(payer(), asked, modify(LOST, creditorAccount="C2"), signed, seen)
+    assert [f"{CASH} disagrees 1,2,3,4"] == says(
+        payer(), asked, modify(NO, creditorAccount="C2"), signed, seen
+    )
+
+
+def test_a_key_that_was_given_twice():
+    """What is said of the one may be of the other."""
+    assert [] == says(payer(), paid(DONE, "CASH"), make(shown("P1"), amount="1.00"))
+
+
+def test_a_stranger_is_not_judged():
+    """Of somebody whom the history does not introduce, no registration is known."""
+    assert [] == says(payer(), paid(DONE, "CASH", by="stranger"))
+
+
+# -- registrations -----------------------------------------------------------------
+ROWS = [
+    (72 - 1 / HOUR, "creditorAccount-just-under-72h", REJECTED),
+    (72, "creditorAccount-at-72h", REJECTED),
+    (72 + 1 / HOUR, "creditorAccount-just-over-72h", DONE),
+    (72 + 30 * 24, "creditorAccount-long", DONE),
+]
+
+
+@pytest.mark.parametrize(("hours", "facet", "right"), ROWS)
+def test_the_age_of_a_registration(hours, facet, right):
+    """Each age is a row of its own, and is right in one way only."""
+    numbers = "4,5,6" if right is DONE else "1,2,3,4,5,6"
+    wrong = DONE if right is REJECTED else REJECTED
+    (good,) = says(payer(), registered(hours), CONTROL, paid(right, "CASH"))
+    (bad,) = says(payer(), registered(hours), CONTROL, paid(wrong, "CASH"))
+
+    assert good.startswith(f"{facet} agrees ")
+    assert good.endswith(numbers)
+    assert bad.startswith(f"{facet} disagrees ")
+
+
+@pytest.mark.parametrize(
+    ("hours", "facet", "right"),
+    [
+        (10, "creditorAccount-just-under-72h", REJECTED),
+        (71.9, "creditorAccount-just-under-72h", REJECTED),
+        (80, "creditorAccount-just-over-72h", DONE),
+        (24 * 50, "creditorAccount-long", DONE),
+    ],
+)
+def test_other_ages_convict_and_acquit_only_where_they_show_the_limit(hours, facet, right):
+    """Ten hours may not be enough; that they are not says little of 72."""
+    wrong = DONE if right is REJECTED else REJECTED
+    good = says(payer(), registered(hours), CONTROL, paid(right, "CASH"))
+    (bad,) = says(payer(), registered(hours), CONTROL, paid(wrong, "CASH"))
+
+    assert (facet == "creditorAccount-long") is bool(good)
+    assert bad.startswith(f"{facet} disagrees ")
+
+
+def test_another_customers_registration_does_not_count():
+    """It is a row of its own."""
+    mine = [payer(), payer("b"), registered(800, by="b")]
+
+    assert "creditorAccount-by-another agrees 1,2,3,4,5,6" in says(
+        *mine, CONTROL, paid(REJECTED, "CASH")
+    )
+    assert ["creditorAccount-by-another disagrees 1,2,3"] == says(*mine, paid(DONE, "CASH"))
+
+
+def test_a_registration_of_something_else_does_not_count():
+    """Neither of another creditor, nor of another argument."""
+    for odd in (registered(800, value="C9"), registered(800, argument="debtorAccount")):
+        assert [f"{CASH} disagrees 1,2,3"] == says(payer(), odd, paid(DONE, "CASH"))
+
+
+def test_the_age_counts_when_it_is_signed():
+    """One that was decided on before a registration is not touched by it."""
+    assert [f"{CASH} disagrees 1,2,3"] == says(payer(), paid(DONE, "CASH"), registered(800))
+
+
+def test_nobody_knows_whether_the_age_counts_at_the_making():
+    """The limit was passed between the making and the signature."""
+    asked, signed, seen = paid(DONE, "CASH")
+    late = AT + timedelta(hours=2)
+
+    assert [] == says(
+        payer(), registered(71), asked, replace(signed, moments=(late,)), replace(seen, at=late)
+    )
+
+
+def test_the_first_registration_counts():
+    """Who registers somebody twice has known him since the first time."""
+    both = [registered(1), registered(800), registered(2)]
+
+    assert ["creditorAccount-long agrees 1,2,3"] == says(payer(), *both, paid(DONE, "CASH"))
+
+
+@pytest.mark.parametrize("known", [(), (registered(10),)])
+def test_of_a_customer_with_a_past_there_may_be_older_ones(known):
+    """Only what is old enough anyway is known."""
+    old = payer(fresh=False)
+
+    assert [] == says(old, *known, paid(DONE, "CASH"))
+    assert ["creditorAccount-long agrees 1,2,3"] == says(
+        old, *known, registered(800), paid(DONE, "CASH")
+    )
+
+
+# -- requests that are put off -----------------------------------------------------
+def test_a_request_that_is_put_off_is_accepted_while_it_is_open():
+    """Its day is yet to come."""
+    late = {"mode": "deferred", "date": "2026-09-19"}
+
+    assert [f"{USUAL} agrees 1,2,3"] == says(payer(), paid(OPEN, **late))
+    assert [f"{CASH} unclear 1,2,3"] == says(payer(), paid(OPEN, "CASH", **late))
+    assert [f"{CASH} disagrees 1,2,3"] == says(payer(), paid(DONE, "CASH", **late))
+
+
+@pytest.mark.parametrize("state", [OPEN, DONE, REJECTED])
+def test_what_may_grow_old_enough_until_its_day(state):
+    """Nobody knows whether the age counts at the signature or on the day."""
+    late = paid(state, "CASH", mode="deferred", date="2026-09-19")
+
+    assert [] == says(payer(), registered(10), late)
+    assert [] == says(payer(), late, registered(10))
+
+
+def test_a_cancelled_request_is_not_judged_as_rejected():
+    """It ended, and not by the rule."""
+    late = paid(OPEN, "CASH", mode="deferred", date="2026-09-19")
+
+    assert [f"{CASH} unclear 1,2,3,4"] == says(payer(), late, cancel())
+
+
+# -- what is asked -----------------------------------------------------------------
+RULE, PARAMS = ruled("cash")
+FACETS = {one.id: one for one in RULE.facets(PARAMS)}
+
+
+def test_the_facets_are_the_rows_of_the_table():
+    """Ten requests, each with its own trial."""
+    assert [
+        ("categoryPurpose-CASH", 6),
+        ("categoryPurpose-not-CASH", 3),
+        ("categoryPurpose-not-CASH-other", 3),
+        ("factor-cap", 6),
+        ("factor-soft-token", 3),
+        ("creditorAccount-by-another", 6),
+        ("creditorAccount-just-under-72h", 6),
+        ("creditorAccount-at-72h", 6),
+        ("creditorAccount-just-over-72h", 3),
+        ("creditorAccount-long", 3),
+    ] == [(one.id, RULE.price(PARAMS, one.scenario)) for one in FACETS.values()]
+    assert len(FACETS) == len({one.scenario for one in FACETS.values()})
+
+
+def test_a_facet_needs_what_its_row_does():
+    """A registration where there is one, a second customer where another registers."""
+
+    def extra(facet):
+        return sorted(one.value for one in FACETS[facet].needs - FACETS[CASH].needs)
+
+    assert ["psu", "sca", "write"] == sorted(one.value for one in FACETS[CASH].needs)
+    assert ["registrations"] == extra("creditorAccount-at-72h")
+    assert ["registrations", "two-psu"] == extra("creditorAccount-by-another")
+    wanted = {f"{one.feature} {one.name}" for one in FACETS["categoryPurpose-not-CASH-other"].wants}
+    assert {"state ", "approval ", "other categoryPurpose"} == wanted
+
+
+def asked(scenario, *, offered=None, state=DONE, refuse=False):
+    """Play a probe to its end, and return its steps; every request comes to `state`."""
+    script, steps, keys = RULE.probe(PARAMS, scenario), [], iter(range(99))
+    step = next(script)
+    while step is not None:
+        steps.append(step)
+        reply = None
+        match step:
+            case Call(operation="create-payment"):
+                reply = make(NO if refuse else shown(f"P{next(keys)}"), at=AT)
+            case Call():
+                reply = read(shown("P1", state), at=AT)
+            case Authorise(factor=factor):
+                lacking = offered is not None and factor not in offered
+                reply = sign(Ending.STOPPED if lacking else Ending.CONFIRMED, at=AT)
+                reply = replace(reply, step=step, offered=offered)
+            case _:
+                reply = payer(getattr(step, "subject", ""), "A1", "A2")
+        try:
+            step = script.send(reply)
+        except StopIteration:
+            return steps
+    return steps
+
+
+def told(steps):
+    """Return the steps in short."""
+    out = []
+    for step in steps:
+        match step:
+            case Call(operation="create-payment", varied=varied):
+                words = [str(step.arguments.get("categoryPurpose", "usual")), *varied]
+                out.append(
+                    f"make {' '.join(words)} {'' if step.deviation else '(control)'}".strip()
+                )
+            case Call():
+                out.append("read")
+            case Authorise():
+                out.append(f"sign {step.factor}")
+            case _:
+                name = type(step).__name__.lower()
+                out.append(f"{name} {getattr(step, 'subject', '')}")
+    return out
+
+
+def test_a_row_that_must_be_rejected_comes_after_its_control():
+    """The two differ in one thing alone."""
+    assert [
+        "arrange psu",
+        *("make usual (control)", "sign cap", "read"),
+        *("make CASH", "sign cap", "read"),
+    ] == told(asked("factor-cap"))
+
+
+def test_a_row_that_must_be_accepted_has_a_control_only_if_it_is_rejected():
+    """On a good day it costs three calls."""
+    assert ["arrange psu", "make CASH", "sign soft-token", "read"] == told(
+        asked("factor-soft-token")
+    )
+    assert [
+        "arrange psu",
+        *("make CASH", "sign soft-token", "read"),
+        *("make usual (control)", "sign soft-token", "read"),
+    ] == told(asked("factor-soft-token", state=REJECTED))
+    assert ["arrange psu", "make CASH", "make usual (control)"] == told(
+        asked("factor-soft-token", refuse=True)
+    )
+
+
+def test_what_is_prepared_comes_first():
+    """A registration before the request whose row it is of, with the age that is asked."""
+    steps = asked("creditorAccount-by-another")
+    assert ["arrange psu", "arrange psu-other", "register psu-other"] == told(steps)[:3]
+    ages = [one.age for one in asked("creditorAccount-at-72h") if hasattr(one, "age")]
+    assert {timedelta(hours=72)} == set(ages)
+
+
+def test_the_other_value_is_the_profiles():
+    """And it is signed as the row says."""
+    assert ["arrange psu", "make usual categoryPurpose", "sign sms", "read"] == told(
+        asked("categoryPurpose-not-CASH-other")
+    )
+
+
+def test_a_customer_of_another_segment_is_asked_where_a_factor_is_lacking():
+    """Of those that the contract says to have it; when all lack it, that is the end."""
+    steps = told(asked(CASH, offered=("cap",)))
+    arranged = [one for one in steps if one.startswith("arrange")]
+
+    assert ["arrange psu", "arrange psu-PART", "arrange psu-PRO"] == arranged
+    assert ["arrange psu"] == [
+        one for one in told(asked("factor-cap", offered=("cap",))) if one.startswith("arrange")
+    ]
+
+
+def test_the_derived_table_is_printed():
+    """`assay plan --verbose` shows it below the clause, one column an atom."""
+    lines = [one.rstrip() for one in text(prepare(["pis"], keywords="cash").plan, verbose=True)]
+    (head,) = (n for n, one in enumerate(lines) if "result" in one and "facet" in one)
+
+    assert [
+        ["categoryPurpose is CASH", "signed with soft-token"],
+        ["yes: CASH *", "no: sms *"],
+    ] == [[lines[n][4:29].strip(), lines[n][29:53].strip()] for n in (head, head + 2)]
+    assert lines[head + 2].endswith(
+        "no: unregistered *                 rejected  categoryPurpose-CASH"
+    )

@@ -1,0 +1,155 @@
+"""`eligible-for` judges what a request may be about, by an ordinary thing of the same customer."""
+
+from dataclasses import replace
+
+import pytest
+from building import FAILED, LOST, NO, UNKNOWN, account, card, owner
+from orders import DONE, PIS, REJECTED, check, make, read, shown, sign
+from playing import calls, carrying_out, paid, play, price
+
+from assay.history import Authorise
+from assay.rules import rules
+from assay.rules.eligible_for import ORDINARY
+
+PSU = owner(
+    "psu",
+    account("A1"),
+    account("S1", savings=True),
+    account("S2", savings=True, offline=True),
+    account("D1", dormant="2026-01-01"),
+    account("D2", savings="2026-01-01"),
+    account("A2", savings=False),
+    card("K1"),
+)
+
+
+def says(*events, who=PSU):
+    return check("eligible-accounts", who, *events)
+
+
+def about(key, came=None, **words):
+    return make(came or shown(f"P-{key}"), debtorAccount=key, **words)
+
+
+def test_ordinary_things_are_served_and_others_refused():
+    """A refusal counts beside the same request about an ordinary thing."""
+    assert ["serves-ordinary agrees 1", "refuses-savings agrees 1,2"] == says(
+        about("A1"), about("S1", NO)
+    )
+    assert ["refuses-savings agrees 1,2", "serves-ordinary agrees 2"] == says(
+        about("S1", shown("P-S1", REJECTED)), about("A2")
+    )
+
+
+def test_an_ordinary_thing_that_is_refused_convicts_beside_another():
+    """All of them must be served, not only the first."""
+    assert ["serves-ordinary agrees 1", "serves-ordinary disagrees 1,2"] == says(
+        about("A1"), about("A2", NO)
+    )
+
+
+def test_what_must_not_be_used_and_is_convicts():
+    """By carrying it out."""
+    done = sign(key="P-S1"), read(shown("P-S1", DONE), key="P-S1")
+    assert ["serves-ordinary agrees 1", "refuses-savings disagrees 2,3,4"] == says(
+        about("A1"), about("S1"), *done
+    )
+    assert ["serves-ordinary agrees 1", "refuses-savings unclear 2"] == says(
+        about("A1"), about("S1")
+    )
+
+
+def test_who_refuses_everything_does_not_pass():
+    """Nor is he convicted here."""
+    assert [] == says(about("A1", NO), about("S1", NO), about("A2", NO))
+
+
+@pytest.mark.parametrize("came", [FAILED, LOST, UNKNOWN])
+def test_no_answer_tells_nothing(came):
+    """Whatever it is about."""
+    assert [
+        "serves-ordinary agrees 1",
+        "serves-ordinary unclear 2",
+        "refuses-savings unclear 3",
+    ] == says(about("A1"), about("A2", came), about("S1", came))
+
+
+@pytest.mark.parametrize("key", ["S2", "D1", "D2", "K1", "unknown"])
+def test_what_nobody_can_place_is_not_judged(key):
+    """It has several traits, or an odd one, or is another kind of thing, or is not owned."""
+    done = sign(key=f"P-{key}"), read(shown(f"P-{key}", DONE), key=f"P-{key}")
+    assert ["serves-ordinary agrees 1"] == says(about("A1"), about(key, NO))
+    assert ["serves-ordinary agrees 1"] == says(about("A1"), about(key), *done)
+    assert [] == says(about(key), about("S1", NO))
+
+
+def test_a_trait_that_this_clause_does_not_name_is_not_judged():
+    """Only what is said to be refused must be."""
+    said = check("eligible-accounts", PSU, about("A1"), about("S1", NO), refuses=["offline"])
+    assert ["serves-ordinary agrees 1"] == said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [{"amount": "12.31"}, {"mode": "instant"}, {"provider": "another"}, {"by": "other"}],
+    ids=lambda words: next(iter(words)),
+)
+def test_a_refusal_for_another_reason_counts_on_neither_side(words):
+    """What was sent, and for whom, has to be the same."""
+    other = owner("other", account("A2"), account("S1", savings=True))
+    said = says(other, about("A1"), about("A2", NO, **words), about("S1", NO, **words))
+    assert ["serves-ordinary agrees 1"] == said
+
+
+def test_every_thing_is_asked_about_once():
+    """An ordinary one first and last, so that no order hides anything."""
+
+    def bank(call, key):
+        return shown(key) if call.arguments["debtorAccount"] in {"psu-1", "psu-5"} else NO
+
+    steps, said = play("eligible-accounts", "each", bank)
+    traits = [list(one.traits) for one in steps[0].holdings]
+    assert [[], ["savings"], ["inactive"], ["offline"], []] == traits
+    asked = [call.arguments["debtorAccount"] for call in calls(steps)]
+    assert ["psu-1", "psu-2", "psu-3", "psu-4", "psu-5"] == asked
+    assert [False, True, True, True, False] == [bool(one.deviation) for one in calls(steps)]
+    assert price("eligible-accounts", "each") == paid(steps)
+    assert [
+        ORDINARY,
+        "refuses-savings",
+        "refuses-inactive",
+        "refuses-offline",
+        ORDINARY,
+    ] == [one.removesuffix(" agrees") for one in said]
+
+
+def test_a_lenient_bank_is_pressed():
+    """What may not be used is signed for, and nothing else is."""
+    steps, said = play("eligible-accounts", "each", carrying_out)
+    signed = [one.request for one in steps if isinstance(one, Authorise)]
+    assert ["R300-0001-4711", "R400-0001-4711", "R500-0001-4711"] == signed
+    assert 3 == sum(one.endswith("disagrees") for one in said)
+
+
+def test_a_late_rejection_is_compared_with_an_ordinary_one():
+    """Which is signed last."""
+
+    def bank(call, key):
+        asked = call.arguments.get("paymentRequestResourceId")
+        if asked is None:
+            return shown(key)
+        return shown(asked, DONE if asked.startswith("R2") else REJECTED)
+
+    steps, said = play("eligible-accounts", "each", bank)
+    signed = [one.request for one in steps if isinstance(one, Authorise)]
+    assert ["R300-0001-4711", "R400-0001-4711", "R500-0001-4711", "R200-0001-4711"] == signed
+    assert all(one.endswith("agrees") for one in said)
+
+
+def test_a_request_that_is_about_nothing_is_a_fault_of_the_harness():
+    """The contract's references have been checked before."""
+    create = replace(PIS.operations["create-payment"], owned=None)
+    contract = replace(PIS, operations={**PIS.operations, "create-payment": create})
+    clause = next(one for one in PIS.clauses if one.id == "eligible-accounts")
+    with pytest.raises(TypeError, match="names nothing"):
+        rules()["eligible-for"].parse(clause, contract)

@@ -1,0 +1,328 @@
+"""`factors` judges what is offered, what is asked for, and what is made of it."""
+
+import pytest
+from building import AT, LOST
+from orders import DONE, ENDED, OPEN, REJECTED, cancel, check, history, make, payer, ruled, shown
+from screens import ALL, CONFIRMED, DISCONNECTED, FACTORS, REFUSED, STOPPED, Signing, story
+
+from assay.history import Accepted, Code, Decision, Item
+
+ONLY_PASSWORD = ("login", "password", "decision")
+NO_CODE = ("login", "password", "factor", "decision")
+NO_PASSWORD = ("factor", "code", "decision")
+RIGHT = story("P1")
+BAD = [Code.WRONG, Code.HALF, Code.EMPTY]
+
+
+def says(*events, segment=None):
+    return check("sca.factors", payer(segment=segment), *events)
+
+
+def about(facet, *events, segment=None):
+    """Return what is said of one facet."""
+    found = (one.split() for one in says(*events, segment=segment))
+    return [f"{word} {numbers}" for name, word, numbers in found if name == facet]
+
+
+# -- what is offered ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("segment", "offered", "word"),
+    [
+        ("PART", ("sms", "cap", "soft-token"), "agrees"),
+        ("PART", ("soft-token",), "agrees"),
+        ("PRO", ("cap", "sms"), "agrees"),
+        ("PRO", ("sms", "cap", "soft-token"), "disagrees"),
+        ("PRO", ("soft-token",), "disagrees"),
+        ("PART", ("sms", "email"), "disagrees"),
+        ("PART", (), "unclear"),
+    ],
+)
+@pytest.mark.parametrize("ending", [CONFIRMED, REFUSED, DISCONNECTED, STOPPED])
+def test_what_is_offered_is_some_of_what_may_be(segment, offered, word, ending):
+    """Not everything has to be, nothing more may be, however the way ended."""
+    events = story("P1", ending, OPEN, offered=offered)
+    assert [f"{word} 1,2,3"] == about(f"{segment}-offered", *events, segment=segment)
+
+
+@pytest.mark.parametrize(
+    ("segment", "offered", "unspelt", "word"),
+    [
+        ("PART", ("sms", "APP"), ("APP",), "unclear"),
+        ("PART", ("APP",), ("APP",), "unclear"),
+        ("PART", ("sms", "cap"), ("sms", "cap"), "agrees"),
+        ("PRO", ("sms", "soft-token"), ("soft-token",), "disagrees"),
+        ("PRO", ("APP", "email"), ("APP",), "disagrees"),
+    ],
+)
+def test_a_word_that_nobody_spelt_may_mean_anything(segment, offered, unspelt, word):
+    """It may be the target's own for a factor that may be offered; the document's word is not."""
+    events = story("P1", offered=offered, unspelt=unspelt)
+    assert [f"{word} 1,2,3"] == about(f"{segment}-offered", *events, segment=segment)
+
+
+@pytest.mark.parametrize("segment", [None, "corporate", ""])
+def test_of_other_customers_nothing_is_said(segment):
+    """Nor of those of whom nobody knows what kind they are."""
+    found = says(*story("P1", offered=("email",)), segment=segment)
+    assert not [one for one in found if "offered" in one]
+
+
+@pytest.mark.parametrize("seen", [{"offered": None}, {"step": {"by": "other"}}])
+def test_what_nobody_saw_is_not_judged(seen):
+    """There was no such screen, or it was shown to somebody else."""
+    found = says(*story("P1", **{"offered": ("email",), **seen}), segment="PART")
+    assert not [one for one in found if "offered" in one]
+
+
+def test_what_is_offered_is_told():
+    """The evidence names the words, and those that the profile does not spell."""
+    rule, p = ruled("sca.factors")
+    events = history(payer(segment="PART"), *story("P1", offered=("sms", "APP"), unspelt=("APP",)))
+    seen = next(one.seen for one in rule.check(p, events) if one.facet == "PART-offered")
+    assert "it offers sms, APP (APP: not spelt by the profile)" == seen
+
+
+# -- what is asked for ----------------------------------------------------------------
+
+
+def test_password_and_code_are_asked_for():
+    """All three conform on a way on which everything is."""
+    assert ["password-alone agrees 1,2,3", "factor-alone agrees 1,2,3"] == says(*RIGHT)
+
+
+def test_the_password_alone():
+    """Carried out, though nothing else was shown."""
+    way = story("P1", screens=ONLY_PASSWORD, offered=None)
+    assert ["password-alone disagrees 1,2,3"] == says(*way)
+
+
+def test_a_factor_is_chosen_and_its_code_never_asked_for():
+    """The customer knows the code that the factor shows, and was not asked for it."""
+    assert ["password-alone disagrees 1,2,3"] == says(*story("P1", screens=NO_CODE))
+
+
+def test_a_factor_that_may_be_shown_elsewhere():
+    """Nobody knows a code of it: an app may have been asked."""
+    way = story("P1", screens=NO_CODE, coded=False)
+    assert ["unclear 1,2,3"] == about("password-alone", *way)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "word"),
+    [("sms", "sms", "disagrees"), ("sms", "cap", "unclear"), (None, "sms", "disagrees")],
+)
+def test_a_factor_whose_code_was_asked_for_before(first, second, word):
+    """One time it is asked for and the other time not, of the same factor."""
+    before = story("P1", step={"factor": first})
+    way = story("P2", screens=NO_CODE, coded=False, step={"factor": second})
+    assert ["agrees 1,2,3", f"{word} 4,5,6"] == about("password-alone", *before, *way)
+
+
+def test_no_password_is_asked_for():
+    """A factor without a password is not enough, either."""
+    found = says(*story("P1", screens=NO_PASSWORD))
+    assert ["factor-alone disagrees 1,2,3"] == found
+
+
+@pytest.mark.parametrize("screens", [ONLY_PASSWORD, NO_CODE, NO_PASSWORD])
+@pytest.mark.parametrize(
+    ("ending", "state"),
+    [
+        (CONFIRMED, OPEN),
+        (CONFIRMED, REJECTED),
+        (CONFIRMED, ENDED),
+        (DISCONNECTED, DONE),
+        (STOPPED, DONE),
+        (REFUSED, DONE),
+    ],
+)
+def test_only_what_was_confirmed_and_carried_out_counts(screens, ending, state):
+    """What was not enough may have been found out in the end."""
+    assert [] == says(*story("P1", ending, state, screens=screens))
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        {"screens": ()},
+        {"screens": ("login", "password")},
+        {"made": shown("P1", DONE)},
+        {"status": 503},
+        {"step": {"decision": Decision.REFUSE}},
+        {"looked": LOST},
+    ],
+    ids=["control", "not to the end", "done before", "failed", "refused", "not looked at"],
+)
+def test_ways_that_tell_nothing(seen):
+    """Nobody saw the screens, it was carried out before, or nobody knows whether it was."""
+    assert [] == says(*story("P1", **{"screens": ONLY_PASSWORD, **seen}))
+
+
+def test_what_was_touched_otherwise_is_not_judged():
+    """Cancelled and yet carried out, it has another story."""
+    assert [] == says(*story("P1", screens=ONLY_PASSWORD), cancel(key="P1"))
+
+
+# -- what is made of it ----------------------------------------------------------------
+
+
+def wrong(code=Code.WRONG, ending=STOPPED, state=OPEN, *, key="P2", factor=None, **seen):
+    """Write down that a code was typed in that is none."""
+    screens = ALL if ending is CONFIRMED else ALL[:-1]
+    step = {"code": code, "factor": factor}
+    return story(key, ending, state, **{"screens": screens, "step": step, **seen})
+
+
+@pytest.mark.parametrize("code", BAD)
+@pytest.mark.parametrize(
+    ("ending", "state"),
+    [
+        (STOPPED, OPEN),
+        (STOPPED, ENDED),
+        (DISCONNECTED, ENDED),
+        (DISCONNECTED, REJECTED),
+        (CONFIRMED, ENDED),
+        (CONFIRMED, REJECTED),
+    ],
+)
+def test_what_is_no_code_signs_nothing(code, ending, state):
+    """The right one does, and this one does not, whenever that is found out."""
+    assert ["agrees 1,2,3,4,5,6"] == about("code-checked", *RIGHT, *wrong(code, ending, state))
+
+
+@pytest.mark.parametrize("code", BAD)
+@pytest.mark.parametrize("ending", [CONFIRMED, STOPPED, DISCONNECTED])
+def test_what_is_no_code_signs_all_the_same(code, ending):
+    """It was carried out, whatever the screens said, and needs no comparison."""
+    way = wrong(code, ending, DONE)
+    assert ["disagrees 1,2,3,4,5,6"] == about("code-checked", *RIGHT, *way)
+    assert ["disagrees 1,2,3"] == about("code-checked", *way)
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        wrong(ending=CONFIRMED, state=OPEN),
+        wrong(looked=LOST),
+        wrong(coded=False),
+        wrong(state=DONE, coded=False),
+        wrong(state=DONE, made=(Accepted(items=(Item(key="P2"),)), 201)),
+    ],
+    ids=["taken, still open", "not looked at", "no code", "done with no code", "done before?"],
+)
+def test_what_may_have_been_taken_or_not(way):
+    """It is not known to be wrong, or what became of it is not."""
+    assert ["unclear 1,2,3,4,5,6"] == about("code-checked", *RIGHT, *way)
+
+
+@pytest.mark.parametrize(
+    "control",
+    [
+        (),
+        story("P1", DISCONNECTED, ENDED),
+        story("P1", CONFIRMED, REJECTED),
+        story("P1", screens=NO_CODE),
+        story("P1", step={"factor": "cap"}),
+        (payer("other"), *story("P1", by="other")),
+    ],
+    ids=["none", "not let in", "rejected", "no code", "another factor", "another customer"],
+)
+def test_a_refusal_without_the_right_code_is_no_merit(control):
+    """Where nobody can sign, nobody can sign with a wrong code."""
+    assert [] == about("code-checked", *control, *wrong(factor="sms"))
+
+
+@pytest.mark.parametrize("seen", [{"screens": ALL[:3]}, {"status": 503}])
+def test_a_code_that_was_never_typed_in_is_not_judged(seen):
+    """The way ended before, or the target failed."""
+    assert [] == about("code-checked", *RIGHT, *wrong(**seen))
+
+
+def test_each_factor_has_its_control():
+    """Judged by the code of the same factor: the one asked for, or the first."""
+    cap = story("P3", step={"factor": "cap"})
+    found = about("code-checked", *RIGHT, *cap, *wrong(factor="cap"), *wrong(key="P4"))
+    assert ["agrees 4,5,6,7,8,9", "agrees 1,2,3,10,11,12"] == found
+
+
+def test_nothing_came_of_anything():
+    """Where nothing is answered there is nothing to say."""
+    assert [] == says(make(LOST), *wrong(made=LOST, looked=LOST))
+
+
+# -- the probe ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scenario", ["PART", "PRO", "codes"])
+def test_the_price(scenario):
+    """What the plan says is what it costs."""
+    rule, p = ruled("sca.factors")
+    assert rule.price(p, scenario) == Signing().play(rule.probe(p, scenario))
+
+
+def test_the_facets():
+    """One for each kind of customer, and three for everybody."""
+    rule, p = ruled("sca.factors")
+    facets = {one.id: one for one in rule.facets(p)}
+    assert ["PART-offered", "PRO-offered", "password-alone", "factor-alone", "code-checked"] == [
+        *facets
+    ]
+    assert {"segments"} == {
+        one.value for one in facets["PRO-offered"].needs - facets["code-checked"].needs
+    }
+
+
+@pytest.mark.parametrize("segment", ["PART", "PRO"])
+def test_a_look_at_what_is_offered_carries_nothing_out(segment):
+    """The customer is of that kind, and refuses in the end."""
+    rule, p = ruled("sca.factors")
+    bank = Signing(offered=FACTORS)
+    bank.play(rule.probe(p, segment))
+    assert segment == bank.events[0].segment
+    assert [(Decision.REFUSE, None)] == [(one.decision, one.factor) for one in bank.ways()]
+    assert [(f"{segment}-offered", "agrees")] == [
+        (one.facet, one.agreement.value) for one in rule.check(p, history(*bank.events))
+    ]
+
+
+def test_every_factor_that_is_offered_is_tried():
+    """The right codes first, for wrong ones may lock a customer out."""
+    rule, p = ruled("sca.factors")
+    bank = Signing(offered=("cap", "email", "sms"))
+    bank.play(rule.probe(p, "codes"))
+    assert [
+        (None, Code.RIGHT),
+        ("sms", Code.RIGHT),
+        ("cap", Code.EMPTY),
+        ("cap", Code.HALF),
+        ("cap", Code.WRONG),
+        ("sms", Code.WRONG),
+    ] == [(one.factor, one.code) for one in bank.ways()]
+    about_ = [one["debtorAccount"] for one in bank.asked.values()]
+    assert len(set(about_)) == len(about_)
+
+
+def test_where_nothing_can_be_made_or_seen_nothing_is_tried():
+    """Neither a refusal nor a way without factors makes the probe stumble."""
+    rule, p = ruled("sca.factors")
+    refusing, blind = Signing(refuses=True), Signing(offered=None)
+    refusing.play(rule.probe(p, "codes"))
+    blind.play(rule.probe(p, "codes"))
+    assert [] == refusing.ways()
+    assert 1 == len(blind.ways())
+
+
+def test_a_target_that_takes_any_code_is_found_out():
+    """The probe's own history, of a bank that lets everybody sign."""
+    rule, p = ruled("sca.factors")
+    bank = Signing()
+    bank.play(rule.probe(p, "codes"))
+    said = {(one.facet, one.agreement.value) for one in rule.check(p, history(*bank.events))}
+    assert {
+        ("password-alone", "agrees"),
+        ("factor-alone", "agrees"),
+        ("code-checked", "disagrees"),
+    } == said
+    assert AT == bank.now

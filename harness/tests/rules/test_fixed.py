@@ -1,0 +1,313 @@
+"""`fixed` wants requests refused in which a field has another value than the one that is right."""
+
+from dataclasses import replace
+
+import pytest
+from building import FAILED, GONE, LOST, NO, ODD, UNKNOWN, Obliging
+from orders import (
+    ARGUMENTS,
+    DONE,
+    ENDED,
+    OPEN,
+    PIS,
+    REJECTED,
+    check,
+    effects,
+    history,
+    make,
+    modify,
+    payer,
+    read,
+    ruled,
+    shown,
+    sign,
+)
+
+from assay.history import Accepted, Arrange, Call, Exchange, Malformed
+from assay.verdict import Agreement
+
+
+def says(*events, clause="charge-bearer", **changed):
+    return check(clause, payer(), *events, **changed)
+
+
+def bent(came, value="SHAR", **more):
+    """Write down a request with another value in the field."""
+    return make(came, chargeBearer=value, **more)
+
+
+#: Values and the facets that they belong to, where spelling is exact.
+SPELT = [
+    ("SHAR", "other-value"),
+    ("DEBT", "other-value"),
+    ("TMFW", "other-value"),
+    ("SLEVV", "other-value"),
+    ("SLE", "other-value"),
+    ("S LEV", "other-value"),
+    ("shar", "other-value"),
+    ("slev", "lower-case"),
+    ("Slev", "lower-case"),
+    (" SLEV", "padded"),
+    ("SLEV ", "padded"),
+    ("SLEV\n", "padded"),
+    ("\tSLEV\r\n", "padded"),
+]
+
+
+@pytest.mark.parametrize(("value", "facet"), SPELT)
+def test_refused_beside_an_accepted_control_is_right(value, facet):
+    """Another value, other letters, and blanks around are facets of their own."""
+    assert [f"{facet} agrees 1,2"] == says(make(), bent(NO, value))
+
+
+@pytest.mark.parametrize(("value", "facet"), SPELT)
+def test_accepted_is_wrong(value, facet):
+    """It was not to be accepted, beside a control or not."""
+    assert [f"{facet} disagrees 1,2"] == says(make(), bent(shown("P2"), value, key="P2"))
+    assert [f"{facet} disagrees 2"] == says(make(NO), bent(shown("P2"), value, key="P2"))
+
+
+@pytest.mark.parametrize(
+    ("value", "facet"), [("USD", "other-value"), ("EUS", "other-value"), ("usd", "other-value")]
+)
+def test_where_spelling_is_unspecified_other_values_are_wrong_all_the_same(value, facet):
+    """Dollars are no euro, however they are spelt."""
+    for came, word in ((NO, "agrees"), (shown("P2"), "disagrees")):
+        assert [f"{facet} {word} 1,2"] == says(make(), make(came, currency=value), clause="euro")
+
+
+@pytest.mark.parametrize("value", ["eur", "Eur", " EUR", "EUR\n", " eur "])
+@pytest.mark.parametrize("came", [NO, shown("P2"), LOST])
+def test_where_spelling_is_unspecified_another_spelling_is_not_judged(value, came):
+    """Nobody knows whether it is another value."""
+    assert [] == says(make(), make(came, currency=value), clause="euro")
+
+
+def test_two_deviations_of_spelling_at_once_belong_to_neither():
+    """Small letters with blanks around them are nobody's facet."""
+    assert [] == says(make(), bent(NO, " slev"), bent(shown("P2"), "slev\n"))
+
+
+@pytest.mark.parametrize("value", [None, "", " ", "\n", 7, True, ["SHAR"], {"value": "SHAR"}])
+@pytest.mark.parametrize("came", [NO, shown("P2")])
+def test_what_is_no_text_is_not_judged(value, came):
+    """A field that is not there, or of another type, is another rule's matter."""
+    assert [] == says(make(), bent(came, value), make(came, without=("chargeBearer",)))
+
+
+@pytest.mark.parametrize("came", [NO, GONE, (NO[0], 400), (NO[0], 422)])
+def test_any_refusal_will_do(came):
+    """The document gives no codes."""
+    assert ["other-value agrees 1,2"] == says(make(), bent(came))
+
+
+def test_everything_refused_is_no_merit():
+    """A target that refuses the control as well has shown nothing."""
+    assert [] == says(make(NO), *(bent(NO, value) for value, _ in SPELT))
+
+
+@pytest.mark.parametrize("came", [LOST, FAILED, ODD, UNKNOWN])
+def test_an_answer_that_tells_nothing(came):
+    """It is unclear beside a control, and nothing without one."""
+    assert ["other-value unclear 1,2"] == says(make(), bent(came))
+    assert [] == says(make(came), bent(came), bent(NO))
+
+
+def test_the_control_has_the_right_value():
+    """That a request is accepted is no merit if it has a wrong value itself."""
+    assert ["other-value disagrees 1"] == says(bent(shown(), "SHAR"), bent(NO, "DEBT"))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"by": "other"},
+        {"provider": "second"},
+        {"mode": "instant"},
+        {"host": 0},
+        {"amount": "9.99"},
+        {"without": ("categoryPurpose",)},
+    ],
+    ids=str,
+)
+def test_another_request_is_no_control(other):
+    """The control is the same request but for the value; a second deviation needs its own."""
+    assert [] == says(payer("other"), make(), bent(NO, **other))
+    assert ["other-value agrees 1,2"] == says(make(**other), bent(NO, **other))
+    assert ["other-value disagrees 2"] == says(make(), bent(shown("P2"), **other))
+
+
+def test_a_control_that_was_rejected_or_signed_is_none():
+    """Everything rejected in the end is no merit, and a repeat may be refused as one."""
+    for then in (read(shown(state=REJECTED)), read(shown(state=DONE)), sign(), effects("P1")):
+        assert [] == says(make(), then, bent(NO))
+
+
+def test_the_control_may_come_later_and_be_changed():
+    """What counts is what was sent when it was made."""
+    later = [make(mode="deferred"), modify(amount="1.00")]
+    assert ["other-value agrees 1,2"] == says(bent(NO, mode="deferred"), *later)
+
+
+def test_rejected_later_is_refused():
+    """The document does not say when a rejection comes."""
+    events = [bent(shown("P2"), key="P2"), read(shown("P2", REJECTED), key="P2")]
+    assert ["other-value agrees 1,2,3"] == says(make(), *events)
+    assert [] == says(make(NO), *events)
+
+
+@pytest.mark.parametrize("state", [OPEN, DONE, ENDED])
+def test_read_as_anything_else_is_wrong(state):
+    """A look that does not show it rejected changes nothing."""
+    events = [bent(shown("P2"), key="P2"), read(shown("P2", state), key="P2")]
+    assert ["other-value disagrees 1,2,3"] == says(make(), *events)
+
+
+def test_a_state_that_the_profile_does_not_know_is_unclear():
+    """It may be the target's word for rejected."""
+    events = [bent(shown("P2"), key="P2"), read(shown("P2", None), key="P2")]
+    assert ["other-value unclear 1,2,3"] == says(make(), *events)
+    assert ["other-value disagrees 1,2,3"] == says(make(), *events, effects("P2"))
+
+
+def test_calls_that_are_bent_otherwise_are_not_judged():
+    """A body that does not read, and one with credentials, are other rules' matters."""
+    wrong = bent(shown("P2"))
+    assert [] == says(
+        make(),
+        replace(wrong, call=replace(wrong.call, malformed=Malformed.TRUNCATED)),
+        replace(wrong, call=replace(wrong.call, credentials=True)),
+        modify(NO, chargeBearer="SHAR"),
+    )
+
+
+def test_the_evidence_says_what_happened():
+    """Its words name the field, what is right, and what came."""
+    rule, params = ruled("charge-bearer")
+    wrong = bent((Accepted(), 201), deviation="chargeBearer is 'SHAR'")
+    (found,) = rule.check(params, history(payer(), make(), wrong))
+
+    assert Agreement.DISAGREES is found.agreement
+    assert "a refusal: chargeBearer must be 'SLEV'" == found.expected
+    assert "it was accepted (201)" == found.seen
+    assert "chargeBearer is 'SHAR'" == found.deviation
+
+
+# -- facets and the probe ---------------------------------------------------------
+
+
+def asked(**changed):
+    rule, params = ruled("charge-bearer", **changed)
+    return [one.id for one in rule.facets(params)]
+
+
+def test_spelling_is_asked_only_where_it_is_exact():
+    """Where it is unspecified, there is one facet."""
+    assert ["other-value", "lower-case", "padded"] == asked()
+    assert ["other-value"] == asked(spelling="unspecified")
+
+
+@pytest.mark.parametrize("const", ["1.0", "slev", "42"])
+def test_what_has_no_other_letters_has_no_facet_for_them(const):
+    """A value in small letters, or without letters, cannot be asked in small letters."""
+    assert ["other-value", "padded"] == asked(const=const)
+
+
+class Bank(Obliging):
+    """A bank that takes what `accepts` says, and shows it as open."""
+
+    def __init__(self, accepts):
+        super().__init__(contract=PIS)
+        self.accepts = accepts
+
+    def answer(self, step):
+        reply = super().answer(step)
+        if not isinstance(reply, Exchange):
+            return reply
+        reply = replace(reply, call=replace(step, arguments={**ARGUMENTS, **step.arguments}))
+        outcome, status = shown() if self.accepts(reply.call.arguments) else NO
+        return replace(reply, outcome=outcome, wire=replace(reply.wire, status=status))
+
+
+def played(accepts=lambda sent: sent["chargeBearer"] == "SLEV", **changed):
+    """Return the rule, its parameters, the calls of its probe, and what its check says."""
+    rule, params = ruled("charge-bearer", **changed)
+    bank = Bank(accepts)
+    calls = bank.play(rule.probe(params, "values"))
+    assert {Arrange, Call} == {type(step) for step in bank.steps}
+    found = rule.check(params, history(*bank.events))
+    return rule, params, calls, [f"{one.facet} {one.agreement.value}" for one in found]
+
+
+@pytest.mark.parametrize("spelling", ["exact", "unspecified"])
+@pytest.mark.parametrize("const", ["SLEV", "EUR", "1.0", "x", "aa", "-", "Aé 9z", "ß"])
+def test_the_price_is_what_is_spent(const, spelling):
+    """No two values are the same, and each belongs to a facet that is there."""
+    rule, params, calls, found = played(
+        lambda sent: sent["chargeBearer"] == const, const=const, spelling=spelling
+    )
+    values = [one.arguments["chargeBearer"] for one in calls]
+
+    assert rule.price(params, "values") == len(calls) == len(set(values))
+    assert const == values[0]
+    assert len(calls) - 1 == len(found)
+    assert {one.id for one in rule.facets(params)} == {one.partition(" ")[0] for one in found}
+    assert {"agrees"} == {one.partition(" ")[2] for one in found}
+
+
+def test_the_values_that_are_asked():
+    """Those of the contract, some that nobody can know, and other spellings."""
+    *_, calls, _ = played()
+
+    assert [
+        ["SLEV", "SHAR", "DEBT", "CRED"],
+        ["TMFW", "SLEW", "TLEV", "VELS", "SLEVV", "SLE"],
+        ["slev", " SLEV", "SLEV ", "SLEV\n"],
+    ] == [
+        [one.arguments["chargeBearer"] for one in calls[part]]
+        for part in (slice(4), slice(4, 10), slice(10, None))
+    ]
+    control, *bends = calls
+    assert "" == control.deviation
+    assert "chargeBearer is 'SHAR'" == bends[0].deviation
+    assert len(bends) == len({one.deviation for one in bends})
+    for one in bends:
+        assert control.arguments == {**one.arguments, "chargeBearer": "SLEV"}
+
+
+def test_what_the_contract_names_by_mistake_is_not_asked():
+    """The right value among the others, or spelt otherwise, is no other value."""
+    *_, calls, found = played(others=["SLEV", "SHAR", "slev"], spelling="unspecified")
+
+    assert ["SLEV", "SHAR", "TMFW"] == [one.arguments["chargeBearer"] for one in calls][:3]
+    assert {"other-value agrees"} == set(found)
+
+
+@pytest.mark.parametrize(
+    ("accepts", "red"),
+    [
+        (lambda value: value in ("SLEV", "CRED"), {"other-value"}),
+        (lambda value: value not in ("SHAR", "DEBT", "CRED") and value.isupper(), None),
+        (lambda value: value[:3] == "SLE", None),
+        (lambda value: value.upper() == "SLEV", {"lower-case"}),
+        (lambda value: value.strip() == "SLEV", {"padded"}),
+        (lambda value: value.removesuffix("\n") == "SLEV", {"padded"}),
+        (lambda value: len(value) == 4 and value.isupper() and value != "SLEV", set()),
+    ],
+)
+def test_a_bank_that_is_wrong_in_one_way(accepts, red):
+    """Each kind of leniency is seen, and only where it is."""
+    *_, found = played(lambda sent: accepts(sent["chargeBearer"]))
+    seen = {one.partition(" ")[0] for one in found if one.endswith("disagrees")}
+
+    assert (red or {"other-value"}) <= seen
+    assert red is None or not red or red == seen
+
+
+def test_what_is_accepted_is_read_and_never_signed():
+    """It costs more only at a bank that deviates, and nothing is carried out."""
+    *_, calls, found = played(lambda _: True)
+
+    assert 1 + 2 * 13 == len(calls)
+    assert {"create-payment", "read-payment"} == {one.operation for one in calls}
+    assert {"disagrees"} == {one.partition(" ")[2] for one in found}

@@ -1,0 +1,398 @@
+"""`mandatory` wants requests refused in which a field is missing, null, empty or of another type."""
+
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+from building import AT, FAILED, GONE, LOST, NO, ODD, UNKNOWN, Obliging, ask
+from orders import (
+    ARGUMENTS,
+    DONE,
+    ENDED,
+    OPEN,
+    PIS,
+    REJECTED,
+    cancel,
+    check,
+    effects,
+    history,
+    make,
+    modify,
+    payer,
+    read,
+    ruled,
+    shown,
+    sign,
+)
+
+from assay.history import Accepted, Arrange, Call, Exchange, Lacking, Malformed
+from assay.verdict import Agreement
+
+FIELDS = ("chargeBearer", "categoryPurpose", "creditorAccount", "successfulReportUrl")
+#: One value for each way of being wrong, where a text is right; None stands for no field at all.
+WRONG = {"missing": ..., "null": None, "empty": "", "type": 4711}
+
+
+def says(*events):
+    return check("mandatory-fields", payer(), *events)
+
+
+def bent(came, field="chargeBearer", value=..., **more):
+    """Write down a request with one field bent; `...` leaves it out."""
+    if value is ...:
+        return make(came, without=(field,), **more)
+    return make(came, **{field: value}, **more)
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("way", WRONG)
+def test_refused_beside_an_accepted_control_is_right(field, way):
+    """Each field and each way is a facet of its own."""
+    assert [f"{field}-{way} agrees 1,2"] == says(make(), bent(NO, field, WRONG[way]))
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("way", WRONG)
+def test_accepted_is_wrong(field, way):
+    """It takes no signature to see that such a request was taken."""
+    bad = bent(shown("P2"), field, WRONG[way], key="P2")
+    assert [f"{field}-{way} disagrees 1,2"] == says(make(), bad)
+
+
+@pytest.mark.parametrize("came", [NO, GONE, (NO[0], 400), (NO[0], 422)])
+def test_any_refusal_will_do(came):
+    """The document gives no codes."""
+    assert ["chargeBearer-null agrees 1,2"] == says(make(), bent(came, value=None))
+
+
+def test_everything_refused_is_no_merit():
+    """A target that refuses the control as well has shown nothing."""
+    events = [bent(NO, field, value) for field in FIELDS for value in WRONG.values()]
+    assert [] == says(make(NO), *events)
+
+
+@pytest.mark.parametrize("came", [LOST, FAILED, ODD, UNKNOWN])
+def test_no_control_no_doubt_either(came):
+    """Where the control was not answered, the others have nothing to be compared with."""
+    assert [] == says(make(came), bent(came), bent(NO, value=None), bent(came, value=7))
+
+
+@pytest.mark.parametrize("came", [LOST, FAILED, ODD, UNKNOWN])
+def test_an_answer_that_tells_nothing_is_unclear(came):
+    """A target that failed, was not heard, or asked who calls did not refuse this request."""
+    assert ["chargeBearer-missing unclear 1,2"] == says(make(), bent(came))
+
+
+def test_accepted_is_wrong_without_a_control():
+    """What is not to be accepted was accepted, whatever became of a valid one."""
+    assert ["chargeBearer-missing disagrees 2"] == says(make(NO), bent(shown()))
+    assert ["chargeBearer-empty disagrees 1"] == says(bent(shown(), value=""))
+
+
+def test_accepted_with_nothing_in_the_answer_is_wrong_all_the_same():
+    """A target may give no key and no state of what it took."""
+    assert ["chargeBearer-missing disagrees 1,2"] == says(make(), bent((Accepted(), 201)))
+
+
+def test_shown_as_rejected_in_the_same_answer():
+    """That an answer came with a good status does not mean that the request was accepted."""
+    assert ["chargeBearer-missing agrees 1,2"] == says(make(), bent(shown("P2", REJECTED)))
+
+
+def test_rejected_later_is_refused():
+    """The document does not say when a rejection comes."""
+    events = [bent(shown("P2"), key="P2"), read(shown("P2", REJECTED), key="P2")]
+    assert ["chargeBearer-missing agrees 1,2,3"] == says(make(), *events)
+
+
+def test_rejected_later_without_a_control():
+    """Later or at once: a refusal without an accepted control tells nothing."""
+    assert [] == says(make(NO), bent(shown()), read(shown(state=REJECTED)))
+
+
+@pytest.mark.parametrize("state", [OPEN, DONE, ENDED])
+def test_read_as_anything_else_is_wrong(state):
+    """A look that does not show it rejected changes nothing."""
+    events = [bent(shown("P2"), key="P2"), read(shown("P2", state), key="P2")]
+    assert ["chargeBearer-missing disagrees 1,2,3"] == says(make(), *events)
+
+
+@pytest.mark.parametrize("came", [LOST, FAILED, NO])
+def test_a_look_that_failed_excuses_nothing(came):
+    """It was accepted, and nobody has seen it rejected."""
+    events = [bent(shown("P2"), key="P2"), read(came, key="P2")]
+    assert ["chargeBearer-missing disagrees 1,2,3"] == says(make(), *events)
+
+
+@pytest.mark.parametrize("came", [shown("P2", None), (Accepted(), 200)])
+def test_a_state_that_the_profile_does_not_know_is_unclear(came):
+    """It may be the target's word for rejected."""
+    events = [bent(shown("P2"), key="P2"), read(came, key="P2")]
+    assert ["chargeBearer-missing unclear 1,2,3"] == says(make(), *events)
+
+
+def test_the_last_look_counts():
+    """A word that is not known, followed by one that is, leaves no doubt."""
+    taken = bent(shown("P2"), key="P2")
+    looks = [read(shown("P2", None), key="P2"), read(shown("P2", OPEN), key="P2")]
+    assert ["chargeBearer-missing disagrees 1,2,4"] == says(make(), taken, *looks)
+    assert ["chargeBearer-missing unclear 1,2,3,4"] == says(make(), taken, *looks[::-1])
+
+
+def test_carried_out_is_wrong_whatever_is_shown():
+    """The world's word outweighs a state that says otherwise, or none."""
+    for state in (REJECTED, None):
+        events = [bent(shown("P2"), key="P2"), read(shown("P2", state), key="P2"), effects("P2")]
+        assert ["chargeBearer-missing disagrees 1,2,3"] == says(make(), *events)
+
+
+def test_two_deviations_at_once_belong_to_neither():
+    """Nobody knows for which of the two it was refused, or accepted."""
+    for came in (NO, shown("P2")):
+        assert [] == says(make(), bent(came, "chargeBearer", None, categoryPurpose=""))
+        assert [] == says(make(), make(came, without=("chargeBearer", "creditorAccount")))
+        assert [] == says(make(), bent(came, "chargeBearer", 7, categoryPurpose=[]))
+
+
+def test_a_second_deviation_that_is_no_field_of_the_rule_needs_its_own_control():
+    """Refused for another currency, it says nothing; accepted, it says enough."""
+    assert [] == says(make(), bent(NO, currency="USD"))
+    assert ["chargeBearer-missing disagrees 2"] == says(make(), bent(shown("P2"), currency="USD"))
+    assert ["chargeBearer-missing agrees 1,2"] == says(
+        make(currency="USD"), bent(NO, currency="USD")
+    )
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"by": "other"}, {"provider": "second"}, {"mode": "instant"}, {"host": 0}, {"amount": "9.99"}],
+    ids=str,
+)
+def test_somebody_elses_request_is_no_control(other):
+    """The control is the same request of the same customer, by the same provider."""
+    assert [] == says(payer("other"), make(**other), bent(NO))
+    assert ["chargeBearer-missing agrees 1,2"] == says(make(**other), bent(NO, **other))
+
+
+def test_a_customer_who_was_introduced_anew_is_somebody_else():
+    """It may be another bank, which offers less."""
+    assert [] == says(make(), Lacking(mode="instant", now=AT), payer(), bent(NO))
+
+
+def test_the_control_may_come_later():
+    """The order in which they were made tells nothing."""
+    assert ["chargeBearer-missing agrees 1,2"] == says(bent(NO), make())
+
+
+def test_a_control_that_was_rejected_in_the_end_is_none():
+    """A target that accepts everything at once, to reject it all later, has shown nothing."""
+    assert [] == says(make(), read(shown(state=REJECTED)), bent(NO))
+
+
+@pytest.mark.parametrize(
+    "then", [[sign()], [read(shown(state=DONE))], [effects("P1")]], ids=["signed", "done", "effect"]
+)
+def test_a_control_that_was_signed_is_none(then):
+    """What comes after it may be refused as its repeat, and not for its deviation."""
+    assert [] == says(make(), *then, bent(NO))
+    assert ["chargeBearer-missing disagrees 3"] == [
+        one.replace(" 2", " 3") for one in says(make(), *then, bent(shown("P2"), key="P2"))
+    ]
+
+
+def test_a_control_that_was_ended_is_one():
+    """It was accepted, and then cancelled: nobody rejected it."""
+    assert ["chargeBearer-missing agrees 1,3"] == says(
+        make(mode="deferred"), cancel(), bent(NO, mode="deferred")
+    )
+
+
+def test_what_counts_is_what_was_sent_when_it_was_made():
+    """A later change of the control does not make it another request."""
+    assert ["creditorAccount-missing agrees 1,3"] == says(
+        make(mode="deferred"),
+        modify(amount="1.00"),
+        bent(NO, "creditorAccount", mode="deferred"),
+    )
+
+
+@pytest.mark.parametrize("value", [0, 4711, 1.5, Decimal("1.5"), True, False, [], ["SLEV"], {}])
+def test_all_other_types_are_of_another_type(value):
+    """Also those that are falsy, and a list that holds the right value."""
+    assert ["chargeBearer-type agrees 1,2"] == says(make(), bent(NO, value=value))
+
+
+@pytest.mark.parametrize(
+    ("right", "empty", "other", "plain"),
+    [
+        ({"iban": "C1"}, {}, "C1", {"iban": "C2"}),
+        (["C1"], [], {"iban": "C1"}, ["C2", "C3"]),
+        (7, "", True, Decimal("7.5")),
+        (True, "", 1, False),
+    ],
+)
+def test_the_right_type_is_the_one_that_is_accepted(right, empty, other, plain):
+    """Another bank may spell a field as an object or a number."""
+    assert ["creditorAccount-empty agrees 1,2", "creditorAccount-type agrees 1,3"] == says(
+        make(creditorAccount=right),
+        make(NO, creditorAccount=empty),
+        make(NO, creditorAccount=other),
+        make(NO, creditorAccount=plain),
+    )
+
+
+def test_where_no_type_is_known_to_be_right_none_is_wrong():
+    """Nothing was accepted whole, so a list may be what is right."""
+    assert [] == says(make(NO), bent(NO, value=["SLEV"]))
+    assert [] == says(bent(shown(), value=["SLEV"]))
+
+
+def test_a_type_that_was_refused_is_not_the_right_one():
+    """Nor is that of a request in which something else is wrong."""
+    assert ["chargeBearer-type agrees 1,2"] == says(bent(NO, value=["SLEV"]), make())
+    events = [make(shown(), chargeBearer=["SLEV"], without=("creditorAccount",)), make()]
+    assert ["chargeBearer-type agrees 2,3"] == says(*events, bent(NO, value=["SLEV"]))
+
+
+def test_both_types_accepted():
+    """Whichever is right, the other is not."""
+    assert ["chargeBearer-type disagrees 1,2"] == says(
+        bent(shown(), value=["SLEV"]), make(shown("P2"))
+    )
+
+
+@pytest.mark.parametrize("value", [" ", "slev", "SHAR", "\n"])
+def test_a_text_that_is_not_empty_is_not_judged(value):
+    """Whether it is a right one is another rule's matter."""
+    assert [] == says(make(), bent(shown("P2"), value=value), bent(NO, value=value))
+
+
+def test_calls_that_are_bent_otherwise_are_not_judged():
+    """A body that does not read, credentials, and other operations are nobody's deviation here."""
+    broken = bent(shown("P2"))
+    assert [] == says(
+        make(),
+        replace(broken, call=replace(broken.call, malformed=Malformed.TRUNCATED)),
+        replace(broken, call=replace(broken.call, credentials=True)),
+        ask("modify-payment", NO, arguments={"chargeBearer": None}),
+        read(NO, key="P9"),
+    )
+
+
+def test_a_customer_who_was_never_introduced():
+    """Recorded traffic does not say who exists."""
+    made = (make(), bent(NO))
+    assert ["chargeBearer-missing agrees 1,2"] == check("mandatory-fields", *made)
+
+
+def test_the_evidence_says_what_happened():
+    """Its words name the field, the way, and what came."""
+    rule, params = ruled("mandatory-fields")
+    wrong = bent(shown("P2"), value=None, key="P2", deviation="chargeBearer is null")
+    events = history(payer(), make(), wrong, read(shown("P2", DONE), key="P2"))
+    (found,) = rule.check(params, events)
+
+    assert Agreement.DISAGREES is found.agreement
+    assert "a refusal: chargeBearer is null" == found.expected
+    assert "it was accepted (200), then done" == found.seen
+    assert "chargeBearer is null" == found.deviation
+
+
+def test_one_trial_a_field():
+    """The control is paid for once a field, and a target needs nobody who signs."""
+    rule, params = ruled("mandatory-fields")
+    facets = rule.facets(params)
+
+    assert 16 == len(facets)
+    assert dict.fromkeys(FIELDS, 4) == {
+        name: sum(one.scenario == name for one in facets) for name in FIELDS
+    }
+    assert {"psu", "write"} == {need.value for one in facets for need in one.needs}
+
+
+# -- the probe --------------------------------------------------------------------
+
+
+class Bank(Obliging):
+    """A bank that takes what `accepts` says, and shows what was really sent."""
+
+    taken = 0
+
+    def __init__(self, accepts, **sent):
+        super().__init__(contract=PIS)
+        self.accepts, self.sent = accepts, {**ARGUMENTS, **sent}
+
+    def answer(self, step):
+        reply = super().answer(step)
+        if not isinstance(reply, Exchange):
+            return reply
+        if step.operation == "read-payment":
+            return replace(reply, outcome=shown("P1", REJECTED)[0])
+        sent = {**self.sent, **step.arguments}
+        sent = {name: value for name, value in sent.items() if name not in step.without}
+        outcome, status = shown() if self.accepts(sent) else NO
+        wire = replace(reply.wire, status=status)
+        return replace(reply, call=replace(step, arguments=sent), outcome=outcome, wire=wire)
+
+
+def played(field, accepts, **sent):
+    """Return the calls of a probe at a bank, and what the check says of them."""
+    rule, params = ruled("mandatory-fields")
+    bank = Bank(accepts, **sent)
+    calls = bank.play(rule.probe(params, field))
+    found = rule.check(params, history(*bank.events))
+    return calls, [f"{one.facet} {one.agreement.value}" for one in found]
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("right", ["SLEV", {"iban": "C1"}, ["C1"], 7, True])
+def test_the_price_is_the_same_whatever_type_is_right(field, right):
+    """Two values of each of the four other types, and the three other ways."""
+    rule, params = ruled("mandatory-fields")
+    calls, found = played(field, lambda sent: sent.get(field) == right, **{field: right})
+
+    assert 12 == rule.price(params, field) == len(calls)
+    assert [f"{field}-{way} agrees" for way in ("missing", "null", "empty")] == found[:3]
+    assert [f"{field}-type agrees"] * 8 == found[3:]
+
+
+def test_every_deviation_is_alone_and_says_what_it_is():
+    """All else is as in the control, which has no deviation."""
+    control, *bends = played("chargeBearer", lambda sent: sent.get("chargeBearer") == "SLEV")[0]
+
+    assert "" == control.deviation
+    assert all(one.deviation.startswith("chargeBearer is ") for one in bends)
+    assert len(bends) == len({one.deviation for one in bends})
+    assert [("chargeBearer",)] + [()] * 10 == [one.without for one in bends]
+    for one in bends:
+        assert control.arguments == {
+            name: value for name, value in one.arguments.items() if name != "chargeBearer"
+        }
+    values = [None, "", 4711, 0, True, False, [], ["SLEV"], {}, {"value": "SLEV"}]
+    assert values == [one.arguments["chargeBearer"] for one in bends[1:]]
+    assert [type(value) for value in values] == [
+        type(one.arguments["chargeBearer"]) for one in bends[1:]
+    ]
+
+
+def test_what_is_accepted_is_read_and_never_signed():
+    """It costs more only at a bank that deviates, and nothing is carried out."""
+    calls, _ = played("chargeBearer", lambda _: True)
+
+    assert 1 + 2 * 11 == len(calls)
+    assert {"create-payment", "read-payment"} == {one.operation for one in calls}
+    assert ["P1"] * 11 == [
+        one.arguments["paymentRequestResourceId"]
+        for one in calls
+        if one.operation == "read-payment"
+    ]
+
+
+def test_the_probe_takes_no_other_steps():
+    """No clock is moved and nobody signs."""
+    rule, params = ruled("mandatory-fields")
+    bank = Bank(lambda _: True)
+    bank.play(rule.probe(params, "creditorAccount"))
+
+    assert {Arrange, Call} == {type(step) for step in bank.steps}
+    assert AT == bank.now

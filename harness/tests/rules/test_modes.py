@@ -1,0 +1,351 @@
+"""`modes` judges who may ask in which mode, by a control in a plain one."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from building import AT, FAILED, LOST, NO, ODD, UNKNOWN
+from orders import (
+    DONE,
+    ENDED,
+    OPEN,
+    REJECTED,
+    check,
+    effects,
+    make,
+    payer,
+    read,
+    registered,
+    ruled,
+    shown,
+    sign,
+)
+from playing import calls, carrying_out, paid, play, price
+
+from assay.history import Authorise, Ending, Lack, Lacking, Malformed
+from assay.model import Capability
+from assay.verdict import Standing
+
+LATER = "2026-09-19"
+DEFERRED = make(mode="deferred", date=LATER)
+LACKING = Lacking(mode="instant", now=AT)
+
+
+def types(*events, who=None):
+    return check("payment-types", who or payer(), *events)
+
+
+def single(*events, who=None):
+    return check("single", who or payer(), *events)
+
+
+def several(came=None, **words):
+    return make(came or shown("P2"), mode="several", **words)
+
+
+# -- modes that are served ------------------------------------------------------------
+def test_what_is_served_is_accepted():
+    """Each acceptance is one for its mode."""
+    assert ["immediate agrees 1", "deferred agrees 2"] == types(make(), DEFERRED)
+
+
+def test_a_refusal_beside_an_accepted_one_convicts():
+    """The same request, accepted in another mode, shows that it is the mode that is refused."""
+    assert ["deferred agrees 1", "immediate disagrees 1,2"] == types(DEFERRED, make(NO))
+    assert ["deferred disagrees 1,2", "immediate agrees 2"] == types(
+        make(NO, mode="deferred", date=LATER), make()
+    )
+
+
+def test_one_that_is_made_as_rejected_was_refused():
+    """Some say no by accepting a request that is rejected already."""
+    assert ["deferred agrees 1", "immediate disagrees 1,2"] == types(
+        DEFERRED, make(shown("P2", REJECTED))
+    )
+    assert ["deferred agrees 1", "immediate disagrees 1,2,3"] == types(
+        DEFERRED, make(shown("P2")), read(shown("P2", REJECTED), key="P2")
+    )
+
+
+def test_what_became_of_one_that_was_signed_is_not_asked():
+    """It was accepted; other rules may reject it then, or time may."""
+    rejected = read(shown("P2", REJECTED), key="P2")
+    assert ["deferred agrees 1", "immediate agrees 2,3,4"] == types(
+        DEFERRED, make(shown("P2")), sign(key="P2"), rejected
+    )
+    late = replace(rejected, at=AT + timedelta(hours=1))
+    assert ["deferred agrees 1", "immediate agrees 2,3"] == types(DEFERRED, make(shown("P2")), late)
+
+
+@pytest.mark.parametrize("came", [FAILED, LOST, ODD, UNKNOWN])
+def test_no_answer_convicts_nobody(came):
+    """Nor does one that does not know the caller."""
+    assert ["deferred agrees 1", "immediate unclear 2"] == types(DEFERRED, make(came))
+
+
+def test_who_refuses_everything_is_not_judged_here():
+    """That nothing is accepted is not the mode's fault."""
+    assert [] == types(make(NO), make(NO, mode="deferred", date=LATER))
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        make(NO, amount="12.31"),
+        make(NO, without=("categoryPurpose",)),
+        make(NO, provider="another"),
+        make(NO, host=0),
+        make(NO, debtorAccount="A2"),
+        make(NO, by="other", debtorAccount="B1"),
+        make(NO, by="joint"),
+        make(NO, by="stranger"),
+        make(NO, at=AT + timedelta(minutes=6)),
+        make(NO, date=LATER),
+        make(NO, mode="deferred"),
+        make(NO, mode="deferred", date="soon"),
+        make(NO, mode="deferred", date="2026-09-16"),
+        make(NO, mode="deferred", date="2027-09-19"),
+    ],
+    ids=[
+        "another amount",
+        "something missing",
+        "another provider",
+        "another host",
+        "another thing",
+        "another customer",
+        "another customer of the same thing",
+        "nobody known",
+        "much later",
+        "a day with no need",
+        "no day",
+        "no day at all",
+        "today",
+        "a year ahead",
+    ],
+)
+def test_a_refusal_for_another_reason_convicts_nobody(refused):
+    """Whatever else differs from what was accepted may have been why."""
+    who = payer("psu", "A1", "A2"), payer("other", "B1"), payer("joint", "A1")
+    said = check("payment-types", *who, make(), DEFERRED, refused)
+    assert ["immediate agrees 1", "deferred agrees 2"] == said
+
+
+def test_a_call_that_is_bent_on_purpose_is_none_of_these():
+    """Neither a broken body nor credentials make an attempt, and neither is a control."""
+    for words in ({"malformed": Malformed.DEEP}, {"credentials": True}, {"follow": "x"}):
+        bent = make(NO)
+        bent = replace(bent, call=replace(bent.call, **words))
+        assert ["deferred agrees 1"] == types(DEFERRED, bent)
+
+
+def test_a_repeat_of_one_that_was_signed_convicts_nobody():
+    """It may be refused for being one."""
+    events = make(), sign(), make(NO), replace(DEFERRED, outcome=shown("P3")[0])
+    assert ["immediate agrees 1,2", "deferred agrees 4"] == types(*events)
+
+
+def test_who_has_a_past_may_repeat_something():
+    """What was signed before the history began, nobody knows."""
+    said = types(DEFERRED, make(NO), who=payer(fresh=False))
+    assert ["deferred agrees 1", "immediate unclear 1,2"] == said
+
+
+def test_what_a_customer_has_registered_may_matter():
+    """Such customers are left to the rule that is about that."""
+    assert [] == types(registered(71), DEFERRED, make(NO))
+    assert [] == types(DEFERRED, make(NO), registered(71))
+
+
+# -- modes that are offered somewhere ---------------------------------------------------
+def test_a_mode_is_accepted_where_it_is_offered():
+    """A refusal counts beside a plain request, as it does for other modes."""
+    assert ["immediate agrees 1", "instant-offered agrees 2"] == types(
+        make(), make(shown("P2"), mode="instant")
+    )
+    assert ["immediate agrees 1", "instant-offered disagrees 1,2"] == types(
+        make(), make(NO, mode="instant")
+    )
+    assert [] == types(make(NO), make(NO, mode="instant"))
+
+
+def test_a_mode_is_rejected_where_it_is_not_offered():
+    """At once, or after signing, beside a plain one that went on."""
+    assert ["immediate agrees 1", "instant-not-offered agrees 1,2"] == check(
+        "payment-types", LACKING, payer(), make(), make(NO, mode="instant")
+    )
+    assert ["immediate agrees 1,4,5", "instant-not-offered agrees 1,2,3,4,5,6"] == check(
+        "payment-types",
+        LACKING,
+        payer(),
+        make(),
+        make(shown("P2"), mode="instant"),
+        sign(key="P2"),
+        sign(),
+        read(shown(state=DONE)),
+        read(shown("P2", REJECTED), key="P2"),
+    )
+
+
+def test_carrying_it_out_where_it_is_not_offered_convicts():
+    """It needs no control to be wrong."""
+    events = make(shown("P2"), mode="instant"), sign(key="P2"), read(shown("P2", DONE), key="P2")
+    assert ["instant-not-offered disagrees 1,2,3"] == check(
+        "payment-types", LACKING, payer(), *events
+    )
+
+
+def test_another_bank_is_no_control():
+    """What one bank accepted tells nothing of one that lacks a mode."""
+    events = payer(), make(), LACKING, payer(), make(NO), make(NO, mode="instant")
+    assert ["immediate agrees 1"] == check("payment-types", *events)
+
+
+# -- modes that are refused -------------------------------------------------------------
+def test_a_refusal_counts_beside_the_plain_request():
+    """Before or after it; but not without."""
+    assert ["several-refused agrees 1,2"] == single(make(), several(NO))
+    assert ["several-refused agrees 1,2"] == single(several(NO), make())
+    assert ["several-refused agrees 1,2"] == single(make(), several(shown("P2", REJECTED)))
+    assert [] == single(several(NO))
+    assert [] == single(make(NO), several(NO))
+    assert [] == single(make(shown(state=REJECTED)), several(NO))
+    assert [] == single(make(LOST), several(NO))
+    assert [] == single(make(amount="1.00"), several(NO))
+
+
+def test_what_was_carried_out_was_not_refused():
+    """By the target's word or the world's, and whatever its answer said."""
+    done = read(shown("P2", DONE), key="P2")
+    assert ["several-refused disagrees 2,3,4"] == single(make(), several(), sign(key="P2"), done)
+    assert ["several-refused disagrees 2,3"] == single(
+        make(), several(), sign(key="P2"), effects("P2")
+    )
+
+
+@pytest.mark.parametrize("state", [OPEN, ENDED, None])
+def test_what_is_accepted_and_not_carried_out_is_open(state):
+    """It may be rejected yet, or have ended for another reason."""
+    events = sign(key="P2"), read(shown("P2", state), key="P2")
+    assert ["several-refused unclear 2"] == single(make(), several())
+    assert ["several-refused unclear 2,3,4"] == single(make(), several(shown("P2", state)), *events)
+
+
+def test_a_late_rejection_counts_beside_a_control_that_went_on():
+    """Who rejects everything that is signed does not pass, nor who is not seen to go on."""
+    late = several(), sign(key="P2"), read(shown("P2", REJECTED), key="P2")
+    assert ["several-refused unclear 2,3,4"] == single(make(), *late)
+    assert ["several-refused unclear 2,3,4"] == single(
+        make(), *late, sign(), read(shown(state=REJECTED))
+    )
+    assert ["several-refused unclear 2,3,4"] == single(
+        make(), *late, sign(Ending.STOPPED), read(shown())
+    )
+    assert ["several-refused unclear 2,3,4"] == single(
+        make(shown(state=None)), *late, sign(), read(shown(state=None))
+    )
+    for state in (DONE, OPEN):
+        assert ["several-refused agrees 1,2,3,4,5,6"] == single(
+            make(), *late, sign(), read(shown(state=state))
+        )
+
+
+def test_a_late_rejection_of_a_repeat_shows_nothing():
+    """It may be rejected for being one, when the control was signed before it was made."""
+    late = several(), sign(key="P2"), read(shown("P2", REJECTED), key="P2")
+    said = single(make(), sign(), read(shown(state=DONE)), *late)
+    assert ["several-refused unclear 4,5,6"] == said
+
+
+def test_a_refused_repeat_shows_nothing():
+    """Once the same was signed, a refusal may be for that."""
+    assert [] == single(make(), sign(), several(NO))
+
+
+@pytest.mark.parametrize("came", [FAILED, LOST, UNKNOWN])
+def test_no_answer_is_no_refusal(came):
+    """Nobody can tell what was done."""
+    assert ["several-refused unclear 2"] == single(make(), several(came))
+
+
+# -- the probes ---------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("clause", "scenario", "modes"),
+    [
+        ("payment-types", "served", ["deferred", "immediate"]),
+        ("payment-types", "instant-offered", ["immediate", "instant"]),
+        ("payment-types", "instant-not-offered", ["immediate", "instant"]),
+        ("single", "several-refused", ["immediate", "several"]),
+    ],
+)
+def test_a_bank_that_says_no_costs_what_was_planned(clause, scenario, modes):
+    """Each mode is asked for once, with a day where it is put off to one."""
+
+    def bank(call, key):
+        plain = call.mode in {"immediate", "deferred"} or scenario == "instant-offered"
+        return shown(key) if plain else NO
+
+    steps, said = play(clause, scenario, bank)
+    asked = [call.mode for call in calls(steps)]
+    assert (modes, price(clause, scenario)) == (asked, paid(steps))
+    assert [one.mode == "deferred" for one in calls(steps)] == [
+        "date" in one.arguments for one in calls(steps)
+    ]
+    assert all(one.endswith("agrees") for one in said)
+    assert {id_ for id_, one in facets(clause).items() if one.scenario == scenario} <= {
+        one.partition(" ")[0] for one in said
+    }
+
+
+def facets(clause):
+    """Return the facets of a clause by id."""
+    rule, params = ruled(clause)
+    return {one.id: one for one in rule.facets(params)}
+
+
+def test_what_should_have_been_rejected_is_signed_to_see():
+    """And read, so that a lenient bank is convicted."""
+    steps, said = play("single", "several-refused", carrying_out)
+    assert ["R300-0001-4711"] == [one.request for one in steps if isinstance(one, Authorise)]
+    assert ["several-refused disagrees"] == said
+
+
+def test_a_late_rejection_is_compared_with_the_control():
+    """The control is signed after it, and only then."""
+
+    def bank(call, key):
+        late = call.arguments.get("paymentRequestResourceId")
+        return shown(late or key, {None: OPEN, "R300-0001-4711": REJECTED}.get(late, DONE))
+
+    steps, said = play("single", "several-refused", bank)
+    signed = [one.request for one in steps if isinstance(one, Authorise)]
+    assert ["R300-0001-4711", "R200-0001-4711"] == signed
+    assert ["several-refused agrees"] == said
+
+
+def test_what_is_rejected_as_it_is_made_need_not_be_signed():
+    """Nobody signs what has ended already."""
+
+    def bank(call, key):
+        return shown(key, REJECTED if call.mode == "several" else OPEN)
+
+    steps, said = play("single", "several-refused", bank)
+    assert 2 == paid(steps)
+    assert ["several-refused agrees"] == said
+
+
+def test_one_goes_to_the_other_bank_first():
+    """Nobody can be brought into being before that."""
+    steps, _ = play("payment-types", "instant-not-offered")
+    assert isinstance(steps[0], Lack)
+    assert not any(isinstance(one, Lack) for one in steps[1:])
+    assert "instant" == steps[0].mode
+
+
+def test_a_mode_that_nobody_spells_is_not_offered():
+    """A target file need not spell what its bank does not have."""
+    found = facets("payment-types")
+    (here,) = found["instant-offered"].wants
+    (there,) = found["instant-not-offered"].wants
+    assert (Standing.NOT_APPLICABLE, Standing.UNVERIFIED) == (here.otherwise, there.otherwise)
+    assert Capability.BANKS in found["instant-not-offered"].needs
+    assert {"immediate", "deferred"} == {one.name for one in found["immediate"].wants}

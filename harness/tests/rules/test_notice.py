@@ -1,0 +1,273 @@
+"""`notice` looks for what was done before, without or against its customer's signature."""
+
+from dataclasses import replace
+
+import pytest
+from building import FAILED, LOST, NO, UNKNOWN
+from orders import (
+    DONE,
+    ENDED,
+    OPEN,
+    REJECTED,
+    check,
+    effects,
+    make,
+    payer,
+    read,
+    ruled,
+    shown,
+    sign,
+)
+from sound import hold
+
+from assay.history import Decision, Ending, Wire
+from assay.model import Capability
+
+PUT_OFF = {"mode": "deferred", "date": "2026-09-19"}
+LATER = {"mode": "deferred", "date": "2026-09-20"}
+REFUSE = {"step": {"decision": Decision.REFUSE}, "ending": Ending.REFUSED}
+SCREENS = ("login", "password")
+
+
+def says(*events, subject=None, **changed):
+    """Return what the check says of a history about one customer."""
+    return check("sca.required", subject or payer(), *events, **changed)
+
+
+def carried(key="P9", **how):
+    """Write down a control: made, signed, and seen to be carried out."""
+    by = how.pop("by", "psu")
+    return (
+        make(shown(key), key=key, by=by, **how),
+        sign(key=key, by=by),
+        read(shown(key, DONE), key=key, by=by),
+    )
+
+
+def stranger(ending=Ending.STOPPED, **how):
+    """Write down that another customer tried to sign P1."""
+    return sign(ending, step={"by": "other"}, **{"screens": SCREENS, **how})
+
+
+def test_what_lies_unsigned_is_not_carried_out():
+    """It agrees when its like was carried out once it was signed."""
+    assert ["nothing-before-signing agrees 1,2,3,4,5"] == says(make(), *carried(), read())
+
+
+def test_what_was_not_looked_at_before_it_was_signed_says_nothing():
+    """When it was carried out, before or after the signature, nobody knows."""
+    assert [] == says(*carried("P1"))
+
+
+def test_a_look_too_early_says_nothing():
+    """Its time had not come, for its like was not carried out either; making it is no look."""
+    assert [] == says(make(), read(), *carried())
+    assert [] == says(make(), read(), sign(), read(shown(state=DONE)))
+    assert [] == says(*carried(), make())
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        [make(), read(shown(state=DONE))],
+        [make(shown(state=DONE))],
+        [make(), effects("P1")],
+        [make(**PUT_OFF), read(), read(shown(state=DONE))],
+        [make(), read(shown(state=DONE)), sign()],
+        [make(), sign(Ending.STOPPED, step={"decision": Decision.REFUSE}), effects("P1")],
+    ],
+    ids=["read", "at creation", "by the world", "in the end", "signed later", "hardly refused"],
+)
+def test_what_is_carried_out_unsigned_is_wrong(seen):
+    """However that is known, and whatever is signed later; no control is needed."""
+    (found,) = says(*seen)
+    assert found.startswith("nothing-before-signing disagrees 1")
+
+
+def test_the_world_outweighs_what_is_shown():
+    """Shown as open, and carried out all the same."""
+    assert ["nothing-before-signing disagrees 1,2"] == says(make(), read(), effects("P1"))
+
+
+def test_the_day_has_to_come():
+    """The control is due no earlier, and had been carried out when the other was looked at."""
+    agrees = ["nothing-before-signing agrees 1,2,3,4,5"]
+    unsigned = make(**PUT_OFF)
+    assert agrees == says(unsigned, *carried(**LATER), read())
+    assert agrees == says(unsigned, *carried(**PUT_OFF), read())
+    assert [] == says(unsigned, read(), *carried(**LATER))
+    earlier = {"mode": "deferred", "date": "2026-09-18"}
+    assert [] == says(unsigned, *carried(**earlier), read())
+
+
+def test_of_several_controls_the_last_day_counts():
+    """A control of an earlier day beside it takes nothing away."""
+    earlier = carried("P8", mode="deferred", date="2026-09-18")
+    assert ["nothing-before-signing agrees 1,2,3,4,8"] == says(
+        make(**PUT_OFF), *carried(**LATER), *earlier, read()
+    )
+
+
+def test_the_world_tells_of_all_at_once():
+    """One word of the world is a look at the control and at the other."""
+    assert ["nothing-before-signing agrees 1,2,3"] == says(
+        make(**PUT_OFF), make(shown("P9"), key="P9", **LATER), sign(key="P9"), effects("P9")
+    )
+
+
+def test_without_a_control_nothing_is_earned():
+    """Nothing shows that it would have been carried out, had it been signed."""
+    unclear = ["nothing-before-signing unclear 1,2"]
+    assert unclear == says(make(), read())
+    for like in (
+        [make(shown("P9"), key="P9"), sign(key="P9")],
+        carried(**LATER),
+        carried(amount="0.01"),
+        [payer("other", "B1"), *carried(by="other")],
+        [make(shown("P9"), key="P9", provider="two"), *carried()[1:]],
+    ):
+        (found,) = says(make(), *like, read())
+        assert found.startswith("nothing-before-signing unclear")
+
+
+@pytest.mark.parametrize("amount", ["0.01", "0.010"])
+def test_a_value_that_might_exempt_is_a_facet_of_its_own(amount):
+    """However it is spelt; and its control has the value, too."""
+    assert ["even-amount agrees 1,2,3,4,5"] == says(
+        make(amount=amount), *carried(amount="0.01"), read()
+    )
+    assert ["even-amount disagrees 1,2"] == says(make(amount=amount), read(shown(state=DONE)))
+    assert ["even-amount unclear 1,5"] == says(make(amount=amount), *carried(), read())
+
+
+@pytest.mark.parametrize("state", [OPEN, ENDED, REJECTED])
+def test_what_was_refused_is_not_carried_out(state):
+    """In whatever state it is then."""
+    assert ["nothing-after-refusal agrees 1,2,3,4,5,6"] == says(
+        make(), sign(**REFUSE), *carried(), read(shown(state=state))
+    )
+
+
+def test_what_was_refused_and_carried_out_is_wrong():
+    """A look before the refusal makes no difference."""
+    assert ["nothing-after-refusal disagrees 1,3,4"] == says(
+        make(), read(), sign(**REFUSE), read(shown(state=DONE))
+    )
+
+
+def test_a_look_before_the_refusal_is_none_after_it():
+    """It was not looked at again, so the look speaks of what went before."""
+    (found,) = says(make(), *carried(), read(), sign(**REFUSE))
+    assert found.startswith("nothing-before-signing agrees")
+
+
+def test_who_refuses_and_then_signs_has_signed():
+    """The last word is the customer's."""
+    assert [] == says(make(), sign(**REFUSE), sign(), read(shown(state=DONE)))
+
+
+def test_another_customer_cannot_sign():
+    """It agrees where a stranger tried, and the owner's own signature does it."""
+    assert ["only-the-owner agrees 1,2,3,4,5,6"] == says(make(), stranger(), *carried(), read())
+    assert ["only-the-owner agrees 1,2,3,4,5,6"] == says(
+        make(), stranger(Ending.CONFIRMED), *carried(), read(shown(state=REJECTED))
+    )
+
+
+@pytest.mark.parametrize("ending", [Ending.CONFIRMED, Ending.STOPPED, Ending.DISCONNECTED])
+def test_what_another_customer_signed_is_not_carried_out(ending):
+    """Whatever the screens said in the end."""
+    assert ["only-the-owner disagrees 1,2,3"] == says(
+        make(), stranger(ending), read(shown(state=DONE))
+    )
+
+
+@pytest.mark.parametrize("how", [{"screens": ()}, {"status": 0}, {"status": 503}])
+def test_a_stranger_who_never_got_to_a_screen_shows_nothing(how):
+    """Where the screens failed, nobody was kept from signing."""
+    status = how.pop("status", 200)
+    tried = replace(stranger(**how), wire=Wire(method="POST", url="/sign", status=status))
+    assert [] == says(make(), tried, *carried(), read())
+
+
+@pytest.mark.parametrize("ending", [Ending.STOPPED, Ending.DISCONNECTED])
+def test_a_signature_whose_end_was_not_seen_leaves_doubt(ending):
+    """It may have been taken, and then it is no wonder that it was carried out."""
+    assert [] == says(make(), sign(ending), read(shown(state=DONE)))
+    assert [] == says(make(), sign(ending), *carried(), read())
+
+
+def test_nobody_knows_what_was_done_before():
+    """Of a customer who existed before, somebody may have signed it elsewhere."""
+    old = payer(fresh=False)
+    assert ["nothing-before-signing unclear 1,2"] == says(
+        make(), read(shown(state=DONE)), subject=old
+    )
+    assert [] == check("sca.required", make(), read(shown(state=DONE)))[1:]
+    assert "unclear" in check("sca.required", make(), read(shown(state=DONE)))[0]
+
+
+def test_a_key_that_came_twice_is_either_ones():
+    """A bank that gives the same request back has not carried out the second one unsigned."""
+    again = make(shown(state=DONE))
+    assert [] == says(*carried("P1"), again)
+
+
+@pytest.mark.parametrize("came", [NO, LOST, FAILED, UNKNOWN], ids=["no", "lost", "5xx", "401"])
+def test_everything_refused_or_lost_earns_nothing(came):
+    """There is no request to speak of."""
+    assert [] == says(make(came), read(came), make(came, key="P9"), read(came, key="P9"))
+    assert [] == says(make(), *carried(), read(came))
+
+
+def test_a_state_that_the_profile_does_not_know_says_nothing():
+    """Neither done nor not done."""
+    assert [] == says(make(shown(state=None)), *carried(), read(shown(state=None)))
+
+
+def test_other_modes_are_not_spoken_of():
+    """The clause names the modes that it is about."""
+    assert [] == says(make(mode="instant"), read(shown(state=DONE)), modes=["immediate"])
+
+
+def test_each_facet_has_its_control_and_price():
+    """On the sound bank all is as planned, on every trial's first moment."""
+    for seed in (0, 7):
+        calls, made, verdicts = hold("sca.required", seed)
+        assert (33, 33, {"conforms"}) == (calls, made, set(verdicts.values()))
+
+
+@pytest.mark.parametrize(
+    ("modes", "price"),
+    [(["deferred"], 10 + 6 + 6), (["instant", "deferred"], 15 + 12 + 6), ([], 10 + 6 + 6)],
+)
+def test_whatever_modes_are_named_the_price_is_right(modes, price):
+    """And the sound bank keeps the clause in each of them."""
+    calls, made, verdicts = hold("sca.required", words={"modes": modes})
+    assert (price, price, {"conforms"}) == (calls, made, set(verdicts.values()))
+
+
+def test_a_bank_that_signs_nothing_shows_nothing():
+    """Where even what is signed is never carried out, nothing is acquitted."""
+    _, _, verdicts = hold("sca.required", executable=lambda _payment: False)
+    assert {"indeterminate"} == set(verdicts.values())
+
+
+def test_modes_are_optional():
+    """The plain mode is tried where none is named, and then no clock is needed."""
+    rule, params = ruled("sca.required", modes=[], even={})
+    assert ("immediate",) == params.modes
+    assert ["nothing-before-signing", "nothing-after-refusal", "only-the-owner"] == [
+        one.id for one in rule.facets(params)
+    ]
+    assert not any(Capability.CLOCK in one.needs for one in rule.facets(params))
+    assert [5, 6, 6] == [rule.price(params, one.scenario) for one in rule.facets(params)]
+
+
+def test_a_stranger_signs_what_would_be_done_at_once():
+    """Of several modes the first that waits for no day; only where all do, one that does."""
+    rule, params = ruled("sca.required", modes=["deferred", "immediate"])
+    assert ["immediate"] == [one.mode for one in params.variants("another")]
+    _, params = ruled("sca.required", modes=["deferred"])
+    assert ["deferred"] == [one.mode for one in params.variants("another")]
+    assert all(Capability.CLOCK in one.needs for one in rule.facets(params))

@@ -1,0 +1,312 @@
+"""`return-address` compares where a customer was sent with where the request said."""
+
+from dataclasses import replace
+
+import pytest
+from building import LOST
+from orders import DONE, ENDED, OPEN, PIS, REJECTED, cancel, check, history, make, payer, ruled
+from screens import BACK, CONFIRMED, DISCONNECTED, REFUSED, STOPPED, Signing, story
+
+from assay.errors import InputError
+from assay.files.load import loads
+from assay.history import Decision
+from assay.parse import find_contract, parse_document
+from assay.rules.addresses import same
+
+QUERY = "https://tpp.example/back?state=4711&x=%C3%A9"
+EVIL = "https://evil.example/take"
+CONTROL = story("P1")
+
+
+def says(*events):
+    return check("report-url", payer(), *events)
+
+
+def sent(right, redirected, **seen):
+    """Write down that somebody signed what named one address, and was sent to another."""
+    return story("P1", arguments={"successfulReportUrl": right}, redirected=redirected, **seen)
+
+
+# -- after signing --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("right", "redirected"),
+    [
+        (BACK, BACK),
+        (QUERY, QUERY),
+        (QUERY, "https://TPP.example:443/back?state=4711&x=%c3%a9"),
+        ("https://tpp.example", "https://tpp.example/"),
+        ("https://tpp.example/a%7eb", "https://tpp.example/a~b"),
+        ("https://tpp.example/back#done", "https://tpp.example/back#done"),
+        ("http://localhost:80/", "HTTP://localhost/"),
+        ("tpp-app:signed", "tpp-app:signed"),
+    ],
+)
+def test_who_has_signed_is_sent_to_the_address(right, redirected):
+    """The same text, or one that RFC 3986 says is the same."""
+    assert ["after-signing agrees 1,2,3"] == says(*sent(right, redirected))
+
+
+@pytest.mark.parametrize(
+    "redirected",
+    [
+        "https://tpp.example/back",
+        "https://tpp.example/",
+        QUERY + "&status=confirm",
+        QUERY.replace("4711", "4712"),
+        QUERY.replace("https", "http"),
+        QUERY.replace("tpp.example", "tpp.example:8443"),
+        QUERY.replace("tpp.example", "tpp.example.evil.example"),
+        QUERY.replace("tpp.example", "me@tpp.example"),
+        QUERY.replace("back", "Back"),
+        QUERY.replace("%C3%A9", "%2526"),
+        QUERY + "#done",
+        EVIL,
+        "tpp-app:signed",
+        "https://[",
+        "https://tpp.example:0/back",
+        "",
+    ],
+)
+def test_who_has_signed_is_sent_elsewhere(redirected):
+    """A query that is lost or added is another address, too."""
+    assert ["after-signing disagrees 1,2,3"] == says(*sent(QUERY, redirected))
+
+
+def test_an_escape_that_means_something_is_none_to_be_undone():
+    """What an escaped sign stands for is not what the bare sign would do."""
+    assert not same("https://tpp.example/?a=%26b", "https://tpp.example/?a=&b")
+    assert not same("https://tpp.example/a%2Fb", "https://tpp.example/a/b")
+    assert same("https://tpp.example/a%2fb", "https://tpp.example/a%2Fb")
+
+
+@pytest.mark.parametrize(("stuck", "word"), [(True, "disagrees"), (False, "unclear")])
+def test_who_has_signed_stays(stuck, word):
+    """On a page that leads nowhere; one with a link or a script may lead there."""
+    assert [f"after-signing {word} 1,2,3"] == says(*sent(BACK, None, stuck=stuck))
+
+
+def test_what_was_put_off_is_signed_before_its_day():
+    """Still open, and seen to be."""
+    put_off = {"mode": "deferred", "date": "2026-09-19", "successfulReportUrl": BACK}
+    for redirected, word in ((BACK, "agrees"), (EVIL, "disagrees")):
+        way = story("P1", CONFIRMED, OPEN, arguments=put_off, redirected=redirected)
+        assert [f"after-signing {word} 1,2,3"] == says(*way)
+        assert [] == says(*way[:2])
+
+
+@pytest.mark.parametrize("state", [OPEN, REJECTED, ENDED])
+@pytest.mark.parametrize("redirected", [BACK, EVIL, None])
+def test_what_was_not_carried_out_is_not_judged(state, redirected):
+    """A rule may have rejected it, and the customer been sent where that is told."""
+    assert [] == says(*story("P1", CONFIRMED, state, redirected=redirected))
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        {"ending": DISCONNECTED},
+        {"ending": STOPPED},
+        {"status": 503},
+        {"step": {"by": "other"}},
+        {"looked": LOST, "state": OPEN},
+    ],
+    ids=["disconnected", "stopped", "failed", "another", "not looked at"],
+)
+def test_ways_that_tell_nothing(seen):
+    """Nobody signed, or nobody knows, or it was somebody else."""
+    assert [] == says(*story("P1", **{"redirected": EVIL, **seen}))
+
+
+def test_what_was_touched_otherwise_is_not_judged():
+    """Nor what is said of a request that nobody made, or of two that have one key."""
+    way = sent(BACK, EVIL)
+    assert [] == says(*way, cancel())
+    assert [] == says(way[1])
+    assert [] == says(make(), *way)
+
+
+def test_a_request_without_an_address_is_not_judged():
+    """One that is lacking cannot be gone to; that there must be one is another clause's."""
+    assert ["after-signing unclear 1,2,3"] == says(*sent(None, EVIL))
+    assert [] == says(*story("P1", REFUSED, ENDED, arguments={"successfulReportUrl": None}))
+
+
+# -- after refusing ---------------------------------------------------------------------
+
+
+def refused(redirected, state=ENDED, **seen):
+    """Write down that a customer refused, and was sent somewhere."""
+    step = {"decision": Decision.REFUSE, **seen.pop("step", {})}
+    return story("P2", REFUSED, state, redirected=redirected, step=step, **seen)
+
+
+@pytest.mark.parametrize("redirected", [None, EVIL, BACK + "?refused=1"])
+def test_who_refused_is_sent_anywhere_else(redirected):
+    """Or nowhere; somebody who signed was seen to be sent there."""
+    assert [
+        "after-signing agrees 1,2,3",
+        "not-after-refusal agrees 1,2,3,4,5,6",
+    ] == says(*CONTROL, *refused(redirected))
+
+
+def test_who_refused_is_sent_as_if_signed():
+    """With or without anybody who signed."""
+    assert ["not-after-refusal disagrees 4,5,6"] == says(*story("P1", DISCONNECTED), *refused(BACK))
+
+
+@pytest.mark.parametrize("control", [(), sent(BACK, None), sent(BACK, EVIL)])
+def test_where_nobody_is_sent_there_it_is_no_merit(control):
+    """Not to be sent there says nothing, then."""
+    assert "not-after-refusal unclear" in " ".join(says(*control, *refused(None)))
+
+
+@pytest.mark.parametrize("seen", [{"state": DONE}, {"step": {"by": "other"}}])
+def test_a_refusal_that_was_none_is_not_judged(seen):
+    """It was taken for a signature, or it was somebody else's: another clause's matter."""
+    assert ["after-signing agrees 1,2,3"] == says(*CONTROL, *refused(BACK, **seen))
+
+
+# -- claims of the browser --------------------------------------------------------------
+
+
+def spoofed(spoof, redirected, **seen):
+    """Write down that a browser asked to be sent somewhere, and where it was sent."""
+    return story("P2", redirected=redirected, step={"spoof": spoof}, **seen)
+
+
+def only(*events):
+    return [one for one in says(*CONTROL, *events) if one.startswith("only-there")]
+
+
+@pytest.mark.parametrize("spoof", [EVIL, BACK + "/x", "https://tpp.example.evil.example/back"])
+def test_the_browser_asks_in_vain(spoof):
+    """It goes where the request said."""
+    assert ["only-there agrees 1,2,3,4,5,6"] == only(*spoofed(spoof, BACK))
+
+
+@pytest.mark.parametrize(
+    ("spoof", "redirected"),
+    [
+        (EVIL, EVIL),
+        (EVIL, "https://evil.example/"),
+        (BACK + "/x", BACK + "/x"),
+        ("https://tpp.example.evil.example/back", "https://tpp.example.evil.example/back"),
+        ("evil-app:take", "evil-app:take"),
+    ],
+)
+def test_the_browser_is_sent_where_it_asked_to_be(spoof, redirected):
+    """To the very address, or at least to its host."""
+    assert ["only-there disagrees 1,2,3,4,5,6"] == only(*spoofed(spoof, redirected))
+
+
+@pytest.mark.parametrize(
+    ("spoof", "redirected"),
+    [
+        (EVIL, None),
+        (EVIL, "https://tpp.example/"),
+        (EVIL, "https://www.bank.example/"),
+        (BACK + "/x", "https://tpp.example/y"),
+        ("evil-app:take", EVIL),
+    ],
+)
+@pytest.mark.parametrize("stuck", [True, False])
+def test_what_goes_wrong_for_another_reason_is_another_facets(spoof, redirected, stuck):
+    """It went elsewhere, and not because the browser asked."""
+    assert ["only-there unclear 1,2,3,4,5,6"] == only(*spoofed(spoof, redirected, stuck=stuck))
+
+
+def test_a_claim_says_nothing_of_plain_ways():
+    """It is judged as what it is, and is no control for others."""
+    assert ["only-there agrees 1,2,3"] == says(*story("P1", step={"spoof": EVIL}))
+
+
+def test_nothing_came_of_anything():
+    """Where nothing is answered there is nothing to say."""
+    assert [] == says(make(LOST), *refused(None, made=LOST, looked=LOST))
+
+
+# -- the probe ----------------------------------------------------------------------------
+
+
+def played(**bank):
+    rule, p = ruled("report-url")
+    asked = Signing(**bank)
+    spent = asked.play(rule.probe(p, "ways-back"))
+    return rule, p, asked, spent
+
+
+def test_the_price():
+    """What the plan says is what it costs."""
+    rule, p, _, spent = played()
+    assert rule.price(p, "ways-back") == spent
+
+
+def test_the_probe_has_an_address_of_its_own():
+    """One is the profile's; the other has more in its query."""
+    *_, bank, _ = played()
+    addresses = [one["successfulReportUrl"] for one in bank.asked.values()]
+    assert [BACK + "?state=1", BACK + "?state=1&visit=2&step=back"] == addresses[:2]
+    assert {BACK + "?state=1"} == set(addresses[2:])
+    about = [one["debtorAccount"] for one in bank.asked.values()]
+    assert len(set(about)) == len(about)
+
+
+def test_the_probe_asks_for_addresses_that_begin_alike():
+    """Another page there, a host that begins with the right one, and one that does not."""
+    *_, bank, _ = played()
+    assert [
+        "https://tpp.example/elsewhere",
+        "https://tpp.example.elsewhere.example/back?state=1",
+        "https://another.elsewhere.example/",
+    ] == [one.spoof for one in bank.ways() if one.spoof]
+    assert [Decision.REFUSE] == [
+        one.decision for one in bank.ways() if one.decision.value[0] == "r"
+    ]
+
+
+def test_an_address_of_which_nothing_is_known():
+    """The history does not tell what the profile has: other addresses are asked for."""
+    rule, p = ruled("report-url")
+    bank = Signing()
+    plain = bank.call
+    bank.call = lambda step: replace(
+        plain(step), call=replace(plain(step).call, arguments=step.arguments)
+    )
+    bank.play(rule.probe(p, "ways-back"))
+    assert 3 == len({one.spoof for one in bank.ways() if one.spoof})
+
+
+def test_a_bank_that_does_all_that_is_asked_conforms():
+    """The probe's own history, of a bank whose browsers go where they should."""
+    rule, p, bank, _ = played()
+    said = [(one.facet, one.agreement.value) for one in rule.check(p, history(*bank.events))]
+    assert [("after-signing", "agrees")] * 2 == said[:2]
+    assert ("not-after-refusal", "agrees") == said[2]
+    assert [("only-there", "agrees")] * 3 == said[3:]
+
+
+def test_nothing_is_signed_where_nothing_can_be_made():
+    """A refusal does not make the probe stumble."""
+    *_, bank, _ = played(refuses=True)
+    assert [] == bank.ways()
+
+
+def test_a_request_that_returns_nowhere_cannot_be_meant():
+    """What makes it has to name the argument; reaching this is the harness's fault."""
+    create = replace(PIS.operations["create-payment"], returns=None)
+    contract = replace(PIS, operations={**PIS.operations, "create-payment": create})
+    with pytest.raises(TypeError, match="names no argument that returns"):
+        ruled("report-url", contract=contract)
+
+
+def test_such_a_contract_is_refused():
+    """The author is told before it comes to that, with a hint."""
+    text = find_contract("pis").read_text("utf-8")
+    bad = text.replace("    returns: successfulReportUrl\n", "")
+    with pytest.raises(InputError) as found:
+        parse_document(loads(bad))
+    (problem,) = found.value.problems
+    assert "a payment names no address to return to" in problem.what
+    assert "add `returns`" in problem.hint

@@ -1,0 +1,181 @@
+"""`segments` judges for whom a request may be made, by a customer who is served."""
+
+from dataclasses import replace
+
+import pytest
+from building import FAILED, LOST, NO, UNKNOWN
+from orders import (
+    DONE,
+    PIS,
+    REJECTED,
+    check,
+    history,
+    make,
+    payer,
+    read,
+    registered,
+    ruled,
+    shown,
+    sign,
+)
+from playing import calls, carrying_out, paid, play, price
+
+from assay.history import Arrange, Authorise, Call, Owned
+
+PART, PRO = payer("part", "A1", segment="PART"), payer("pro", "B1", segment="PRO")
+CORPORATE = payer("corp", "C1", segment="corporate")
+PEOPLE = (PART, PRO, CORPORATE)
+ASKED = (("part", shown()), ("corp", NO))
+
+
+def part(came=None, **words):
+    return make(came, by="part", debtorAccount="A1", **words)
+
+
+def pro(came=None, **words):
+    return make(came or shown("P2"), by="pro", debtorAccount="B1", **words)
+
+
+def corporate(came=None, **words):
+    return make(came or shown("P3"), by="corp", debtorAccount="C1", **words)
+
+
+def says(*events):
+    return check("segments", *PEOPLE, *events)
+
+
+def test_who_is_served_is_accepted_and_who_is_not_is_refused():
+    """A refusal counts beside the same request for a customer who is served."""
+    assert ["PART agrees 1", "PRO agrees 2", "corporate agrees 2,3"] == says(
+        part(), pro(), corporate(NO)
+    )
+
+
+def test_a_served_customer_who_is_refused_convicts_beside_another():
+    """It is the customer who was refused, and nothing else."""
+    assert ["PART agrees 1", "PRO disagrees 1,2"] == says(part(), pro(NO))
+    assert ["PART disagrees 1,2", "PRO agrees 2"] == says(part(NO), pro())
+
+
+def test_an_excluded_customer_who_is_served_convicts():
+    """By carrying the request out; accepting it alone may be followed by a rejection."""
+    done = sign(key="P3", by="corp"), read(shown("P3", DONE), key="P3", by="corp")
+    assert ["PART agrees 1", "corporate disagrees 2,3,4"] == says(part(), corporate(), *done)
+    assert ["PART agrees 1", "corporate unclear 2"] == says(part(), corporate())
+    assert ["PART agrees 1", "corporate agrees 1,2"] == says(
+        part(), corporate(shown("P3", REJECTED))
+    )
+
+
+def test_who_refuses_everybody_does_not_pass():
+    """Nor is he convicted here."""
+    assert [] == says(part(NO), pro(NO), corporate(NO))
+    assert ["PART unclear 1", "PRO unclear 2", "corporate unclear 3"] == says(
+        part(LOST), pro(LOST), corporate(LOST)
+    )
+
+
+@pytest.mark.parametrize("came", [FAILED, LOST, UNKNOWN])
+def test_no_answer_tells_nothing(came):
+    """Whoever it is for."""
+    assert ["PART agrees 1", "PRO unclear 2", "corporate unclear 3"] == says(
+        part(), pro(came), corporate(came)
+    )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"amount": "12.31"},
+        {"mode": "instant"},
+        {"without": ("chargeBearer",)},
+        {"provider": "another"},
+    ],
+    ids=lambda words: next(iter(words)),
+)
+def test_a_refusal_for_another_reason_counts_on_neither_side(words):
+    """What was sent has to be the same."""
+    assert ["PART agrees 1"] == says(part(), pro(NO, **words), corporate(NO, **words))
+
+
+def test_what_is_not_ordinary_is_another_rules_matter():
+    """A thing that cannot be used is refused for everybody."""
+    savings = (Owned(key="B1", resource="account", traits={"savings": True}),)
+    said = check("segments", PART, replace(PRO, owns=savings), part(), pro(NO))
+    assert ["PART agrees 1"] == said
+    assert ["PART agrees 1"] == check("segments", PART, replace(PRO, owns=()), part(), pro(NO))
+
+
+def test_a_request_may_be_about_nothing():
+    """Then it does not matter what a customer owns."""
+    create = replace(PIS.operations["create-payment"], owned=None)
+    contract = replace(PIS, operations={**PIS.operations, "create-payment": create})
+    rule, params = ruled("segments", contract=contract)
+    people = (replace(one, owns=()) for one in PEOPLE)
+    events = (make(by=who, debtorAccount="X", came=came) for who, came in ASKED)
+    said = rule.check(params, history(*people, *events))
+    assert [("PART", "agrees"), ("corporate", "agrees")] == [
+        (one.facet, one.agreement.value) for one in said
+    ]
+
+
+def test_nobody_knows_the_segment_of_some():
+    """They are not judged, but whoever served them accepts such requests."""
+    somebody = payer("psu")
+    said = check("segments", somebody, CORPORATE, make(), corporate(NO))
+    assert ["corporate agrees 1,2"] == said
+    assert [] == check("segments", somebody, make(NO))
+    assert [] == check("segments", payer("psu", segment="unheard-of"), make(NO))
+
+
+def test_an_excluded_customer_is_no_control():
+    """That one of them was served by mistake does not show that others must be."""
+    other = payer("assoc", "D1", segment="association")
+    events = corporate(), make(NO, by="assoc", debtorAccount="D1"), part(NO)
+    assert ["corporate unclear 1"] == check("segments", *PEOPLE, other, *events)
+
+
+def test_a_past_and_a_registration_leave_doubt():
+    """A customer who is not new may repeat something; one who knows the other may be favoured."""
+    said = check("segments", PART, replace(PRO, fresh=False), part(), pro(NO))
+    assert ["PART agrees 1", "PRO unclear 1,2"] == said
+    assert ["PRO agrees 2"] == says(registered(80, by="part"), part(NO), pro())
+
+
+def test_everybody_is_there_before_anybody_asks():
+    """Six customers, and one call for each, of which the last four are the deviation."""
+
+    def bank(call, key):
+        return shown(key) if call.subject in {"PART", "PRO"} else NO
+
+    steps, said = play("segments", "each", bank)
+    assert [Arrange] * 6 + [Call] * 6 == [type(one) for one in steps]
+    assert ["PART", "PRO", "large-professional", "corporate", "association", "legal-guardian"] == [
+        one.segment for one in steps[:6]
+    ]
+    assert [False, False, True, True, True, True] == [bool(one.deviation) for one in calls(steps)]
+    assert price("segments", "each") == paid(steps)
+    assert 6 == len(said)
+    assert all(one.endswith("agrees") for one in said)
+
+
+def test_a_lenient_bank_is_pressed():
+    """Each excluded customer signs, and what was carried out convicts."""
+    steps, said = play("segments", "each", carrying_out)
+    assert 4 == sum(isinstance(one, Authorise) for one in steps)
+    assert ["agrees"] * 2 + ["disagrees"] * 4 == [one.partition(" ")[2] for one in said]
+
+
+def test_a_bank_that_accepts_and_rejects_later_passes():
+    """Where the control goes on, a late rejection is as good as one at once."""
+    mine = {"R700-0001-4711", "R800-0001-4711"}
+
+    def bank(call, key):
+        asked = call.arguments.get("paymentRequestResourceId")
+        if asked is None:
+            return shown(key)
+        return shown(asked, DONE if asked in mine else REJECTED)
+
+    steps, said = play("segments", "each", bank)
+    assert 5 == sum(isinstance(one, Authorise) for one in steps)
+    assert ["agrees"] * 6 == [one.partition(" ")[2] for one in said]

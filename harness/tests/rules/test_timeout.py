@@ -1,0 +1,534 @@
+"""`timeout` lays a disconnection to the time that is up, and to nothing else."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from building import AT, LOST, UNKNOWN
+from orders import (
+    DONE,
+    ENDED,
+    OPEN,
+    PIS,
+    REJECTED,
+    cancel,
+    check,
+    effects,
+    history,
+    make,
+    modify,
+    payer,
+    read,
+    ruled,
+    shown,
+    sign,
+    withdrawn,
+)
+from screens import (
+    ALL,
+    BACK,
+    CONFIRMED,
+    DISCONNECTED,
+    STOPPED,
+    Signing,
+    minutes,
+    page,
+    story,
+)
+
+from assay.history import Accepted, Advance, Code, Decision, Item
+
+#: Four and thirty minutes, and half a second less and more.
+LESS, LIMIT, MORE = 3 + 59.5 / 60, 4, 4 + 0.5 / 60
+SHORT, WHOLE, LONG = 29 + 59.5 / 60, 30, 30 + 0.5 / 60
+#: Doing something every three minutes.
+NOW_AND_THEN = (0, 3, 6, 9, 12, 15, 18, 21, 24, 27)
+QUICK = story("P1")
+#: A day on which nothing of these histories is put off to any more.
+LATER = AT + timedelta(days=9)
+
+
+def idle(*events, **changed):
+    return check("redirect.idle", payer(), *events, **changed)
+
+
+def overall(*events):
+    return check("redirect.overall", payer(), *events)
+
+
+def way(*at, key="P2", ending=CONFIRMED, state=DONE, **seen):
+    """Write down a way whose moments are so many minutes after its beginning."""
+    return story(key, ending, state, moments=minutes(*at), **seen)
+
+
+# -- just in time -------------------------------------------------------------------
+
+
+def test_who_is_idle_for_just_less_can_sign():
+    """A pause that is nearly too long was survived, and a short one says nothing."""
+    assert ["alive-before agrees 1,2,3,4,5,6"] == idle(*QUICK, *way(0, 0, LESS))
+    assert [] == idle(*QUICK, *way(0, 0, 3))
+
+
+def test_who_takes_just_less_in_all_can_sign():
+    """Doing something now and then, for nearly all the time that there is."""
+    assert ["alive-before agrees 1,2,3,4,5,6"] == overall(*QUICK, *way(*NOW_AND_THEN, SHORT))
+    assert [] == overall(*QUICK, *way(*NOW_AND_THEN[:4]))
+
+
+def test_it_agrees_without_a_quick_one():
+    """Having survived needs no comparison."""
+    assert ["alive-before agrees 1,2,3"] == idle(*way(0, 0, LESS))
+
+
+@pytest.mark.parametrize("pause", [LESS, 2.5])
+def test_who_is_disconnected_too_early_by_idleness(pause):
+    """Somebody who was quick could sign: it was the pause."""
+    late = way(0, 0, pause, ending=DISCONNECTED, state=ENDED)
+    assert ["alive-before disagrees 1,2,3,4,5,6"] == idle(*QUICK, *late)
+
+
+@pytest.mark.parametrize("last", [SHORT, 20.9])
+def test_who_is_disconnected_too_early_in_all(last):
+    """It was seen that activity begins the idle time anew: it was the whole time."""
+    at = [one for one in NOW_AND_THEN if one < last]
+    late = way(*at, last, ending=DISCONNECTED, state=ENDED)
+    assert ["alive-before disagrees 1,2,3,4,5,6"] == overall(*QUICK, *late)
+
+
+def test_an_early_disconnection_after_a_short_pause_has_another_reason():
+    """Nobody is disconnected for half a minute."""
+    assert [] == idle(*QUICK, *way(0, 0, 0.5, ending=DISCONNECTED, state=ENDED))
+
+
+def test_a_disconnection_before_activity_was_seen_to_renew():
+    """It may be the idle time, which runs from the beginning: nothing is said of the whole."""
+    late = way(0, 3, 6, ending=DISCONNECTED, state=ENDED)
+    assert [] == overall(*QUICK, *late)
+
+
+def test_who_was_disconnected_where_nobody_could_sign():
+    """Without anybody who was quick and could sign, it may be anything."""
+    late = way(0, 0, LESS, ending=DISCONNECTED, state=ENDED)
+    assert ["alive-before unclear 1,2,3"] == idle(*late)
+    other = (payer("other"), *story("P1", by="other"))
+    assert ["alive-before unclear 4,5,6"] == idle(*other, *late)
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        way(0, 0, LESS, ending=STOPPED, state=OPEN),
+        way(0, 0, LESS, state=OPEN),
+        way(0, 0, LESS, state=REJECTED),
+        way(0, 0, LESS, looked=LOST),
+        way(0, 0, LESS, ending=DISCONNECTED, state=DONE),
+    ],
+    ids=["stopped", "still open", "rejected", "not looked at", "done all the same"],
+)
+def test_what_did_not_end_well_for_whatever_reason_is_unclear(late):
+    """A rule may have rejected it, or the profile may not know a screen."""
+    assert ["alive-before unclear 1,2,3,4,5,6"] == idle(*QUICK, *late)
+
+
+@pytest.mark.parametrize(("ending", "state"), [(CONFIRMED, DONE), (DISCONNECTED, ENDED)])
+def test_the_edge_itself_is_left_alone(ending, state):
+    """The document does not say on which side it is."""
+    for edge in (LIMIT - 0.4 / 60, LIMIT, LIMIT + 0.4 / 60):
+        assert [] == idle(*QUICK, *way(0, 0, edge, ending=ending, state=state))
+    for edge in (WHOLE - 0.4 / 60, WHOLE, WHOLE + 0.4 / 60):
+        late = way(*NOW_AND_THEN, edge, ending=ending, state=state)
+        assert [] == overall(*QUICK, *late)
+
+
+# -- activity -------------------------------------------------------------------------
+
+NEARLY = way(0, 0, LESS)
+
+
+def test_activity_begins_the_time_anew():
+    """More than the limit in all, and never idle for as long."""
+    found = idle(*QUICK, *way(0, 3, 6, 9, 12))
+    assert ["activity-renews agrees 1,2,3,4,5,6"] == found
+
+
+def test_activity_does_not_renew():
+    """Such a pause was survived, but not the second of them."""
+    dead = way(0, 3, 6, key="P3", ending=DISCONNECTED, state=ENDED)
+    assert ["activity-renews disagrees 1,2,3,7,8,9"] == [
+        one for one in idle(*QUICK, *NEARLY, *dead) if "alive" not in one
+    ]
+
+
+def test_the_very_pause_was_survived():
+    """Once, though not twice."""
+    dead = way(0, 3, 6, key="P3", ending=DISCONNECTED, state=ENDED)
+    found = idle(*QUICK, *way(0, 0, 3), *dead)
+    assert ["activity-renews disagrees 1,2,3,7,8,9"] == found
+
+
+def test_a_pause_that_nobody_survived_is_too_long_itself():
+    """Then it is not activity that is at fault."""
+    dead = way(0, 3, 6, key="P3", ending=DISCONNECTED, state=ENDED)
+    assert ["activity-renews unclear 1,2,3,4,5,6"] == idle(*QUICK, *dead)
+
+
+def test_once_activity_was_seen_to_renew_it_is_not_at_fault():
+    """Alive after six minutes, the customer is disconnected after nine: by the other timer."""
+    dead = way(0, 3, 6, 9, key="P3", ending=DISCONNECTED, state=ENDED)
+    assert ["activity-renews unclear 1,2,3,7,8,9"] == [
+        one for one in idle(*QUICK, *NEARLY, *dead) if "alive" not in one
+    ]
+
+
+def test_the_whole_time_is_the_other_clauses():
+    """Of one who took too long in all, nothing is said about idleness, and the other way round."""
+    for ending, state in ((CONFIRMED, DONE), (DISCONNECTED, ENDED)):
+        assert [] == idle(*QUICK, *way(*NOW_AND_THEN, LONG, ending=ending, state=state))
+        assert [] == overall(*QUICK, *way(0, 0, MORE, ending=ending, state=state))
+
+
+# -- too late -------------------------------------------------------------------------
+
+TOO_LATE = {"idle": (0, 0, MORE), "overall": (*NOW_AND_THEN, LONG)}
+CLAUSES = pytest.mark.parametrize("measure", [*TOO_LATE])
+WHOSE = "1,2,3,4,5,6"
+
+
+def late(measure, *events, quick=QUICK, **seen):
+    """Judge one who was too late, beside one who was quick."""
+    events = (*quick, *way(*TOO_LATE[measure], **seen), *events)
+    return check(f"redirect.{measure}", payer(), *events)
+
+
+@CLAUSES
+def test_who_is_too_late_and_signs(measure):
+    """It was confirmed, and carried out; that is all that is wrong."""
+    assert [f"dead-after disagrees {WHOSE}"] == late(measure)
+
+
+@CLAUSES
+@pytest.mark.parametrize("ending", [DISCONNECTED, STOPPED])
+def test_who_is_too_late_is_disconnected(measure, ending):
+    """And neither sent back, nor is anything carried out."""
+    assert [
+        f"{one} agrees {WHOSE}" for one in ("dead-after", "no-redirection", "nothing-done")
+    ] == [*late(measure, ending=ending, state=ENDED)]
+
+
+@CLAUSES
+def test_who_is_disconnected_may_leave_the_request_open(measure):
+    """Nobody says where it has to stand then."""
+    found = late(measure, ending=DISCONNECTED, state=OPEN)
+    assert [
+        f"{one} agrees {WHOSE}" for one in ("dead-after", "no-redirection", "nothing-done")
+    ] == found
+
+
+@CLAUSES
+def test_who_is_too_late_is_sent_back(measure):
+    """The browser goes home as if all were well, but nothing was signed."""
+    found = late(measure, state=ENDED)
+    assert [
+        f"dead-after agrees {WHOSE}",
+        f"no-redirection disagrees {WHOSE}",
+        f"nothing-done agrees {WHOSE}",
+    ] == found
+
+
+@CLAUSES
+@pytest.mark.parametrize(
+    ("where", "word"),
+    [
+        (BACK, "disagrees"),
+        ("https://tpp.example/", "disagrees"),
+        ("https://TPP.example:8443/gone", "disagrees"),
+        ("https://www.bank.example/", "unclear"),
+        ("https://tpp.example.bank.example/", "unclear"),
+        ("http://[", "unclear"),
+        ("tpp-app:home", "unclear"),
+        ("", "unclear"),
+    ],
+)
+def test_only_the_way_back_is_forbidden(measure, where, word):
+    """Nobody knows whose another host is: the target may have a page there."""
+    found = late(measure, ending=DISCONNECTED, state=ENDED, redirected=where)
+    assert f"no-redirection {word} {WHOSE}" in found
+
+
+def test_an_address_without_a_host_is_known_by_itself():
+    """An app of the third party's, or no address at all."""
+    app = {"arguments": {"successfulReportUrl": "tpp-app:home"}}
+    for redirected, word in (("tpp-app:home", "disagrees"), ("other-app:home", "unclear")):
+        found = late("idle", ending=DISCONNECTED, state=ENDED, redirected=redirected, **app)
+        assert f"no-redirection {word} {WHOSE}" in found
+
+
+@CLAUSES
+def test_without_a_redirection_that_was_seen_none_is_missed(measure):
+    """Who is never sent anywhere, is not sent anywhere now."""
+    quick = story("P1", redirected=None)
+    found = late(measure, quick=quick, ending=DISCONNECTED, state=ENDED)
+    assert f"no-redirection unclear {WHOSE}" in found
+
+
+@CLAUSES
+def test_what_was_not_signed_is_carried_out(measure):
+    """Disconnected, and done all the same."""
+    assert f"nothing-done disagrees {WHOSE}" in late(measure, ending=DISCONNECTED)
+    assert f"nothing-done disagrees {WHOSE}" in late(
+        measure, effects("P1", "P2"), ending=DISCONNECTED, state=ENDED
+    )
+
+
+@CLAUSES
+def test_who_is_sent_back_for_what_was_carried_out(measure):
+    """Then that it was carried out is what is wrong, and nothing besides."""
+    found = late(measure, ending=DISCONNECTED, redirected=BACK)
+    assert [f"nothing-done disagrees {WHOSE}"] == found
+
+
+@CLAUSES
+@pytest.mark.parametrize(
+    "seen",
+    [
+        {"ending": STOPPED},
+        {"ending": DISCONNECTED, "made": (Accepted(items=(Item(key="P2"),)), 201)},
+    ],
+    ids=["who knows if it was signed", "who knows if it was open"],
+)
+def test_what_may_have_been_done_otherwise(measure, seen):
+    """The way stopped somewhere, or nobody knows where the request stood before."""
+    assert f"nothing-done unclear {WHOSE}" in late(measure, **seen)
+
+
+@CLAUSES
+def test_nobody_could_sign_at_all(measure):
+    """Where everybody is disconnected, being disconnected is no merit."""
+    quick = story("P1", DISCONNECTED, ENDED)
+    assert {"unclear"} == {
+        one.split()[1] for one in late(measure, quick=quick, ending=DISCONNECTED, state=ENDED)
+    }
+
+
+@CLAUSES
+@pytest.mark.parametrize("came", [LOST, UNKNOWN, (Accepted(items=(Item(key="P2"),)), 200)])
+def test_nobody_looked(measure, came):
+    """What became of it is not known, so only where the browser went is."""
+    found = late(measure, ending=DISCONNECTED, looked=came)
+    assert ["no-redirection agrees", "nothing-done unclear"] == [
+        " ".join(one.split()[:2]) for one in found
+    ]
+    assert [] == late(measure, looked=came)
+
+
+@CLAUSES
+@pytest.mark.parametrize("state", [OPEN, REJECTED])
+def test_a_confirmation_that_may_have_been_taken(measure, state):
+    """Still open, it may be carried out yet; rejected, it may have been signed before."""
+    found = late(measure, state=state)
+    assert f"dead-after unclear {WHOSE}" == found[0]
+    rest = ["no-redirection disagrees", "nothing-done agrees"] if state is REJECTED else []
+    assert rest == [" ".join(one.split()[:2]) for one in found[1:]]
+
+
+def deferred(day, looked, state=OPEN):
+    """Write down that somebody was too late to sign what is put off to a day."""
+    due = {"mode": "deferred", "date": day}
+    made, way_, _ = way(0, 0, MORE, ending=DISCONNECTED, arguments=due)
+    return made, way_, read(shown("P2", state), key="P2", at=looked)
+
+
+@pytest.mark.parametrize(
+    ("day", "looked", "state", "word"),
+    [
+        ("2026-09-19", AT, OPEN, "unclear"),
+        ("2026-09-16", AT, OPEN, "unclear"),
+        ("2026-09-15", AT, OPEN, "agrees"),
+        ("soon", LATER, OPEN, "unclear"),
+        ("2026-09-19", LATER, OPEN, "agrees"),
+        ("2026-09-19", AT, ENDED, "agrees"),
+        ("2026-09-19", LATER, DONE, "disagrees"),
+    ],
+)
+def test_what_is_put_off_is_looked_at_on_its_day(day, looked, state, word):
+    """Before that nothing could be seen of it, unless it has ended for good."""
+    found = idle(*QUICK, *deferred(day, looked, state))
+    assert word == next(one.split()[1] for one in found if one.startswith("nothing-done"))
+
+
+def test_what_is_put_off_and_shown_nowhere():
+    """The world knows nothing of it yet, and nobody knows when it was asked."""
+    due = {"mode": "deferred", "date": "2026-09-19"}
+    nameless = (Accepted(items=(Item(key="P2"),)), 201)
+    made, gone, _ = way(0, 0, MORE, ending=DISCONNECTED, made=nameless, arguments=due)
+    found = idle(*QUICK, made, gone, effects("P1"))
+    assert "nothing-done unclear" in " ".join(found)
+
+
+# -- what is not judged -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        {"step": {"code": Code.WRONG}},
+        {"step": {"by": "other"}},
+        {"step": {"decision": Decision.REFUSE}},
+        {"step": {"spoof": "https://evil.example/"}},
+        {"status": 503},
+        {"screens": ()},
+        {"screens": ("login", "password", *ALL)},
+        {"made": shown("P2", DONE)},
+    ],
+    ids=["wrong code", "another", "refused", "spoofed", "failed", "no screens", "again", "done"],
+)
+@pytest.mark.parametrize("ending", [CONFIRMED, DISCONNECTED])
+def test_what_may_have_another_reason_is_not_judged(seen, ending):
+    """Who types in a wrong code, logs in twice, or meets a failing target, shows nothing."""
+    for measure in TOO_LATE:
+        assert [] == late(measure, ending=ending, **seen)
+    assert [] == idle(*QUICK, *way(0, 0, LESS, ending=ending, **seen))
+
+
+@pytest.mark.parametrize(
+    "meanwhile",
+    [
+        cancel(key="P2"),
+        withdrawn(key="P2"),
+        modify(shown("P2"), key="P2", amount="1.00"),
+        sign(key="P2"),
+    ],
+)
+def test_what_was_touched_otherwise_is_not_judged(meanwhile):
+    """Cancelled, changed or signed once more, it may stand where it stands for that."""
+    assert [] == late("idle", meanwhile)
+
+
+def test_a_signature_at_one_moment_says_nothing_of_time():
+    """There were no screens, or nobody saw them."""
+    control = sign(key="P2", screens=(), moments=(AT,))
+    assert [] == idle(*QUICK, make(shown("P2"), key="P2"), control, read(key="P2"))
+    assert [] == idle(*QUICK, *way(0))
+
+
+def test_a_request_of_nobody_knows_whom_is_not_judged():
+    """It was never made in this history, or two have one key."""
+    assert [] == idle(sign(key="P7", moments=minutes(0, MORE)))
+    assert [] == idle(*QUICK, make(key="P2"), *way(0, 0, MORE))
+
+
+def test_nothing_came_of_anything():
+    """Where nothing is answered there is nothing to say."""
+    assert [] == idle(make(LOST), read(LOST), sign(moments=minutes(0, MORE)))
+
+
+# -- a contract with one limit ------------------------------------------------------------
+
+
+def without(clause):
+    """Return the contract without one of its clauses."""
+    return replace(PIS, clauses=tuple(one for one in PIS.clauses if one.id != clause))
+
+
+def test_a_limit_on_the_whole_alone():
+    """Nothing is known of idleness, so one long pause may be judged, and is waited."""
+    rule, p = ruled("redirect.overall", contract=without("redirect.idle"))
+    quick, dead = QUICK, way(0, 0, 20, ending=DISCONNECTED, state=ENDED)
+    assert ["alive-before"] == [one.facet for one in rule.check(p, history(payer(), *quick, *dead))]
+    bank = Signing()
+    bank.play(rule.probe(p, "patience"))
+    assert [timedelta(minutes=29, seconds=59.5)] == list(bank.ways()[1].linger)
+
+
+def test_a_request_that_brings_nobody_back():
+    """Where no address is named, nobody can be sent there."""
+    operations = dict(PIS.operations)
+    operations["create-payment"] = replace(operations["create-payment"], returns=None)
+    rule, p = ruled("redirect.idle", contract=replace(PIS, operations=operations))
+    assert "no-redirection" not in [one.id for one in rule.facets(p)]
+    dead = way(0, 0, MORE, ending=DISCONNECTED, state=ENDED)
+    found = [one.facet for one in rule.check(p, history(payer(), *QUICK, *dead))]
+    assert ["dead-after", "nothing-done"] == found
+
+
+# -- the probe ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("clause", ["redirect.idle", "redirect.overall"])
+def test_the_price(clause):
+    """What the plan says is what it costs."""
+    rule, p = ruled(clause)
+    (scenario,) = {one.scenario for one in rule.facets(p)}
+    assert rule.price(p, scenario) == Signing().play(rule.probe(p, scenario))
+
+
+def test_without_days_or_reading_it_costs_less():
+    """What is not there is neither made nor looked at."""
+    rule, p = ruled("redirect.overall")
+    create = replace(p.life.create, due=None)
+    for life in (replace(p.life, create=create), replace(p.life, read=None)):
+        bare = replace(p, life=life)
+        assert rule.price(bare, "patience") == Signing().play(rule.probe(bare, "patience"))
+
+
+def test_what_is_waited():
+    """Half a second is kept to the limit on both sides, and nobody is idle for long meanwhile."""
+    rule, p = ruled("redirect.overall")
+    bank = Signing()
+    bank.play(rule.probe(p, "patience"))
+    quick, less, more, day = [one.linger for one in bank.ways()]
+    assert () == quick
+    assert timedelta(minutes=29, seconds=59.5) == sum(less, timedelta(0))
+    assert timedelta(minutes=30, seconds=0.5) == sum(more, timedelta(0))
+    assert day == more
+    assert max(more) < timedelta(minutes=4)
+    # No look falls upon the edge.
+    assert sum(more[:-1], timedelta(0)) < timedelta(minutes=29)
+    moved = [one.to for one in bank.steps if isinstance(one, Advance)]
+    assert [timedelta(days=4)] == [one - AT.replace(hour=12) for one in moved]
+
+
+def test_what_is_waited_idly():
+    """Once at the decision, and once before every screen."""
+    rule, p = ruled("redirect.idle")
+    bank = Signing()
+    bank.play(rule.probe(p, "patience"))
+    spans = [(one.pace, sum(one.linger, timedelta(0))) for one in bank.ways()]
+    none, half = timedelta(0), timedelta(seconds=0.5)
+    four = timedelta(minutes=4)
+    assert [
+        (none, none),
+        (none, four - half),
+        (timedelta(minutes=3), none),
+        (none, four + half),
+        (none, four + half),
+    ] == spans
+
+
+def test_no_two_requests_are_about_the_same():
+    """A repeat of one that was carried out might be rejected for being one."""
+    for clause in ("redirect.idle", "redirect.overall"):
+        rule, p = ruled(clause)
+        bank = Signing()
+        bank.play(rule.probe(p, "patience"))
+        about = [one["debtorAccount"] for one in bank.asked.values()]
+        assert len(set(about)) == len(about)
+
+
+def test_a_target_that_lets_everybody_sign_is_found_out():
+    """The probe's own history, of a bank that knows no time."""
+    rule, p = ruled("redirect.idle")
+    bank = Signing()
+    bank.play(rule.probe(p, "patience"))
+    said = {(one.facet, one.agreement.value) for one in rule.check(p, history(*bank.events))}
+    assert {
+        ("alive-before", "agrees"),
+        ("activity-renews", "agrees"),
+        ("dead-after", "disagrees"),
+    } == said
+
+
+def test_a_page_is_what_the_builders_say():
+    """The last page of a way has the status that it is given."""
+    assert 410 == page(410).status
