@@ -43,6 +43,7 @@ WALLS = {
     "waitress": {"sandbox"},
     "_pytest": {"prepare"},
     "random": {"sandbox"},
+    "playwright": {"run"},
 }
 
 

@@ -57,7 +57,7 @@ def test_the_price_is_that_of_the_trials_not_of_their_facets():
     """Facets that share a trial pay once."""
     found = planned()
 
-    assert 487 == found.calls == sum(trial.calls for trial in found.trials)
+    assert 488 == found.calls == sum(trial.calls for trial in found.trials)
     assert found.calls < sum(item.calls for item in found.items)
     assert [7, 7] == [
         fates(found)[f"batch-quota/balances-{word}"].calls for word in ("served", "refused")

@@ -14,7 +14,7 @@ from assay.target.profile import Transport
 def test_the_shipped_run() -> None:
     """With nothing typed, the shipped contract is planned on the embedded sandbox."""
     prepared = prepare()
-    assert (["aisp"], "sandbox") == (
+    assert (["aisp", "pis"], "sandbox") == (
         [one.contract.id for one in prepared.bound],
         prepared.profile.name,
     )

@@ -1,10 +1,10 @@
 """Requests that are bent in one way, each judged beside its control.
 
 For rules that say how a request must not be made. One that is refused at once was not
-accepted, and neither was one that is shown as rejected later. One that is accepted, and
-not shown as rejected by the end of the history, was: what does not meet the contract is
-not to be taken in the first place, so nobody needs to sign it to find out, and nobody
-should. A refusal counts only beside a control: the same request without the deviation,
+accepted, and neither was one that is shown as rejected later, before anybody has signed
+or ended it. One that is accepted, and not shown as rejected by the end of the history,
+was: what does not meet the contract is not to be taken in the first place, so nobody
+needs to sign it to find out, and nobody should. A refusal counts only beside a control: the same request without the deviation,
 made for the same customer, which was accepted. An answer that never came, a failing
 target, and a state that the profile does not know decide nothing.
 """
@@ -55,6 +55,9 @@ def judge(facet: str, request: Request, beside: Request | None, why: str) -> Evi
             seen += "; where it stands now is no word that the profile knows"
     elif beside is None:
         return None
+    elif made.accepted and _touched(request):
+        agreement = UNCLEAR
+        seen += "; it may have been rejected for what became of it since"
     elif made.accepted or (made.refused and made.wire.status != UNAUTHENTICATED):
         agreement = AGREES
     else:
@@ -68,6 +71,11 @@ def judge(facet: str, request: Request, beside: Request | None, why: str) -> Evi
         exchanges=tuple(sorted(numbers)),
         deviation=made.call.deviation,
     )
+
+
+def _touched(request: Request) -> bool:
+    """Whether somebody signed, changed or ended a request, which may have got it rejected."""
+    return bool(request.signings or request.changes or request.ends or request.withdrawn)
 
 
 def _unknown(request: Request) -> bool:

@@ -155,7 +155,7 @@ def _offered(p: Params, one: Signing) -> Iterator[Evidence]:
         one.evidence(
             f"{subject.segment if subject else ''}-offered",
             agreement,
-            f"nothing but {', '.join(allowed)} is offered",
+            f"that nothing but {', '.join(allowed)} is offered",
         ),
         seen=f"it offers {', '.join(event.offered) or 'nothing'}{hint}",
     )

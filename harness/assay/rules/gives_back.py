@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-from assay.history import Exchange, History
+from assay.history import Exchange, History, State
 from assay.model import Capability, Clause, Contract, Json, Party
 from assay.rules import making, params, requests, script
 from assay.rules.folds import AGREES, DISAGREES, UNCLEAR
@@ -85,6 +85,8 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
 def _judge(
     p: Params, request: requests.Request, exchange: Exchange, shown: Mapping[str, Json]
 ) -> Iterator[Evidence]:
+    if exchange.item is not None and exchange.item.state is State.REJECTED:
+        return  # what became nothing need not be remembered as it was
     for field in p.fields:
         if field not in shown or field not in request.arguments:
             continue

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
 
 from assay.history import Exchange, History, State, Subject
-from assay.model import Capability, Clause, Contract, Json, Party
+from assay.model import Capability, Clause, Contract, Party
 from assay.rules import making, params, requests, trail
 from assay.rules.changes import Change, Phase, asked
 from assay.rules.folds import AGREES, DISAGREES, UNCLEAR, describe
@@ -72,8 +71,12 @@ def facets(p: Params) -> tuple[Facet, ...]:
     if p.life.change is None:
         return ()
     sign, day = needs(Capability.SCA), needs(Capability.SCA, Capability.CLOCK)
-    out = [_facet(p, f"{one}-accepted", f"{one} requests can be changed", one) for one in p.only]
-    out.append(_facet(p, PERSISTS, "what was accepted as a change is read back", p.only[0]))
+    out: list[Facet] = []
+    for one in p.only:
+        asks = f"{one} requests can be changed"
+        out.append(_facet(p, f"{one}-accepted", asks, f"only-{one}", mode=one))
+    asks = "what was accepted as a change is read back"
+    out.append(_facet(p, PERSISTS, asks, f"only-{p.only[0]}"))
     for one in p.closed:
         asks = f"{one} requests cannot be changed"
         out.append(_facet(p, f"{one}-refused", asks, f"never-{one}", mode=one))
@@ -97,7 +100,7 @@ def _facet(
     more: frozenset[Capability] = frozenset(),
 ) -> Facet:
     create, change = p.life.create.id, p.life.change.id if p.life.change else ""
-    modes = dict.fromkeys([scenario if scenario in p.only else p.only[0], mode])
+    modes = dict.fromkeys([mode] if mode in p.only else [p.only[0], mode])
     approval = (Want(operation=create, feature="approval"),) if more else ()
     one = (p.plain,) if scenario == "done" or scenario.startswith("never-") else p.fields
     return Facet(
@@ -155,7 +158,7 @@ def probe(p: Params, scenario: str) -> Script:
         yield from _change(p, psu, control, (p.plain,))
         yield from _change(p, psu, made, (p.plain,), deviation=f"it is {mode}")
     else:
-        made = yield from _made(p, psu, scenario)
+        made = yield from _made(p, psu, scenario.removeprefix("only-"))
         for name in p.fields:
             yield from _change(p, psu, made, (name,), days=making.AHEAD + 1)
             yield from making.read(p.life, made)
@@ -193,9 +196,9 @@ def _change(
     deviation: str = "",
 ) -> Part[None]:
     """Ask to change one argument after the other: to another day, or the profile's value."""
-    day = (making.today(p.life, psu) + timedelta(days=days)).isoformat()
+    due = making.request(p.life, psu, p.only[0], ahead=days).arguments
     for name in names:
-        moved: dict[str, Json] = {p.day: day} if p.day and name == p.day else {}
+        moved = {name: due[name]} if name and name == p.day else {}
         call = making.about(p.life.change, made, **moved)
         if call is not None and name is not None:
             varied = () if moved else (name,)

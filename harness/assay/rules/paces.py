@@ -58,6 +58,9 @@ class Way:
     last: timedelta
     since: timedelta
 
+    def __str__(self) -> str:
+        return f"{_told(self.total)} in all, the last {_told(self.last)} idle"
+
     def within(self, limits: Limits, measure: str) -> bool:
         """Whether it surely stayed within a limit, if there is such a one."""
         took = self.longest if measure == IDLE else self.total
@@ -87,3 +90,9 @@ def ways(life: Life, history: History) -> Iterator[Way]:
                 last=gaps[-1],
                 since=moments[-2] - moments[0],
             )
+
+
+def _told(span: timedelta) -> str:
+    """Tell a span in minutes and seconds."""
+    minutes, seconds = divmod(span.total_seconds(), 60)
+    return f"{minutes:.0f}:{seconds:04.1f}"

@@ -170,7 +170,7 @@ def _in_time(p: Params, one: Way, control: Way | None, held: timedelta) -> Itera
     # That a short pause was survived, or not for whatever reason, says little.
     if agreement is DISAGREES or renewing or took >= p.limits.limit * NEAR:
         beside = control.signing.request.numbers if control and control is not one else ()
-        yield one.signing.evidence(facet, agreement, _EXPECTED[facet], *beside)
+        yield _evidence(one, facet, agreement, beside)
 
 
 def _early(p: Params, one: Way) -> bool:
@@ -191,32 +191,36 @@ def _renewed(one: Way, held: timedelta, p: Params) -> bool:
 
 def _late(p: Params, one: Way, control: Way | None) -> Iterator[Evidence]:
     """Judge one who was too slow."""
-    event, fate = one.signing.event, one.signing
+    fate = one.signing
     beside = control.signing.request.numbers if control else ()
     if fate.confirmed and fate.done:
-        yield fate.evidence(DEAD, DISAGREES, _EXPECTED[DEAD], *beside)
+        yield _evidence(one, DEAD, DISAGREES, beside)
         return
     if not one.within(p.limits, _other(p)):
         return  # it may have been for the other reason
     ended = not fate.confirmed or fate.over
     if fate.undone:
         signed = fate.confirmed and fate.request.state is not State.ENDED
-        agreement = AGREES if control and not signed else UNCLEAR
-        yield fate.evidence(DEAD, agreement, _EXPECTED[DEAD], *beside)
+        yield _evidence(one, DEAD, AGREES if control and not signed else UNCLEAR, beside)
     if ended and not fate.done and p.life.create.returns:
-        agreement = _sent(p, fate.request, event.redirected, control)
-        yield fate.evidence(NOWHERE, agreement, _EXPECTED[NOWHERE], *beside)
+        yield _evidence(one, NOWHERE, _sent(p, fate, control), beside)
     if ended:
-        agreement = _moved(p, fate, control)
-        yield fate.evidence(NOTHING, agreement, _EXPECTED[NOTHING], *beside)
+        yield _evidence(one, NOTHING, _moved(p, fate, control), beside)
 
 
-def _sent(p: Params, request: Request, redirected: str | None, control: Way | None) -> Agreement:
+def _evidence(one: Way, facet: str, agreement: Agreement, beside: tuple[int, ...]) -> Evidence:
+    """Say what was seen, and after what time."""
+    found = one.signing.evidence(facet, agreement, _EXPECTED[facet], *beside)
+    return replace(found, seen=f"after {one}, {found.seen}")
+
+
+def _sent(p: Params, fate: Signing, control: Way | None) -> Agreement:
     """Judge where somebody was sent who was disconnected: anywhere but back."""
+    redirected = fate.event.redirected
     if redirected is None:
         # Another was seen to be sent somewhere: a redirection would have shown.
         return AGREES if control and control.signing.event.redirected else UNCLEAR
-    back = str(request.arguments.get(p.life.create.returns or ""))
+    back = str(fate.request.arguments.get(p.life.create.returns or ""))
     return DISAGREES if same(back, redirected) or same_host(back, redirected) else UNCLEAR
 
 

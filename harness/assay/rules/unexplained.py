@@ -29,26 +29,34 @@ UNDONE = frozenset({Fate.OPEN, Fate.ENDED})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanations:
-    """What may explain a rejection: `perhaps` has the first number at which it came up."""
+    """What may explain a rejection, with the number at which it first came up.
+
+    `perhaps` has what may have been carried out, by what was sent and the day, `loose` the
+    customers of whom something was that nobody knows, and `alike` what was accepted.
+    """
 
     compared: Compared
     perhaps: Mapping[tuple[Likeness, _Day], int]
+    loose: Mapping[str, int]
     alike: Mapping[Likeness, Request]
 
     @staticmethod
     def of(compared: Compared) -> Explanations:
         """Gather them from a history."""
         perhaps: dict[tuple[Likeness, _Day], int] = {}
+        loose: dict[str, int] = {}
         alike: dict[Likeness, Request] = {}
         for one in compared.book.requests:
-            signed = trail.signature(one)
+            number = (trail.signature(one) or one.made).n
+            if not likeness.unchanged(one):
+                name = one.made.call.subject
+                loose[name] = min(one.made.n, loose.get(name, one.made.n))
             for day in _days(compared, one):
                 key = _sent(compared, one), day
-                number = signed.n if signed else one.made.n
                 perhaps[key] = min(number, perhaps.get(key, number))
             if _accepted(compared, one):
                 alike.setdefault(likeness.sort(compared.life, one), one)
-        return Explanations(compared=compared, perhaps=perhaps, alike=alike)
+        return Explanations(compared=compared, perhaps=perhaps, loose=loose, alike=alike)
 
     def control(self, request: Request) -> Request | None:
         """Return one that is like it in all that matters, and was not rejected."""
@@ -75,8 +83,8 @@ class Explanations:
     def _repeats(self, request: Request, n: int) -> bool:
         zone, key = self.compared.life.contract.zone, _sent(self.compared, request)
         days: set[_Day] = {day for one in moments(request) for day in dates(one, zone)}
-        never = n + 1
-        return any(self.perhaps.get((key, day), never) < n for day in (*days, None))
+        found = [self.perhaps.get((key, day), n) for day in (*days, None)]
+        return min(*found, self.loose.get(request.made.call.subject, n)) < n
 
     def _unlike(self, request: Request, control: Request) -> bool:
         mine, its = trail.signature(request), trail.signature(control)
@@ -101,8 +109,7 @@ def _sent(compared: Compared, request: Request) -> Likeness:
 def _days(compared: Compared, request: Request) -> Iterator[_Day]:
     """Yield the days on which a request may have been carried out."""
     signed = trail.signature(request) is not None
-    lost = not likeness.unchanged(request) or request.fate is Fate.UNKNOWN
-    if lost or (signed and request.fate is Fate.OPEN):
+    if request.fate is Fate.UNKNOWN or (signed and request.fate is Fate.OPEN):
         yield None
     elif request.done:
         zone = compared.life.contract.zone

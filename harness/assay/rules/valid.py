@@ -7,10 +7,11 @@ does not tell makes a call doubtful, and a doubtful call convicts nobody.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import cast
 
 from assay.history import Exchange, State, Subject
-from assay.model import Clause, Operation
+from assay.model import Clause, Json, Operation
 from assay.rules import params
 from assay.rules.requests import Book, Life, Request
 
@@ -24,7 +25,8 @@ def valid(life: Life, operation: Operation, exchange: Exchange, book: Book) -> b
     `book` has taken the history in up to this exchange, and may have this one, too.
     """
     if operation.makes:
-        return _made(life, exchange, book.subjects.get(exchange.call.subject))
+        made = _made(life, exchange, book.subjects.get(exchange.call.subject))
+        return made and not _decided(life, exchange) and not _repeats(life, exchange, book)
     key = str(exchange.call.arguments.get(operation.about or ""))
     request = book.known(key)
     if request is None or request.made.call.by != exchange.call.by:
@@ -53,6 +55,41 @@ def _made(life: Life, exchange: Exchange, subject: Subject | None) -> bool:
         for one in _clauses(life, "segments")
     )
     return whole and fixed and served and call.mode == life.mode and _owned(life, exchange, subject)
+
+
+def _decided(life: Life, exchange: Exchange) -> bool:
+    """Whether a value stands in it for which some rule may reject a request."""
+    sent = exchange.call.arguments
+    for clause in _clauses(life, "decision"):
+        for leaf in _leaves(clause.params["when"]):
+            value = sent.get(str(leaf.get("field")))
+            if ("is" in leaf and value == leaf["is"]) or ("above" in leaf and value is not None):
+                return True
+    return False
+
+
+def _leaves(condition: Json) -> Iterator[Mapping[str, Json]]:
+    """Return the atoms of a condition, whatever joins them."""
+    node = cast("Mapping[str, Json]", condition)
+    below = [*cast("list[Json]", node.get("all", [])), *cast("list[Json]", node.get("any", []))]
+    below += [node["not"]] if "not" in node else []
+    if not below:
+        yield node
+    for one in below:
+        yield from _leaves(one)
+
+
+def _repeats(life: Life, exchange: Exchange, book: Book) -> bool:
+    """Whether the like of it may have been carried out already, where that matters."""
+    if not any(_clauses(life, "duplicate")):
+        return False
+    call = exchange.call
+    return any(
+        one.made.call.arguments == call.arguments
+        and one.made.call.mode == call.mode
+        and (one.done or one.signings)
+        for one in book.requests
+    )
 
 
 def _owned(life: Life, exchange: Exchange, subject: Subject | None) -> bool:

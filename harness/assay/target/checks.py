@@ -85,8 +85,10 @@ def _sca(raw: _Raw) -> Iterator[Finding]:
     if kind == ScaKind.MANUAL.value and "callback" not in sca:
         hint = "for example callback: http://127.0.0.1:8765"
         yield at, "nothing says where a person's browser comes back to", hint
-    if "callback" in sca and int(sca["callback"].rpartition(":")[2]) not in range(1, 65536):
-        yield ("sca", "callback"), f"there is no such port, in {found(sca['callback'])}", ""
+    port = sca.get("callback", ":1").strip().rpartition(":")[2]
+    if len(port) > len("65535") or int(port) not in range(1, 65536):
+        hint = "a port is a number from 1 to 65535"
+        yield ("sca", "callback"), f"there is no such port, in {found(sca['callback'])}", hint
     shown = kind in {ScaKind.BROWSER.value, ScaKind.MANUAL.value}
     if shown and raw["transport"] == Transport.EMBEDDED.value:
         hint = "transport: http, with the base_url that `assay serve` prints"

@@ -433,10 +433,16 @@ class NightsWithoutLimit(Laboratory):
 
 
 class NightsOfForty(Laboratory):
-    """The night has its limit one millilitre below."""
+    """The night has its limit one millilitre below: that breaks all that is said of 40."""
 
     largest_night = 39
-    breaks = ("turned-down/millilitres-at-40",)
+    breaks = (
+        "turned-down/panel-not-GENOME",
+        "turned-down/panel-not-GENOME-other",
+        "turned-down/factor-card",
+        "turned-down/physician-just-over-48h",
+        "turned-down/physician-long",
+    )
 
 
 class DaysWithALimit(Laboratory):
@@ -466,11 +472,16 @@ class OnFileForJust48Hours(Laboratory):
         return since is not None and now - since >= self.on_file
 
 
-class OnFileForTwoDaysAtAll(Laboratory):
-    """Three days are asked for instead of two."""
+class OnFileForThreeDays(Laboratory):
+    """Three days are asked for: that breaks all that is said of just over two."""
 
     on_file = timedelta(hours=72)
-    breaks = ("turned-down/physician-just-over-48h",)
+    breaks = (
+        "turned-down/physician-just-over-48h",
+        "turned-down/shift-not-NIGHT",
+        "turned-down/shift-not-NIGHT-other",
+        "turned-down/millilitres-just-below-40",
+    )
 
 
 class OnFileWithAnybody(Laboratory):
@@ -541,6 +552,8 @@ class HoursOfTheWorld(Laboratory):
 class TurnedDownAtOnce(Laboratory):
     """A night order that is too large need not be approved first."""
 
+    leaves_open = NIGHT
+
     def placed(self, slip, world):
         if self.too_large(slip):
             slip.stage = TURNED_DOWN
@@ -548,6 +561,8 @@ class TurnedDownAtOnce(Laboratory):
 
 class RefusedAtOnce(Laboratory):
     """It is not even accepted."""
+
+    leaves_open = NIGHT
 
     def accepts(self, wanted):
         night = wanted["shift"] == "NIGHT"

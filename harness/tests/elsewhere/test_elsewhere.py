@@ -127,8 +127,13 @@ def test_a_fault_is_found_by_what_it_breaks_and_by_nothing_else(fault):
 
 @pytest.mark.parametrize("reading", READINGS, ids=lambda one: one.__name__)
 def test_what_the_guide_leaves_open_is_right_either_way(reading):
-    """Nothing turns red, and nothing more stays open."""
-    assert of(asked(), Standing.CONFORMS) == of(asked(reading), Standing.CONFORMS)
+    """Nothing turns red, and nothing more stays open, but for what was decided too early to tell."""
+    result = asked(reading)
+
+    assert set() == of(result, Standing.VIOLATES)
+    assert of(asked(), Standing.CONFORMS) <= of(result, Standing.CONFORMS) | set(
+        getattr(reading, "leaves_open", ())
+    )
 
 
 def test_the_guide_says_what_the_contract_cites():

@@ -14,7 +14,7 @@ import pytest
 
 from assay.parse import parse_contract
 from assay.sandbox.app import make_app
-from assay.sandbox.mutants import MUTANTS, NEUTRAL
+from assay.sandbox.mutants import MUTANTS, NEUTRAL, PIS_MUTANTS, PIS_NEUTRAL
 from assay.sandbox.policies import SOUND
 from assay.sandbox.serve import listen
 
@@ -64,7 +64,7 @@ def installed(clone):
 
 def test_the_first_command_does_the_main_job(installed, clone):
     """One command makes the environment and runs the main job."""
-    assert "The gateway keeps all 102 obligations." in installed.stdout
+    assert "The gateway keeps all 222 obligations." in installed.stdout
     assert list((clone / "reports" / "local").glob("*/report.html"))
 
 
@@ -146,6 +146,7 @@ def test_what_it_looks_like_is_what_it_looks_like(installed, clone):
 def test_the_figures_are_those_of_the_proof():
     """The README counts the mutants and neutral variants that there are."""
     assert (
-        f"against {len(MUTANTS)} banks with one fault each and\n  {len(NEUTRAL)} that only look"
+        f"against {len(MUTANTS) + len(PIS_MUTANTS)} banks with one fault each and\n"
+        f"  {len(NEUTRAL) + len(PIS_NEUTRAL)} that only look"
         in README
     )

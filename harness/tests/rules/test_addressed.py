@@ -116,8 +116,18 @@ def test_no_answer_tells_nothing(came):
         [by("other", read(key=MINE))],
         [replace(read(key=MINE), call=replace(read(key=MINE).call, credentials=True))],
         [modify(key=MINE)],
+        [read(key=MINE, mode="another")],
     ],
-    ids=["none", "refused", "lost", "another key", "another caller", "bent", "another operation"],
+    ids=[
+        "none",
+        "refused",
+        "lost",
+        "another key",
+        "another caller",
+        "bent",
+        "another operation",
+        "another mode",
+    ],
 )
 def test_who_refuses_everything_does_not_pass(control):
     """A refusal counts beside an answer to the same call about the request itself."""
@@ -249,7 +259,8 @@ def test_what_happens_to_another_request_does_not_matter():
 
 def test_keys_may_be_given_out_by_each_provider_anew():
     """Then both are makers of it, and nobody is a stranger."""
-    assert [] == says(make(shown(MINE), provider="other"), foreign(shown(MINE)))
+    theirs = make(shown(MINE), provider="other")
+    assert [] == says(theirs, foreign(shown(MINE)), read(key=MINE))
 
 
 def test_what_was_not_made_here_is_nobodys():

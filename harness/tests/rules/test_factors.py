@@ -76,12 +76,21 @@ def test_what_nobody_saw_is_not_judged(seen):
     assert not [one for one in found if "offered" in one]
 
 
-def test_what_is_offered_is_told():
-    """The evidence names the words, and those that the profile does not spell."""
+@pytest.mark.parametrize(
+    ("offered", "told"),
+    [
+        (("sms", "APP"), "it offers sms, APP (APP: not spelt by the profile)"),
+        (("sms", "APP", "email"), "it offers sms, APP, email"),
+        (("sms",), "it offers sms"),
+        ((), "it offers nothing"),
+    ],
+)
+def test_what_is_offered_is_told(offered, told):
+    """The evidence names the words, and those that decide nothing since nobody spelt them."""
     rule, p = ruled("sca.factors")
-    events = history(payer(segment="PART"), *story("P1", offered=("sms", "APP"), unspelt=("APP",)))
-    seen = next(one.seen for one in rule.check(p, events) if one.facet == "PART-offered")
-    assert "it offers sms, APP (APP: not spelt by the profile)" == seen
+    way = story("P1", offered=offered, unspelt=("APP",))
+    found = rule.check(p, history(payer(segment="PART"), *way))
+    assert told == next(one.seen for one in found if one.facet == "PART-offered")
 
 
 # -- what is asked for ----------------------------------------------------------------
@@ -94,8 +103,9 @@ def test_password_and_code_are_asked_for():
 
 def test_the_password_alone():
     """Carried out, though nothing else was shown."""
-    way = story("P1", screens=ONLY_PASSWORD, offered=None)
-    assert ["password-alone disagrees 1,2,3"] == says(*way)
+    for coded in (True, False):
+        way = story("P1", screens=ONLY_PASSWORD, offered=None, coded=coded)
+        assert ["password-alone disagrees 1,2,3"] == says(*way)
 
 
 def test_a_factor_is_chosen_and_its_code_never_asked_for():
@@ -223,11 +233,22 @@ def test_what_may_have_been_taken_or_not(way):
         (),
         story("P1", DISCONNECTED, ENDED),
         story("P1", CONFIRMED, REJECTED),
+        story("P1", DISCONNECTED, DONE),
+        story("P1", step={"spoof": "https://evil.example/"}),
         story("P1", screens=NO_CODE),
         story("P1", step={"factor": "cap"}),
         (payer("other"), *story("P1", by="other")),
     ],
-    ids=["none", "not let in", "rejected", "no code", "another factor", "another customer"],
+    ids=[
+        "none",
+        "not let in",
+        "rejected",
+        "left",
+        "spoofed",
+        "no code",
+        "another factor",
+        "another customer",
+    ],
 )
 def test_a_refusal_without_the_right_code_is_no_merit(control):
     """Where nobody can sign, nobody can sign with a wrong code."""

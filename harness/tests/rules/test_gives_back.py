@@ -2,7 +2,7 @@
 
 import pytest
 from building import LOST, NO
-from orders import check, make, modify, payer, read, shown
+from orders import REJECTED, check, make, modify, payer, read, shown
 
 
 def says(*events):
@@ -55,3 +55,8 @@ def test_a_change_that_was_refused_changes_nothing():
 def test_somebody_elses_request_is_unknown():
     """What was never made in this history is not judged."""
     assert [] == says(make(), read(shown("P2", amount="1.00"), key="P2"))
+
+
+def test_what_was_rejected_need_not_be_remembered():
+    """Of a request that became nothing, anything may be shown."""
+    assert [] == says(make(), read(shown(state=REJECTED, amount="0.00")))

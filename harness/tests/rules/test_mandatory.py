@@ -23,9 +23,10 @@ from orders import (
     ruled,
     shown,
     sign,
+    withdrawn,
 )
 
-from assay.history import Accepted, Arrange, Call, Exchange, Lacking, Malformed
+from assay.history import Accepted, Arrange, Call, Ending, Exchange, Lacking, Malformed
 from assay.verdict import Agreement
 
 FIELDS = ("chargeBearer", "categoryPurpose", "creditorAccount", "successfulReportUrl")
@@ -108,6 +109,27 @@ def test_rejected_later_is_refused():
 def test_rejected_later_without_a_control():
     """Later or at once: a refusal without an accepted control tells nothing."""
     assert [] == says(make(NO), bent(shown()), read(shown(state=REJECTED)))
+
+
+@pytest.mark.parametrize(
+    "touch",
+    [
+        sign(key="P2"),
+        sign(Ending.REFUSED, key="P2"),
+        sign(Ending.DISCONNECTED, key="P2"),
+        cancel(shown("P2"), key="P2"),
+        cancel(LOST, key="P2"),
+        modify(key="P2", amount="1.00"),
+        withdrawn(key="P2"),
+    ],
+    ids=range(7),
+)
+def test_rejected_for_what_became_of_it_since(touch):
+    """A bank may call a cancelled one rejected, and one that was signed may break another rule."""
+    late = read(shown("P2", REJECTED), key="P2")
+    (found,) = says(make(), bent(shown("P2"), key="P2"), touch, late)
+    assert "chargeBearer-missing unclear" == found.rpartition(" ")[0]
+    assert [] == says(make(NO), bent(shown("P2"), key="P2"), touch, late)
 
 
 @pytest.mark.parametrize("state", [OPEN, DONE, ENDED])

@@ -84,6 +84,27 @@ def test_a_request_that_may_be_refused_convicts_nobody(event, customer):
     assert [] == check("payments.create", customer, event)
 
 
+@pytest.mark.parametrize(
+    "events",
+    [
+        [make(NO, categoryPurpose="CASH")],
+        [make(), sign(), make(NO, key="P2")],
+        [make(), sign(Ending.STOPPED), make(NO, key="P2")],
+        [make(), effects("P1"), make(NO, key="P2")],
+    ],
+    ids=["may be decided", "repeat", "perhaps repeat", "repeat of what was done"],
+)
+def test_a_request_that_another_rule_may_reject_convicts_nobody(events):
+    """A bank may say no at once to what others reject once it is signed."""
+    assert "answers disagrees" not in " ".join(check("payments.create", payer(), *events))
+
+
+def test_the_like_of_what_was_never_signed_must_be_taken():
+    """Only what may have been carried out can be repeated."""
+    said = check("payments.create", payer(), make(), make(NO, key="P2"))
+    assert ["answers agrees 1", "answers disagrees 2"] == said
+
+
 def test_a_request_that_is_taken_answers_whatever_speaks_against_it():
     """Too lenient is another clause's matter; here the method answered."""
     assert ["answers agrees 1"] == check("payments.create", payer(), make(chargeBearer="SHAR"))

@@ -478,7 +478,9 @@ def test_elsewhere_is_never_reached(bank, shut_in, grounds, where):
     assert [] == other.came
 
 
-@pytest.mark.parametrize("link", ["{other}/link", "https://bank.example/", "file:///etc/hosts", "x"])
+@pytest.mark.parametrize(
+    "link", ["{other}/link", "https://bank.example/", "file:///etc/hosts", "x"]
+)
 def test_links_to_elsewhere_are_not_opened(bank, shut_in, grounds, link):
     """A link to the screens that leads off the target is not followed."""
     _, other = grounds

@@ -16,7 +16,6 @@ from assay.rules.conditions.expression import holds
 from assay.rules.conditions.table import Row, Table
 from assay.rules.rule import needs
 
-
 #: What speaks against a control: that no atom is another in it, what it takes, and that
 #: it asks for the same.
 _Cost: TypeAlias = tuple[bool, int, bool]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from assay.errors import CannotArrange
 from assay.history import Authorise, Decision, Ending, Wire
 from assay.run.sca.person import Person, legible
-from assay.run.sca.reception import Reception
+from assay.run.sca.reception import CANNOT, Came, Reception
 from assay.run.sca.signer import NOW, Wait, Walked, plain
 from assay.target.encode import Access
 
@@ -48,21 +48,24 @@ class ManualSigner:
         link = step.approval or ""
         if not link.lower().startswith(("https://", "http://")):
             raise CannotArrange("a link to the screens that a person can open")
+        confirms = step.decision is Decision.CONFIRM
         own = self.addresses.get(step.request)
         address = own or reception.address()
-        self._ask(step, access, link, address, by_itself=own is not None)
-        if not reception.expect(address, self.person):
-            # Who has refused may be left at the bank, and be there for the next one.
-            reception.absent = step.decision is Decision.CONFIRM or not reception.seen
-            self.person.tell("  nobody came back; what needs this signature stays unverified")
-            raise CannotArrange(f"a person who signs (nobody was back in {reception.wait:g} s)")
-        confirmed = step.decision is Decision.CONFIRM
-        return Walked(
-            ending=Ending.CONFIRMED if confirmed else Ending.REFUSED,
-            wire=Wire(method="SIGN", url=link),
-            moments=[wait(NOW)],
-            redirected=own if confirmed else None,
-        )
+        self._ask(step, access, link, address, by_itself=confirms and own is not None)
+        match reception.expect(address, self.person):
+            case Came.UNABLE:
+                raise CannotArrange("a person who can sign like this (it could not be done)")
+            case Came.NOBODY:
+                # Who has refused may be left at the bank, and be there for the next one.
+                reception.absent = confirms or not reception.seen
+                self.person.tell("  nobody came back; what needs this signature stays unverified")
+                raise CannotArrange(f"a person who signs (nobody was back in {reception.wait:g} s)")
+            case Came.BACK:
+                return Walked(
+                    ending=Ending.CONFIRMED if confirms else Ending.REFUSED,
+                    wire=Wire(method="SIGN", url=link),
+                    moments=[wait(NOW)],
+                )
 
     def _ask(
         self, step: Authorise, access: Access, link: str, address: str, *, by_itself: bool
@@ -72,7 +75,7 @@ class ManualSigner:
             self.person.tell(foretold(reception.trials))
         reception.asked += 1
         back = "your browser comes back by itself"
-        if not by_itself or step.decision is Decision.REFUSE:
+        if not by_itself:
             back = f"open {address} if your browser does not come back by itself"
         lines = [
             f"signature {reception.asked}: open {legible(link)}",
@@ -80,6 +83,7 @@ class ManualSigner:
             *_factor(step, access),
             f"  {DOES[step.decision]}",
             f"  {back}; the wait ends after {reception.wait:g} s",
+            f"  if it cannot be done, open {address}{CANNOT}",
         ]
         self.person.tell("\n".join(lines))
 

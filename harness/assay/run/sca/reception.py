@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import Enum
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from secrets import token_urlsafe
 from threading import Event, Thread
@@ -28,6 +30,18 @@ SILENCE = 10
 THANKS = "Thank you. You can close this window."
 NOT_AWAITED = "Nothing is waited for here, or not any more. You can close this window."
 PAGE = '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Assay</title><p>{}</p></html>\n'
+
+#: What is put after an address by who could not do as asked.
+CANNOT = "/cannot"
+
+
+class Came(Enum):
+    """Who came, of those who may."""
+
+    BACK = "the browser that was sent to sign"
+    UNABLE = "somebody who could not do as asked"
+    NOBODY = "nobody"
+
 
 #: Lets time pass until something happens, for so many seconds at most.
 Pause = Callable[[Event, float], object]
@@ -50,6 +64,7 @@ class Reception:
     pause: Pause = Event.wait
     _server: ThreadingHTTPServer | None = None
     _awaited: str = ""
+    _came: Came = Came.NOBODY
     _arrived: Event = field(default_factory=Event)
 
     def open(self) -> None:
@@ -62,7 +77,8 @@ class Reception:
         port = urlsplit(self.callback).port or 0
         self._server = ThreadingHTTPServer((LOOPBACK, port), _guest(self.come))
         self._server.daemon_threads = True
-        Thread(target=self._server.serve_forever, name="sca-callback", daemon=True).start()
+        serve = partial(self._server.serve_forever, poll_interval=0.1)
+        Thread(target=serve, name="sca-callback", daemon=True).start()
 
     def address(self) -> str:
         """Make up an address to come back to."""
@@ -70,15 +86,17 @@ class Reception:
 
     def come(self, path: str) -> bool:
         """Let in who comes to the address that is waited at, and nobody else."""
-        if not self._awaited or path != urlsplit(self._awaited).path:
+        awaited = urlsplit(self._awaited).path
+        if not awaited or path.removesuffix(CANNOT) != awaited:
             return False
+        self._came = Came.BACK if path == awaited else Came.UNABLE
         self._arrived.set()
         return True
 
-    def expect(self, address: str, person: Person) -> bool:
-        """Wait at an address; tell whether anybody came."""
+    def expect(self, address: str, person: Person) -> Came:
+        """Wait at an address, and tell who came."""
         self._arrived.clear()
-        self._awaited, left = address, self.wait
+        self._came, self._awaited, left = Came.NOBODY, address, self.wait
         try:
             while left > 0 and not self._arrived.is_set():
                 person.left(left)
@@ -87,9 +105,8 @@ class Reception:
         finally:
             self._awaited = ""
             person.left(0)
-        came = self._arrived.is_set()
-        self.seen = self.seen or came
-        return came
+        self.seen = self.seen or self._came is not Came.NOBODY
+        return self._came
 
     def close(self) -> None:
         """Listen no longer."""

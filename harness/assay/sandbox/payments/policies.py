@@ -11,7 +11,15 @@ from typing import Literal, TypeAlias
 
 from assay.sandbox.maintenance import Closed, monday_night
 from assay.sandbox.payments.book import Activity, Lapse, Payment, Step
-from assay.sandbox.payments.reading import FIELDS, Field, ReadField, Single, Way, at_most_one
+from assay.sandbox.payments.reading import (
+    FIELDS,
+    MODIFIABLE,
+    Field,
+    ReadField,
+    Single,
+    Way,
+    at_most_one,
+)
 from assay.sandbox.payments.rules import CashRule, DuplicateRule
 from assay.sandbox.payments.terms import (
     Decision,
@@ -98,6 +106,8 @@ class PaymentPolicies:
     confirmation: Callable[[bool], Answer]
     #: modify.deferred-only: may this one be modified...
     modifiable: Callable[[Payment], bool]
+    #: ...in which fields...
+    changeable: tuple[Field, ...]
     #: ...what is kept, of what was and what is asked for...
     modified: Callable[[Terms, Terms], Terms]
     #: ...and what is executed.
@@ -241,6 +251,7 @@ SOUND_PAYMENTS = PaymentPolicies(
     shown=_where_it_stands,
     confirmation=_not_offered,
     modifiable=_deferred_and_open,
+    changeable=MODIFIABLE,
     modified=_new_terms,
     executed=_terms_in_force,
     cancellable=_deferred_and_open,

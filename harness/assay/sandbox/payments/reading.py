@@ -6,7 +6,7 @@ about rights: an account that reads well may still be somebody else's.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import date
 from types import MappingProxyType
@@ -59,7 +59,7 @@ Single: TypeAlias = Callable[[object], bool]
 
 #: Stands for a member that is not there.
 ABSENT: Final = object()
-#: What a modification may name.
+#: What a modification may name at all.
 MODIFIABLE: tuple[Field, ...] = ("amount", "creditorAccount", "requestedExecutionDate", "reference")
 #: Known purposes; the document names the first.
 PURPOSES = ("CASH", "DVPM", "SALA", "SUPP")
@@ -182,12 +182,16 @@ def read_terms(content: Content, fields: Table[Field, ReadField], today: date) -
 
 
 def read_changes(
-    content: Content, terms: Terms, fields: Table[Field, ReadField], today: date
+    content: Content,
+    terms: Terms,
+    fields: Table[Field, ReadField],
+    today: date,
+    named: Collection[Field] = MODIFIABLE,
 ) -> Terms:
     """Read a modification: the terms as they are to be."""
     if not content:
         raise Unfit("body", "empty")
-    if unknown := content.keys() - set(MODIFIABLE):
+    if unknown := content.keys() - set(named):
         raise Unfit("status" if "status" in unknown else "body", "value")
     for name, value in content.items():
         text = fields[cast("Field", name)](value)

@@ -130,7 +130,8 @@ def _modify(call: PaymentCall) -> Answer:
         return _shown(call, payment, payment.terms, "modify-self")
     if not policies.modifiable(payment):
         raise _refused(desk, "state")
-    terms = read_changes(content, payment.terms, policies.fields, today(desk.world.now))
+    now = today(desk.world.now)
+    terms = read_changes(content, payment.terms, policies.fields, now, policies.changeable)
     payment.terms = policies.modified(payment.terms, terms)
     return _shown(call, payment, terms, "modify-self")
 

@@ -15,6 +15,7 @@ from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation, Re
 from assay.sandbox.payments.reading import FIELDS, Field, ReadField, Unfit
 from assay.sandbox.payments.terms import Factor, Status, Terms
 from assay.sandbox.payments.timing import Until, after_first, after_last
+from assay.sandbox.payments.urls import origin
 from assay.sandbox.policies import Policies, put
 from assay.sandbox.wire import Answer, error
 
@@ -57,6 +58,16 @@ def _stays_after_refusal(leaving: Return) -> str | None:
 
 def _no_reference(payment: Payment) -> Terms:
     return replace(payment.terms, reference=None)
+
+
+def _home_after_refusal(leaving: Return) -> str | None:
+    """Go to the third party's first page, which is not where one goes who has signed."""
+    url = leaving.terms.success_url
+    return url if leaving.decision == "confirm" else f"{origin(url)}/"
+
+
+def _cancelled_as_rejected(payment: Payment) -> Status:
+    return "rejected" if payment.status == "cancelled" else payment.status
 
 
 def _past(until: Until) -> Until:
@@ -142,6 +153,21 @@ PIS_NEUTRAL: tuple[Neutral, ...] = (
     _neutral("no-reference", "A payment is shown without its reference.", shows=_no_reference),
     _neutral("refused-stays", "Who refused stays at the bank.", returns=_stays_after_refusal),
     _neutral(
+        "refused-goes-home",
+        "Who refused is sent to the first page of the third party.",
+        returns=_home_after_refusal,
+    ),
+    _neutral(
+        "too-late-stays-open",
+        "What was not signed in time stays as it is, and cannot be signed any more.",
+        lapsed=MappingProxyType({"idle": "received", "overall": "received"}),
+    ),
+    _neutral(
+        "too-late-is-rejected",
+        "What was not signed in time counts as rejected.",
+        lapsed=MappingProxyType({"idle": "rejected", "overall": "rejected"}),
+    ),
+    _neutral(
         "timers-just-after",
         "A timer ends just after its time, not at it.",
         timers=MappingProxyType(
@@ -155,5 +181,15 @@ PIS_NEUTRAL: tuple[Neutral, ...] = (
             payment.terms.type == "deferred"
             and payment.status in ("received", "pending", "cancelled")
         ),
+    ),
+    _neutral(
+        "cancelled-is-rejected",
+        "A cancelled payment is shown as rejected.",
+        shown=_cancelled_as_rejected,
+    ),
+    _neutral(
+        "amount-modifiable",
+        "Of a deferred payment only the amount can be modified.",
+        changeable=("amount",),
     ),
 )

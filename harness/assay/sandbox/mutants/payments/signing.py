@@ -31,8 +31,14 @@ def _unsigned_up_to(cents: int) -> Callable[[Payment], bool]:
     return executable
 
 
-def _at(status: Status) -> Callable[[Payment], bool]:
-    return lambda payment: payment.status == status or _SOUND.executable(payment)
+def _at(status: Status, *types: PaymentType) -> Callable[[Payment], bool]:
+    """Execute more: payments that stand so, of these types only, if any is named."""
+
+    def executable(payment: Payment) -> bool:
+        more = payment.status == status and (not types or payment.terms.type in types)
+        return more or _SOUND.executable(payment)
+
+    return executable
 
 
 def _anybody(_own: bool) -> bool:
@@ -116,6 +122,12 @@ SIGNING_FAULTS = (
         "sca.required/nothing-after-refusal",
         "what the customer refused is executed all the same",
         executable=_at("refused"),
+    ),
+    breaking_pis(
+        "sca.refused-executed-on-its-day",
+        "sca.required/nothing-after-refusal",
+        "a deferred payment that the customer refused is executed on its day",
+        executable=_at("refused", "deferred"),
     ),
     breaking_pis(
         "sca.anybody-signs",

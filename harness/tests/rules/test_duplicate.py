@@ -1,0 +1,507 @@
+"""`duplicate`: what was carried out is not carried out again, and all else is."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from building import AT, FAILED, GONE, LOST, NO, PARIS, UNKNOWN
+from orders import (
+    DONE,
+    ENDED,
+    OPEN,
+    REJECTED,
+    cancel,
+    check,
+    effects,
+    make,
+    modify,
+    payer,
+    read,
+    registered,
+    ruled,
+    shown,
+    sign,
+    withdrawn,
+)
+
+from assay.history import Advance, Advanced, Arrange, Authorise, Call, Decision, Ending
+from assay.model import Capability
+
+DAY = timedelta(days=1)
+REPEAT, NEXT_DAY = "repeat-refused", "next-day-accepted"
+MODE, AMOUNT = "mode-changed-accepted", "amount-changed-accepted"
+
+
+def says(*events, zone=PARIS, **changed):
+    """Return what is said of histories of several requests, in their order."""
+    flat = [one for many in events for one in (many if isinstance(many, list) else [many])]
+    return check("duplicate", *flat, zone=zone, **changed)
+
+
+def paid(state=DONE, *, key="P1", by="psu", at=AT, signed=None, step=None, **arguments):
+    """Write down a request that was made, signed and read, all at one moment."""
+    seen = sign(key=key, by=by, at=signed or at, step=step)
+    return [
+        make(shown(key), key=key, by=by, at=at, **arguments),
+        seen,
+        read(shown(key, state), key=key, by=by, at=signed or at),
+    ]
+
+
+#: What was carried out first; a second customer, and what is like a second request of his.
+FIRST = [payer(), *paid(key="P0")]
+OTHER = payer("b", "A2")
+
+
+def beside(**arguments):
+    """Write down the like of a request, which another customer made and was granted."""
+    return [OTHER, *paid(key="P9", by="b", debtorAccount="A2", **arguments)]
+
+
+# -- repeats -----------------------------------------------------------------------
+def test_a_repeat_that_is_rejected():
+    """After its signature, or at once."""
+    assert [f"{REPEAT} agrees 1,2,3,4,5,6"] == says(FIRST, paid(REJECTED))
+    assert [f"{REPEAT} agrees 1,2,3,4"] == says(FIRST, make(NO, at=AT))
+    assert [f"{REPEAT} agrees 1,2,3,4"] == says(FIRST, make(GONE, at=AT))
+
+
+def test_a_repeat_that_is_carried_out():
+    """By the interface's word, or the world's."""
+    assert [f"{REPEAT} disagrees 1,2,3,4,5,6"] == says(FIRST, paid())
+    assert [f"{REPEAT} disagrees 1,2,3,4,5,6"] == says(FIRST, paid(OPEN), effects("P0", "P1"))
+
+
+def test_a_repeat_of_what_the_world_says_was_carried_out():
+    """Nobody needs to have read it."""
+    first = [payer(), *paid(OPEN, key="P0"), effects("P0")]
+
+    assert [f"{REPEAT} agrees 1,2,3,4,5,6"] == says(first, paid(REJECTED))
+
+
+@pytest.mark.parametrize("state", [OPEN, ENDED, None])
+def test_a_repeat_that_came_to_nothing(state):
+    """It was signed, and neither carried out nor rejected as far as anybody saw."""
+    assert [f"{REPEAT} unclear 1,2,3,4,5,6"] == says(FIRST, paid(state))
+
+
+@pytest.mark.parametrize("came", [LOST, FAILED, UNKNOWN])
+def test_what_is_no_refusal(came):
+    """A target that fails, or does not know who asks, says nothing of a rule."""
+    assert [] == says(FIRST, make(came, at=AT))
+    assert [] == says(FIRST, make(came, at=AT, amount="1.00"), beside(amount="1.00"))
+
+
+def test_an_unsigned_repeat_shows_nothing():
+    """Two identical ones may lie there unsigned."""
+    assert [] == says(FIRST, make(at=AT), read(at=AT))
+
+
+def test_the_first_has_to_be_carried_out_before():
+    """What was not, or of which nobody knew it by then, forbids nothing."""
+    first, second = paid(key="P0"), paid()
+    made, signed, seen = second
+
+    assert [] == says(payer(), first[0], made, *first[1:], seen)
+    assert [f"{REPEAT} disagrees 1,2,3,4,5,6"] == says(
+        payer(), first[0], made, *first[1:], signed, seen
+    )
+    assert [] == [one for one in says(payer(), first[:2], second) if "disagrees" in one]
+
+
+def test_where_everything_is_rejected_nothing_is_shown():
+    """The first was not carried out, so the second repeats nothing."""
+    assert [] == says(payer(), paid(REJECTED, key="P0"), paid(REJECTED))
+    assert [] == says(payer(), make(NO, at=AT), make(NO, at=AT))
+
+
+def test_where_nothing_is_answered_nothing_is_shown():
+    """There is nothing to repeat."""
+    assert [] == says(payer(), make(LOST), make(LOST, amount="1.00"), make(FAILED))
+
+
+def test_another_customers_request_is_no_repeat():
+    """It is about another account."""
+    assert [] == [one for one in says(FIRST, beside()) if REPEAT in one]
+
+
+# -- changed in one thing ----------------------------------------------------------
+PARAMETERS = {
+    "debtorAccount": "A3",
+    "creditorAccount": "C2",
+    "amount": "12.31",
+    "categoryPurpose": "SUPP",
+}
+
+
+@pytest.mark.parametrize(("name", "value"), PARAMETERS.items())
+def test_what_differs_in_a_parameter_is_accepted(name, value):
+    """Each parameter alone is a facet."""
+    people = payer("psu", "A1", "A3")
+    facet = f"{name}-changed-accepted"
+
+    assert [f"{facet} agrees 1,2,3,4,5,6"] == says(people, paid(key="P0"), paid(**{name: value}))
+    rejected = paid(REJECTED, **{name: value})
+    (said,) = says(people, paid(key="P0"), rejected)
+    alone = "disagrees" if name == "debtorAccount" else "unclear"
+    assert f"{facet} {alone} 1,2,3,4,5,6" == said
+    control = beside(**{name: value}) if alone == "unclear" else ()
+    assert f"{facet} disagrees" in says(people, paid(key="P0"), rejected, control)[0]
+
+
+def test_what_differs_in_its_mode_is_accepted():
+    """If both modes are asked for."""
+    assert [f"{MODE} agrees 1,2,3,4,5,6"] == says(FIRST, paid(mode="instant"))
+    assert [f"{MODE} disagrees 1,2,3,4,5,6,7,8,9"] == says(
+        FIRST, paid(REJECTED, mode="instant"), beside(mode="instant")
+    )[:1]
+    assert [] == says(FIRST, paid(mode="several"))
+    assert [] == says(FIRST, paid(mode="instant"), modes=["immediate"])
+
+
+def test_a_refusal_at_once_is_a_rejection():
+    """Whatever is sent with it; but for who asks."""
+    control = beside(amount="1.00")
+
+    assert [f"{AMOUNT} disagrees 1,2,3,4,5,6,7"] == says(
+        FIRST, make(NO, at=AT, amount="1.00"), control
+    )[:1]
+    assert [] == [
+        one for one in says(FIRST, make(UNKNOWN, at=AT, amount="1.00"), control) if AMOUNT in one
+    ]
+
+
+def test_what_differs_in_two_things_is_not_judged():
+    """It shows nothing of either."""
+    assert [] == says(FIRST, paid(amount="1.00", creditorAccount="C2"))
+    assert [] == says(FIRST, paid(REJECTED, amount="1.00", chargeBearer="DEBT"))
+
+
+def test_a_parameter_that_the_clause_does_not_name_is_not_judged():
+    """What the others are, the document does not say."""
+    assert [] == says(FIRST, paid(successfulReportUrl="https://tpp.example/elsewhere"))
+    assert [] == says(FIRST, paid(REJECTED, successfulReportUrl="https://tpp.example/elsewhere"))
+
+
+@pytest.mark.parametrize(
+    "control",
+    [
+        (),
+        [*beside(amount="1.00")[:-1], read(shown("P9", REJECTED), key="P9", by="b", at=AT)],
+        [
+            payer("b", "A2", segment="PRO"),
+            *paid(key="P9", by="b", debtorAccount="A2", amount="1.00"),
+        ],
+        beside(amount="1.00", step={"factor": "cap"}),
+        [registered(800, by="b"), *beside(amount="1.00")],
+        beside(amount="1.00", currency="USD"),
+    ],
+    ids=["none", "rejected", "another sort", "another factor", "registered", "another currency"],
+)
+def test_without_a_control_a_rejection_may_have_another_reason(control):
+    """Perhaps this amount, or this creditor, is never accepted of such a customer."""
+    said = says(FIRST, paid(REJECTED, amount="1.00"), control)
+
+    assert [one.split()[:2] for one in said][:1] == [[AMOUNT, "unclear"]]
+    assert not [one for one in said if "disagrees" in one]
+
+
+def test_what_came_before_the_history_may_be_repeated():
+    """Of a customer with a past nobody knows everything."""
+    first = [payer(fresh=False), *paid(key="P0")]
+    said = says(first, paid(REJECTED, amount="1.00"), beside(amount="1.00"))
+
+    assert [AMOUNT, "unclear"] == said[0].split()[:2]
+
+
+@pytest.mark.parametrize(
+    "former",
+    [
+        make(LOST, at=AT, amount="1.00"),
+        [make(shown("PX"), at=AT, amount="1.00"), sign(key="PX", at=AT)],
+        [make(shown("PX"), at=AT), modify(LOST, key="PX", amount="1.00")],
+        make(shown("PX", None), at=AT, amount="1.00", successfulReportUrl="https://tpp.example/b"),
+    ],
+    ids=["lost", "signed", "changed", "elsewhere"],
+)
+def test_an_identical_one_of_which_nobody_knows_what_became(former):
+    """It may have been carried out, and then a rejection is right."""
+    said = says(FIRST, former, paid(REJECTED, amount="1.00"), beside(amount="1.00"))
+
+    assert [AMOUNT, "unclear"] == said[0].split()[:2]
+    assert not [one for one in said if "disagrees" in one]
+
+
+def test_another_of_which_nobody_knows_what_became_does_not_matter():
+    """It is not the same."""
+    former = make(LOST, at=AT, amount="2.00")
+    said = says(FIRST, former, paid(REJECTED, amount="1.00"), beside(amount="1.00"))
+
+    assert f"{AMOUNT} disagrees 1,2,3,5,6,7,8,9,10" == said[0]
+
+
+def test_a_repeat_is_no_change():
+    """What is the same as one request and nearly the same as another repeats the one."""
+    said = says(FIRST, paid(key="P2", amount="1.00"), paid(REJECTED, key="P3", amount="1.00"))
+
+    assert [f"{AMOUNT} agrees 1,2,3,4,5,6", f"{REPEAT} agrees 4,5,6,7,8,9"] == said
+
+
+# -- days --------------------------------------------------------------------------
+def test_the_next_day_is_another_day():
+    """And the first request shows that nothing else is wrong with it."""
+    assert [f"{NEXT_DAY} agrees 1,2,3,4,5,6"] == says(FIRST, paid(at=AT + DAY))
+    assert [f"{NEXT_DAY} disagrees 1,2,3,4,5,6"] == says(FIRST, paid(REJECTED, at=AT + DAY))
+
+
+def test_midnight_is_that_of_the_zone():
+    """An hour may be enough, or too little."""
+    late = AT.replace(hour=23, minute=50)
+    first = [payer(), *paid(key="P0", at=late)]
+    soon = late + timedelta(minutes=20)
+
+    assert [f"{NEXT_DAY} agrees 1,2,3,4,5,6"] == says(first, paid(at=soon))
+    assert [] == says(first, paid(at=soon), zone=None)
+    assert [f"{NEXT_DAY} agrees 1,2,3,4,5,6"] == says(first, paid(at=late + 3 * DAY), zone=None)
+
+
+def test_a_request_between_two_days_is_of_neither():
+    """Nobody knows whether its making, its signature or its end gives the day."""
+    late = AT.replace(hour=23, minute=59)
+    soon = late + timedelta(minutes=2)
+    first = [payer(), *paid(key="P0", at=late)]
+
+    assert [] == says(first, paid(at=late, signed=soon))
+    assert [] == says(first, paid(REJECTED, at=late, signed=soon))
+    over = [payer(), *paid(key="P0", at=late, signed=soon)]
+    assert [] == says(over, paid(at=soon))
+    assert [] == says(first, paid(amount="1.00", at=late, signed=soon))
+
+
+def test_where_no_zone_is_known_one_moment_is_one_day():
+    """And the day is asked about no further."""
+    assert [f"{REPEAT} agrees 1,2,3,4,5,6"] == says(FIRST, paid(REJECTED), zone=None)
+
+
+def test_yesterdays_identical_one_does_not_explain_a_rejection():
+    """Of another day, it is another."""
+    before = [payer(), *paid(key="P7", at=AT - DAY, amount="1.00"), *paid(key="P0")]
+    said = says(before, paid(REJECTED, amount="1.00"), beside(amount="1.00"))
+
+    assert [f"{NEXT_DAY} disagrees 1,2,3,7,8,9", f"{AMOUNT} disagrees 1,2,3,4,5,6,7,8,9"] == [
+        one for one in said if "disagrees" in one
+    ]
+
+
+# -- not carried out ---------------------------------------------------------------
+LATE = {"mode": "deferred", "date": "2026-09-19"}
+CANCELLED = [payer(), *paid(OPEN, key="P0", **LATE), cancel(key="P0", at=AT)]
+DECLINED = [payer(), make(shown("P0"), key="P0", at=AT), sign(Ending.REFUSED, key="P0", at=AT)]
+LYING = [payer(), make(shown("P0"), key="P0", at=AT)]
+ROWS = [
+    ("after-cancelled-accepted", CANCELLED, LATE, OPEN, ENDED),
+    ("after-refused-accepted", DECLINED, {}, DONE, ENDED),
+    ("after-unsigned-accepted", LYING, {}, DONE, OPEN),
+]
+IDS = [one[0] for one in ROWS]
+
+
+@pytest.mark.parametrize(("facet", "first", "arguments", "good", "stands"), ROWS, ids=IDS)
+def test_what_was_not_carried_out_is_not_repeated(facet, first, arguments, good, stands):
+    """Cancelled, refused or never signed."""
+    (said,) = says(first, paid(good, **arguments))
+
+    assert [facet, "agrees"] == said.split()[:2]
+
+
+@pytest.mark.parametrize(("facet", "first", "arguments", "good", "stands"), ROWS, ids=IDS)
+def test_the_repeat_of_what_was_not_carried_out_is_rejected(facet, first, arguments, good, stands):
+    """It convicts if the former still stands so, and the like of it was accepted."""
+    rejected, like = (
+        paid(REJECTED, **arguments),
+        [OTHER, *paid(good, key="P9", by="b", debtorAccount="A2", **arguments)],
+    )
+    look = read(shown("P0", stands), key="P0", at=AT)
+
+    assert [facet, "disagrees"] == says(first, rejected, look, like)[0].split()[:2]
+    for less in ((rejected, like), (rejected, look)):
+        assert [facet, "unclear"] == says(first, *less)[0].split()[:2]
+    done = read(shown("P0", DONE), key="P0", at=AT)
+    assert [] == [one for one in says(first, rejected, done, like) if facet in one]
+
+
+def test_what_the_customer_cancelled_is_cancelled():
+    """Elsewhere than at the provider."""
+    first = [payer(), *paid(OPEN, key="P0", **LATE), withdrawn(key="P0")]
+
+    assert "after-cancelled-accepted agrees" in says(first, paid(OPEN, **LATE))[0]
+    kept = [payer(), *paid(OPEN, key="P0", **LATE), withdrawn(key="P0", done=False)]
+    assert [] == says(kept, paid(OPEN, **LATE))
+
+
+def test_a_cancellation_that_was_not_taken():
+    """Nobody knows, or the former stands as it stood."""
+    for came in (LOST, NO):
+        first = [payer(), *paid(OPEN, key="P0", **LATE), cancel(came, key="P0", at=AT)]
+        assert [] == says(first, paid(REJECTED, **LATE))
+
+
+def test_one_that_was_perhaps_signed_is_not_unsigned():
+    """A way through the screens that was cut short may have been one to its end."""
+    first = [*LYING, sign(Ending.STOPPED, key="P0", at=AT)]
+
+    assert [] == says(first, paid(REJECTED))
+
+
+def test_one_that_is_put_off_repeats_nothing_before_its_day():
+    """Two that are open are both to be carried out, and only then one repeats the other."""
+    first = [payer(), *paid(OPEN, key="P0", **LATE)]
+
+    assert [] == says(first, paid(OPEN, **LATE))
+    assert [] == says(first, paid(REJECTED, **LATE))
+
+
+# -- whose key, which change -------------------------------------------------------
+def test_a_key_that_was_given_twice():
+    """What is said of the one may be of the other."""
+    assert [] == says(FIRST, paid(), make(shown("P1"), amount="7.00", creditorAccount="C7"))
+
+
+def test_a_request_that_was_changed_is_not_compared():
+    """A refused change is none."""
+    changed, kept = modify(amount="5.00"), modify(NO, amount="5.00")
+    made, signed, seen = paid(REJECTED)
+
+    assert [] == says(FIRST, made, changed, signed, seen)
+    assert [f"{REPEAT} agrees 1,2,3,4,5,6,7"] == says(FIRST, made, kept, signed, seen)
+
+
+def test_anybody_elses_signature_decides_nothing():
+    """The repeat was signed by somebody, and then carried out: that is another matter."""
+    made, signed, seen = paid()
+    other = replace(signed, step=replace(signed.step, by="b"))
+
+    assert [f"{REPEAT} disagrees 1,2,3,4,5,6"] == says(FIRST, made, other, seen)
+    assert [] == says(FIRST, made, other, replace(seen, outcome=shown("P1", OPEN)[0]))
+
+
+# -- what is asked -----------------------------------------------------------------
+RULE, PARAMS = ruled("duplicate")
+FACETS = {one.id: one for one in RULE.facets(PARAMS)}
+
+
+def test_the_facets_and_what_they_cost():
+    """A trial for each."""
+    assert {
+        "repeat-refused": 6,
+        "debtorAccount-changed-accepted": 6,
+        "creditorAccount-changed-accepted": 6,
+        "amount-changed-accepted": 6,
+        "categoryPurpose-changed-accepted": 6,
+        "mode-changed-accepted": 6,
+        "next-day-accepted": 6,
+        "after-cancelled-accepted": 6,
+        "after-refused-accepted": 5,
+        "after-unsigned-accepted": 4,
+    } == {one.id: RULE.price(PARAMS, one.scenario) for one in FACETS.values()}
+
+
+def test_what_facets_need():
+    """A clock for the next day, and the profile's other value of all but the account."""
+    base = {Capability.PSU, Capability.WRITE, Capability.SCA}
+    others = {one.id: one.needs - base for one in FACETS.values() if one.needs != base}
+    varied = {one.id for one in FACETS.values() for want in one.wants if want.feature == "other"}
+
+    assert {NEXT_DAY: {Capability.CLOCK, Capability.ZONE}} == others
+    assert {f"{one}-changed-accepted" for one in PARAMETERS if one != "debtorAccount"} == varied
+
+
+def test_one_mode_and_no_way_to_cancel():
+    """What cannot be asked is no facet."""
+    life = replace(PARAMS.life, end=None)
+    ids = {one.id for one in RULE.facets(replace(PARAMS, life=life, modes=("immediate",)))}
+
+    assert {MODE, "after-cancelled-accepted"} == FACETS.keys() - ids
+
+
+def asked(scenario, state=DONE):
+    """Play a probe; every second request comes to `state`. Return its steps in short."""
+    script, out, keys = RULE.probe(PARAMS, scenario), [], []
+    step = next(script)
+    while True:
+        match step:
+            case Call(operation="create-payment"):
+                keys.append(f"P{len(keys)}")
+                out.append(f"make {step.mode} {step.arguments['debtorAccount']}")
+                out[-1] += "".join(f" other {one}" for one in step.varied)
+                out[-1] += f": {step.deviation}" if step.deviation else ""
+                reply = make(shown(keys[-1]), at=AT)
+            case Call(operation=operation):
+                out.append(operation.partition("-")[0])
+                reply = read(shown("P", state if len(keys) > 1 else DONE), at=AT)
+            case Authorise(decision=decision):
+                out.append("sign" if decision is Decision.CONFIRM else "refuse")
+                reply = replace(sign(at=AT), step=step)
+            case Advance(to=to):
+                out.append("advance")
+                reply = Advanced(now=to)
+            case Arrange(subject=name):
+                out.append("arrange")
+                reply = payer(name, f"{name}-1", f"{name}-2")
+        try:
+            step = script.send(reply)
+        except StopIteration:
+            return out
+
+
+FIRSTLY = ["arrange", "make immediate psu-1", "sign", "read"]
+
+
+def test_a_repeat_is_made_after_the_first_was_carried_out():
+    """And nothing more is asked, whatever comes of it."""
+    asks = [*FIRSTLY, "make immediate psu-1: it is the same again", "sign", "read"]
+
+    assert asks == asked(REPEAT) == asked(REPEAT, REJECTED)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "second", "like"),
+    [
+        (AMOUNT, "immediate psu-1 other amount", "immediate another-1 other amount"),
+        (MODE, "instant psu-1", "instant another-1"),
+        ("debtorAccount-changed-accepted", "immediate psu-2", None),
+    ],
+)
+def test_a_rejection_is_looked_into(scenario, second, like):
+    """By the like of it, where the first is not like it in all that matters."""
+    good, bad = asked(scenario), asked(scenario, REJECTED)
+
+    assert 7 == len(good)
+    assert [f"make {second}", "sign", "read"] == [good[4].partition(":")[0], *good[5:]]
+    more = ["arrange", f"make {like}", "sign", "read"] if like else []
+    assert [*good, *more] == bad
+
+
+def test_the_next_day_is_waited_for():
+    """Until noon, when no window is near."""
+    again = "make immediate psu-1: it is the same on the next day"
+
+    assert [*FIRSTLY, "advance", again, "sign", "read"] == asked(NEXT_DAY)
+    assert asked(NEXT_DAY) == asked(NEXT_DAY, REJECTED)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "begins"),
+    [
+        ("after-cancelled-accepted", ["make deferred psu-1", "sign", "cancel"]),
+        ("after-refused-accepted", ["make immediate psu-1", "refuse"]),
+        ("after-unsigned-accepted", ["make immediate psu-1"]),
+    ],
+)
+def test_a_first_that_is_not_carried_out(scenario, begins):
+    """It is read again if its repeat is rejected."""
+    good, bad = asked(scenario), asked(scenario, REJECTED)
+
+    assert begins == good[1 : 1 + len(begins)]
+    assert RULE.price(PARAMS, scenario) == len([one for one in good if one != "arrange"])
+    assert [*good, "read", "arrange"] == bad[: len(good) + 2]
