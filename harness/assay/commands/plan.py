@@ -9,6 +9,7 @@ from itertools import groupby
 import click
 
 from assay.commands import options
+from assay.obligation import UNSPECIFIED
 from assay.plan import Fate, Plan, Planned
 from assay.prepare import prepare
 from assay.run.journal import planned
@@ -85,7 +86,7 @@ def _clause(items: Sequence[Planned], verbose: bool) -> Iterator[str]:
         priced.add(item.obligation.trial)
         if verbose:
             one = item.obligation
-            yield f"      {one.asks if one.kind != one.clause else one.says}"
+            yield f"      {one.says if one.kind == UNSPECIFIED else one.asks}"
 
 
 def _explained(plan: Plan, item: Planned) -> Iterator[str]:

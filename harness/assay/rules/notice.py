@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from assay.history import Authorise, Decision, Event, Exchange, History
+from assay.history import Authorise, Decision, Exchange, History
 from assay.model import Capability, Clause, Contract, Json, Party
 from assay.rules import making, params, requests, trail
 from assay.rules.folds import AGREES, DISAGREES, UNCLEAR
@@ -24,6 +24,7 @@ from assay.verdict import Evidence
 BEFORE, REFUSED, ANOTHER = "nothing-before-signing", "nothing-after-refusal", "only-the-owner"
 #: Statuses of a last page that the target itself made, with nothing gone wrong.
 ANSWERED = range(200, 500)
+EARLIER = "what was done with it before, nobody knows"
 #: What happens to a request in place of its customer's signature, by scenario.
 INSTEAD: Mapping[str, Authorise | None] = {
     "unsigned": None,
@@ -158,28 +159,25 @@ def probe(p: Params, scenario: str) -> Script:
 
 #: What makes a control the like of a request: who made it, in which mode, with which value.
 _Like: TypeAlias = tuple[str, str, str | None, str | None]
-#: What a look found: after which events, and the number of the exchange that told it.
-_At: TypeAlias = tuple[int, tuple[int, ...]]
 
 
 @dataclass(slots=True, kw_only=True)
 class _Story:
-    """What was seen of one request.
+    """What was seen of one request, until it was seen to be carried out.
 
-    `quiet` is the last look that found it not carried out, `done` the first that found
-    it so; `phase` is what had happened to it by then.
+    `quiet` says after which event it was last found not to be, `done` after which it
+    was; `phase` is what had happened to it by then.
     """
 
     request: Request
     phase: str | None = None
-    quiet: _At | None = None
-    done: _At | None = None
+    quiet: int | None = None
+    done: int | None = None
 
-    def look(self, at: _At, phase: str | None) -> None:
+    def look(self, at: int, phase: str | None) -> None:
         if self.done is not None:
             return
-        if phase != self.phase:
-            self.phase, self.quiet = phase, None
+        self.phase = phase
         if self.request.done:
             self.done = at
         else:
@@ -206,23 +204,18 @@ def _phase(p: Params, request: Request) -> str | None:
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every request by what was seen of it, and of its like that was signed."""
     book = requests.Book(life=p.life)
-    stories: dict[str, _Story] = {}
-    for index, event in enumerate(history.events):
+    stories: dict[str | None, _Story] = {}
+    for at, event in enumerate(history.events):
         found = book.note(event)
-        at = (index, _number(event))
         for one in trail.told(book, event, found):
-            story = stories.setdefault(one.key or "", _Story(request=one))
+            story = stories.setdefault(one.key, _Story(request=one))
             if event is not one.made or one.done:
                 story.look(at, _phase(p, one))
-    told = [stories[one.key or ""] for one in trail.apart(book) if one.key in stories]
+    told = [stories[one.key] for one in trail.apart(book) if one.key in stories]
     controls = _controls(p, told)
     for story in told:
-        if story.phase not in (None, _SIGNED) and story.request.mode in p.modes:
-            yield from _judge(p, story, story.phase or "", controls.get(_like(p, story.request)))
-
-
-def _number(event: Event) -> tuple[int, ...]:
-    return (event.n,) if isinstance(event, Exchange) else ()
+        if story.phase and story.phase != _SIGNED and story.request.mode in p.modes:
+            yield from _judge(p, story, story.phase, controls.get(_like(p, story.request)))
 
 
 def _like(p: Params, request: Request) -> _Like:
@@ -247,23 +240,21 @@ def _day(p: Params, request: Request) -> str:
 
 
 def _judge(p: Params, story: _Story, facet: str, control: _Story | None) -> Iterator[Evidence]:
-    request = story.request
+    request, beside = story.request, tuple[int, ...]()
     if story.done is not None:
-        sure = trail.known(request)
-        agreement, beside = (DISAGREES if sure else UNCLEAR), story.done[1]
+        agreement = DISAGREES if trail.known(request) else UNCLEAR
     elif story.quiet is None or (facet == ANOTHER and not _tried(request)):
         return
     elif control is None or control.done is None:
-        agreement, beside = UNCLEAR, story.quiet[1]
+        agreement = UNCLEAR
     else:
-        if _day(p, control.request) < _day(p, request) or control.done[0] > story.quiet[0]:
+        if _day(p, control.request) < _day(p, request) or control.done > story.quiet:
             return  # it was not looked at when its like had been carried out
-        agreement, beside = AGREES, (*story.quiet[1], *control.request.numbers)
+        agreement, beside = AGREES, control.request.numbers
     seen = request.tell()
     if agreement is UNCLEAR:
-        seen += "; " + (
-            "what was done before, nobody knows" if story.done else "its like was not carried out"
-        )
+        why = "its like was not carried out" if story.done is None else EARLIER
+        seen = f"{seen}; {why}"
     yield Evidence(
         facet=facet,
         agreement=agreement,

@@ -72,6 +72,7 @@ class Signing:
     asked: dict = field(default_factory=dict)
     states: dict = field(default_factory=dict)
     refuses: bool = False
+    address: str = f"{BACK}?state=1"
 
     def play(self, script):
         """Run a probe to its end, and return how many calls and signatures it spent."""
@@ -110,7 +111,7 @@ class Signing:
     def call(self, step):
         if step.operation == "create-payment":
             key = f"P{len(self.asked)}"
-            sent = {"successfulReportUrl": f"{BACK}?state=1", **step.arguments}
+            sent = {"successfulReportUrl": self.address, **step.arguments}
             self.asked[key] = sent
             no = (None, 403) if self.refuses else None
             came = no or shown(key, OPEN)

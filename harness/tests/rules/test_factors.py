@@ -211,6 +211,13 @@ def test_what_is_no_code_signs_all_the_same(code, ending):
     assert ["disagrees 1,2,3"] == about("code-checked", *way)
 
 
+def test_what_was_confirmed_and_carried_out_was_signed():
+    """Wherever it stood before: the screens took the confirmation."""
+    nameless = (Accepted(items=(Item(key="P2"),)), 201)
+    way = wrong(ending=CONFIRMED, state=DONE, made=nameless)
+    assert ["disagrees 1,2,3"] == about("code-checked", *way)
+
+
 @pytest.mark.parametrize(
     "way",
     [

@@ -314,6 +314,12 @@ def test_days_pass_until_an_hour_of_the_last(now, days, hour, then):
     assert then == step.to.isoformat()
 
 
+def test_days_pass_until_noon():
+    """When nothing else is said: far from the hours in which a bank may be closed."""
+    (step,), _ = play(making.later(PSU, 1), Advanced(now=AT))
+    assert AT.replace(day=17, hour=12) == step.to
+
+
 @pytest.mark.parametrize(
     "part",
     [

@@ -73,7 +73,7 @@ def test_a_look_too_early_says_nothing():
         [make(shown(state=DONE))],
         [make(), effects("P1")],
         [make(**PUT_OFF), read(), read(shown(state=DONE))],
-        [make(), read(shown(state=DONE)), sign()],
+        [make(), read(shown(state=DONE)), sign(), read(shown(state=DONE))],
         [make(), sign(Ending.STOPPED, step={"decision": Decision.REFUSE}), effects("P1")],
     ],
     ids=["read", "at creation", "by the world", "in the end", "signed later", "hardly refused"],
@@ -106,6 +106,20 @@ def test_of_several_controls_the_last_day_counts():
     assert ["nothing-before-signing agrees 1,2,3,4,8"] == says(
         make(**PUT_OFF), *carried(**LATER), *earlier, read()
     )
+
+
+def test_a_later_day_that_did_not_come_takes_nothing_away():
+    """A control counts only once it was carried out, and was signed before that."""
+    still = [make(shown("P8"), key="P8", mode="deferred", date="2026-09-21"), sign(key="P8")]
+    last = read(shown("P8"), key="P8")
+    found = says(make(**PUT_OFF), *still, *carried(**LATER), last, read())
+    assert ["nothing-before-signing agrees 1,4,5,6,8"] == found
+
+
+def test_what_is_wrong_itself_is_no_control():
+    """It was carried out, and nobody had signed it."""
+    found = says(make(), make(shown("P9"), key="P9"), read(shown("P9", DONE), key="P9"), read())
+    assert ["nothing-before-signing unclear 1,4", "nothing-before-signing disagrees 2,3"] == found
 
 
 def test_the_world_tells_of_all_at_once():
@@ -146,6 +160,11 @@ def test_what_was_refused_is_not_carried_out(state):
     assert ["nothing-after-refusal agrees 1,2,3,4,5,6"] == says(
         make(), sign(**REFUSE), *carried(), read(shown(state=state))
     )
+
+
+def test_a_value_that_is_not_there_exempts_nothing():
+    """A request without the argument is one like any other."""
+    assert ["nothing-before-signing unclear 1,2"] == says(make(without=("amount",)), read())
 
 
 def test_what_was_refused_and_carried_out_is_wrong():

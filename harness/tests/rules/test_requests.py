@@ -94,6 +94,18 @@ def test_what_a_plain_change_is():
     assert ("deferred", ("amount",)) == (LIFE.changeable, LIFE.changed)
 
 
+def test_the_mode_that_can_be_changed_is_named_by_the_clause_on_changes():
+    """Of this request, and of no other; and by no other clause."""
+    found = next(each for each in PIS.clauses if each.kind == "modification")
+    instant = replace(found, params={**found.params, "only": ["instant"]})
+    another = replace(instant, params={**instant.params, "request": "order"})
+    other = replace(instant, kind="duplicate")
+
+    assert "instant" == life(replace(PIS, clauses=(another, instant)), "payment").changeable
+    for clause in (another, other):
+        assert "deferred" == life(replace(PIS, clauses=(clause,)), "payment").changeable
+
+
 def test_the_mode_that_can_be_changed_where_no_clause_names_one():
     """Then it is one that is put off, or the plain one, or none."""
     silent = replace(PIS, clauses=())
@@ -308,6 +320,21 @@ def test_a_book_is_a_fold():
         assert fresh == out
 
     assert out.requests == list(follow(history(*events), LIFE))
+
+
+@pytest.mark.parametrize(("lacks", "kept"), [("read", 2), ("change", 2), ("end", 2)])
+def test_a_book_of_an_interface_that_offers_less(lacks, kept):
+    """What is not offered is about no request, and all else is noted as ever."""
+    out = Book(life=replace(LIFE, **{lacks: None}))
+    noted = [out.note(event) for event in history(make(), read(), modify(), cancel()).events]
+    (made,) = out.requests
+
+    assert 1 + kept == sum(each is made for each in noted)
+    assert {"read": [], "change": [], "end": []}[lacks] == {
+        "read": made.reads,
+        "change": made.changes,
+        "end": made.ends,
+    }[lacks]
 
 
 def test_subjects_are_kept():
@@ -541,3 +568,4 @@ def test_the_numbers_of_a_story():
         read(NO),
     )
     assert (1, 3, 4, 6, 7, 8) == made.numbers
+    assert (1,) == one(make(LOST)).numbers == one(make(NO)).numbers

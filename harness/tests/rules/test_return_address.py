@@ -4,7 +4,21 @@ from dataclasses import replace
 
 import pytest
 from building import LOST
-from orders import DONE, ENDED, OPEN, PIS, REJECTED, cancel, check, history, make, payer, ruled
+from orders import (
+    DONE,
+    ENDED,
+    OPEN,
+    PIS,
+    REJECTED,
+    cancel,
+    check,
+    history,
+    make,
+    modify,
+    payer,
+    ruled,
+    shown,
+)
 from screens import BACK, CONFIRMED, DISCONNECTED, REFUSED, STOPPED, Signing, story
 
 from assay.errors import InputError
@@ -94,6 +108,9 @@ def test_what_was_put_off_is_signed_before_its_day():
         way = story("P1", CONFIRMED, OPEN, arguments=put_off, redirected=redirected)
         assert [f"after-signing {word} 1,2,3"] == says(*way)
         assert [] == says(*way[:2])
+        for state in (REJECTED, ENDED):
+            over = story("P1", CONFIRMED, state, arguments=put_off, redirected=redirected)
+            assert [] == says(*over)
 
 
 @pytest.mark.parametrize("state", [OPEN, REJECTED, ENDED])
@@ -123,6 +140,7 @@ def test_what_was_touched_otherwise_is_not_judged():
     """Nor what is said of a request that nobody made, or of two that have one key."""
     way = sent(BACK, EVIL)
     assert [] == says(*way, cancel())
+    assert [] == says(*way, modify(shown("P1", DONE), amount="1.00"))
     assert [] == says(way[1])
     assert [] == says(make(), *way)
 
@@ -207,6 +225,7 @@ def test_the_browser_is_sent_where_it_asked_to_be(spoof, redirected):
         (EVIL, None),
         (EVIL, "https://tpp.example/"),
         (EVIL, "https://www.bank.example/"),
+        (EVIL, "evil-app:take"),
         (BACK + "/x", "https://tpp.example/y"),
         ("evil-app:take", EVIL),
     ],
@@ -219,7 +238,17 @@ def test_what_goes_wrong_for_another_reason_is_another_facets(spoof, redirected,
 
 def test_a_claim_says_nothing_of_plain_ways():
     """It is judged as what it is, and is no control for others."""
-    assert ["only-there agrees 1,2,3"] == says(*story("P1", step={"spoof": EVIL}))
+    claim = story("P1", step={"spoof": EVIL})
+    assert ["only-there agrees 1,2,3"] == says(*claim)
+    assert "not-after-refusal unclear 4,5,6" in says(*claim, *refused(None))
+
+
+def test_an_address_without_a_host():
+    """An app of the third party's: the browser asks to be sent to a site, and is."""
+    app = {"successfulReportUrl": "tpp-app:signed"}
+    for redirected, word in (("tpp-app:signed", "agrees"), (EVIL, "disagrees")):
+        way = spoofed(EVIL, redirected, arguments=app)
+        assert [f"only-there {word} 1,2,3"] == says(*way)
 
 
 def test_nothing_came_of_anything():
@@ -251,6 +280,13 @@ def test_the_probe_has_an_address_of_its_own():
     assert {BACK + "?state=1"} == set(addresses[2:])
     about = [one["debtorAccount"] for one in bank.asked.values()]
     assert len(set(about)) == len(about)
+
+
+def test_an_address_without_a_query_gets_one():
+    """So that what is lost of it can be seen."""
+    *_, bank, _ = played(address=BACK)
+    addresses = [one["successfulReportUrl"] for one in bank.asked.values()]
+    assert [BACK, BACK + "?visit=2&step=back"] == addresses[:2]
 
 
 def test_the_probe_asks_for_addresses_that_begin_alike():

@@ -310,7 +310,7 @@ JULES = Access(login="jules", password='päss "word"&=', codes={"text": "123456"
 LOGIN = "<form method=post action=/way><input name=user><input type=password name=secret>{}</form>"
 GO, SEND = "<button>Go</button>", "<input type=submit>"
 RADIO = '<input type=radio name=way value="B&amp;X"><input type=radio name=way value=SMS checked>'
-OPTIONS = '<option value=SMS>Text</option><option value="B&amp;X">Box</option>'
+OPTIONS = '<option> SMS\n</option><option value="B&amp;X">Box</option>'
 SAY = "<button name=say value=Y>Yes</button><button name=say value=N>No</button>"
 
 

@@ -55,9 +55,11 @@ class _Reader(_Lenient):
         self.forms: list[Form] = []
         self._form: Form | None = None
         self._select = ""
+        self._bare: list[str] | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
+        self._bare = None
         if tag == "form" and len(self.forms) < MOST:
             self._form = Form(
                 action=given.get("action", ""), method=given.get("method", "get").lower()
@@ -72,7 +74,8 @@ class _Reader(_Lenient):
         if tag == "select":
             self._select = name
         elif tag == "option" and self._select:
-            _offer(form, self._select, value)
+            values = _offer(form, self._select, value)
+            self._bare = values if "value" not in given else None
         elif not name or tag not in {"input", "button", "textarea"}:
             return
         elif kind in PICKED:
@@ -80,17 +83,26 @@ class _Reader(_Lenient):
         elif kind in CARRIED or tag == "textarea":
             form.carried.setdefault(name, value)
 
+    def handle_data(self, data: str) -> None:
+        """Take the text of an option for its value, where it has no other."""
+        if self._bare:
+            self._bare[-1] = " ".join(f"{self._bare[-1]}{data[:MOST]}".split())[:MOST]
+
     def handle_endtag(self, tag: str) -> None:
+        self._bare = None
         if tag == "form":
             self._form = None
         elif tag == "select":
             self._select = ""
 
 
-def _offer(form: Form, name: str, value: str) -> None:
+def _offer(form: Form, name: str, value: str) -> list[str] | None:
+    """Add a value that can be picked, and return all of them; None when there are enough."""
     values = form.choices.setdefault(name, [])
-    if len(values) < MOST:
-        values.append(value)
+    if len(values) >= MOST:
+        return None
+    values.append(value)
+    return values
 
 
 def forms(body: bytes) -> list[Form]:
