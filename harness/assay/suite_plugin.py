@@ -220,9 +220,9 @@ class Suites:
 
 
 def _obligation(item: pytest.Item) -> str:
-    """Return the obligation that an item is about, if it is about one."""
-    params = getattr(getattr(item, "callspec", None), "params", {})
-    return params["planned"].obligation.id if "planned" in params else ""
+    """Return the obligation that an item is about; a suite with nothing to ask has one item, too."""
+    planned = getattr(getattr(item, "callspec", None), "params", {}).get("planned")
+    return planned.obligation.id if isinstance(planned, Planned) else ""
 
 
 def _marks(obligation: Obligation) -> Iterator[pytest.MarkDecorator]:

@@ -19,7 +19,7 @@ from assay.rules import conditions, likeness, making, requests, trail
 from assay.rules.asking import EACH, Came, through
 from assay.rules.conditions import match, show
 from assay.rules.conditions.atom import Known, Point, Seen, words
-from assay.rules.conditions.control import Control, control
+from assay.rules.conditions.control import Control, control, controls
 from assay.rules.conditions.match import Bearing, Values
 from assay.rules.conditions.table import Row, Table
 from assay.rules.folds import AGREES, DISAGREES, UNCLEAR
@@ -118,8 +118,13 @@ def _trial(p: Params, row: Row, segment: str | None) -> Part[bool]:
             return True
     what = mine.moved.says if mine else words(row.points)
     came = yield from _one(p, row.points, psu, deviation=what)
-    if came.rejected and not row.result and mine is not None:
-        yield from _control(p, mine, psu)
+    if came.rejected and not row.result:
+        for one in controls(p.table, row):
+            if one.needs:
+                continue
+            # What strikes the row may strike one of its controls, but hardly all.
+            if not (yield from _control(p, one, psu)).rejected:
+                break
     return came.lacking
 
 

@@ -8,6 +8,7 @@ does not tell makes a call doubtful, and a doubtful call convicts nobody.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import cast
 
 from assay.history import Exchange, State, Subject
@@ -15,6 +16,8 @@ from assay.model import Clause, Json, Operation
 from assay.rules import params
 from assay.rules.requests import Book, Life, Request
 
+#: Types of values that a request may well have, as long as none was accepted.
+PLAIN = frozenset({str, int, float, Decimal})
 #: A request that is put off and was made within the hour is not carried out, in seconds.
 HOUR = 3600
 
@@ -26,7 +29,10 @@ def valid(life: Life, operation: Operation, exchange: Exchange, book: Book) -> b
     """
     if operation.makes:
         made = _made(life, exchange, book.subjects.get(exchange.call.subject))
-        return made and not _decided(life, exchange) and not _repeats(life, exchange, book)
+        typed = _typed(exchange, book)
+        return (
+            made and typed and not _decided(life, exchange) and not _repeats(life, exchange, book)
+        )
     key = str(exchange.call.arguments.get(operation.about or ""))
     request = book.known(key)
     if request is None or request.made.call.by != exchange.call.by:
@@ -55,6 +61,15 @@ def _made(life: Life, exchange: Exchange, subject: Subject | None) -> bool:
         for one in _clauses(life, "segments")
     )
     return whole and fixed and served and call.mode == life.mode and _owned(life, exchange, subject)
+
+
+def _typed(exchange: Exchange, book: Book) -> bool:
+    """Whether its values are of the types of a request that was accepted; or plain ones."""
+    taken = next((one.made.call.arguments for one in book.requests if one.made.accepted), {})
+    return all(
+        type(value) is type(taken[name]) if name in taken else type(value) in PLAIN
+        for name, value in exchange.call.arguments.items()
+    )
 
 
 def _decided(life: Life, exchange: Exchange) -> bool:

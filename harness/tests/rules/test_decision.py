@@ -465,8 +465,8 @@ def test_a_row_that_must_be_rejected_comes_after_its_control():
     ] == told(asked("factor-cap"))
 
 
-def test_a_row_that_must_be_accepted_has_a_control_only_if_it_is_rejected():
-    """On a good day it costs three calls."""
+def test_a_row_that_must_be_accepted_has_controls_only_if_it_is_rejected():
+    """On a good day it costs three calls; on a bad one, controls until one is accepted."""
     assert ["arrange psu", "make CASH", "sign soft-token", "read"] == told(
         asked("factor-soft-token")
     )
@@ -474,10 +474,14 @@ def test_a_row_that_must_be_accepted_has_a_control_only_if_it_is_rejected():
         "arrange psu",
         *("make CASH", "sign soft-token", "read"),
         *("make usual (control)", "sign soft-token", "read"),
+        *("make usual categoryPurpose (control)", "sign soft-token", "read"),
     ] == told(asked("factor-soft-token", state=REJECTED))
-    assert ["arrange psu", "make CASH", "make usual (control)"] == told(
-        asked("factor-soft-token", refuse=True)
-    )
+    assert [
+        "arrange psu",
+        "make CASH",
+        "make usual (control)",
+        "make usual categoryPurpose (control)",
+    ] == told(asked("factor-soft-token", refuse=True))
 
 
 def test_what_is_prepared_comes_first():

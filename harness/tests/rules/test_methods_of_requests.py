@@ -91,8 +91,10 @@ def test_a_request_that_may_be_refused_convicts_nobody(event, customer):
         [make(), sign(), make(NO, key="P2")],
         [make(), sign(Ending.STOPPED), make(NO, key="P2")],
         [make(), effects("P1"), make(NO, key="P2")],
+        [make(), make(NO, key="P2", amount=12)],
+        [make(NO, creditorAccount=["C1"])],
     ],
-    ids=["may be decided", "repeat", "perhaps repeat", "repeat of what was done"],
+    ids=["may be decided", "repeat", "perhaps repeat", "repeat of what was done", "typed", "list"],
 )
 def test_a_request_that_another_rule_may_reject_convicts_nobody(events):
     """A bank may say no at once to what others reject once it is signed."""

@@ -37,10 +37,18 @@ class Control:
     for_another: bool
 
 
+def controls(table: Table, row: Row) -> tuple[Control, ...]:
+    """Return all controls of a row, the one that takes the least first.
+
+    Beside a row that must be rejected one is enough. Beside one that must be accepted the
+    same fault may strike several: where an atom is passed over, those that move another.
+    """
+    return tuple(one for one, _ in sorted(_candidates(table, row), key=_cost))
+
+
 def control(table: Table, row: Row) -> Control | None:
     """Return the control that takes the least: the first of those, if there are several."""
-    least = min(_candidates(table, row), key=_cost, default=None)
-    return least[0] if least else None
+    return next(iter(controls(table, row)), None)
 
 
 def _candidates(table: Table, row: Row) -> Iterator[tuple[Control, _Cost]]:

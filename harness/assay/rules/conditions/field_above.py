@@ -64,7 +64,7 @@ class FieldAbove:
             says=f"{self.argument} is {text}",
             value=Given(text=text),
             near=near,
-            ask=fields.give(self.argument, text),
+            ask=fields.give(self.argument, value),
             wants=fields.want(self.life, "argument", self.argument),
         )
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from assay.errors import CannotArrange
 from assay.history import Authorise, Decision, Ending, Wire
 from assay.run.sca.signer import NOW, Anywhere, Wait, Walked, plain
 from assay.target.encode import Access
@@ -24,7 +25,9 @@ class ControlSigner(Anywhere):
     def sign(self, step: Authorise, access: Access, wait: Wait) -> Walked:
         """Sign or refuse at once."""
         plain(step)
-        word = step.factor or next(iter(self.sca.factors), "sms")
+        word = step.factor or next(iter([*self.sca.factors, *access.codes]), None)
+        if word is None:
+            raise CannotArrange("a factor to sign with (sca.factors in the profile)")
         taken = self.scene.sign(step, access, self.sca.factors.get(word, word))
         confirmed = step.decision is Decision.CONFIRM
         done = Ending.CONFIRMED if confirmed else Ending.REFUSED
