@@ -221,10 +221,11 @@ def _into_the_next(p: Params) -> Script:
 
 
 def _in_good_time(p: Params) -> Script:
-    """Go to the next period where this one is about to end."""
+    """Go beyond the end of the period, by its first reading, where that is near."""
     now = yield from script.clock()
-    if p.period.edged and now >= p.period.kept(now.astimezone(UTC)) - 2 * MARGIN:
-        yield from _into_the_next(p)
+    end = p.period.kept(now.astimezone(UTC))
+    if p.period.edged and now >= end - 2 * MARGIN:
+        yield from script.clock(end + MARGIN)
 
 
 def _to_the_end(p: Params) -> Script:

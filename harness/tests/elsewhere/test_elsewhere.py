@@ -87,7 +87,7 @@ def test_only_what_takes_screens_is_left_open():
     assert {Fate.ASK, Fate.UNVERIFIED, Fate.UNSPECIFIED} == {one.fate for one in planned().items}
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3, 5, 11, 23])
+@pytest.mark.parametrize("seed", [1, 3, 5, 11, 23, 29])
 def test_it_conforms_whenever_it_is_asked(seed):
     """At any hour, by day and by night."""
     result = asked(seed=seed)

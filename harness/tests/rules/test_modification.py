@@ -101,6 +101,11 @@ def test_values_that_are_not_the_profiles_prove_nothing_when_refused():
     assert ["deferred-accepted agrees 1,2"] == says(put_off(), change(varied=False))
 
 
+def test_an_accepted_change_is_one_on_any_day():
+    """As long as it is not signed nothing is carried out, whether its day has come or not."""
+    assert ["deferred-accepted agrees 1,2"] == says(put_off(date="soon"), change())
+
+
 def test_several_arguments_at_once_prove_nothing_when_refused():
     """It may be the lot that was too much."""
     together = change(NO, "amount", "creditorAccount")
@@ -205,8 +210,9 @@ def test_everything_refused_is_no_virtue():
         [put_off("P9"), change(key="P9", amount="1.00")],
         [payer("other", "B1"), put_off("P9", by="other"), change(key="P9", by="other")],
         [make(shown("P9", DONE), key="P9", **PUT_OFF), change(key="P9")],
+        [make(shown("P9"), key="P9", mode="instant"), change(key="P9")],
     ],
-    ids=["another argument", "another value", "another customer", "carried out"],
+    ids=["another argument", "another value", "another customer", "carried out", "closed too"],
 )
 def test_what_is_no_control(control):
     """The control is the same change, by the same, of a request that can be changed."""
@@ -257,6 +263,12 @@ def test_nor_can_what_could_not_be_changed_before():
     assert [] == says(*done, put_off("P9"), change(key="P9"), change(NO), facet="done-refused")
 
 
+def test_modes_that_the_clause_does_not_name_are_not_judged():
+    """Neither changed nor carried out."""
+    instant = [make(mode="instant"), change(), sign(), read(shown(state=DONE)), change(amount="1")]
+    assert [] == says(*instant, never=["immediate"])
+
+
 # -- what was accepted holds ----------------------------------------------------------
 def test_a_change_is_read_back():
     """Each argument that was changed, as numbers where they are numbers."""
@@ -305,6 +317,17 @@ def test_what_came_between_may_have_changed_it(between):
     assert [] == says(put_off(), change(), between, read(shown(amount="12.30")), facet="persists")
 
 
+@pytest.mark.parametrize(
+    "between",
+    [cancel(NO), withdrawn(done=False), modify(NO, amount="9.99", by="other"), sign()],
+    ids=["not cancelled", "not elsewhere", "a stranger's", "signed"],
+)
+def test_what_was_refused_in_between_changed_nothing(between):
+    """What was accepted as a change is in force."""
+    (found,) = says(put_off(), change(), between, read(shown(amount="12.30")), facet="persists")
+    assert "disagrees" in found
+
+
 def test_a_later_change_takes_the_place_of_the_former():
     """And one of something else does not."""
     assert ["persists agrees 1,3,5"] == says(
@@ -322,6 +345,12 @@ def test_a_later_change_takes_the_place_of_the_former():
         read(shown(amount="47.11", creditorAccount="C1")),
         facet="persists",
     )
+
+
+def test_what_should_have_been_refused_need_not_persist():
+    """It is wrong that it was accepted, and that is said once."""
+    read_back = read(shown(amount="12.30"))
+    assert ["immediate-refused disagrees 1,2"] == says(make(), change(), read_back)
 
 
 def test_a_stranger_reads_nothing():
@@ -379,8 +408,9 @@ def test_what_was_changed_back_shows_nothing():
         change(LOST, amount="9.99"),
         modify(amount="9.99", by="other"),
         change(amount="9.99", at=payer().now.replace(day=19)),
+        cancel(),
     ],
-    ids=["lost", "a stranger's", "on the day"],
+    ids=["lost", "a stranger's", "on the day", "cancelled"],
 )
 def test_what_may_have_been_changed_otherwise_convicts_nobody(other):
     """Nobody knows what was in force when it was carried out."""
@@ -388,6 +418,15 @@ def test_what_may_have_been_changed_otherwise_convicts_nobody(other):
         put_off(), change(), other, sign(), carried(amount="9.98"), facet="carried-out-as-changed"
     )
     assert "unclear" in found
+
+
+def test_a_change_of_what_had_ended_convicts_nobody():
+    """Accepted or not, it need not be carried out so."""
+    for over in (cancel(), read(shown(state=ENDED))):
+        (found,) = says(
+            put_off(), over, change(), carried(amount="1"), facet="carried-out-as-changed"
+        )
+        assert "unclear" in found
 
 
 def test_a_change_after_it_was_carried_out_comes_too_late():

@@ -11,6 +11,7 @@ from orders import (
     REJECTED,
     check,
     effects,
+    history,
     make,
     payer,
     read,
@@ -209,6 +210,12 @@ def test_a_stranger_who_never_got_to_a_screen_shows_nothing(how):
     assert [] == says(make(), tried, *carried(), read())
 
 
+def test_the_owners_own_way_is_no_strangers():
+    """A stranger who was kept from the screens, and an owner who refused without an end."""
+    owner = sign(Ending.STOPPED, step={"decision": Decision.REFUSE}, screens=SCREENS)
+    assert [] == says(make(), stranger(screens=()), owner, *carried(), read())
+
+
 @pytest.mark.parametrize("ending", [Ending.STOPPED, Ending.DISCONNECTED])
 def test_a_signature_whose_end_was_not_seen_leaves_doubt(ending):
     """It may have been taken, and then it is no wonder that it was carried out."""
@@ -247,6 +254,27 @@ def test_a_state_that_the_profile_does_not_know_says_nothing():
 def test_other_modes_are_not_spoken_of():
     """The clause names the modes that it is about."""
     assert [] == says(make(mode="instant"), read(shown(state=DONE)), modes=["immediate"])
+
+
+def test_what_the_report_says():
+    """What sets it apart stands in the call or in the signature; and why it is in doubt."""
+    rule, params = ruled("sca.required")
+
+    def first(*events):
+        return next(iter(rule.check(params, history(payer(), *events))))
+
+    unsigned = first(make(deviation="it is never signed"), read(shown(state=DONE)))
+    assert ("it is never signed", "it was accepted (200), then done") == (
+        unsigned.deviation,
+        unsigned.seen,
+    )
+    step = {"decision": Decision.REFUSE, "deviation": "the customer refuses"}
+    refused = first(make(), sign(Ending.REFUSED, step=step), read())
+    assert "the customer refuses" == refused.deviation
+    assert refused.seen.endswith("then open; its like was not carried out")
+    events = history(payer(fresh=False), make(), read(shown(state=DONE)))
+    (doubtful,) = rule.check(params, events)
+    assert doubtful.seen.endswith("what was done with it before, nobody knows")
 
 
 def test_each_facet_has_its_control_and_price():

@@ -155,6 +155,21 @@ def test_an_hour_that_begins_late_has_no_late_calls():
     assert ["balances-refused disagrees 6"] == last("clock-hour", *four(late), batch(at=late))
 
 
+@pytest.mark.parametrize(("came", "agreement"), [(NO, "agrees"), (DATA, "disagrees")])
+def test_an_hour_has_its_first_moment_and_not_its_last(came, agreement):
+    """Calls of exactly ten count until, and not at, exactly eleven."""
+    ten = AT
+    used = four(ten)
+    late = ten + timedelta(minutes=59, seconds=30)
+
+    assert [f"before-end {agreement} 7"] == last(
+        "clock-hour", *used, batch(NO, ten), batch(came, late)
+    )
+    assert ["balances-next-hour disagrees 7"] == last(
+        "clock-hour", *used, batch(NO, ten), batch(NO, ten + timedelta(hours=1))
+    )
+
+
 # -- whose hour ---------------------------------------------------------------------
 def test_a_zone_off_by_half_an_hour_has_full_hours_of_two_kinds():
     """Half past is full in Kolkata and not in UTC: what lies between is not judged."""
@@ -171,6 +186,21 @@ def test_a_zone_off_by_half_an_hour_has_full_hours_of_two_kinds():
         "batch-quota", *OURS, *used, batch(NO, both), control, per="clock-hour", zone=INDIA
     )
     assert "balances-served disagrees 6" == found[-1]
+
+
+def test_full_hours_east_of_utc_come_before_its_own():
+    """In Kathmandu it is a full hour a quarter of an hour after one of UTC."""
+    hour = period("clock-hour", ZoneInfo("Asia/Kathmandu"))
+    then = datetime(2026, 9, 16, 10, 20, tzinfo=UTC)
+
+    assert [then.replace(minute=15), then.replace(minute=0)] == [
+        hour.sure(then),
+        hour.perhaps(then),
+    ]
+    assert [then.replace(hour=11, minute=one) for one in (0, 15)] == [
+        hour.kept(then),
+        hour.gone(then),
+    ]
 
 
 @pytest.mark.parametrize("per", ["clock-hour", "hour"])
@@ -313,6 +343,16 @@ def test_hours_have_the_facets_of_days_but_for_the_long_one(per):
     assert {"before-end" if one == "before-midnight" else one for one in days} == set(
         facets(per=per)
     )
+
+
+@pytest.mark.parametrize("counts", ["absent", "all"])
+def test_only_where_all_calls_count_another_count_takes_a_clock(counts):
+    """The control of what is asked for the first time comes in a later period."""
+    found = facets(per="hour", counts=counts)
+    clock = {name for name, one in found.items() if Capability.CLOCK in one.needs}
+    apart = {"per-method", "per-customer"} if counts == "all" else set()
+
+    assert {"before-end", *apart} == {one for one in clock if not one.endswith("-next-hour")}
 
 
 def test_an_hour_needs_no_zone_and_a_quota_on_all_calls_no_marks():
@@ -505,6 +545,16 @@ def test_an_hour_that_is_about_to_end_is_left_first():
     moved = [one.to for one in bank.steps if isinstance(one, Advance) and one.to]
 
     assert [AT.replace(hour=11, second=30), AT.replace(hour=11, minute=59, second=30)] == moved
+
+
+@pytest.mark.parametrize("zone", [PARIS, INDIA, ZoneInfo("Asia/Kathmandu"), None])
+@pytest.mark.parametrize("minute", [14, 29, 44, 59])
+def test_what_is_left_is_left_for_where_no_other_end_is_near(zone, minute):
+    """A minute before some full hour, whosever it is, the probe finds time all the same."""
+    now = AT.replace(minute=minute)
+    said, _ = tried(Rolling(now=now), "before-end", per="hour", zone=zone, **ALL)
+
+    assert ("before-end", "agrees") in said
 
 
 def test_a_period_tells_itself_by_the_zone():

@@ -32,7 +32,6 @@ from screens import (
     STOPPED,
     Signing,
     minutes,
-    page,
     story,
 )
 
@@ -535,8 +534,3 @@ def test_the_time_is_told():
     dead = way(0, 3, 6, 9, 11.5, ending=DISCONNECTED, state=ENDED)
     (found,) = rule.check(p, history(payer(), *QUICK, *dead))
     assert found.seen.startswith("after 11:30.0 in all, the last 2:30.0 idle, the customer was")
-
-
-def test_a_page_is_what_the_builders_say():
-    """The last page of a way has the status that it is given."""
-    assert 410 == page(410).status

@@ -1,0 +1,64 @@
+"""Two addresses are one when RFC 3986 says so, and not otherwise."""
+
+import pytest
+
+from assay.rules.addresses import same, same_host, split
+
+HERE = "https://tpp.example/back?a=1"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        HERE,
+        "HTTPS://tpp.example/back?a=1",
+        "https://TPP.EXAMPLE/back?a=1",
+        "https://tpp.example:443/back?a=1",
+        "https://tpp.example/b%61ck?a=%31",
+    ],
+)
+def test_one_address_in_several_spellings(other):
+    """Case of scheme and host, the usual port, escapes that need not be."""
+    assert same(HERE, other)
+    assert same(other, HERE)
+    assert same_host(HERE, other)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "https://tpp.example/Back?a=1",
+        "https://tpp.example/back?A=1",
+        "https://tpp.example/back?a=1&",
+        "https://tpp.example/back?a=1#",
+        "https://tpp.example/back/?a=1",
+        "https://tpp.example:80/back?a=1",
+        "https://me@tpp.example/back?a=1",
+    ],
+)
+def test_what_is_spelt_alike_may_be_another(other):
+    """Only a fragment that is empty is none."""
+    assert same(HERE, other) is other.endswith("#")
+    assert same_host(HERE, other)
+
+
+@pytest.mark.parametrize("other", ["https://tpp.example.evil/", "https://example/", "http://tpp/"])
+def test_another_host(other):
+    """However alike it looks."""
+    assert not same_host(HERE, other)
+    assert not same(HERE, other)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    ["", "back", "/back", "//tpp.example/back", "app:back", "https://", "http://[", "a://b:0"],
+)
+def test_what_is_no_address_is_only_like_itself(bad):
+    """Nothing is known of it but its text, and it is of no host."""
+    assert split(bad) is None
+    assert same(bad, bad)
+    assert not same(bad, f"{bad}?")
+    for one, other in ((bad, HERE), (HERE, bad), (bad, bad)):
+        assert not same_host(one, other)
+    assert not same(bad, HERE)
+    assert not same(HERE, bad)
