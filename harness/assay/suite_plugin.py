@@ -104,7 +104,8 @@ class Suites:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Put last what a person is needed for, and leave all else as it is."""
+        """Leave out suites with nothing to ask; put last what a person is needed for."""
+        items[:] = [item for item in items if not _asks_nothing(item)]
         plan = self.prepared.plan
         signed = {one.id for trial in plan.trials if trial.signed for one in trial.settles}
         if plan.person:
@@ -219,8 +220,15 @@ class Suites:
             )
 
 
+def _asks_nothing(item: pytest.Item) -> bool:
+    """Whether an item only stands for a suite without any obligation in this run."""
+    return "planned" in getattr(getattr(item, "callspec", None), "params", {}) and not _obligation(
+        item
+    )
+
+
 def _obligation(item: pytest.Item) -> str:
-    """Return the obligation that an item is about; a suite with nothing to ask has one item, too."""
+    """Return the obligation that an item is about, if it is about one."""
     planned = getattr(getattr(item, "callspec", None), "params", {}).get("planned")
     return planned.obligation.id if isinstance(planned, Planned) else ""
 

@@ -114,7 +114,7 @@ def test_a_target_that_refuses_the_connection_is_blamed_for_nothing(tmp_path):
     footer = json.loads(lines[-1])
     assert "cannot connect" in footer["aborted"]
     words = {json.loads(line)["verdict"] for line in lines if '"type": "verdict"' in line}
-    assert {"unspecified"} == words
+    assert {"unspecified", "not-applicable"} == words
 
 
 def test_an_existing_journal_is_never_written_over(tmp_path):
@@ -165,7 +165,7 @@ def bad_inputs(folder):
     yield "missing", ("--contract", folder / "bombb.yaml"), "did you mean"
     yield "no such contract", ("--contract", "aips"), "did you mean 'aisp'"
     yield "no such target", ("--target", "sandbx"), "did you mean 'sandbox'"
-    yield "no selection", ("-k", "nothing"), "nothing is selected"
+    yield "no selection", ("-k", "nowhere"), "nothing is selected"
     yield "no expression", ("-k", "quota and ("), "cannot read"
     yield "bad url", ("--target", "http://"), "http"
 
