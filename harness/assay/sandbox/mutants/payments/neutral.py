@@ -31,10 +31,20 @@ def _neutral(id: str, says: str, **policies: Any) -> Neutral:
 
 def _refusals(status: int) -> dict[str, Any]:
     names = SOUND_PAYMENTS.refusals
+
+    def malformed(_operation: PaymentOperation, _field: str, _way: str) -> int:
+        return status
+
     return {
         "refusals": MappingProxyType(dict.fromkeys(names, status)),
-        "malformed": lambda _operation, _field, _way: status,
+        "malformed": malformed,
     }
+
+
+def _also_cancelled(payment: Payment) -> bool:
+    """Let deferred ones be modified while they are open, or cancelled."""
+    open_ = payment.status in ("received", "pending", "cancelled")
+    return payment.terms.type == "deferred" and open_
 
 
 def _not_offered(_signed: bool) -> Answer:
@@ -177,10 +187,7 @@ PIS_NEUTRAL: tuple[Neutral, ...] = (
     _neutral(
         "cancelled-modifiable",
         "A cancelled payment takes changes, and stays cancelled.",
-        modifiable=lambda payment: (
-            payment.terms.type == "deferred"
-            and payment.status in ("received", "pending", "cancelled")
-        ),
+        modifiable=_also_cancelled,
     ),
     _neutral(
         "cancelled-is-rejected",
