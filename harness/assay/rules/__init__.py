@@ -4,6 +4,10 @@ To add one: write `<kind>.py` with a `RULE`, add its schema fragment under
 `contract/schema/rules`, put it into the table below, and give the sandbox a
 mutant for each of its facets. Other packages add theirs by the entry-point
 group `assay.rules`, whose values are `Rule`s.
+
+What is no kind is what kinds are written with: `rule`, `script`, `folds`, `consents`,
+`counts`, `periods`, `calendar`, `params` and `formats` here; `requests` for kinds about
+requests; `conditions` for those of a decision.
 """
 
 from __future__ import annotations

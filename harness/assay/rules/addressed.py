@@ -28,8 +28,9 @@ from assay.history import (
     Withdrawn,
 )
 from assay.model import Capability, Clause, Contract, Json, Operation, Party
-from assay.rules import making, params, requests, script
+from assay.rules import params, requests, script
 from assay.rules.folds import DISAGREES, doubt, must_be_refused, ordinary
+from assay.rules.requests import making
 from assay.rules.rule import Facet, Rule, Script, Want, needs
 from assay.verdict import Evidence
 

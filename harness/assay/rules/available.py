@@ -13,7 +13,7 @@ from datetime import timedelta
 
 from assay.history import Call, Exchange, History, Holding, Item, Malformed, Subject
 from assay.model import Capability, Clause, Contract, Operation, Party
-from assay.rules import eligibility, making, params, requests, script
+from assay.rules import eligibility, params, requests, script
 from assay.rules.consents import Consents, transmitted
 from assay.rules.folds import (
     AGREES,
@@ -27,8 +27,9 @@ from assay.rules.folds import (
     ordinary,
     question,
 )
+from assay.rules.requests import making
+from assay.rules.requests.valid import valid
 from assay.rules.rule import Facet, Rule, Script, Want, consent, needs
-from assay.rules.valid import valid
 from assay.verdict import Evidence
 
 READS = (

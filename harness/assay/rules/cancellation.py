@@ -14,10 +14,10 @@ from typing import TypeAlias
 
 from assay.history import Exchange, History, State
 from assay.model import Capability, Clause, Contract, Party
-from assay.rules import making, params, requests, trail
-from assay.rules.cancels import CUSTOMER, PROVIDER, Cancel, Seen, Story
+from assay.rules import params, requests
 from assay.rules.folds import AGREES, DISAGREES, UNCLEAR, describe
-from assay.rules.requests import Request
+from assay.rules.requests import Request, making, trail
+from assay.rules.requests.cancels import CUSTOMER, PROVIDER, Cancel, Seen, Story
 from assay.rules.rule import Facet, Rule, Script, Want, needs
 from assay.rules.script import Part, send
 from assay.verdict import Evidence

@@ -15,16 +15,16 @@ from typing import TypeAlias
 
 from assay.history import History, Registered, Subject
 from assay.model import Capability, Clause, Contract, Party
-from assay.rules import conditions, likeness, making, requests, trail
-from assay.rules.asking import EACH, Came, through
+from assay.rules import conditions, requests
 from assay.rules.conditions import match, show
 from assay.rules.conditions.atom import Known, Point, Seen, words
 from assay.rules.conditions.control import Control, control, controls
 from assay.rules.conditions.match import Bearing, Values
 from assay.rules.conditions.table import Row, Table
 from assay.rules.folds import AGREES, DISAGREES, UNCLEAR
-from assay.rules.likeness import Likeness
-from assay.rules.requests import Fate, Request
+from assay.rules.requests import Fate, Request, likeness, making, trail
+from assay.rules.requests.asking import EACH, Came, through
+from assay.rules.requests.likeness import Likeness
 from assay.rules.rule import Facet, Rule, Script, Want, needs
 from assay.rules.script import Part
 from assay.verdict import Agreement, Evidence

@@ -15,10 +15,11 @@ from typing import TypeAlias
 
 from assay.history import Call, Decision, History, Subject
 from assay.model import Capability, Clause, Contract, Party
-from assay.rules import likeness, making, params, requests, trail
-from assay.rules.asking import EACH, Came, through
+from assay.rules import params, requests
 from assay.rules.folds import AGREES, DISAGREES, UNCLEAR
-from assay.rules.repeats import (
+from assay.rules.requests import Fate, Life, Request, likeness, making, trail
+from assay.rules.requests.asking import EACH, Came, through
+from assay.rules.requests.repeats import (
     CANCELLED,
     MODE,
     NEXT_DAY,
@@ -31,10 +32,9 @@ from assay.rules.repeats import (
     later_day,
     same_day,
 )
-from assay.rules.requests import Fate, Life, Request
+from assay.rules.requests.unexplained import Explanations
 from assay.rules.rule import Facet, Rule, Script, Want, needs
 from assay.rules.script import Part, send
-from assay.rules.unexplained import Explanations
 from assay.verdict import Agreement, Evidence
 
 #: The numbered events that bring the first request to where its repeat finds it.

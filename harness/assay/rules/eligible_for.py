@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 from assay.history import Exchange, History, Holding, Owned
 from assay.model import Capability, Clause, Contract, Party
-from assay.rules import making, params, requests, script
-from assay.rules.attempts import (
+from assay.rules import params, requests, script
+from assay.rules.requests import making
+from assay.rules.requests.attempts import (
     Attempt,
     attempts,
     controls,

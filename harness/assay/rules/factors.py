@@ -14,10 +14,11 @@ from typing import Final, TypeAlias
 
 from assay.history import Authorise, Code, Decision, History
 from assay.model import Capability, Clause, Contract, Party
-from assay.rules import making, params, requests, signing, trail
+from assay.rules import params, requests
 from assay.rules.folds import AGREES, DISAGREES, UNCLEAR
+from assay.rules.requests import making, signing, trail
+from assay.rules.requests.signing import Signing
 from assay.rules.rule import Facet, Rule, Script, Want, needs
-from assay.rules.signing import Signing
 from assay.verdict import Evidence
 
 PASSWORD, FACTOR, CHECKED = "password-alone", "factor-alone", "code-checked"

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 
 from assay.history import Exchange, History, State
 from assay.model import Capability, Clause, Contract, Json, Party
-from assay.rules import making, params, requests, script
+from assay.rules import params, requests, script
 from assay.rules.folds import AGREES, DISAGREES, UNCLEAR
+from assay.rules.requests import making, trail
 from assay.rules.rule import Facet, Rule, Script, Want, needs
 from assay.verdict import Evidence
 
@@ -91,7 +91,7 @@ def _judge(
         if field not in shown or field not in request.arguments:
             continue
         sent = request.arguments[field]
-        good = _same(sent, shown[field])
+        good = trail.alike(sent, shown[field])
         # A change that timed out may have been taken, or not.
         doubt = any(not one.accepted and not one.refused for one in request.changes)
         yield Evidence(
@@ -101,16 +101,6 @@ def _judge(
             seen=f"{shown[field]!r}",
             exchanges=(request.made.n, exchange.n),
         )
-
-
-def _same(one: Json, other: Json) -> bool:
-    """Whether two values are the same, as numbers if they are numbers."""
-    if one == other:
-        return True
-    try:
-        return Decimal(str(one)) == Decimal(str(other))
-    except InvalidOperation:
-        return False
 
 
 RULE = Rule(

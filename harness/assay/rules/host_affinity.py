@@ -13,8 +13,9 @@ from urllib.parse import urljoin, urlsplit
 
 from assay.history import Call, History, Holding, Indeterminate
 from assay.model import Capability, Clause, Contract, Operation, Party
-from assay.rules import making, params, script
+from assay.rules import params, script
 from assay.rules.folds import AGREES, DISAGREES, must_be_served, ordinary, question
+from assay.rules.requests import making
 from assay.rules.rule import Facet, Rule, Script, Want, consent, needs
 from assay.verdict import Evidence, Standing
 

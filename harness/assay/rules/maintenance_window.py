@@ -14,9 +14,10 @@ from zoneinfo import ZoneInfo
 
 from assay.history import Call, Exchange, History, Holding
 from assay.model import Capability, Clause, Contract, Operation, Party
-from assay.rules import making, params, script
+from assay.rules import params, script
 from assay.rules.calendar import DAY, ORDINARY, WEEKDAYS, at, length, never_shorter, next_day
 from assay.rules.folds import AGREES, DISAGREES, UNCLEAR, describe, failed, plain
+from assay.rules.requests import making
 from assay.rules.rule import Facet, Rule, Script, needs
 from assay.verdict import Evidence
 

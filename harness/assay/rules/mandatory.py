@@ -15,7 +15,8 @@ from decimal import Decimal
 
 from assay.history import Call, History
 from assay.model import Capability, Clause, Contract, Json, Party
-from assay.rules import bent, making, params, requests, script
+from assay.rules import params, requests, script
+from assay.rules.requests import bent, making
 from assay.rules.rule import Facet, Rule, Script, Want, needs
 from assay.verdict import Evidence
 

@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 
 from assay.history import Exchange, History, State, Subject
 from assay.model import Capability, Clause, Contract, Party
-from assay.rules import making, params, requests, trail
-from assay.rules.changes import Change, Phase, asked
+from assay.rules import params, requests
 from assay.rules.folds import AGREES, DISAGREES, UNCLEAR, describe
-from assay.rules.held import CARRIED, PERSISTS, Held
+from assay.rules.requests import making, trail
+from assay.rules.requests.changes import Change, Phase, asked
+from assay.rules.requests.held import CARRIED, PERSISTS, Held
 from assay.rules.rule import Facet, Rule, Script, Want, needs
 from assay.rules.script import Part, send
 from assay.verdict import Evidence

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 
 from assay.history import Call, History, Holding
 from assay.model import Capability, Clause, Contract, Operation, Party
-from assay.rules import making, params, script
+from assay.rules import params, script
 from assay.rules.folds import must_be_refused, ordinary
+from assay.rules.requests import making
 from assay.rules.rule import Facet, Rule, Script, Want, consent, needs
 from assay.verdict import Evidence
 

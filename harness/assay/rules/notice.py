@@ -14,9 +14,9 @@ from typing import Final, TypeAlias
 
 from assay.history import Authorise, Decision, Exchange, History
 from assay.model import Capability, Clause, Contract, Json, Party
-from assay.rules import making, params, requests, trail
+from assay.rules import params, requests
 from assay.rules.folds import AGREES, DISAGREES, UNCLEAR
-from assay.rules.requests import Request
+from assay.rules.requests import Request, making, trail
 from assay.rules.rule import Facet, Rule, Script, Want, needs
 from assay.rules.script import Part, send
 from assay.verdict import Evidence

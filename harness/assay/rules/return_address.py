@@ -14,11 +14,12 @@ from urllib.parse import SplitResult
 
 from assay.history import Decision, Ending, Exchange, History, State
 from assay.model import Clause, Contract, Party
-from assay.rules import making, requests, signing, trail
-from assay.rules.addresses import same, split
+from assay.rules import requests
 from assay.rules.folds import AGREES, DISAGREES, UNCLEAR
+from assay.rules.requests import making, signing, trail
+from assay.rules.requests.addresses import same, split
+from assay.rules.requests.signing import Signing
 from assay.rules.rule import Facet, Rule, Script, Want
-from assay.rules.signing import Signing
 from assay.verdict import Agreement, Evidence
 
 SIGNED, REFUSED, ONLY = "after-signing", "not-after-refusal", "only-there"

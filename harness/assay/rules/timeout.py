@@ -15,14 +15,14 @@ from typing import Final
 
 from assay.history import Ending, History, State
 from assay.model import Capability, Clause, Contract, Party
-from assay.rules import making, params, requests, signing, trail
-from assay.rules.addresses import same, same_host
+from assay.rules import params, requests
 from assay.rules.calendar import dates
 from assay.rules.folds import AGREES, DISAGREES, UNCLEAR
-from assay.rules.paces import CLEAR, IDLE, OVERALL, Limits, Way, ways
-from assay.rules.requests import Request
+from assay.rules.requests import Request, making, signing, trail
+from assay.rules.requests.addresses import same, same_host
+from assay.rules.requests.paces import CLEAR, IDLE, OVERALL, Limits, Way, ways
+from assay.rules.requests.signing import Signing
 from assay.rules.rule import Facet, Rule, Script, needs
-from assay.rules.signing import Signing
 from assay.verdict import Agreement, Evidence
 
 ALIVE, DEAD, RENEWS = "alive-before", "dead-after", "activity-renews"

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 
 from assay.history import Call, Exchange, History, Holding
 from assay.model import Capability, Clause, Contract, Operation, Party
-from assay.rules import making, params, requests, script
+from assay.rules import params, requests, script
 from assay.rules.consents import Consents
 from assay.rules.folds import DISAGREES, must_be_refused, ordinary, plain, served
+from assay.rules.requests import making
 from assay.rules.rule import Facet, Rule, Script, Want, needs
 from assay.verdict import Evidence
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 
 from assay.history import Call, Exchange, History, Holding, Subject
 from assay.model import Capability, Clause, Contract, Operation, Party
-from assay.rules import making, params, script
+from assay.rules import params, script
 from assay.rules.folds import AGREES, DISAGREES, UNCLEAR
+from assay.rules.requests import making
 from assay.rules.rule import Facet, Rule, Script, consent, needs
 from assay.verdict import Evidence
 

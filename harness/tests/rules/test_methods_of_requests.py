@@ -24,7 +24,7 @@ from orders import (
 )
 
 from assay.history import Advanced, Malformed, Owned, Subject
-from assay.rules import making
+from assay.rules.requests import making
 
 ANSWERS = [
     (NO, "disagrees"),

@@ -25,7 +25,7 @@ from assay.errors import InputError
 from assay.files.load import loads
 from assay.history import Decision
 from assay.parse import find_contract, parse_document
-from assay.rules.addresses import same
+from assay.rules.requests.addresses import same
 
 QUERY = "https://tpp.example/back?state=4711&x=%C3%A9"
 EVIL = "https://evil.example/take"

@@ -13,9 +13,8 @@ from typing import cast
 
 from assay.history import Authorise, Code
 from assay.model import Json
-from assay.rules import trail
 from assay.rules.conditions.atom import FAR, Point, Seen, Value
-from assay.rules.requests import Life
+from assay.rules.requests import Life, trail
 
 #: The kind of screen on which a factor is chosen.
 CHOICE = "factor"

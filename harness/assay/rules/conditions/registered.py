@@ -14,10 +14,9 @@ from datetime import timedelta
 
 from assay.history import Call, Register, Subject
 from assay.model import Capability, Json
-from assay.rules import making, trail
 from assay.rules.conditions import fields
 from assay.rules.conditions.atom import FAR, Point, Seen, Value
-from assay.rules.requests import Life
+from assay.rules.requests import Life, making, trail
 from assay.rules.rule import needs
 from assay.rules.script import Part
 

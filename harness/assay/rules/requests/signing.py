@@ -21,8 +21,7 @@ from assay.history import (
     Subject,
 )
 from assay.model import Capability, Json
-from assay.rules import making, trail
-from assay.rules.requests import Book, Life, Request
+from assay.rules.requests import Book, Life, Request, making, trail
 from assay.rules.rule import Want, needs
 from assay.rules.script import Part, send
 from assay.verdict import Agreement, Evidence

@@ -8,7 +8,8 @@ from orders import DONE, ENDED, OPEN, PIS, REJECTED, effects, history, make, pay
 from screens import CONFIRMED, DISCONNECTED, STOPPED, page, story
 
 from assay.history import Accepted, Item
-from assay.rules import requests, signing
+from assay.rules import requests
+from assay.rules.requests import signing
 from assay.verdict import Agreement
 
 LIFE = requests.life(PIS, "payment")

@@ -29,9 +29,8 @@ from assay.history import (
     State,
     Subject,
 )
-from assay.rules import making, trail
 from assay.rules.folds import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, doubt, ordinary
-from assay.rules.requests import Book, Fate, Life, Request
+from assay.rules.requests import Book, Fate, Life, Request, making, trail
 from assay.rules.script import Part
 from assay.verdict import Agreement, Evidence
 

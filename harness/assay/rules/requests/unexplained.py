@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TypeAlias
 
-from assay.rules import likeness, trail
 from assay.rules.calendar import DAY, dates
-from assay.rules.likeness import Likeness
-from assay.rules.repeats import CANCELLED, REFUSED, UNSIGNED, Compared, Relation, moments
-from assay.rules.requests import Fate, Request
+from assay.rules.requests import Fate, Request, likeness, trail
+from assay.rules.requests.likeness import Likeness
+from assay.rules.requests.repeats import CANCELLED, REFUSED, UNSIGNED, Compared, Relation, moments
 
 #: A day on which something may have been carried out; None for any.
 _Day: TypeAlias = date | None

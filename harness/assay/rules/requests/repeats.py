@@ -13,10 +13,9 @@ from datetime import datetime
 from typing import Final
 
 from assay.history import Effects, Event, Registered
-from assay.rules import likeness, trail
 from assay.rules.calendar import dates, within_a_day
-from assay.rules.likeness import Likeness
-from assay.rules.requests import Book, Life, Request
+from assay.rules.requests import Book, Life, Request, likeness, trail
+from assay.rules.requests.likeness import Likeness
 
 REPEAT: Final = "repeat-refused"
 MODE: Final = "mode-changed-accepted"

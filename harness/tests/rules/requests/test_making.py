@@ -28,8 +28,7 @@ from assay.history import (
     Withdraw,
     Withdrawn,
 )
-from assay.rules import making
-from assay.rules.requests import life
+from assay.rules.requests import life, making
 
 LIFE = life(PIS, "payment")
 #: Somebody who owns two accounts.

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from assay.history import Authorise, Authorised, Call, Ending, Exchange, Item, State
-from assay.rules import making
-from assay.rules.requests import Life
+from assay.rules.requests import Life, making
 from assay.rules.script import Part, send
 
 #: The numbered events of one request: making, signing, reading it.

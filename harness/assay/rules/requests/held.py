@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 
 from assay.history import Effect, Effects, Event, Exchange, Withdrawn
 from assay.model import Json
-from assay.rules import trail
-from assay.rules.changes import Change, Phase
 from assay.rules.folds import AGREES, DISAGREES, UNCLEAR, doubt
-from assay.rules.requests import Book, Life, Request
+from assay.rules.requests import Book, Life, Request, trail
+from assay.rules.requests.changes import Change, Phase
 from assay.verdict import Evidence
 
 PERSISTS, CARRIED = "persists", "carried-out-as-changed"

@@ -4,6 +4,9 @@ A request is something that is made, perhaps signed, changed or cancelled, and c
 out later: a payment, an order, a booking. `Life` is what a contract offers around one
 kind of request; `Book` follows a history, event by event, and is a fold: taking one
 more event in costs the same however long the history is.
+
+Beside it stand the words that probes about requests are written with (`making`,
+`asking`), and what several checks ask of a request (`trail`, `valid`, `likeness`, ...).
 """
 
 from __future__ import annotations

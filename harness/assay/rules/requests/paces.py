@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from assay.history import History
-from assay.rules import signing
-from assay.rules.requests import Life
-from assay.rules.signing import Signing
+from assay.rules.requests import Life, signing
+from assay.rules.requests.signing import Signing
 
 IDLE, OVERALL = "idle", "overall"
 #: How far from a limit both sides of it are sure.

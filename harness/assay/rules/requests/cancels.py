@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from assay.history import Authorised, Event, Exchange, State, Withdrawn
-from assay.rules import trail
-from assay.rules.requests import Book, Life, Request
+from assay.rules.requests import Book, Life, Request, trail
 
 PROVIDER, CUSTOMER = "by-provider", "by-customer"
 

@@ -13,8 +13,7 @@ from typing import TypeAlias
 
 from assay.history import Authorised, Ending, Event
 from assay.model import Json
-from assay.rules import trail
-from assay.rules.requests import Book, Life, Request
+from assay.rules.requests import Book, Life, Request, trail
 
 #: What two requests have in common; equal if they do.
 Likeness: TypeAlias = Hashable

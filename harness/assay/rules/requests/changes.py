@@ -12,8 +12,7 @@ from enum import Enum
 
 from assay.history import Event, Exchange, State
 from assay.model import Json
-from assay.rules import trail
-from assay.rules.requests import Book, Life, Request
+from assay.rules.requests import Book, Life, Request, trail
 
 
 class Phase(Enum):
