@@ -12,6 +12,7 @@ from assay.commands import options
 from assay.obligation import UNSPECIFIED
 from assay.plan import Fate, Plan, Planned
 from assay.prepare import prepare
+from assay.run.forecast import signatures
 from assay.run.journal import planned
 
 EPILOG = """\b
@@ -63,7 +64,8 @@ def text(plan: Plan, verbose: bool = False) -> Iterator[str]:
         f"and {plan.calls} calls"
     )
     if plan.person and plan.signed:
-        yield f"up to {plan.signed} trials need a person who signs; they come last"
+        asked_for = signatures(plan)
+        yield f"up to {asked_for} signatures by a person, in {plan.signed} trials, which come last"
     for fate in (Fate.UNVERIFIED, Fate.NOT_APPLICABLE, Fate.UNSPECIFIED):
         count = sum(one.fate is fate for one in plan.items)
         if count:

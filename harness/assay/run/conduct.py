@@ -20,6 +20,7 @@ from assay.plan import Fate, Plan, Trial, script_of
 from assay.rules.maintenance_window import Params as Window
 from assay.rules.maintenance_window import windows
 from assay.run.drive import Driven, drive
+from assay.run.forecast import signatures
 from assay.run.journal import Journal, header, planned
 from assay.run.judge import StaticWatch, discount_static, judge
 from assay.run.stage import Stage
@@ -74,7 +75,8 @@ class Session:
     def open(self) -> None:
         """Write the header and the whole plan."""
         options = self.options
-        self.stage.foretell(self.plan.signed)
+        if self.plan.person:
+            self.stage.foretell(signatures(self.plan))
         self.journal.write(
             "header",
             header(

@@ -67,10 +67,10 @@ class Stage:
             case _:
                 return NobodySigns()
 
-    def foretell(self, trials: int) -> None:
-        """Say how many trials of the run may need a person."""
+    def foretell(self, signatures: int) -> None:
+        """Say how many signatures the run may ask a person for."""
         if self.reception:
-            self.reception.trials = trials
+            self.reception.signatures = signatures
 
     def close(self) -> None:
         """Close the connections, the browser, and where a person would come back to."""

@@ -32,6 +32,7 @@ from assay.prepare import prepare
 from assay.run.client import Client
 from assay.run.conduct import Session, conduct
 from assay.run.drive import drive
+from assay.run.forecast import signatures
 from assay.run.journal import Journal
 from assay.run.sca.manual import ManualSigner, foretold
 from assay.run.sca.person import Plain, legible
@@ -246,18 +247,18 @@ def test_what_a_person_is_told(step: Authorise, access: Access, said: list[str])
 
 
 @pytest.mark.parametrize(
-    ("trials", "said"), [(1, "1 trial of"), (7, "up to 7 trials of"), (0, "up to 0 trials of")]
+    ("count", "said"), [(1, "needs 1 signature by"), (7, "needs up to 7 signatures by")]
 )
-def test_what_is_foretold(trials: int, said: str) -> None:
+def test_what_is_foretold(count: int, said: str) -> None:
     """Before the first signature, and only then, the run says how long it may take."""
     person = Listener()
-    signer = manual(desk("/r1", trials=trials), person)
+    signer = manual(desk("/r1", signatures=count), person)
     sign(signer)
     with pytest.raises(CannotArrange):
         sign(signer)
-    assert [foretold(trials)] == [one for one in person.told if "need" in one and "min" in one]
+    assert [foretold(count)] == [one for one in person.told if "need" in one and "min" in one]
     assert said in person.told[0]
-    assert f"about {max(1, trials)} min" in person.told[0]
+    assert f"about {count} min" in person.told[0]
 
 
 def test_plain_words(capsys: pytest.CaptureFixture[str]) -> None:
@@ -383,7 +384,7 @@ def test_closing_the_stage_closes_the_door() -> None:
         stage = set_up(one)
         stage.foretell(3)
         assert stage.reception is not None
-        assert 3 == stage.reception.trials
+        assert 3 == stage.reception.signatures
         stage.close()
         with pytest.raises(httpx.ConnectError):
             httpx.get(one.sca.callback, trust_env=False)
@@ -572,7 +573,8 @@ def test_a_run_with_a_person(sandbox: str, tmp_path: Path) -> None:
     customer = Customer()
     plan_, result, stage = held(lay(tmp_path, sandbox), SOME, person=customer)
     asked = [text for text in customer.told if text.startswith("signature")]
-    assert [foretold(plan_.signed)] == [text for text in customer.told if text not in asked]
+    assert len(asked) <= signatures(plan_)
+    assert [foretold(signatures(plan_))] == [text for text in customer.told if text not in asked]
     assert stage.reception.asked == len(asked) > 1
     assert any("refuse the request" in text for text in asked)
     assert (plan_.calls, ()) == (result.exchanges, result.faults)
@@ -629,11 +631,13 @@ def test_trials_that_need_a_person_come_last() -> None:
 
 
 def test_the_plan_says_who_is_needed() -> None:
-    """`assay plan` tells how many trials need a person, where one signs."""
+    """`assay plan` tells how many signatures a person is asked for, where one signs."""
     whole = planned(ScaKind.MANUAL)
-    said = f"up to {whole.signed} trials need a person who signs; they come last"
+    said = f"up to {signatures(whole)} signatures by a person, in {whole.signed} trials"
+    said += ", which come last"
+    assert whole.signed < signatures(whole) < 2 * whole.calls
     assert said in list(text(whole))
-    assert not any("a person who signs" in one for one in text(planned(ScaKind.FORMS)))
+    assert not any("by a person" in one for one in text(planned(ScaKind.FORMS)))
 
 
 def pytest_run(target: str, *args: str, cwd: Path) -> tuple[int, str]:

@@ -72,7 +72,7 @@ class ManualSigner:
     ) -> None:
         reception = self.reception
         if not reception.asked:
-            self.person.tell(foretold(reception.trials))
+            self.person.tell(foretold(reception.signatures))
         reception.asked += 1
         back = "your browser comes back by itself"
         if not by_itself:
@@ -88,13 +88,10 @@ class ManualSigner:
         self.person.tell("\n".join(lines))
 
 
-def foretold(trials: int) -> str:
+def foretold(signatures: int) -> str:
     """Say how much of a person's time a run takes, as far as anybody knows beforehand."""
-    count, minutes = (f"up to {trials} trials" if trials != 1 else "1 trial"), max(trials, 1)
-    return (
-        f"{count} of this run need a person who signs, some more than once: "
-        f"about {minutes} min or more, at a minute each"
-    )
+    count = "1 signature" if signatures == 1 else f"up to {signatures} signatures"
+    return f"this run needs {count} by a person: about {signatures} min, at a minute each"
 
 
 def _whom(step: Authorise, access: Access) -> str:

@@ -51,13 +51,13 @@ Pause = Callable[[Event, float], object]
 class Reception:
     """Whom a run waits for, and what it has learnt of them.
 
-    `trials` may need a person, `asked` signatures were asked for so far. `seen` says that
+    `signatures` may be asked for in a run, `asked` were so far. `seen` says that
     somebody ever came, `absent` that nobody is waited for any more.
     """
 
     callback: str
     wait: float
-    trials: int = 0
+    signatures: int = 0
     asked: int = 0
     seen: bool = False
     absent: bool = False
