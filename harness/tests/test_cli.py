@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import threading
+from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from assay.cli import COMMANDS
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS
 from assay.sandbox.policies import SOUND
-from assay.sandbox.serve import listen
+from assay.sandbox.serve import serving
 
 ASSAY = [sys.executable, "-c", "from assay.cli import main; main()"]
 #: A run of two obligations, for tests that need any run.
@@ -49,19 +50,8 @@ def assay(*args, cwd, **env):
 @pytest.fixture
 def served():
     """Serve banks over loopback; return their URLs."""
-    servers = []
-
-    def serve(app):
-        server = listen("127.0.0.1", 0, app)
-        thread = threading.Thread(target=server.run, daemon=True)
-        thread.start()
-        servers.append((server, thread))
-        return f"http://127.0.0.1:{server.effective_port}"
-
-    yield serve
-    for server, thread in servers:
-        server.close()
-        thread.join(5)
+    with ExitStack() as servers:
+        yield lambda app: servers.enter_context(serving(app))
 
 
 def test_run_with_no_arguments_is_the_main_job(tmp_path):

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import threading
 import xml.etree.ElementTree as ET
 from importlib.metadata import entry_points
 
@@ -14,7 +13,7 @@ from assay.report import read_journal
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS
 from assay.sandbox.policies import SOUND
-from assay.sandbox.serve import listen
+from assay.sandbox.serve import serving
 
 
 def run(*args, cwd, suites=True):
@@ -41,12 +40,8 @@ def run(*args, cwd, suites=True):
 def faulty():
     """Serve a bank that counts its days in UTC."""
     (fault,) = (one for one in MUTANTS if one.id == "quota.accounts-utc-day")
-    server = listen("127.0.0.1", 0, make_app(fault.change(SOUND)))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.effective_port}"
-    server.close()
-    thread.join(5)
+    with serving(make_app(fault.change(SOUND))) as url:
+        yield url
 
 
 def test_the_suites_discharge_every_obligation(tmp_path):

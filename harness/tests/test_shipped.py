@@ -1,6 +1,5 @@
 """The shipped contracts on the sound sandbox: everything conforms, on any day, by any way."""
 
-import threading
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from assay.run.conduct import Session, conduct
 from assay.run.journal import Journal
 from assay.run.stage import set_up
 from assay.sandbox.app import make_app
-from assay.sandbox.serve import listen
+from assay.sandbox.serve import serving
 from assay.verdict import Exit, Standing
 
 #: The clocks never change on a Monday, so there is no short night to ask about.
@@ -68,14 +67,8 @@ def test_no_false_alarm_on_any_day(seed):
 
 def test_the_same_over_http():
     """A served sandbox gets the same verdicts as the embedded one."""
-    server = listen("127.0.0.1", 0, make_app())
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    try:
-        _, served = run(target=f"http://127.0.0.1:{server.effective_port}")
-    finally:
-        server.close()
-        thread.join(5)
+    with serving(make_app()) as url:
+        _, served = run(target=url)
     _, embedded = run()
     assert verdicts(embedded) == verdicts(served)
 

@@ -158,11 +158,11 @@ def _taken(cancel: Cancel, opened: int) -> Iterator[Evidence]:
         agreement=agreement,
         expected=f"that a cancellation is accepted {when}",
         seen=describe(call),
-        exchanges=tuple(sorted({*_numbers(cancel), call.n})),
+        exchanges=tuple(n for n in (*_before(cancel), call.n) if n <= call.n),
     )
 
 
-def _numbers(cancel: Cancel) -> tuple[int, ...]:
+def _before(cancel: Cancel) -> tuple[int, ...]:
     request = cancel.request
     return (request.made.n, *(one.n for one in request.signings))
 

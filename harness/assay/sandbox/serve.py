@@ -4,21 +4,43 @@ In-process runs need none of this. Not for the open internet: the control API is
 protected by nothing.
 """
 
+from collections.abc import Generator
+from contextlib import contextmanager
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
+from waitress import wasyncore
 from waitress.server import create_server
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
-__all__ = ["listen"]
+__all__ = ["listen", "serving"]
 
 
 def listen(host: str, port: int, app: "WSGIApplication") -> Any:
-    """Listen on a port (0: any free one); `run()` serves, `close()` ends it.
+    """Listen on a port (0: any free one); `run()` serves until it is interrupted.
 
     Raises:
         OSError: the address cannot be listened on.
 
     """
     return create_server(app, host=host, port=port, threads=8, ident="sandbox bank")
+
+
+@contextmanager
+def serving(app: "WSGIApplication") -> Generator[str, None, None]:
+    """Serve on a free port of this machine, in a thread, for as long as the block lasts.
+
+    Gives the URL. All connections are closed by the thread that uses them: closed by
+    another, a descriptor might be somebody else's by the time that it is looked at.
+    """
+    server = listen("127.0.0.1", 0, app)
+    thread = Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.effective_port}"
+    finally:
+        server.trigger.pull_trigger(lambda: wasyncore.close_all(server._map, ignore_all=True))  # noqa: SLF001 -- waitress has no other way
+        thread.join(10)
+        server.task_dispatcher.shutdown()

@@ -6,7 +6,6 @@ No Python of the harness knows a laboratory. `lab.yaml` says what `guide.md` say
 
 import ast
 import json
-import threading
 from functools import cache
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from assay.plan import Fate, plan
 from assay.run.conduct import Session, conduct
 from assay.run.journal import Journal
 from assay.run.stage import set_up
-from assay.sandbox.serve import listen
+from assay.sandbox.serve import serving
 from assay.target.join import bind, capabilities
 from assay.target.profile import Place
 from assay.target.read import read_profile
@@ -98,19 +97,12 @@ def test_it_conforms_whenever_it_is_asked(seed):
 
 def test_by_command_over_http_no_python_is_needed_at_all(tmp_path):
     """A contract, a target file and an address: the report says the same, and holds no key."""
-    server = listen("127.0.0.1", 0, Service())
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    try:
-        address = f"http://127.0.0.1:{server.effective_port}"
+    with serving(Service()) as address:
         (tmp_path / "target.yaml").write_text(OVER_HTTP.format(HERE / "target.yaml", address))
         words = ["--contract", HERE / "lab.yaml", "--target", tmp_path / "target.yaml"]
         ended = CliRunner().invoke(
             group, ["run", *map(str, words), "--allow-incomplete", "--out", str(tmp_path / "run")]
         )
-    finally:
-        server.close()
-        thread.join(5)
 
     assert 0 == ended.exit_code, ended.output
     report = json.loads((tmp_path / "run" / "report.json").read_text("utf-8"))

@@ -7,7 +7,6 @@ matrix and not with every test (see tox.ini).
 import os
 import re
 import subprocess
-import threading
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ from assay.parse import parse_contract
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS, NEUTRAL, PIS_MUTANTS, PIS_NEUTRAL
 from assay.sandbox.policies import SOUND
-from assay.sandbox.serve import listen
+from assay.sandbox.serve import serving
 
 ROOT = Path(__file__).parents[3]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -128,17 +127,12 @@ def test_the_links_lead_somewhere():
 def test_what_it_looks_like_is_what_it_looks_like(installed, clone):
     """The run at the top of the README prints what it shows, line by line."""
     (fault,) = (one for one in MUTANTS if one.id == "quota.accounts-utc-day")
-    server = listen("127.0.0.1", 0, make_app(fault.change(SOUND)))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
     block = re.search(r"```console\n(.*?)```", README, re.DOTALL)[1]
     command, *shown = block.splitlines()
-    here = f"127.0.0.1:{server.effective_port}"
     path = f"{clone}/.venv/bin:{os.environ['PATH']}"
-    done = shell(command[2:].replace("127.0.0.1:8080", here), clone, PATH=path)
-    server.close()
-    thread.join(5)
-    printed = done.stdout.replace(here, "127.0.0.1:8080").splitlines()
+    with serving(make_app(fault.change(SOUND))) as url:
+        done = shell(command[2:].replace("http://127.0.0.1:8080", url), clone, PATH=path)
+    printed = done.stdout.replace(url, "http://127.0.0.1:8080").splitlines()
     assert done.returncode == 1
     assert [] == [line for line in shown if line.strip() != "…" and line not in printed]
 

@@ -12,6 +12,7 @@ from orders import (
     cancel,
     check,
     effects,
+    history,
     make,
     modify,
     payer,
@@ -95,6 +96,7 @@ def test_from_its_day_on_it_may_be_too_late():
     """Nothing is said of a refusal then, nor where nobody can tell the day."""
     for made, at in ((put_off(), LATE), (put_off(date="soon"), None)):
         assert [] == says(made, cancel(NO, at=at), read())
+        assert ["accepted agrees 1,2"] == says(made, cancel(at=at))
 
 
 @pytest.mark.parametrize(
@@ -172,6 +174,13 @@ def test_what_was_done_with_it_after_that_leaves_doubt():
         assert [f"{SHOWN_P} unclear 1,4"] == says(put_off(), cancel(), after, read(), facet=SHOWN_P)
 
 
+def test_a_late_cancellation_is_shown_too():
+    """It was accepted, and it is open as if nothing had been."""
+    assert [f"{SHOWN_P} disagrees 1,5"] == says(
+        put_off(), sign(), read(), cancel(at=LATE), read(), facet=SHOWN_P
+    )
+
+
 def test_a_late_cancellation_of_what_was_carried_out():
     """Done is what it was, and it may have been so before."""
     assert [f"{SHOWN_P} unclear 1,4"] == says(
@@ -235,9 +244,21 @@ def test_the_first_to_cancel_is_who_cancelled():
         [put_off("P9", **LATER), sign(key="P9"), read(shown("P9"), key="P9")],
         [*carried()[:2], cancel(LOST, key="P9"), carried()[2]],
         [payer("other", "B1"), *carried(by="other")],
-        [make(shown("P9"), key="P9"), *carried()[1:]],
+        [make(shown("P9"), key="P9", mode="instant", date="2026-09-20"), *carried()[1:]],
+        [*carried()[:2], withdrawn(key="P9"), carried()[2]],
+        carried(date="soon"),
     ],
-    ids=["none", "earlier", "unsigned", "not done", "perhaps", "another's", "another mode"],
+    ids=[
+        "none",
+        "earlier",
+        "unsigned",
+        "not done",
+        "perhaps",
+        "another's",
+        "another mode",
+        "elsewhere",
+        "some day",
+    ],
 )
 def test_without_its_control_nothing_is_earned(control):
     """Nothing shows that the day has come, and that a signature is enough."""
@@ -300,6 +321,19 @@ def test_where_nothing_can_be_made_nothing_is_said(came):
 
 
 # -- the probe --------------------------------------------------------------------------
+def test_what_the_report_says():
+    """Whether it was signed when it was cancelled, and how it was shown then."""
+    rule, params = ruled("cancel")
+    unsigned = [put_off(), cancel(), read()]
+    signed = [put_off("P2"), sign(key="P2"), cancel(key="P2"), read(shown("P2", DONE), key="P2")]
+    found = list(rule.check(params, history(payer(), *unsigned, *signed)))
+    assert [
+        "that a cancellation is accepted before it is signed",
+        "that a cancellation is accepted once signed",
+    ] == [one.expected for one in found if one.facet == "accepted"]
+    assert ["it is open", "it is done"] == [one.seen for one in found if one.facet == SHOWN_P]
+
+
 def test_each_facet_has_its_control_and_price():
     """On the sound bank all is as planned, on every trial's first moment."""
     for seed in (0, 7):

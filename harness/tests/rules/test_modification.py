@@ -197,6 +197,11 @@ def test_an_accepted_change_of_another_mode_is_wrong():
     assert ["instant-refused disagrees 1,2,3"] == says(make(mode="instant"), sign(), change())
 
 
+def test_an_argument_that_it_did_not_have_is_a_change_too():
+    """What was made with no day is given one."""
+    assert ["immediate-refused disagrees 1,2"] == says(make(), change(None, "date"))
+
+
 def test_everything_refused_is_no_virtue():
     """Without an accepted control a refusal earns nothing."""
     assert [] == says(put_off("P9"), change(NO, key="P9", varied=False), make(), change(NO))
@@ -391,6 +396,18 @@ def test_a_day_later_may_be_the_next_working_day():
     assert ["carried-out-as-changed unclear 1,2"] == says(
         *made, carried(on=21), facet="carried-out-as-changed"
     )
+
+
+def test_a_day_that_cannot_be_read_convicts_nobody():
+    """Accepted all the same, nobody knows which it is."""
+    (found,) = says(
+        put_off(),
+        change(None, "date", date="soon"),
+        sign(),
+        carried(on=19),
+        facet="carried-out-as-changed",
+    )
+    assert "unclear" in found
 
 
 def test_what_was_changed_back_shows_nothing():

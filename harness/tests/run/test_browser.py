@@ -6,8 +6,7 @@ the gate sets `ASSAY_BROWSER=required`. Leaves a picture of each screen in
 """
 
 import os
-import threading
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec
@@ -29,7 +28,7 @@ from assay.run.sca.chromium import Chromium, found, origin
 from assay.run.sca.forms import FormsSigner
 from assay.run.stage import set_up
 from assay.sandbox.app import make_app
-from assay.sandbox.serve import listen
+from assay.sandbox.serve import serving
 from assay.target.encode import Access
 from assay.target.profile import Profile, Sca, ScaKind, Transport
 from assay.verdict import Standing
@@ -58,26 +57,13 @@ def required():
         pytest.skip(f"there is no {' and no '.join(lacking)}")
 
 
-@contextmanager
-def served(app):
-    """Serve an application in a thread of its own."""
-    server = listen("127.0.0.1", 0, app)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.effective_port}"
-    finally:
-        server.close()
-        thread.join(5)
-
-
 # -- the sandbox bank's screens ------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def sandbox():
     """Serve the sandbox bank."""
-    with served(make_app()) as url:
+    with serving(make_app()) as url:
         yield url
 
 
@@ -348,7 +334,7 @@ class Site:
 def grounds():
     """Serve two sites: that of the bank, and another."""
     bank, other = Site(), Site()
-    with served(bank) as bank.url, served(other) as other.url:
+    with serving(bank) as bank.url, serving(other) as other.url:
         yield bank, other
 
 

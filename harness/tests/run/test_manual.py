@@ -40,7 +40,7 @@ from assay.run.sca.reception import Reception, opened
 from assay.run.sca.signer import Walked
 from assay.run.stage import Stage, set_up
 from assay.sandbox.app import make_app
-from assay.sandbox.serve import listen
+from assay.sandbox.serve import serving
 from assay.target.encode import Access
 from assay.target.profile import (
     ItemBinding,
@@ -504,12 +504,8 @@ def test_others_do_not_mind() -> None:
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[str]:
     """Serve the sandbox bank."""
-    server = listen("127.0.0.1", 0, make_app())
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.effective_port}"
-    server.close()
-    thread.join(5)
+    with serving(make_app()) as url:
+        yield url
 
 
 def lay(folder: Path, url: str) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import httpx
@@ -19,7 +18,7 @@ from assay.run.conduct import Result, Session, conduct
 from assay.run.journal import Journal
 from assay.run.stage import set_up
 from assay.sandbox.app import make_app
-from assay.sandbox.serve import listen
+from assay.sandbox.serve import serving
 from assay.target.roles import RolesWorld
 from assay.verdict import Standing
 
@@ -50,15 +49,8 @@ BOB: list[dict[str, Any]] = [
 @contextmanager
 def served() -> Iterator[str]:
     """Serve a sandbox on a free port, and give its address."""
-    server = listen("127.0.0.1", 0, make_app())
-    thread = Thread(target=server.run, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.effective_port}"
-    finally:
-        server.pull_trigger()
-        server.close()
-        thread.join(10)
+    with serving(make_app()) as url:
+        yield url
 
 
 def customers(url: str) -> dict[str, Any]:
