@@ -228,6 +228,7 @@ class Book:
     requests: list[Request] = field(default_factory=list[Request])
     subjects: dict[str, Subject] = field(default_factory=dict[str, Subject])
     _known: dict[str, Request] = field(default_factory=dict[str, Request])
+    _asked: list[Request] = field(default_factory=list[Request])
 
     def note(self, event: Event) -> Request | None:
         """Take an event in, and return the request that it is about, if it is about one."""
@@ -262,11 +263,13 @@ class Book:
 
     def _passed(self) -> None:
         """Note that time passed, in which anything can have been carried out."""
-        for request in self._known.values():
+        for request in self._asked:
             request.asked = False
+        self._asked.clear()
 
     def _effects(self, done: tuple[Effect, ...]) -> None:
-        for request in self._known.values():
+        self._asked = list(self._known.values())
+        for request in self._asked:
             request.asked = True
         for effect in done:
             if effect.request in self._known:
