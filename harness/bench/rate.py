@@ -3,7 +3,8 @@
 All that one run sends, the control API's calls too, is recorded and sent again
 by plain httpx calls to a fresh bank, which deals out the same tokens, so that the
 target does the same work for both: in this process by httpx.WSGITransport, and
-over loopback. Rounds alternate; the median ratio counts.
+over loopback. Rounds alternate; the median ratio counts. Account information alone:
+the links by which payments are signed cannot be guessed, so nobody can send them again.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ def compare(
 
 def main() -> int:
     """Compare embedded and over loopback HTTP."""
-    embedded = prepare()
+    embedded = prepare(["aisp"])
     url = embedded.profile.base_url
     found = [
         compare(
@@ -139,7 +140,7 @@ def over_loopback() -> float:
     ours, theirs = listen("127.0.0.1", 0, make_app()), listen("127.0.0.1", 0, bank)
     for server in (ours, theirs):
         threading.Thread(target=server.run, daemon=True).start()
-    served = prepare(target=f"http://127.0.0.1:{ours.effective_port}")
+    served = prepare(["aisp"], f"http://127.0.0.1:{ours.effective_port}")
     port = int(theirs.effective_port)
     requests = [
         httpx.Request(

@@ -24,6 +24,8 @@ __all__ = ["described", "kinds", "validator"]
 
 #: Any URI that relative references can be resolved against.
 _BASE: Final = "file:///"
+#: The schema that all others refer to.
+_COMMON: Final = "common.yaml"
 
 
 @cache
@@ -35,11 +37,16 @@ def kinds() -> frozenset[str]:
 @cache
 def validator(name: str) -> Validator:
     """Return what compares values with a schema file, or with a part of one (`x.yaml#/…`)."""
+    registry = _registry(name.partition("#")[0])
+    return cast("Validator", _strict()({"$ref": _BASE + name}, registry=registry))
+
+
+@cache
+def _strict() -> Any:
+    """Return the kind of validator that all shapes have; made once, for that is slow."""
     from jsonschema import Draft202012Validator, validators  # noqa: PLC0415 -- slow
 
-    strict: Any = cast("Any", validators).extend(Draft202012Validator, {"pattern": _whole_text})
-    registry = _registry(name.partition("#")[0])
-    return cast("Validator", strict({"$ref": _BASE + name}, registry=registry))
+    return cast("Any", validators).extend(Draft202012Validator, {"pattern": _whole_text})
 
 
 def described(schema: Mapping[str, Any]) -> str:
@@ -60,12 +67,11 @@ def _registry(name: str) -> Registry[Any]:
     from referencing import Registry  # noqa: PLC0415
     from referencing.jsonschema import DRAFT202012  # noqa: PLC0415
 
-    names = {name, "common.yaml"}
-    if name == "target.yaml":
-        names.add("contract.yaml")
+    # What all refer to is crawled for the first of them, and for all.
+    below: Registry[Any] = Registry() if name == _COMMON else _registry(_COMMON)
+    names = {name, "contract.yaml"} if name == "target.yaml" else {name}
     resources = [(_BASE + one, DRAFT202012.create_resource(_schema(one))) for one in names]
-    whole: Registry[Any] = Registry()
-    return whole.with_resources(cast("Any", resources)).crawl()
+    return below.with_resources(cast("Any", resources)).crawl()
 
 
 @cache
