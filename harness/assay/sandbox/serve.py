@@ -6,7 +6,7 @@ protected by nothing.
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from threading import Thread
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from waitress import wasyncore
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
 __all__ = ["listen", "serving"]
+
+#: How many seconds may pass until a server notices that it is over.
+_LOOK = 0.05
 
 
 def listen(host: str, port: int, app: "WSGIApplication") -> Any:
@@ -36,11 +39,20 @@ def serving(app: "WSGIApplication") -> Generator[str, None, None]:
     another, a descriptor might be somebody else's by the time that it is looked at.
     """
     server = listen("127.0.0.1", 0, app)
-    thread = Thread(target=server.run, daemon=True)
+    over = Event()
+    thread = Thread(target=_serve, args=(server, over), daemon=True)
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.effective_port}"
     finally:
-        server.trigger.pull_trigger(lambda: wasyncore.close_all(server._map, ignore_all=True))  # noqa: SLF001 -- waitress has no other way
+        over.set()
         thread.join(10)
         server.task_dispatcher.shutdown()
+
+
+def _serve(server: Any, over: Event) -> None:
+    """Serve until it is over, and then close all; nothing has to wake this thread."""
+    connections = server._map  # noqa: SLF001 -- waitress has no other way
+    while not over.is_set():
+        wasyncore.loop(timeout=_LOOK, map=connections, count=1)
+    wasyncore.close_all(connections, ignore_all=True)

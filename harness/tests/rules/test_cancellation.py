@@ -107,8 +107,9 @@ def test_from_its_day_on_it_may_be_too_late():
         (withdrawn(), []),
         (read(shown(state=ENDED)), []),
         (read(shown(state=DONE)), []),
+        (effects("P1"), []),
     ],
-    ids=["cancelled", "perhaps", "elsewhere", "ended", "done"],
+    ids=["cancelled", "perhaps", "elsewhere", "ended", "done", "done by the world"],
 )
 def test_what_is_over_cannot_be_cancelled(before, found):
     """Whatever is said then is nobody's business."""
@@ -119,6 +120,7 @@ def test_what_is_over_cannot_be_cancelled(before, found):
 def test_other_modes_and_other_people_are_not_judged():
     """The clause names the mode; a stranger has nothing to cancel."""
     assert [] == says(make(), cancel(NO), read())
+    assert [] == says(make(), cancel(), read())
     mine = cancel(NO)
     for how in ({"by": "two"}, {"subject": "other"}, {"credentials": True}):
         assert [] == says(put_off(), replace(mine, call=replace(mine.call, **how)), read())
