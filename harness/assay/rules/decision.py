@@ -16,7 +16,7 @@ from typing import TypeAlias
 from assay.history import History, Registered, Subject
 from assay.model import Capability, Clause, Contract, Party
 from assay.rules import conditions, requests
-from assay.rules.conditions import match, show
+from assay.rules.conditions import fields, match, show
 from assay.rules.conditions.atom import Known, Point, Seen, words
 from assay.rules.conditions.control import Control, control, controls
 from assay.rules.conditions.match import Bearing, Values
@@ -179,25 +179,36 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Beside:
-    """What was carried out: one of each sort, and the first that had the same arguments."""
+    """What was carried out: one of each sort, and the first that had the same arguments.
+
+    `known` are the values that the condition looks at and that stood in one of these, or
+    that the contract itself names.
+    """
 
     p: Params
     sorts: Mapping[Likeness, Request]
     first: Mapping[Likeness, Request]
+    known: frozenset[tuple[str, str]]
 
     @staticmethod
     def of(p: Params, book: requests.Book) -> _Beside:
         sorts: dict[Likeness, Request] = {}
         first: dict[Likeness, Request] = {}
+        known = set(fields.named(p.table.atoms))
         for one in likeness.sure(book):
             if one.done:
                 sorts.setdefault(_sort(p, one), one)
                 first.setdefault(_sent(p, one), one)
-        return _Beside(p=p, sorts=sorts, first=first)
+                known |= fields.sent(p.table.atoms, one)
+        return _Beside(p=p, sorts=sorts, first=first, known=frozenset(known))
 
     def control(self, request: Request) -> Request | None:
         """Return one that differs in nothing but what the condition looks at."""
         return self.sorts.get(_sort(self.p, request))
+
+    def strange(self, request: Request) -> bool:
+        """Whether a value may be refused for itself: nobody vouches for it."""
+        return not fields.sent(self.p.table.atoms, request) <= self.known
 
     def repeats(self, request: Request) -> bool:
         """Whether it may be taken for a repeat of what was carried out before."""
@@ -253,7 +264,7 @@ def _rejected(request: Request, result: bool, beside: _Beside) -> _Judged:
     if request.made.refused and not trail.said_no(request.made):
         return None
     if result:
-        good = beside.control(request) is not None
+        good = beside.control(request) is not None and not beside.strange(request)
         return (AGREES, "") if good else (UNCLEAR, NO_CONTROL)
     why = _doubt(request, beside)
     return (UNCLEAR, why) if why else (DISAGREES, "")
@@ -272,6 +283,8 @@ def _doubt(request: Request, beside: _Beside) -> str:
     """Say why a rejection may have nothing to do with the condition; empty if it must."""
     if beside.control(request) is None:
         return NO_CONTROL
+    if beside.strange(request):
+        return "a value stands in it that was never accepted"
     if beside.repeats(request):
         return "it may be rejected as a repeat"
     return "" if trail.known(request) else "it may repeat a request from before this history"

@@ -1,55 +1,19 @@
 """Driving one probe: performing each step it yields, telling it what became.
 
-What happens is returned as a history and handed to a recorder on the way, so
-that nothing is lost when a run is cut short. No judgement here.
+No judgement here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
-from time import perf_counter
+from dataclasses import dataclass
 
-from assay.errors import CannotArrange, TargetError
-from assay.history import (
-    Advance,
-    Advanced,
-    Arrange,
-    Authorise,
-    Authorised,
-    Call,
-    Cause,
-    Effects,
-    Event,
-    Exchange,
-    History,
-    Indeterminate,
-    Inquire,
-    Lack,
-    Lacking,
-    Outcome,
-    Register,
-    Registered,
-    Step,
-    Subject,
-    Withdraw,
-    Withdrawn,
-)
-from assay.model import Capability, Operation
-from assay.plan import UNBLOCKS
+from assay.errors import CannotArrange
+from assay.history import History
+from assay.model import Operation
 from assay.rules.rule import Script
-from assay.run.sca.signer import Signer
+from assay.run.play import Recorder, playing
 from assay.run.stage import Stage
-from assay.target.decode import body_of, decode, links_of
-from assay.target.encode import BARE, Access, arguments, encode
-from assay.target.pointer import MISSING
-from assay.target.profile import Profile
-from assay.target.world import Scene
-
-#: Told of every event as it happens, with what authorised a subject or a call.
-Recorder = Callable[[Event, Access], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,169 +22,6 @@ class Driven:
 
     history: History
     stopped: str = ""
-
-
-@dataclass(slots=True, kw_only=True)
-class _Play:
-    """The state of one trial while it runs."""
-
-    stage: Stage
-    scene: Scene
-    signer: Signer
-    operations: Mapping[str, Operation]
-    number: Callable[[], int]
-    record: Recorder
-    access: dict[str, Access] = field(default_factory=dict[str, Access])
-    providers: dict[str, Access] = field(default_factory=dict[str, Access])
-    returns: dict[str, str] = field(default_factory=dict[str, str])
-    now: datetime | None = None
-
-    def perform(self, step: Step) -> Event:
-        event = self._event(step)
-        # Reading the clock is part of no story.
-        if not (isinstance(step, Advance) and step.to is None):
-            subject = getattr(step, "subject", "")
-            self.record(event, self.access.get(subject, Access()))
-        return event
-
-    def _event(self, step: Step) -> Event:
-        match step:
-            case Call():
-                event: Event = self._returning(step)
-            case Arrange():
-                event = self._arrange(step)
-            case Authorise():
-                event = self._authorise(step)
-            case Advance(to=to):
-                self.now = self.scene.clock(to)
-                event = Advanced(now=self.now)
-            case Inquire():
-                offered = Capability.EFFECTS in self.stage.profile.world.offers
-                done = self.scene.effects() if offered else None
-                event = Effects(now=self.scene.clock(None), done=done)
-            case Register():
-                event = self._register(step)
-            case Withdraw(subject=subject, request=request):
-                taken = self.scene.withdraw(step)
-                now = self.scene.clock(None)
-                event = Withdrawn(subject=subject, request=request, done=taken, now=now)
-            case Lack(mode=mode):
-                event = Lacking(mode=mode, now=self.scene.lack(step))
-        return event
-
-    def _register(self, step: Register) -> Event:
-        binding = self.stage.profile.operations.get(step.operation, BARE)
-        spelling = binding.arguments.get(step.argument)
-        value = step.value if step.value is not None else spelling.value if spelling else None
-        if value is None:
-            where = f"operations.{step.operation}.arguments.{step.argument}"
-            raise CannotArrange(f"{where} in the profile, with a value")
-        since = self.scene.register(step, self.access.get(step.subject, Access()), value)
-        return Registered(subject=step.subject, argument=step.argument, value=value, since=since)
-
-    def _authorise(self, step: Authorise) -> Authorised:
-        access = self.access.get(step.by or step.subject, Access())
-        began = perf_counter()
-        walked = self.signer.sign(step, access, self._wait)
-        return Authorised(
-            n=self.number(),
-            step=step,
-            ending=walked.ending,
-            moments=tuple(walked.moments) or (self._wait(timedelta(0)),),
-            offered=walked.offered,
-            screens=tuple(walked.screens),
-            redirected=walked.redirected,
-            unspelt=walked.unspelt,
-            coded=walked.coded,
-            stuck=walked.stuck,
-            why=walked.why,
-            wire=replace(walked.wire, body=b"", request_body=b""),
-            ms=(perf_counter() - began) * 1000,
-        )
-
-    def _wait(self, span: timedelta) -> datetime:
-        now = self.scene.clock(None)
-        return self.scene.clock(now + span) if span else now
-
-    def _provider(self, name: str) -> Access:
-        """Return the access of a third party, who comes into being when first needed."""
-        if name not in self.providers:
-            offered = Capability.PROVIDERS in self.stage.profile.world.offers
-            if name and not offered:
-                raise CannotArrange(UNBLOCKS[Capability.PROVIDERS])
-            self.providers[name] = self.scene.provider() if offered else self.stage.common
-        return self.providers[name]
-
-    def _arrange(self, step: Arrange) -> Subject:
-        subject, access = self.scene.arrange(step)
-        common = self.stage.common
-        self.access[step.subject] = access if access.token else replace(access, token=common.token)
-        self.now = subject.now
-        return subject
-
-    def _returning(self, call: Call) -> Exchange:
-        """Call; what is made to be signed comes back to where the signer waits for it.
-
-        Unless the probe minds where. Two calls that are alike stay so: whoever asks for
-        the same thing twice must not be told apart by an address that is not his.
-        """
-        operation = self.operations[call.operation]
-        name = operation.returns
-        if name is None or name in {*call.arguments, *call.without, *call.varied}:
-            return self._call(call)
-        alike = repr(replace(call, by="", deviation=""))
-        address = self.returns.get(alike) or self.signer.return_address()
-        if address is None:
-            return self._call(call)
-        self.returns[alike] = address
-        exchange = self._call(replace(call, arguments={**call.arguments, name: address}))
-        if exchange.item and exchange.item.key:
-            self.signer.returns(exchange.item.key, address)
-        return exchange
-
-    def _call(self, call: Call) -> Exchange:
-        operation = self.operations[call.operation]
-        profile = self.stage.profile
-        _permitted(call, operation, profile)
-        access = self.access.get(call.subject, self.stage.common)
-        if operation.by_provider:
-            # The customer's credentials may be sent; the customer's token never is.
-            access = replace(access, token=self._provider(call.by).token)
-        request = encode(call, operation, profile, access)
-        began = perf_counter()
-        sent = self.stage.client.send(request)
-        ms = (perf_counter() - began) * 1000
-        at = self.scene.clock(None)
-        wire, n = sent.wire, self.number()
-        if sent.trouble:
-            outcome: Outcome = Indeterminate(cause=Cause.TRANSPORT, why=sent.trouble)
-        else:
-            body = body_of(wire)
-            outcome = decode(wire, body, operation, profile)
-            binding = profile.operations.get(operation.id, BARE)
-            if body is not MISSING and (binding.links or binding.next or binding.approval):
-                wire = replace(wire, links=links_of(body, wire.url, binding))
-        if operation.request:
-            # What the profile added is part of what was asked for.
-            binding = profile.operations.get(operation.id, BARE)
-            call = replace(call, arguments=arguments(call, operation, binding))
-        return Exchange(n=n, at=at, call=call, outcome=outcome, wire=wire, ms=ms)
-
-
-def _permitted(call: Call, operation: Operation, profile: Profile) -> None:
-    """Hold back what the profile does not offer, whatever a rule forgot to need.
-
-    A consent would change the customer's affairs; a call without the customer
-    that nothing marks as such would look like one with.
-    """
-    if operation.grants and Capability.CONSENT not in profile.world.offers:
-        raise CannotArrange(UNBLOCKS[Capability.CONSENT])
-    if operation.writes and Capability.WRITE not in profile.world.offers:
-        raise CannotArrange(UNBLOCKS[Capability.WRITE])
-    if call.host is not None and call.host >= len(profile.hosts):
-        raise CannotArrange(UNBLOCKS[Capability.HOSTS])
-    if not call.present and profile.presence is None:
-        raise CannotArrange(UNBLOCKS[Capability.BATCH])
 
 
 def drive(
@@ -237,32 +38,16 @@ def drive(
         TargetError: the target's world cannot be reached or used at all.
 
     """
-    events: list[Event] = []
-
-    def keep(event: Event, access: Access) -> None:
-        events.append(event)
-        record(event, access)
-
-    scene = stage.world.open()
-    play = _Play(
-        stage=stage,
-        scene=scene,
-        signer=stage.signer(scene),
-        operations=operations,
-        number=number,
-        record=keep,
-    )
     stopped = ""
-    try:
-        step = next(script)
-        while True:
-            step = script.send(play.perform(step))
-    except StopIteration:
-        pass
-    except CannotArrange as error:
-        stopped = f"needs {error}"
-    finally:
-        script.close()
-        with suppress(TargetError):  # a scene that cannot be given back costs no verdict
-            scene.close()
-    return Driven(history=History(events=tuple(events)), stopped=stopped)
+    with playing(stage, operations, number=number, record=record) as play:
+        try:
+            step = next(script)
+            while True:
+                step = script.send(play.perform(step))
+        except StopIteration:
+            pass
+        except CannotArrange as error:
+            stopped = f"needs {error}"
+        finally:
+            script.close()
+    return Driven(history=History(events=tuple(play.events)), stopped=stopped)

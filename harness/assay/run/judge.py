@@ -8,7 +8,7 @@ asked. Neither can then convict, and static answers cannot acquit either.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -81,6 +81,38 @@ class StaticWatch:
             for operation, answers in self.answers.items()
             if len(answers) == 1 and operation not in self.refusing
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Breach:
+    """An obligation that a history shows to be broken, and by what."""
+
+    obligation: str
+    evidence: Evidence
+
+
+def breaches(
+    contract: str,
+    ruled: Iterable[Ruled],
+    asked: Collection[str],
+    history: History,
+    windows: Iterable[Window],
+) -> Iterator[Breach]:
+    """Have every check of a contract judge a history, whatever it came from.
+
+    Only obligations that are `asked` can be broken: what a bank does not offer, or a
+    profile cannot spell, is nobody's fault.
+    """
+    exchanges = {one.n: one for one in history.exchanges}
+    hours = tuple(windows)
+    for applied in ruled:
+        for evidence in applied.rule.check(applied.params, history):
+            if evidence.agreement is not Agreement.DISAGREES:
+                continue
+            name = f"{contract}/{applied.clause.id}/{evidence.facet}"
+            soft = _soften(evidence, exchanges, hours)
+            if soft.agreement is Agreement.DISAGREES and name in asked:
+                yield Breach(obligation=name, evidence=soft)
 
 
 def judge(

@@ -133,9 +133,22 @@ def test_what_must_be_accepted_and_is_rejected():
 @pytest.mark.parametrize("came", [NO, GONE])
 def test_a_refusal_at_once_is_a_rejection(came):
     """Where it does not matter how it would have been signed."""
-    assert [CONTROLLED, f"{USUAL} disagrees 1,2,3,4"] == says(
-        payer(), CONTROL, make(came, at=AT, categoryPurpose="SUPP")
-    )
+    asked = make(came, at=AT, varied=("categoryPurpose",), categoryPurpose="SUPP")
+
+    assert [CONTROLLED, f"{USUAL}-other disagrees 1,2,3,4"] == says(payer(), CONTROL, asked)
+
+
+@pytest.mark.parametrize("strange", [{"categoryPurpose": "SUPP"}, {"creditorAccount": ""}])
+def test_a_value_that_nobody_vouches_for_may_be_refused_for_itself(strange):
+    """The profile does not give it, the contract does not name it, nobody accepted it."""
+    assert [CONTROLLED] == says(payer(), CONTROL, make(NO, at=AT, **strange))
+    once = [
+        make(shown("P5"), key="P5", at=AT, amount="7.00", **strange),
+        sign(key="P5", at=AT, step={"factor": "sms"}),
+        read(shown("P5", DONE), key="P5", at=AT),
+    ]
+    said = says(payer(), CONTROL, once, make(NO, at=AT, **strange))
+    assert f"{USUAL} disagrees 1,2,3,7" in said
 
 
 @pytest.mark.parametrize("came", [UNKNOWN, LOST, FAILED])
@@ -204,10 +217,11 @@ def test_the_only_factor_that_is_offered_is_known():
 
 def test_an_unknown_factor_does_not_matter_for_others():
     """What is not CASH is accepted, however it is signed; only, it is no row's own request."""
-    asked = [make(shown("P1"), at=AT, categoryPurpose="SUPP"), sign(at=AT)]
+    other = {"varied": ("categoryPurpose",), "categoryPurpose": "SUPP"}
+    asked = [make(shown("P1"), at=AT, **other), sign(at=AT)]
 
     assert [] == says(payer(), asked, read(shown("P1", DONE)))
-    assert [CONTROLLED, f"{USUAL} disagrees 1,2,3,4,5,6"] == says(
+    assert [CONTROLLED, f"{USUAL}-other disagrees 1,2,3,4,5,6"] == says(
         payer(), CONTROL, asked, read(shown("P1", REJECTED))
     )
 

@@ -1,0 +1,288 @@
+"""Searching: journeys made at random, every check judging each, until one breaks something.
+
+What is found is told again, shorter and shorter, and comes back as the obligation that
+is broken and the shortest story that breaks it. Nothing is recorded here: whoever asked
+for the search tells the story once more for the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from time import monotonic
+
+from hypothesis.strategies import SearchStrategy
+
+from assay.errors import CannotArrange
+from assay.history import Event, History, Step
+from assay.journeys.journey import Journey
+from assay.journeys.machine import machine
+from assay.journeys.shorten import Story, shorten
+from assay.journeys.telling import Telling, script
+from assay.journeys.told import Told
+from assay.journeys.words import Words, words
+from assay.model import Contract
+from assay.plan import Fate, Plan
+from assay.rules.maintenance_window import windows
+from assay.run.drive import drive
+from assay.run.explore import Ended, explore_machine, explore_values
+from assay.run.judge import Breach, breaches
+from assay.run.play import Play, playing
+from assay.run.stage import Stage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How far a search goes: journeys, steps of each, tries to shorten one, seconds.
+
+    `calls` bounds what the journeys themselves call, for a bank that counts; `reads`
+    keeps to what changes nothing, with the customer there.
+    """
+
+    journeys: int = 100
+    steps: int = 25
+    tries: int = 400
+    seconds: float | None = None
+    calls: int | None = None
+    reads: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """An obligation that is broken, and the shortest story found that breaks it.
+
+    `seconds` is when it was found, shortened and all, since the search began, `after` the
+    number of journeys it took.
+    """
+
+    obligation: str
+    breach: Breach
+    story: Story
+    seconds: float
+    after: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Searched:
+    """What came of a search. `exchanges` counts those of shortening too."""
+
+    findings: tuple[Finding, ...]
+    journeys: int
+    exchanges: int
+    seconds: float
+
+
+def _nobody(_finding: Finding) -> None:
+    """Tell nobody."""
+
+
+class Broken(Ended):
+    """Something is broken; the story that shows it."""
+
+    def __init__(self, story: Story, found: Sequence[Breach]) -> None:
+        self.story, self.found = story, tuple(found)
+        super().__init__(found[0].obligation)
+
+
+@dataclass(slots=True, kw_only=True)
+class Search:
+    """A search through one contract of a plan, at one target.
+
+    It plays the target's side of journeys (`journeys.journey.Player`).
+    """
+
+    plan: Plan
+    contract: Contract
+    stage: Stage
+    limits: Limits = field(default_factory=Limits)
+    seed: int = 0
+    began: float = field(default_factory=monotonic)
+    journeys: int = 0
+    exchanges: int = 0
+    findings: list[Finding] = field(default_factory=list[Finding])
+    _known: set[str] = field(default_factory=set[str])
+    _play: Play | None = None
+    _open: AbstractContextManager[Play] | None = None
+
+    @property
+    def asked(self) -> frozenset[str]:
+        """The obligations that can be found broken, and were not yet."""
+        planned = (one.obligation.id for one in self.plan.items if one.fate is Fate.ASK)
+        return frozenset(planned) - self._known
+
+    def travel(self, on_finding: Callable[[Finding], None] = _nobody) -> Searched:
+        """Make journeys until the limits are reached.
+
+        Raises:
+            TargetError: the target's world cannot be reached or used at all.
+
+        """
+        spoken = self._speakable(words(self.plan, self.contract))
+        if not spoken.households:
+            return self._searched()
+
+        def travelled(left: int, seed: tuple[object, ...]) -> None:
+            made = machine(spoken, self._begin)
+            explore_machine(made, examples=left, steps=self.limits.steps, seed=seed)
+
+        return self._until_spent(travelled, on_finding)
+
+    def examine(
+        self, stories: SearchStrategy[Story], on_finding: Callable[[Finding], None] = _nobody
+    ) -> Searched:
+        """Tell stories that somebody else makes up, until the limits are reached.
+
+        Raises:
+            TargetError: the target's world cannot be reached or used at all.
+
+        """
+
+        def examined(story: Story) -> None:
+            self.journeys += 1
+            if found := self.tell(story):
+                raise Broken(story, found)
+            if self._spent():
+                raise Ended("the limits are reached")
+
+        return self._until_spent(
+            lambda left, seed: explore_values(stories, examined, examples=left, seed=seed),
+            on_finding,
+        )
+
+    def _until_spent(
+        self,
+        explored: Callable[[int, tuple[object, ...]], None],
+        on_finding: Callable[[Finding], None],
+    ) -> Searched:
+        """Explore on after each finding, with what is found already out of the question."""
+        round_ = 0
+        while self.journeys < self.limits.journeys and not self._spent():
+            try:
+                explored(
+                    self.limits.journeys - self.journeys, (self.seed, self.contract.id, round_)
+                )
+            except Broken as broken:
+                for finding in self._shortened(broken):
+                    self.findings.append(finding)
+                    on_finding(finding)
+            except Ended:
+                break
+            round_ += 1
+        return self._searched()
+
+    def _searched(self) -> Searched:
+        return Searched(
+            findings=tuple(self.findings),
+            journeys=self.journeys,
+            exchanges=self.exchanges,
+            seconds=monotonic() - self.began,
+        )
+
+    def tell(self, story: Iterable[Told]) -> tuple[Breach, ...]:
+        """Tell a story in a world of its own, and return what it breaks."""
+        driven = drive(
+            script(tuple(story), self.contract.zone or Telling().zone),
+            self.stage,
+            self.contract.operations,
+            number=self._number,
+            record=lambda _event, _access: None,
+        )
+        return self._judged(driven.history)
+
+    # -- the other side of a journey ---------------------------------------------
+
+    def perform(self, step: Step) -> Event:
+        """Perform a step of the journey."""
+        if self._play is None:
+            raise CannotArrange("a world")
+        return self._play.perform(step)
+
+    def judge(self, story: Sequence[Told]) -> None:
+        """Raise `Broken` if the journey has broken something, `Ended` if all is spent."""
+        if self._play is None:
+            return
+        found = self._judged(History(events=tuple(self._play.events)))
+        if found:
+            raise Broken(tuple(story), found)
+        if self._spent():
+            raise Ended("the limits are reached")
+
+    def end(self) -> None:
+        """Give the world of the journey back."""
+        if self._open is not None:
+            self._open.__exit__(None, None, None)
+        self._play = self._open = None
+
+    def _begin(self) -> Journey:
+        self.journeys += 1
+        self._open = playing(self.stage, self.contract.operations, number=self._number)
+        self._play = self._open.__enter__()
+        return Journey(
+            contract=self.contract,
+            player=self,
+            telling=Telling(zone=self.contract.zone or Telling().zone, now=self._play.look()),
+        )
+
+    def _number(self) -> int:
+        self.exchanges += 1
+        return self.exchanges
+
+    def _spent(self) -> bool:
+        limits = self.limits
+        late = limits.seconds is not None and monotonic() - self.began > limits.seconds
+        return late or (limits.calls is not None and self.exchanges >= limits.calls)
+
+    def _judged(self, history: History) -> tuple[Breach, ...]:
+        ruled = self.plan.ruled[self.contract.id].values()
+        asked = self.asked
+        return tuple(breaches(self.contract.id, ruled, asked, history, windows(self.contract)))
+
+    def _shortened(self, broken: Broken) -> Iterator[Finding]:
+        """Shorten a story for each obligation that it breaks."""
+        for name in dict.fromkeys(one.obligation for one in broken.found):
+
+            def breaks(story: Story, name: str = name) -> bool:
+                return any(one.obligation == name for one in self.tell(story))
+
+            story = shorten(broken.story, breaks, most=self.limits.tries)
+            again = [one for one in self.tell(story) if one.obligation == name]
+            first = next(one for one in broken.found if one.obligation == name)
+            self._known.add(name)
+            yield Finding(
+                obligation=name,
+                breach=(again or [first])[0],
+                story=story,
+                seconds=monotonic() - self.began,
+                after=self.journeys,
+            )
+
+    def _speakable(self, spoken: Words) -> Words:
+        """Return the words that this target, and these limits, allow."""
+        if self.limits.reads:
+            spoken = replace(
+                spoken,
+                plain=tuple(one for one in spoken.plain if self._reads(one)),
+                bent=(),
+                moments=(),
+                signatures=(),
+                asides=(),
+            )
+        return replace(
+            spoken, households=tuple(one for one in spoken.households if self._arrangeable(one))
+        )
+
+    def _reads(self, told: Told) -> bool:
+        operation = self.contract.operations[getattr(told.step, "operation", "")]
+        return bool(getattr(told.step, "present", False)) and not (
+            operation.writes or operation.grants
+        )
+
+    def _arrangeable(self, household: Told) -> bool:
+        with playing(self.stage, self.contract.operations, number=self._number) as play:
+            telling = Telling(now=play.look())
+            try:
+                play.perform(telling.step(household))
+            except CannotArrange:
+                return False
+        return True
