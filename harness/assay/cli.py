@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "plan": ("assay.commands.plan", "Show what would be asked, its cost, and what stays open."),
     "check": ("assay.commands.check", "Check contract and target files; send nothing."),
     "report": ("assay.commands.report", "Render a recorded run again, in any format."),
+    "export": ("assay.commands.export", "Write an OpenAPI document of contracts and target."),
     "serve": ("assay.commands.serve", "Serve the sandbox bank over HTTP."),
     "prove": ("assay.commands.prove", "Break the sandbox on purpose; print the kill matrix."),
 }

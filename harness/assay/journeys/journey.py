@@ -2,8 +2,8 @@
 
 It knows what there is to sign, to change and to turn to, and performs what somebody
 else chooses. Not for choosing: see `machine`. What has happened is judged whenever there
-is twice as much of it as when it was judged last, and at the end, so that all judging
-together costs no more than twice the last one.
+is four times as much of it as when it was judged last, and at the end, so that all
+judging together costs little more than the last one.
 """
 
 from __future__ import annotations
@@ -14,14 +14,17 @@ from typing import Protocol
 
 from assay.errors import CannotArrange
 from assay.history import Accepted, Arrange, Call, Event, Exchange, Step
+from assay.journeys.closing import closing, plainly
 from assay.journeys.telling import Telling, Untold
 from assay.journeys.told import Own, Told, changed
 from assay.journeys.words import OTHER, SELF
 from assay.model import Contract, Json
 from assay.rules.script import MOST_PAGES
 
-#: So much has to have happened before it is judged: shorter histories say little.
-FIRST_JUDGED = 4
+#: So much has to have happened before it is judged first: shorter histories say little.
+FIRST_JUDGED = 8
+#: So many times as much before it is judged again.
+GROWTH = 4
 
 
 class Player(Protocol):
@@ -46,11 +49,13 @@ class Journey:
 
     `made` are the places of the steps that made a request, `pages` those of the calls
     whose answers named a page that nobody has turned to, `asked` that of the last call.
+    `inquire` says that the world can tell what was carried out.
     """
 
     contract: Contract
     player: Player
     telling: Telling
+    inquire: bool = False
     story: list[Told] = field(default_factory=list[Told])
     customers: list[str] = field(default_factory=list[str])
     made: list[int] = field(default_factory=list[int])
@@ -122,7 +127,7 @@ class Journey:
         }
         return replace(told, step=replace(step, arguments=arguments))
 
-    def again(self, times: int) -> None:
+    def again(self, times: int = 1) -> None:
         """Ask the last question once more, or some times more."""
         for _ in range(times):
             if self.asked is not None:
@@ -136,17 +141,30 @@ class Journey:
             place = self.pages[-1]
             self.tell(Told(step=self.story[place].step, page=place))
 
+    def plainly(self) -> None:
+        """Ask the last question once more, with nothing bent."""
+        told = self.story[self.asked] if self.asked is not None else None
+        if told is not None and isinstance(told.step, Call):
+            control = plainly(told, told.step, self.contract.operations[told.step.operation])
+            if control is not None:
+                self.tell(control)
+
     def judge(self) -> None:
-        """Have it judged, if there is twice as much of it as when it was judged last."""
-        if self.happened >= max(2 * self.judged, FIRST_JUDGED):
-            self.judged = self.happened
-            self.player.judge(self.story)
+        """Have it judged, if there is enough new."""
+        if self.happened >= max(GROWTH * self.judged, FIRST_JUDGED):
+            self._judge()
 
     def end(self) -> None:
-        """Have the whole judged, unless it was, and give the world back."""
+        """Close the story, have the whole judged, and give the world back."""
         try:
             if self.happened > self.judged:
-                self.judged = self.happened
-                self.player.judge(self.story)
+                last = closing(self.contract, self.story, self.made, inquire=self.inquire)
+                for told in (*last,):
+                    self.tell(told)
+                self._judge()
         finally:
             self.player.end()
+
+    def _judge(self) -> None:
+        self.judged = self.happened
+        self.player.judge(self.story)

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from itertools import groupby
 from typing import cast
 from zoneinfo import ZoneInfo
 
@@ -39,7 +40,8 @@ NOWS = (
 class Words:
     """Everything that a journey through a contract may do, the plain before the bent.
 
-    `plain` calls are what controls are made of, `bent` ones have a deviation.
+    `plain` calls are what controls are made of, `bent` ones have a deviation. `repeats`
+    are how many times one call is made in a row.
     """
 
     households: tuple[Told, ...] = ()
@@ -48,6 +50,7 @@ class Words:
     moments: tuple[Moment, ...] = ()
     signatures: tuple[Told, ...] = ()
     asides: tuple[Told, ...] = ()
+    repeats: tuple[int, ...] = ()
     zone: ZoneInfo = ANYWHERE
 
 
@@ -66,6 +69,7 @@ def words(plan: Plan, contract: Contract) -> Words:
     zone = contract.zone or ANYWHERE
     told: dict[str, Told] = {}
     moments: dict[Moment, None] = {}
+    repeats: set[int] = set()
     for trial in plan.trials:
         if trial.contract != contract.id:
             continue
@@ -74,6 +78,11 @@ def words(plan: Plan, contract: Contract) -> Words:
             if not isinstance(heard.step, Advance):
                 told.setdefault(repr(one := _loosened(heard)), one)
         moments |= dict.fromkeys(_moments(plays, zone))
+        repeats |= {
+            len([*row])
+            for step, row in groupby(one.step for one in plays[0])
+            if isinstance(step, Call)
+        }
     every = list(told.values())
     calls = [one for one in every if isinstance(one.step, Call)]
     return Words(
@@ -85,6 +94,7 @@ def words(plan: Plan, contract: Contract) -> Words:
         asides=tuple(
             one for one in every if not isinstance(one.step, Arrange | Call | Authorise | Lack)
         ),
+        repeats=tuple(sorted(repeats)),
         zone=zone,
     )
 
@@ -119,56 +129,16 @@ def _heard(plan: Plan, trial: Trial, now: datetime) -> list[_Heard]:
 
 def _loosened(heard: _Heard) -> Told:
     """Return a step without its place: its subject is `SELF`, any other one `OTHER`."""
-    step, today = heard.step, heard.now.date()
-    own = getattr(step, "subject", "")
-
-    def loosen(value: Json) -> Json:
-        if not isinstance(value, str):
-            return value
-        if value in heard.owned:
-            name, n = heard.owned[value]
-            return Own(of=SELF if name == own else OTHER, n=n)
-        if value in heard.requests:
-            return Made(0)
-        with suppress(ValueError):
-            return Day((date.fromisoformat(value) - today).days)
-        return value
-
+    step = heard.step
     match step:
         case Call():
-            arguments = cast("dict[str, Json]", changed(step.arguments, loosen))
-            told = Told(step=replace(step, subject=SELF, arguments=arguments, follow=None))
+            told = _loosened_call(heard, step)
         case Arrange():
-            told = Told(
-                step=replace(
-                    step,
-                    subject=SELF,
-                    holdings=tuple(
-                        replace(
-                            one,
-                            entries=(),
-                            traits=cast("dict[str, Json]", changed(one.traits, loosen)),
-                        )
-                        for one in step.holdings
-                    ),
-                ),
-                days=tuple(
-                    None if one.entries is None else tuple((on - today).days for on in one.entries)
-                    for one in step.holdings
-                ),
-            )
+            told = _loosened_household(heard, step)
         case Authorise():
-            told = Told(
-                step=replace(
-                    step,
-                    subject=SELF,
-                    by=OTHER if step.by else "",
-                    request="",
-                    approval=None,
-                    deviation="",
-                ),
-                request=0,
-            )
+            by = OTHER if step.by else ""
+            bare = replace(step, subject=SELF, by=by, request="", approval=None, deviation="")
+            told = Told(step=bare, request=0)
         case Withdraw():
             told = Told(step=replace(step, subject=SELF, request=""), request=0)
         case Register():
@@ -176,6 +146,53 @@ def _loosened(heard: _Heard) -> Told:
         case _:
             told = Told(step=step)
     return told
+
+
+def _loosened_call(heard: _Heard, step: Call) -> Told:
+    def loosen(value: Json) -> Json:
+        return _loose(value, heard, step.subject)
+
+    def first(value: Json) -> Json:
+        one = loosen(value)
+        return Own(of=one.of, n=0) if isinstance(one, Own) else one
+
+    # Of which one of his things a call about one is, is chosen in the journey.
+    arguments = {
+        name: changed(value, loosen if isinstance(value, list | tuple) else first)
+        for name, value in step.arguments.items()
+    }
+    return Told(step=replace(step, subject=SELF, arguments=arguments, follow=None))
+
+
+def _loosened_household(heard: _Heard, step: Arrange) -> Told:
+    today = heard.now.date()
+
+    def loosen(value: Json) -> Json:
+        return _loose(value, heard, step.subject)
+
+    holdings = tuple(
+        replace(one, entries=(), traits=cast("dict[str, Json]", changed(one.traits, loosen)))
+        for one in step.holdings
+    )
+    days = tuple(
+        None if one.entries is None else tuple((on - today).days for on in one.entries)
+        for one in step.holdings
+    )
+    return Told(step=replace(step, subject=SELF, holdings=holdings), days=days)
+
+
+def _loose(value: Json, heard: _Heard, own: str) -> Json:
+    """Return what a value stands for, if it stands for anything."""
+    if not isinstance(value, str):
+        return value
+    if value in heard.owned:
+        name, n = heard.owned[value]
+        return Own(of=SELF if name == own else OTHER, n=n)
+    if value in heard.requests:
+        return Made(0)
+    with suppress(ValueError):
+        return Day((date.fromisoformat(value) - heard.now.date()).days)
+    return value
 
 
 def _moments(plays: list[list[_Heard]], zone: ZoneInfo) -> Iterator[Moment]:

@@ -22,7 +22,7 @@ from assay.journeys.shorten import Story, shorten
 from assay.journeys.telling import Telling, script
 from assay.journeys.told import Told
 from assay.journeys.words import Words, words
-from assay.model import Contract
+from assay.model import Capability, Contract
 from assay.plan import Fate, Plan
 from assay.rules.maintenance_window import windows
 from assay.run.drive import drive
@@ -30,6 +30,10 @@ from assay.run.explore import Ended, explore_machine, explore_values
 from assay.run.judge import Breach, breaches
 from assay.run.play import Play, playing
 from assay.run.stage import Stage
+
+#: So many journeys are made by one seed: Hypothesis makes variants of what it made before
+#: as soon as there is enough, and what is quite different finds more here.
+ROUND = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +127,7 @@ class Search:
             return self._searched()
 
         def travelled(left: int, seed: tuple[object, ...]) -> None:
-            made = machine(spoken, self._begin)
+            made = machine(spoken, self.contract, self._begin)
             explore_machine(made, examples=left, steps=self.limits.steps, seed=seed)
 
         return self._until_spent(travelled, on_finding)
@@ -159,9 +163,8 @@ class Search:
         round_ = 0
         while self.journeys < self.limits.journeys and not self._spent():
             try:
-                explored(
-                    self.limits.journeys - self.journeys, (self.seed, self.contract.id, round_)
-                )
+                left = self.limits.journeys - self.journeys
+                explored(min(left, ROUND), (self.seed, self.contract.id, round_))
             except Broken as broken:
                 for finding in self._shortened(broken):
                     self.findings.append(finding)
@@ -221,6 +224,9 @@ class Search:
         return Journey(
             contract=self.contract,
             player=self,
+            inquire=Capability.EFFECTS in self.stage.profile.world.offers
+            and not self.limits.reads
+            and any(one.makes for one in self.contract.operations.values()),
             telling=Telling(zone=self.contract.zone or Telling().zone, now=self._play.look()),
         )
 

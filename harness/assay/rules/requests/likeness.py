@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping
+from contextlib import suppress
 from typing import TypeAlias
+from urllib.parse import urlsplit
 
 from assay.history import Authorised, Ending, Event
 from assay.model import Json
@@ -55,11 +57,23 @@ def sent(request: Request, *, but: Collection[str | None] = ()) -> Likeness:
 def sort(life: Life, request: Request, *, but: Collection[str | None] = ()) -> Likeness:
     """Return what sort of request it is, whoever of a sort made it about one of a sort.
 
-    Left out are the values of some arguments, and the address to return to.
+    Left out are the values of some arguments, and the address to return to, if it is one.
     """
     create = life.create
     rest = _spelt(request.arguments, {create.owned, create.returns, *but})
-    return request.mode, tuple(sorted(request.arguments)), rest, _whose(life, request)
+    back = returning(life, request)
+    return request.mode, tuple(sorted(request.arguments)), rest, back, _whose(life, request)
+
+
+def returning(life: Life, request: Request) -> Likeness:
+    """Return what the address to return to is, whoever it leads to."""
+    address = request.arguments.get(life.create.returns or "")
+    if isinstance(address, str):
+        with suppress(ValueError):
+            parts = urlsplit(address)
+            if parts.hostname:
+                return parts.scheme
+    return repr(address)
 
 
 def _spelt(arguments: Mapping[str, Json], but: Collection[str | None]) -> Likeness:

@@ -1,0 +1,91 @@
+"""A contract and a target as OpenAPI 3.1: what other tools can use of both.
+
+The document says what the contract says and where the target file puts it, and no more:
+what neither knows stays open, so no tool takes a guess for a rule. What a schema cannot
+hold (how often, how many, who may see what) stands in `x-assay-` extensions.
+
+`document` does no I/O and gives the same for the same, in the same order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from assay.openapi.kinds import pieces
+from assay.openapi.notes import of_document
+from assay.openapi.paths import Known, paths, schemas
+from assay.openapi.shapes import Schema, unique
+from assay.openapi.use import Use
+from assay.target.join import EMPTY, Bound
+from assay.target.profile import Profile
+
+__all__ = ["document"]
+
+
+def document(bound: Sequence[Bound], profile: Profile) -> Schema:
+    """Return the OpenAPI document of contracts for a target, ready to be written as JSON.
+
+    Raises:
+        InputError: the target file has a path that no path of OpenAPI can be.
+
+    """
+    owed = {each.contract.id: each.obligations for each in bound}
+    known = Known(uses=tuple(_uses(bound, profile)), owed=owed)
+    return {
+        "openapi": "3.1.0",
+        "info": _info(bound, profile),
+        "servers": [{"url": url} for url in (profile.base_url, *profile.hosts)],
+        "tags": [{"name": each.contract.id, "description": each.contract.title} for each in bound],
+        "paths": paths(known),
+        "components": {"schemas": schemas(known), **_security(known, profile)},
+        **of_document(bound, profile),
+    }
+
+
+def _uses(bound: Sequence[Bound], profile: Profile) -> Iterator[Use]:
+    """Yield every operation; one whose name another contract has too gets the contract's."""
+    every = [name for each in bound for name in each.contract.operations]
+    names: list[str] = []
+    for each in bound:
+        contract, said = each.contract, pieces(each.contract)
+        for id_, operation in contract.operations.items():
+            name = id_ if every.count(id_) == 1 else f"{contract.id}.{id_}"
+            names.append(unique(re.sub(r"[^A-Za-z0-9._-]", "-", name), names))
+            yield Use(
+                name=names[-1],
+                contract=contract,
+                operation=operation,
+                binding=profile.operations.get(id_, EMPTY),
+                profile=profile,
+                pieces=said,
+            )
+
+
+def _info(bound: Sequence[Bound], profile: Profile) -> Schema:
+    contracts = [each.contract for each in bound]
+    versions = dict.fromkeys(one.version for one in contracts)
+    documents = dict.fromkeys(one.document for one in contracts)
+    return {
+        "title": ", ".join(one.title for one in contracts) + f" ({profile.name})",
+        "version": ", ".join(versions),
+        "description": "; ".join(documents),
+    }
+
+
+def _security(known: Known, profile: Profile) -> Schema:
+    """Return the security schemes: who calls, the customer's application or the provider."""
+    auth = profile.auth
+    if auth.kind == "none":
+        return {}
+    scheme: Schema = {"type": "http", "scheme": "bearer"}
+    if auth.kind == "key":
+        scheme = {"type": "apiKey", "in": "header", "name": auth.header}
+    says = {
+        "customer": "A token for one customer.",
+        "provider": "A token of the third party.",
+    }
+    used = {"provider" if one.operation.by_provider else "customer" for one in known.uses}
+    return {
+        "securitySchemes": {name: {**scheme, "description": says[name]} for name in sorted(used)}
+    }

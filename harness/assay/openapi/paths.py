@@ -1,0 +1,162 @@
+"""The paths of a document: every operation under each of its names.
+
+Operations that a target spells with one method and one path become one, which takes the
+body of either. Two paths that differ in the names of their slots only are one path, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from assay.errors import InputError
+from assay.model import Resource
+from assay.obligation import Obligation
+from assay.openapi.answers import answer, responses
+from assay.openapi.kinds import concerned
+from assay.openapi.merge import JSON, both
+from assay.openapi.notes import of_operation
+from assay.openapi.sent import SLOT, body, parameters, place
+from assay.openapi.shapes import Schema, unique
+from assay.openapi.use import Use
+from assay.target.profile import Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What is known of all operations together; `owed` are obligations by contract."""
+
+    uses: tuple[Use, ...]
+    owed: Mapping[str, Sequence[Obligation]]
+
+
+def schemas(known: Known) -> Schema:
+    """Return the schemas of accepted answers, by the names that responses refer to."""
+    named = {_answer(use): answer(use) for use in known.uses if use.operation.available}
+    return {name: schema for name, schema in named.items() if schema}
+
+
+def _answer(use: Use) -> str:
+    return f"{use.name}.answer"
+
+
+def paths(known: Known) -> Schema:
+    """Return all path items.
+
+    Raises:
+        InputError: a path has braces that make no slot.
+
+    """
+    spelt: dict[str, str] = {}
+    merged: dict[tuple[str, str], list[tuple[Use, str, int]]] = {}
+    for use in known.uses:
+        for number, path in enumerate(use.paths):
+            _check(use, path)
+            shared = spelt.setdefault(SLOT.sub("{}", path), path)
+            merged.setdefault((shared, use.method), []).append((use, path, number))
+    ids = _ids(merged)
+    main = {use.name: ids[key] for key, every in merged.items() for use, _, n in every if n == 0}
+    out: Schema = {}
+    for (path, method), every in merged.items():
+        operations = (
+            _renamed(_operation(use, own, known, main), own, path) for use, own, _ in every
+        )
+        operation = reduce(both, operations)
+        out.setdefault(path, {})[method] = {"operationId": ids[path, method], **operation}
+    return out
+
+
+def _check(use: Use, path: str) -> None:
+    if any(brace in SLOT.sub("", path) for brace in "{}") or "{}" in path:
+        raise InputError.one(
+            use.profile.path,
+            f"operations.{use.operation.id}: expected names in braces in the path, found {path!r}",
+            line=use.binding.line,
+            hint="for example /accounts/{iban}/transactions",
+        )
+
+
+def _ids(
+    merged: Mapping[tuple[str, str], Sequence[tuple[Use, str, int]]],
+) -> Mapping[tuple[str, str], str]:
+    """Return an operationId for each path and method; other names of one are numbered."""
+    out: dict[tuple[str, str], str] = {}
+    for key, every in merged.items():
+        named = [f"{use.name}.{n}" if n else use.name for use, _, n in every]
+        out[key] = unique("-or-".join(dict.fromkeys(named)), out.values())
+    return out
+
+
+def _operation(use: Use, path: str, known: Known, ids: Mapping[str, str]) -> Schema:
+    one = use.operation
+    out: Schema = {
+        "tags": [use.contract.id],
+        "summary": _summary(use),
+        "parameters": parameters(use, path),
+    }
+    content = body(use, path)
+    if content is not None:
+        required = bool(content.get("required"))
+        out["requestBody"] = {"required": required, "content": {JSON: {"schema": content}}}
+    shape: Schema = {}
+    if one.available and answer(use):
+        shape = {"$ref": f"#/components/schemas/{_answer(use)}"}
+    out["responses"] = responses(use, shape)
+    leads = _links(use, known, ids)
+    for response in out["responses"].values():
+        if leads and "accepted" in response.get("x-assay-outcomes", ()):
+            response["links"] = leads
+    if use.profile.auth.kind != "none":
+        out["security"] = [{"provider" if one.by_provider else "customer": []}]
+    return {**out, **of_operation(use, known.owed[use.contract.id])}
+
+
+def _summary(use: Use) -> str:
+    """Return a sentence of the contract about an operation alone, or its name."""
+    for clause in use.contract.clauses:
+        if concerned(clause, use.contract) == (use.operation.id,):
+            return clause.says
+    return f"The contract's operation {use.operation.id}."
+
+
+def _renamed(operation: Schema, own: str, path: str) -> Schema:
+    """Return an operation with the names that the slots of a path have for all."""
+    names = dict(zip(SLOT.findall(own), SLOT.findall(path), strict=True))
+    every = [
+        {**one, "name": names.get(one["name"], one["name"])} if one["in"] == "path" else one
+        for one in operation["parameters"]
+    ]
+    return {**operation, "parameters": every}
+
+
+def _links(use: Use, known: Known, ids: Mapping[str, str]) -> Schema:
+    """Return where an accepted answer leads: to what can be asked about what it shows."""
+    key = use.binding.item.key
+    if key is None or (use.binding.one is None and use.binding.list is None):
+        return {}
+    start = use.binding.one if use.binding.one is not None else f"{use.binding.list}/0"
+    out: Schema = {}
+    for other in known.uses:
+        about = other.operation.about
+        if other.contract.id != use.contract.id or not other.operation.available or not about:
+            continue
+        where = place(other, about)
+        if _leads(use, other) and where is not None and where.place is not Place.BODY:
+            out[other.name] = {
+                "operationId": ids[other.name],
+                "parameters": {f"{where.place.value}.{where.name}": f"$response.body#{start}{key}"},
+            }
+    return out
+
+
+def _leads(use: Use, other: Use) -> bool:
+    """Whether an operation can be asked about what another one makes or lists."""
+    if use.operation.makes:
+        return other.operation.request == use.operation.makes
+    return bool(set(_owners(other)) & set(use.operation.lists))
+
+
+def _owners(use: Use) -> Iterator[str]:
+    every: Mapping[str, Resource] = use.contract.resources
+    return (every[child].of or "" for child in use.operation.lists)

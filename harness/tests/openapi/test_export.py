@@ -1,0 +1,77 @@
+"""`assay export openapi` as a person uses it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+import yaml
+from documented import ELSEWHERE, LAB, made
+
+ASSAY = [sys.executable, "-c", "from assay.cli import main; main()"]
+
+
+def export(*args, cwd, **env):
+    """Export a document; return code, output and errors."""
+    done = subprocess.run(
+        [*ASSAY, "export", "openapi", *map(str, args)],
+        cwd=cwd,
+        capture_output=True,
+        timeout=60,
+        check=False,
+        env={"PYTHONPATH": ":".join(sys.path), "PATH": "", **env},
+    )
+    out, err = done.stdout.decode(), done.stderr.decode()
+    assert "Traceback" not in out + err
+    return done.returncode, out, err
+
+
+def test_it_prints_json(tmp_path):
+    """With no arguments it is the shipped contracts on the sandbox, and nothing is written."""
+    code, out, err = export(cwd=tmp_path)
+    assert (0, "") == (code, err)
+    assert made() == json.loads(out)
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_terminal_of_few_letters_gets_it_too(tmp_path):
+    """What cannot be shown is written all the same: as UTF-8."""
+    (tmp_path / "mine.yaml").write_text(
+        "assay: 1\ntarget: mine\nextends: sandbox\n"
+        "operations: {create-payment: {modes: {instant: {body: /type, value: \u00e9t\u00e9}}}}\n",
+        encoding="utf-8",
+    )
+    env = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    code, out, err = export("--target", "mine.yaml", cwd=tmp_path, **env)
+    assert (0, "") == (code, err)
+    assert "\u00e9t\u00e9" in out
+    assert "mine" == json.loads(out)["x-assay-target"]["target"]
+
+
+def test_a_file_is_written_whole(tmp_path):
+    """YAML says what JSON says, to any YAML reader; nothing else is left behind."""
+    (contract,), target = LAB
+    args = ("-c", contract, "-t", target, "--format", "yaml", "--out", "lab.yaml")
+    assert (0, "", "") == export(*args, cwd=tmp_path)
+    text = (tmp_path / "lab.yaml").read_text("utf-8")
+    assert made(*LAB) == yaml.safe_load(text)
+    assert ["lab.yaml"] == [one.name for one in tmp_path.iterdir()]
+    assert text.startswith("openapi: 3.1.0\n")
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("--target", "sandbx"), "did you mean 'sandbox'"),
+        (("--contract", "aips"), "did you mean 'aisp'"),
+        (("--target", ELSEWHERE / "target.yaml"), "there is no such contract"),
+        (("--out", "nowhere/it.json"), "cannot be written"),
+        (("--format", "toml"), "'toml' is not one of"),
+    ],
+)
+def test_a_mistake_is_told(tmp_path, args, said):
+    """Exit 2, a hint, no traceback, and no file."""
+    code, out, err = export(*args, cwd=tmp_path)
+    assert (2, "") == (code, out)
+    assert said in err
+    assert [] == list(tmp_path.iterdir())

@@ -1,0 +1,148 @@
+"""The document against real calls: what a sound target does fits, what a broken one does not."""
+
+from functools import cache
+
+import pytest
+from documented import LAB, SHIPPED, Documented, joined, made
+from service import Service
+
+from assay.plan import plan
+from assay.prepare import selector
+from assay.run.conduct import Session, conduct
+from assay.run.journal import Journal
+from assay.run.redact import Careless
+from assay.run.stage import set_up
+from assay.sandbox.app import make_app
+from assay.sandbox.mutants import NEUTRAL, PIS_NEUTRAL
+from assay.sandbox.mutants.fields import FIELDS
+from assay.sandbox.mutants.payments.fields import FIELD_FAULTS
+from assay.sandbox.policies import SOUND
+
+
+class Tapped:
+    """A carrier that keeps what it carries."""
+
+    def __init__(self, carrier):
+        self.carrier, self.wires = carrier, []
+
+    def __getattr__(self, name):
+        return getattr(self.carrier, name)
+
+    def send(self, request):
+        sent = self.carrier.send(request)
+        self.wires.append(sent.wire)
+        return sent
+
+
+def asked(contracts, target, bank, keywords=""):
+    """Ask what contracts ask of a bank; return every call that their document knows."""
+    bound, profile = joined(contracts, target)
+    stage = set_up(profile, seed=0, bank=bank)
+    stage.client = tapped = Tapped(stage.client)
+    try:
+        planned = plan(bound, profile, selector(keywords))
+        journal = Journal(out=None, redactor=Careless())
+        result = conduct(Session(plan=planned, stage=stage, journal=journal))
+    finally:
+        stage.close()
+    assert () == result.faults
+    known = documented(contracts, target)
+    return [one for one in tapped.wires if one.status and known.found(one)]
+
+
+@cache
+def documented(contracts, target):
+    return Documented(made(contracts, target))
+
+
+def sandbox(policies):
+    return lambda base_url: make_app(policies, base_url=base_url)
+
+
+@cache
+def sound(contracts, target):
+    """Ask everything of the sound bank, and of the laboratory."""
+    if (contracts, target) == LAB:
+        return asked(contracts, target, lambda _: Service())
+    return asked(contracts, target, sandbox(SOUND))
+
+
+BOTH = pytest.mark.parametrize("name", [SHIPPED, LAB], ids=["shipped", "laboratory"])
+
+
+@BOTH
+def test_every_operation_is_really_called(name):
+    """The calls that are looked at below leave nothing out but what cannot be called."""
+    known = documented(*name)
+    called = {known.found(one)[1]["operationId"] for one in sound(*name)}
+    assert called == {
+        one["operationId"] for item in known.doc["paths"].values() for one in item.values()
+    }
+
+
+@BOTH
+def test_every_answer_of_a_sound_target_fits(name):
+    """Status, media type and body are as documented; disturbances alone are not documented."""
+    known = documented(*name)
+    wrong = {(one.url, tuple(found)) for one in sound(*name) if (found := known.response(one))}
+    assert set() == {one for one in wrong if one[1] != ("status 503",)}
+
+
+@BOTH
+def test_what_a_sound_target_accepts_the_document_allows(name):
+    """No request that is accepted has anything which the document forbids."""
+    known = documented(*name)
+    accepted = [one for one in sound(*name) if taken(one)]
+    assert len(accepted) > 100
+    assert [] == [(one.url, found) for one in accepted if (found := known.request(one))]
+
+
+def taken(wire):
+    """Whether a call was accepted; a link that is followed is written by the target."""
+    accepted = wire.status in range(200, 300) and b'"verdict": "refused"' not in wire.body
+    return accepted and "from=" not in wire.url
+
+
+def test_what_the_document_forbids_is_really_asked():
+    """Each constraint on requests is broken by some call, and each such call is refused."""
+    known = documented(*SHIPPED)
+    found = "\n".join(each for one in sound(*SHIPPED) for each in known.request(one))
+    for field in ("chargeBearer", "categoryPurpose", "creditorAccount", "successfulReportUrl"):
+        assert f"'{field}' is a required property" in found
+        assert f"body {field}: '' should be non-empty" in found
+        assert f"body {field}: None is not of type 'string'" in found
+    assert "body chargeBearer: 'SLEV' was expected" in found
+    assert "body currency: 'EUR' was expected" in found
+    assert "security: no scheme is used" in found
+
+
+@pytest.mark.parametrize("fault", FIELDS, ids=lambda one: one.id)
+def test_an_answer_with_a_wrong_field_does_not_fit(fault):
+    """Every fault of a field that comes back is seen in some answer."""
+    wires = asked(*SHIPPED, sandbox(fault.change(SOUND)), " or ".join(fault.breaks))
+    known = documented(*SHIPPED)
+    assert [one for one in wires if one.status < 300 and known.response(one)]
+
+
+@pytest.mark.parametrize(
+    "fault", [one for one in FIELD_FAULTS if "single" not in one.id], ids=lambda one: one.id
+)
+def test_accepting_a_wrong_field_is_accepting_what_is_forbidden(fault):
+    """Every fault of a field that is sent is a request which the document forbids."""
+    wires = asked(*SHIPPED, sandbox(fault.change(SOUND)), " or ".join(fault.breaks))
+    known = documented(*SHIPPED)
+    assert [one for one in wires if one.status < 300 and known.request(one)]
+
+
+@pytest.mark.parametrize("variant", [*NEUTRAL, *PIS_NEUTRAL], ids=lambda one: one.id)
+def test_a_bank_that_is_only_different_fits(variant):
+    """Where the document is silent the exported one is silent, too."""
+    chosen = "accounts.available or aisp/euro or iban or balance-type or payments.content"
+    wires = asked(*SHIPPED, sandbox(variant.change(SOUND)), chosen)
+    known = documented(*SHIPPED)
+    assert len(wires) > 20
+    assert set() == {
+        (one.url, tuple(found))
+        for one in wires
+        if one.status < 500 and (found := known.response(one))
+    }
