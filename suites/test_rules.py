@@ -23,6 +23,12 @@ def test_decision(verdict: Verdict) -> None:
     assert verdict.standing is Standing.CONFORMS, explain(verdict)
 
 
+@pytest.mark.discharges("consistent")
+def test_consistency(verdict: Verdict) -> None:
+    """Answers agree with one another, and reading changes nothing."""
+    assert verdict.standing is Standing.CONFORMS, explain(verdict)
+
+
 @pytest.mark.discharges("unspecified")
 def test_open_point(verdict: Verdict) -> None:
     """An open point is counted and shown, and never passes or fails."""

@@ -97,7 +97,7 @@ class Operation:
 
     `lists` are the resources it returns, `about` the argument that says whose,
     `grants` the argument that lists what a consent covers, `since` the one that asks
-    from a date on, `disclosures` values that stand beside the list.
+    from a date on, `until` up to a date, `disclosures` values that stand beside the list.
 
     A request is a resource that somebody makes, and that is carried out later: `makes`,
     `shows`, `changes` and `ends` name it. `owned` is the argument that names the thing
@@ -114,6 +114,7 @@ class Operation:
     about: str | None = None
     grants: str | None = None
     since: str | None = None
+    until: str | None = None
     disclosures: tuple[str, ...] = ()
     modes: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()

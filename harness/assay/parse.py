@@ -101,6 +101,7 @@ def _operation(id_: str, raw: _Raw) -> Operation:
         about=raw.get("about"),
         grants=raw.get("grants"),
         since=raw.get("since"),
+        until=raw.get("until"),
         available=raw.get("available", True),
         by_provider=raw.get("by") == "provider",
         due=_due(raw["due"]) if "due" in raw else None,

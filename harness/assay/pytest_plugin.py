@@ -31,6 +31,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--assay-journal", metavar="FILE", help="record the run, for `assay report` to render"
     )
     group.addoption(
+        "--assay-journeys",
+        type=int,
+        default=0,
+        metavar="N",
+        help="also make N random journeys through each contract, every rule judging each",
+    )
+    group.addoption(
+        "--assay-examples",
+        metavar="DIR|URL",
+        help="where stories that broke something are kept, to be tried first next time",
+    )
+    group.addoption(
         "--allow-incomplete",
         action="store_true",
         help="succeed although something could not be verified",

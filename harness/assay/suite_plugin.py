@@ -18,15 +18,18 @@ from typing import Any, cast
 
 import pytest
 
+from assay import suite_searches
 from assay.errors import AssayError
 from assay.model import Level
 from assay.obligation import Obligation
 from assay.plan import Plan, Planned, restrict
 from assay.prepare import Prepared, markers, prepare
 from assay.run.conduct import OPEN, Options, Session
+from assay.run.findings import Searched
 from assay.run.journal import Journal
 from assay.run.sca.person import Plain
 from assay.run.stage import set_up
+from assay.suite_searches import Sought, sought_by
 from assay.verdict import Exit, Standing, Verdict
 
 NAME = "assay-suites"
@@ -52,6 +55,7 @@ def install(config: pytest.Config) -> None:
     for name in sorted({mark for one in prepared.plan.items for mark in markers(one.obligation)}):
         config.addinivalue_line("markers", f"{name}: obligations of this kind, contract or level")
     config.addinivalue_line("markers", "discharges(*kinds): the rule kinds that a suite asserts")
+    config.addinivalue_line("markers", "searches(*ways): how a suite searches a contract")
     config.pluginmanager.register(Suites(config=config, prepared=prepared), NAME)
 
 
@@ -89,6 +93,8 @@ class Suites:
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """Give each suite the obligations of the kinds that it discharges."""
+        if "searched" in metafunc.fixturenames:
+            suite_searches.parametrize(metafunc, self.prepared.plan)
         if "verdict" not in metafunc.fixturenames:
             return
         kinds = kinds_of(metafunc.function)
@@ -104,8 +110,9 @@ class Suites:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Leave out suites with nothing to ask; put last what a person is needed for."""
+        """Leave out suites with nothing to ask; put last what searches, or takes a person."""
         items[:] = [item for item in items if not _asks_nothing(item)]
+        items.sort(key=lambda item: sought_by(item) is not None)
         plan = self.prepared.plan
         signed = {one.id for trial in plan.trials if trial.signed for one in trial.settles}
         if plan.person:
@@ -115,7 +122,8 @@ class Suites:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Fix the plan to what is selected, and begin the record."""
         chosen = set(filter(None, map(_obligation, session.items)))
-        if session.config.option.collectonly or not chosen:
+        searches = any(map(sought_by, session.items))
+        if session.config.option.collectonly or not (chosen or searches):
             return
         forgotten = {one.obligation.id for one in self.prepared.plan.items} - self.claimed
         if forgotten and self._whole():
@@ -175,6 +183,18 @@ class Suites:
             pytest.skip(f"{verdict.standing.value}: {verdict.reason}")
         return verdict
 
+    @pytest.fixture
+    def searched(self, sought: Sought) -> Searched:
+        """Search a contract of the target, and return what was found."""
+        if self.session is None:
+            raise pytest.UsageError("there is no run to search in")
+        examples = cast("str | None", self.config.getoption("assay_examples"))
+        try:
+            return suite_searches.search(self.session, self.prepared.plan, sought, examples)
+        except AssayError as error:
+            self.session.abort(str(error))
+            pytest.exit(f"{error}; no obligation is blamed on the bank", Exit.USAGE.value)
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count the verdicts, wherever they were reached."""
         found: Mapping[str, object] = dict(report.user_properties)
@@ -222,9 +242,9 @@ class Suites:
 
 def _asks_nothing(item: pytest.Item) -> bool:
     """Whether an item only stands for a suite without any obligation in this run."""
-    return "planned" in getattr(getattr(item, "callspec", None), "params", {}) and not _obligation(
-        item
-    )
+    params: Mapping[str, object] = getattr(getattr(item, "callspec", None), "params", {})
+    asks = _obligation(item) or sought_by(item)
+    return bool(params.keys() & {"planned", suite_searches.PARAMETER}) and not asks
 
 
 def _obligation(item: pytest.Item) -> str:

@@ -58,6 +58,11 @@ class Progress:
         self._says = f"{trial.contract}/{trial.clause}"
         self._describe(self._says)
 
+    def on_search(self, contract: str, how: str) -> None:
+        """Show what is being searched; how long that takes, nobody knows."""
+        self._says = f"{contract}: {how}"
+        self._describe(self._says)
+
     def tell(self, text: str) -> None:
         """Say something to a person, above the bar; also where nothing else is said."""
         if self._bar is None:

@@ -13,8 +13,12 @@ import click
 from assay.commands import options
 from assay.commands.progress import Progress
 from assay.errors import InputError, TargetError
+from assay.journeys.story import Kept
+from assay.journeys.story import read as read_story
+from assay.plan import Plan
 from assay.prepare import Prepared, prepare
 from assay.run.conduct import Options, Result, Session, conduct
+from assay.run.examples import DEFAULT, open_examples
 from assay.run.journal import Journal
 from assay.run.stage import set_up
 
@@ -36,6 +40,8 @@ Examples:
   assay run --target bank.yaml --out reports/local/before-go-live
   assay run -m quota -k "next-day or midnight"
   assay run --seed 7
+  assay run --journeys 200
+  assay run --replay reports/local/before-go-live/stories
 """
 
 
@@ -59,6 +65,29 @@ Examples:
 @click.option(
     "--allow-incomplete", is_flag=True, help="Exit 0 although something could not be verified."
 )
+@click.option(
+    "--journeys",
+    type=click.IntRange(0, 1_000_000),
+    default=0,
+    metavar="N",
+    help="Also make N random journeys through each contract, every rule judging each.",
+)
+@click.option(
+    "--replay",
+    "replays",
+    type=click.Path(path_type=Path, exists=True),
+    multiple=True,
+    metavar="FILE|DIR",
+    help="Only tell this story again, and judge what it broke; may be given again.",
+)
+@click.option(
+    "--examples",
+    default=DEFAULT,
+    show_default=True,
+    metavar="DIR|URL|none",
+    help="Where stories that broke something are kept, to be tried first next time: "
+    "a directory, or a redis:// URL that a team shares.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print the closing line only.")
 def command(
     contracts: Sequence[str],
@@ -68,17 +97,24 @@ def command(
     seed: int,
     out: Path | None,
     allow_incomplete: bool,
+    journeys: int,
+    replays: Sequence[Path],
+    examples: str,
     quiet: bool,
 ) -> int:
     """Test a target against its contracts and write a conformance report.
 
     Without options: the shipped contracts against the sandbox that Assay brings along.
     """
-    prepared = prepare(contracts, target, keywords=keywords, marks=marks)
+    told = stories(replays)
+    chosen = contracts or [*dict.fromkeys(one.contract for one in told)]
+    prepared = prepare(chosen, target, keywords=keywords, marks=marks)
+    plan = _about(prepared.plan, told)
+    kept = open_examples(examples) if journeys and not told else None
     stage = set_up(prepared.profile, seed=seed)
     folder = out or _folder(prepared)
     session = Session(
-        plan=prepared.plan,
+        plan=plan,
         stage=stage,
         journal=Journal.at(folder / "journal.jsonl"),
         options=Options(
@@ -89,15 +125,56 @@ def command(
             reproduce=prepared.reproduce,
         ),
     )
+
+    def more() -> None:
+        if told or journeys:
+            from assay.run import searching  # noqa: PLC0415 -- Hypothesis only for a search
+
+            for one in told:
+                searching.replay(session, prepared.plan, one)
+            search = searching.Searching(
+                session=session, plan=prepared.plan, folder=folder, examples=kept
+            )
+            asked = dict.fromkeys(trial.contract for trial in prepared.plan.trials)
+            for contract in () if told else asked:
+                progress.on_search(contract, "journeys")
+                limits = searching.limits_of(prepared.profile, journeys)
+                search.search(contract, "journeys", limits, searching.travels)
+
     try:
         with Progress(session, quiet=quiet) as progress:
-            result = conduct(session, progress.on_trial)
+            result = conduct(session, progress.on_trial, more)
     except TargetError as error:
         hint = f"no obligation is blamed on the bank; the record is in {folder}"
         raise InputError.one(target or prepared.profile.name, str(error), hint=hint) from None
     finally:
         stage.close()
     return finish(folder, result, quiet=quiet)
+
+
+def _about(plan: Plan, told: Sequence[Kept]) -> Plan:
+    """Return the part of a plan that stories are about, the whole if there are none."""
+    if not told:
+        return plan
+    from assay.run.searching import replayed  # noqa: PLC0415 -- Hypothesis, as above
+
+    return replayed(plan, told)
+
+
+def stories(paths: Sequence[Path]) -> list[Kept]:
+    """Read the stories in some files and directories.
+
+    Raises:
+        InputError: one is no story, or a directory has none.
+
+    """
+    found: list[Kept] = []
+    for path in paths:
+        files = sorted(path.glob("*.json")) if path.is_dir() else [path]
+        if not files:
+            raise InputError.one(str(path), "there is no story in this directory (*.json)")
+        found += map(read_story, files)
+    return found
 
 
 def _folder(prepared: Prepared) -> Path:

@@ -83,8 +83,14 @@ class Exchange:
         return self.items[0] if self.accepted and len(self.items) == 1 else None
 
 
+class _Once:
+    """Room for what is worked out of a value once; it is no part of the value."""
+
+    __slots__ = ("_once",)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class Subject(_Once):
     """Event: a subject exists, with all it owns. `now` is the target's clock.
 
     `fresh` says that nothing was ever done for it before this event: no consent
@@ -103,7 +109,12 @@ class Subject:
 
     def owned(self, key: object) -> Owned | None:
         """Return the owned thing with this key, if any."""
-        return next((one for one in self.owns if one.key == key), None)
+        found: Mapping[str, Owned] | None = getattr(self, "_once", None)
+        if found is None:
+            # Of several with one key the first.
+            found = {one.key: one for one in reversed(self.owns)}
+            object.__setattr__(self, "_once", found)
+        return found.get(key) if isinstance(key, str) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +177,10 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effects:
-    """Event: everything that was carried out so far; None when the world cannot tell."""
+    """Event: what was carried out so far; None when the world cannot tell.
+
+    What an event before it has told need not be told again.
+    """
 
     now: datetime
     done: tuple[Effect, ...] | None = None
@@ -207,7 +221,7 @@ Reply: TypeAlias = Event
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class History:
+class History(_Once):
     """Events in the order in which they happened."""
 
     events: tuple[Event, ...] = ()
@@ -215,7 +229,12 @@ class History:
     @property
     def exchanges(self) -> tuple[Exchange, ...]:
         """Only the exchanges."""
-        return tuple(event for event in self.events if isinstance(event, Exchange))
+        # Every check of a contract asks for them, of one and the same history.
+        found: tuple[Exchange, ...] | None = getattr(self, "_once", None)
+        if found is None:
+            found = tuple(event for event in self.events if isinstance(event, Exchange))
+            object.__setattr__(self, "_once", found)
+        return found
 
     @property
     def subjects(self) -> dict[str, Subject]:

@@ -25,7 +25,9 @@ class Item:
     """One element of an answer's list, or the one thing that the answer shows.
 
     `fields` are by the contract's names; `on` is its date and `state` where it stands,
-    where the target says so and the profile knows where and how.
+    where the target says so and the profile knows where and how. `digest` stands for
+    the whole of it as it was sent; empty where the profile does not say what of it
+    changes by itself, or it is nested too deep.
     """
 
     resource: str | None = None
@@ -33,6 +35,7 @@ class Item:
     on: date | None = None
     state: State | None = None
     fields: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    digest: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -149,9 +149,9 @@ class Telling:
         )
 
 
-def script(story: Sequence[Told], zone: ZoneInfo = ANYWHERE) -> Script:
+def script(story: Sequence[Told], zone: ZoneInfo | None = None) -> Script:
     """Tell a whole story, as a probe would: from its first step to its last."""
-    telling = Telling(zone=zone)
+    telling = Telling(zone=zone or ANYWHERE)
     now = yield Advance(to=None)
     if isinstance(now, Advanced):
         telling.now = now.now

@@ -85,7 +85,7 @@ def operations(raw: Raw) -> Iterator[Finding]:
         at: Pointer = ("operations", id_)
         lists = one.get("lists", ())
         yield from all_known((*at, "lists"), lists, raw["resources"], "resource")
-        named = [one[name] for name in ("about", "since", "grants") if name in one]
+        named = [one[name] for name in ("about", "since", "until", "grants") if name in one]
         arguments = [*named, *one.get("arguments", ())]
         for where, path in (
             ((*at, "path"), one["path"]),

@@ -6,7 +6,7 @@ mutant for each of its facets. Other packages add theirs by the entry-point
 group `assay.rules`, whose values are `Rule`s.
 
 What is no kind is what kinds are written with: `rule`, `script`, `folds`, `consents`,
-`counts`, `periods`, `calendar`, `params` and `formats` here; `requests` for kinds about
+`counts`, `periods`, `answers`, `ranges`, `calendar`, `params` and `formats` here; `requests` for kinds about
 requests; `conditions` for those of a decision.
 """
 
@@ -22,6 +22,7 @@ from assay.rules import (
     available,
     cancellation,
     consent_scope,
+    consistent,
     decision,
     disclosed_when,
     duplicate,
@@ -84,6 +85,7 @@ RULES: Mapping[str, Rule[Any]] = {
     "duplicate": duplicate.RULE,
     "decision": decision.RULE,
     "well-formed": well_formed.RULE,
+    "consistent": consistent.RULE,
 }
 
 

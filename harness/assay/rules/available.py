@@ -28,7 +28,7 @@ from assay.rules.folds import (
     question,
 )
 from assay.rules.requests import making
-from assay.rules.requests.valid import valid
+from assay.rules.requests.valid import Past, valid
 from assay.rules.rule import Facet, Rule, Script, Want, consent, needs
 from assay.verdict import Evidence
 
@@ -219,7 +219,7 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
 
 def _requests(life: requests.Life, operation: Operation, history: History) -> Iterator[Evidence]:
     """Judge calls about requests: the valid ones, and the bent ones beside an accepted one."""
-    book = requests.Book(life=life)
+    past = Past(life=life, book=requests.Book(life=life))
     controlled: set[str] = set()
     for event in history.events:
         if isinstance(event, Exchange) and event.call.operation == operation.id:
@@ -229,9 +229,9 @@ def _requests(life: requests.Life, operation: Operation, history: History) -> It
                     yield from _judge_bent(event, call.malformed)
             elif ordinary(call):
                 controlled |= {call.subject} if event.accepted else set()
-                if event.accepted or valid(life, operation, event, book):
+                if event.accepted or valid(operation, event, past):
                     yield _answers(event)
-        book.note(event)
+        past.note(event)
 
 
 def _sound(p: Params, exchange: Exchange, subject: Subject | None, consents: Consents) -> bool:

@@ -139,7 +139,7 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
             yield from _shown(story)
             made = story.cancel.request.made.call
             control = controls.get((made.subject, made.by))
-            yield from _done(p, story, seen.done.get(key), control)
+            yield from _done(p, story, seen, control)
 
 
 def _taken(cancel: Cancel, opened: int) -> Iterator[Evidence]:
@@ -207,22 +207,21 @@ def _controls(
     return out
 
 
-def _came(story: Story, day: date, control: _Control) -> bool:
+def _came(quiet: int | None, day: date, control: _Control) -> bool:
     """Whether a request was looked at when one that was due no earlier had been carried out."""
     then, since, _ = control
-    return then >= day and story.quiet is not None and story.quiet >= since
+    return then >= day and quiet is not None and quiet >= since
 
 
-def _done(
-    p: Params, story: Story, done: int | None, control: _Control | None
-) -> Iterator[Evidence]:
+def _done(p: Params, story: Story, seen: Seen, control: _Control | None) -> Iterator[Evidence]:
     """Judge whether a cancelled request was carried out, on a day that has surely come."""
-    cancel = story.cancel
+    cancel, quiet = story.cancel, seen.quiet(story)
+    done = seen.done.get(cancel.request.key)
     request, day = cancel.request, trail.day(p.life, cancel.request.arguments)
     numbers = set(request.numbers)
     if done is not None and done > cancel.at:
         agreement = DISAGREES if cancel.early and not story.again else UNCLEAR
-    elif done is None and control and day and cancel.signed and _came(story, day, control):
+    elif done is None and control and day and cancel.signed and _came(quiet, day, control):
         agreement = AGREES
         numbers |= set(control[2].numbers)
     else:

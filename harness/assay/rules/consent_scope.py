@@ -161,8 +161,16 @@ def _owners(history: History) -> Mapping[str, Mapping[str, Owned]]:
     return out
 
 
-def _shown(p: Params, history: History) -> frozenset[tuple[str, str, str]]:
-    """Return (operation, subject, key) of what was served under a consent."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shown:
+    """What was served under a consent: (operation, subject, key), and the first two of it."""
+
+    things: frozenset[tuple[str, str, str]]
+    callers: frozenset[tuple[str, str]]
+
+
+def _shown(p: Params, history: History) -> _Shown:
+    """Return what was served under a consent."""
     about = {one.id: one.about or "" for one in p.operations}
     out: set[tuple[str, str, str]] = set()
     consents = Consents(grant=p.grant)
@@ -173,18 +181,16 @@ def _shown(p: Params, history: History) -> frozenset[tuple[str, str, str]]:
             key = str(call.arguments.get(about[call.operation]))
             if key in consents.sure(call.subject):
                 out.add((call.operation, call.subject, key))
-    return frozenset(out)
+    return _Shown(things=frozenset(out), callers=frozenset((what, who) for what, who, _ in out))
 
 
-def _own(
-    child: str, exchange: Exchange, consents: Consents, shown: frozenset[tuple[str, str, str]]
-) -> Iterator[Evidence]:
+def _own(child: str, exchange: Exchange, consents: Consents, shown: _Shown) -> Iterator[Evidence]:
     """Judge a call about an own thing that no consent covers.
 
     The control is another one, or the same one later, served under a consent.
     """
     call = exchange.call
-    if not any(one[:2] == (call.operation, call.subject) for one in shown):
+    if (call.operation, call.subject) not in shown.callers:
         return
     if consents.perhaps(call.subject):
         yield must_be_refused(f"{child}-refused", exchange, "it is not in the consent")
@@ -197,15 +203,15 @@ def _foreign(
     exchange: Exchange,
     key: str,
     whose: Mapping[str, Owned],
-    shown: frozenset[tuple[str, str, str]],
+    shown: _Shown,
 ) -> Iterator[Evidence]:
     """Judge a call about a stranger's thing.
 
     The controls are the owner, who was served it, and the caller's own things.
     """
     call = exchange.call
-    served = any((call.operation, owner, key) in shown for owner in whose)
-    if served and any(one[:2] == (call.operation, call.subject) for one in shown):
+    served = any((call.operation, owner, key) in shown.things for owner in whose)
+    if served and (call.operation, call.subject) in shown.callers:
         yield must_be_refused(f"{child}-foreign", exchange, "it is another customer's")
 
 

@@ -7,6 +7,7 @@ convicts only on what is sure in the bank's disfavour.
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from assay.history import Call, Exchange
@@ -33,7 +34,7 @@ class Consents:
 
     grant: Operation | None
     _sure: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
-    _perhaps: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    _perhaps: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
 
     def note(self, exchange: Exchange) -> bool:
         """Take an exchange in, and tell whether it may have changed a consent."""
@@ -41,16 +42,16 @@ class Consents:
         if self.grant is None or call.operation != self.grant.id or exchange.refused:
             return False
         keys, name = transmitted(call, self.grant), call.subject
-        sure, perhaps = self.sure(name), self.perhaps(name)
+        sure = self.sure(name)
         taken = exchange.accepted and plain(call)
         self._sure[name] = keys if taken else keys & sure
-        self._perhaps[name] = keys | perhaps
+        self._perhaps.setdefault(name, set()).update(keys)
         return True
 
     def sure(self, subject: str) -> frozenset[str]:
         """Return what a subject's consent covers beyond doubt."""
         return self._sure.get(subject, NONE)
 
-    def perhaps(self, subject: str) -> frozenset[str]:
-        """Return all that a subject's consent may cover."""
+    def perhaps(self, subject: str) -> AbstractSet[str]:
+        """Return all that a subject's consent may cover by now."""
         return self._perhaps.get(subject, NONE)

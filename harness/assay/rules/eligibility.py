@@ -137,9 +137,10 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
             continue
         at = walk.pages[0].at
         owned = [one for one in subject.owns if one.resource == p.resource]
-        control = any(one.key in walk.keys for one in owned if _plain(p, one, at))
+        keys = walk.keys
+        control = any(one.key in keys for one in owned if _plain(p, one, at))
         for one in owned:
-            yield from _judge(p, one, walk, control=control)
+            yield from _judge(p, one, walk, seen=one.key in keys, control=control)
 
 
 def _plain(p: Params, one: Owned, at: datetime) -> bool:
@@ -193,14 +194,13 @@ def _on(recent: Recent, used: date, today: date) -> tuple[str, bool] | None:
     return ("lists-recent" if today - used <= DAY else "lists-just-inside"), True
 
 
-def _judge(p: Params, one: Owned, walk: Walk, *, control: bool) -> Iterator[Evidence]:
+def _judge(p: Params, one: Owned, walk: Walk, *, seen: bool, control: bool) -> Iterator[Evidence]:
     found = _facet(p, one, walk.pages[0].at)
     if found is None:
         return
     facet, listed = found
     if not control and facet != "lists-recent":
         return
-    seen = one.key in walk.keys
     state = ", ".join(f"{name}: {value}" for name, value in one.traits.items())
     unclear = walk.nameless and not seen
     yield Evidence(

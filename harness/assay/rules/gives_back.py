@@ -92,15 +92,18 @@ def _judge(
             continue
         sent = request.arguments[field]
         good = trail.alike(sent, shown[field])
-        # A change that timed out may have been taken, or not.
-        doubt = any(not one.accepted and not one.refused for one in request.changes)
         yield Evidence(
             facet=field,
-            agreement=AGREES if good else UNCLEAR if doubt else DISAGREES,
+            agreement=AGREES if good else UNCLEAR if _lost(request) else DISAGREES,
             expected=f"{field} as it was sent: {sent!r}",
             seen=f"{shown[field]!r}",
             exchanges=(request.made.n, exchange.n),
         )
+
+
+def _lost(request: requests.Request) -> bool:
+    """Whether a change timed out, which may have been taken or not."""
+    return any(not one.accepted and not one.refused for one in request.changes)
 
 
 RULE = Rule(

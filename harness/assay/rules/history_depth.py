@@ -128,12 +128,12 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
     for walk in asked:
         subject, key = _about(p, walk)
         owned = subjects[subject].owned(key) if subject in subjects else None
-        facet = _facet(p, walk)
+        facet, limit = _facet(p, walk), _limit(p, walk)
         if facet == "asked-older" and walk.pages[0].refused and (subject, key) not in shown:
             continue
         there = [one.on for one in owned.entries] if owned else []
         there += [item.on for item in walk.items if item.on]
-        if facet and any(on < _limit(p, walk) for on in there):
+        if facet and any(on < limit for on in there):
             yield _judge(p, walk, facet)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from assay.history import Authorise, Decision, Exchange, History
+from assay.history import Authorise, Authorised, Decision, Exchange, History
 from assay.model import Capability, Clause, Contract, Json, Party
 from assay.rules import params, requests
 from assay.rules.folds import AGREES, DISAGREES, UNCLEAR
@@ -163,21 +163,28 @@ _Like: TypeAlias = tuple[str, str, str | None, str | None]
 
 @dataclass(slots=True, kw_only=True)
 class _Story:
-    """What was seen of one request, until it was seen to be carried out.
+    """What was seen of one request, which was made at `made`, until it was carried out.
 
     `quiet` says after which event it was last found not to be, `done` after which it
-    was; `phase` is what had happened to it by then.
+    was; `phase` is what had happened to it by then, and `now` what has.
     """
 
     request: Request
+    made: int
+    now: str | None
     phase: str | None = None
     quiet: int | None = None
     done: int | None = None
 
-    def look(self, at: int, phase: str | None) -> None:
+    def catch_up(self, at: int) -> None:
+        """Take in, late, that the world was last asked at `at`: nothing happened since."""
+        if at > max(self.made, self.quiet or 0):
+            self.look(at)
+
+    def look(self, at: int) -> None:
         if self.done is not None:
             return
-        self.phase = phase
+        self.phase = self.now
         if self.request.done:
             self.done = at
         else:
@@ -205,13 +212,22 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every request by what was seen of it, and of its like that was signed."""
     book = requests.Book(life=p.life)
     stories: dict[str | None, _Story] = {}
+    inquired = -1
     for at, event in enumerate(history.events):
         found = book.note(event)
+        if found is not None and event is found.made:
+            new = _Story(request=found, made=at, now=_phase(p, found))
+            stories.setdefault(found.key, new)
+        elif found is not None and isinstance(event, Authorised):
+            stories[found.key].catch_up(inquired)
+            stories[found.key].now = _phase(p, found)
         for one in trail.told(book, event, found):
-            story = stories.setdefault(one.key, _Story(request=one))
             if event is not one.made or one.done:
-                story.look(at, _phase(p, one))
-    told = [stories[one.key] for one in trail.apart(book) if one.key in stories]
+                stories[one.key].look(at)
+        inquired = at if trail.asked_all(event) else inquired
+    told = [stories[one.key] for one in trail.apart(book)]
+    for story in told:
+        story.catch_up(inquired)
     controls = _controls(p, told)
     for story in told:
         if story.phase and story.phase != _SIGNED and story.request.mode in p.modes:

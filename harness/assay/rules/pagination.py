@@ -205,11 +205,11 @@ def _sizes(p: Params, walk: Walk, roster: Roster) -> Iterator[Evidence]:
 def _complete(walk: Walk, roster: Roster, *, whole: bool) -> Iterator[Evidence]:
     if not whole:
         return
-    shown = [on for key, on in roster.old.items() if key in walk.keys]
-    oldest = min(shown, default=date.max)
-    missing = roster.fresh - walk.keys
-    gaps = {key for key, on in roster.old.items() if on >= oldest} - walk.keys
-    shorter = roster.old.keys() - walk.keys - gaps
+    keys = walk.keys
+    oldest = min((on for key, on in roster.old.items() if key in keys), default=date.max)
+    missing = roster.fresh - keys
+    gaps = {key for key, on in roster.old.items() if on >= oldest} - keys
+    shorter = roster.old.keys() - keys - gaps
     lost = len(missing) + len(gaps)
     unsure = walk.nameless or (shorter and not lost)
     yield Evidence(

@@ -8,13 +8,16 @@ finish with an obligation forgotten.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 from assay.errors import JournalError, TargetError
-from assay.history import Authorised, Event, Exchange
-from assay.model import Level
+from assay.history import Authorised, Event, Exchange, History
+from assay.journeys.telling import script
+from assay.journeys.told import Told
+from assay.model import Contract, Level
 from assay.obligation import Obligation
 from assay.plan import Fate, Plan, Trial, script_of
 from assay.rules.maintenance_window import Params as Window
@@ -22,7 +25,8 @@ from assay.rules.maintenance_window import windows
 from assay.run.drive import Driven, drive
 from assay.run.forecast import signatures
 from assay.run.journal import Journal, header, planned
-from assay.run.judge import StaticWatch, discount_static, judge
+from assay.run.judge import Breach, StaticWatch, breaches, discount_static, judge
+from assay.run.play import Recorder
 from assay.run.stage import Stage
 from assay.target.encode import Access
 from assay.target.join import expired, waiver_of
@@ -30,6 +34,8 @@ from assay.verdict import Exit, Standing, Verdict, exit_of, tally
 
 #: Verdicts that leave a must unsettled.
 OPEN = frozenset({Standing.INDETERMINATE, Standing.UNVERIFIED})
+#: Which of two verdicts on one obligation stays: the graver one.
+_GRAVE = dict.fromkeys(Standing, 0) | {Standing.INDETERMINATE: 1, Standing.VIOLATES: 2}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +77,7 @@ class Session:
     _watch: StaticWatch = field(default_factory=StaticWatch)
     _windows: dict[str, tuple[Window, ...]] = field(default_factory=dict[str, tuple[Window, ...]])
     _operations: dict[int, str] = field(default_factory=dict[int, str])
+    _replays: dict[str, Path] = field(default_factory=dict[str, Path])
 
     def open(self) -> None:
         """Write the header and the whole plan."""
@@ -126,6 +133,51 @@ class Session:
         self._found.update({one.obligation: one for one in verdicts})
         return discount_static(verdicts, self._watch.static(), self._operations)
 
+    def tell(
+        self, name: str, contract: Contract, story: Sequence[Told], *, seed: int | None = None
+    ) -> Driven:
+        """Tell a story for the record, as a trial of its own.
+
+        Raises:
+            TargetError: the target's world cannot be reached or used at all.
+
+        """
+        self.journal.redactor.begin()
+        stage = self.stage if seed is None else self.stage.seeded(seed)
+        driven = drive(
+            script(story, contract.zone),
+            stage,
+            contract.operations,
+            number=self._number,
+            record=self._recorder(name),
+        )
+        self._watch.see(driven.history)
+        return driven
+
+    def broken(self, plan: Plan, contract: str, history: History) -> tuple[Breach, ...]:
+        """Return what a history breaks of all that a plan asks."""
+        asked = {one.obligation.id for one in plan.items if one.fate is Fate.ASK}
+        ruled = plan.ruled[contract].values()
+        return tuple(breaches(contract, ruled, asked, history, self.windows(contract)))
+
+    def blame(self, verdict: Verdict, *, replay: Path | None) -> None:
+        """Take in a verdict that a story gave; a graver one that was reached before stays."""
+        verdict = self.journal.clean(verdict)
+        before = self._found.get(verdict.obligation)
+        if before is None or _GRAVE[verdict.standing] >= _GRAVE[before.standing]:
+            self._found[verdict.obligation] = verdict
+            if replay is not None:
+                self._replays[verdict.obligation] = replay
+
+    def violated(self) -> frozenset[str]:
+        """Return the obligations that were found to be violated so far."""
+        found = self._found.values()
+        return frozenset(one.obligation for one in found if one.standing is Standing.VIOLATES)
+
+    def windows(self, contract: str) -> tuple[Window, ...]:
+        """Return the maintenance windows of a contract."""
+        return self._windows[contract]
+
     def settle(self, obligation: Obligation) -> Verdict:
         """Return the verdict on one obligation, holding its trial if need be.
 
@@ -141,24 +193,27 @@ class Session:
         return self._waived(verdict)
 
     def _try(self, trial: Trial) -> tuple[Driven, tuple[Verdict, ...]]:
-        applied, script = script_of(self.plan, trial)
+        applied, probe = script_of(self.plan, trial)
         self.journal.redactor.begin()
 
+        driven = drive(
+            probe,
+            self.stage,
+            self.plan.contracts[trial.contract].operations,
+            number=self._number,
+            record=self._recorder(trial.id),
+        )
+        return driven, judge(applied, trial.settles, driven, self._windows[trial.contract])
+
+    def _recorder(self, name: str) -> Recorder:
         def record(event: Event, access: Access) -> None:
-            self.journal.event(trial.id, event, access)
+            self.journal.event(name, event, access)
             if isinstance(event, Exchange):
                 self._operations[event.n] = event.call.operation
             if isinstance(event, Exchange | Authorised):
                 self.on_exchange()
 
-        driven = drive(
-            script,
-            self.stage,
-            self.plan.contracts[trial.contract].operations,
-            number=self._number,
-            record=record,
-        )
-        return driven, judge(applied, trial.settles, driven, self._windows[trial.contract])
+        return record
 
     def _number(self) -> int:
         self.exchanges += 1
@@ -224,6 +279,9 @@ class Session:
         )
 
     def _reproduce(self, obligation: str) -> str:
+        if obligation in self._replays:
+            path = shlex.quote(str(self._replays[obligation]))
+            return f"assay run{self.options.reproduce} --replay {path}"
         seed = f" --seed {self.options.seed}" if self.options.seed else ""
         return f"assay run{self.options.reproduce} -k {shlex.quote(obligation)}{seed}"
 
@@ -244,8 +302,12 @@ class Session:
         return verdict
 
 
-def conduct(session: Session, on_trial: Callable[[Trial], None] = lambda _: None) -> Result:
-    """Hold every trial of a session and close it.
+def conduct(
+    session: Session,
+    on_trial: Callable[[Trial], None] = lambda _: None,
+    more: Callable[[], None] = lambda: None,
+) -> Result:
+    """Hold every trial of a session, do what there is more to do, and close it.
 
     Raises:
         TargetError: the target was never reached; the journal says so.
@@ -256,6 +318,7 @@ def conduct(session: Session, on_trial: Callable[[Trial], None] = lambda _: None
         for trial in session.plan.trials:
             on_trial(trial)
             session.hold(trial)
+        more()
     except TargetError as error:
         session.abort(str(error))
         raise

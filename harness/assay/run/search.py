@@ -19,7 +19,7 @@ from assay.history import Event, History, Step
 from assay.journeys.journey import Journey
 from assay.journeys.machine import machine
 from assay.journeys.shorten import Story, shorten
-from assay.journeys.telling import Telling, script
+from assay.journeys.telling import ANYWHERE, Telling, script
 from assay.journeys.told import Told
 from assay.journeys.words import Words, words
 from assay.model import Capability, Contract
@@ -27,6 +27,7 @@ from assay.plan import Fate, Plan
 from assay.rules.maintenance_window import windows
 from assay.run.drive import drive
 from assay.run.explore import Ended, explore_machine, explore_values
+from assay.run.findings import Finding, Searched
 from assay.run.judge import Breach, breaches
 from assay.run.play import Play, playing
 from assay.run.stage import Stage
@@ -50,31 +51,6 @@ class Limits:
     seconds: float | None = None
     calls: int | None = None
     reads: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """An obligation that is broken, and the shortest story found that breaks it.
-
-    `seconds` is when it was found, shortened and all, since the search began, `after` the
-    number of journeys it took.
-    """
-
-    obligation: str
-    breach: Breach
-    story: Story
-    seconds: float
-    after: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Searched:
-    """What came of a search. `exchanges` counts those of shortening too."""
-
-    findings: tuple[Finding, ...]
-    journeys: int
-    exchanges: int
-    seconds: float
 
 
 def _nobody(_finding: Finding) -> None:
@@ -105,7 +81,7 @@ class Search:
     journeys: int = 0
     exchanges: int = 0
     findings: list[Finding] = field(default_factory=list[Finding])
-    _known: set[str] = field(default_factory=set[str])
+    known: frozenset[str] = frozenset()
     _play: Play | None = None
     _open: AbstractContextManager[Play] | None = None
 
@@ -113,7 +89,7 @@ class Search:
     def asked(self) -> frozenset[str]:
         """The obligations that can be found broken, and were not yet."""
         planned = (one.obligation.id for one in self.plan.items if one.fate is Fate.ASK)
-        return frozenset(planned) - self._known
+        return frozenset(planned) - self.known
 
     def travel(self, on_finding: Callable[[Finding], None] = _nobody) -> Searched:
         """Make journeys until the limits are reached.
@@ -182,10 +158,19 @@ class Search:
             seconds=monotonic() - self.began,
         )
 
+    def again(self, story: Story) -> tuple[Finding, ...]:
+        """Tell a story that broke something before, and return what it breaks now."""
+        found = self.tell(story)
+        if not found:
+            return ()
+        findings = tuple(self._shortened(Broken(story, found), tries=0))
+        self.findings += findings
+        return findings
+
     def tell(self, story: Iterable[Told]) -> tuple[Breach, ...]:
         """Tell a story in a world of its own, and return what it breaks."""
         driven = drive(
-            script(tuple(story), self.contract.zone or Telling().zone),
+            script(tuple(story), self.contract.zone),
             self.stage,
             self.contract.operations,
             number=self._number,
@@ -227,7 +212,7 @@ class Search:
             inquire=Capability.EFFECTS in self.stage.profile.world.offers
             and not self.limits.reads
             and any(one.makes for one in self.contract.operations.values()),
-            telling=Telling(zone=self.contract.zone or Telling().zone, now=self._play.look()),
+            telling=Telling(zone=self.contract.zone or ANYWHERE, now=self._play.look()),
         )
 
     def _number(self) -> int:
@@ -244,17 +229,20 @@ class Search:
         asked = self.asked
         return tuple(breaches(self.contract.id, ruled, asked, history, windows(self.contract)))
 
-    def _shortened(self, broken: Broken) -> Iterator[Finding]:
+    def _shortened(self, broken: Broken, tries: int | None = None) -> Iterator[Finding]:
         """Shorten a story for each obligation that it breaks."""
         for name in dict.fromkeys(one.obligation for one in broken.found):
 
             def breaks(story: Story, name: str = name) -> bool:
                 return any(one.obligation == name for one in self.tell(story))
 
-            story = shorten(broken.story, breaks, most=self.limits.tries)
-            again = [one for one in self.tell(story) if one.obligation == name]
+            story = shorten(
+                broken.story, breaks, most=self.limits.tries if tries is None else tries
+            )
             first = next(one for one in broken.found if one.obligation == name)
-            self._known.add(name)
+            told = self.tell(story) if self.limits.tries else broken.found
+            again = [one for one in told if one.obligation == name]
+            self.known |= {name}
             yield Finding(
                 obligation=name,
                 breach=(again or [first])[0],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -66,6 +66,15 @@ class Stage:
                 return ManualSigner(reception=self.reception, person=self.person)
             case _:
                 return NobodySigns()
+
+    def seeded(self, seed: int) -> Stage:
+        """Return the same target, whose world is made from another seed."""
+        world = self.world
+        return (
+            replace(self, world=replace(world, seed=seed))
+            if isinstance(world, ControlWorld)
+            else self
+        )
 
     def foretell(self, signatures: int) -> None:
         """Say how many signatures the run may ask a person for."""

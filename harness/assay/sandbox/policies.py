@@ -11,7 +11,14 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias, TypeVar
 
 from assay.sandbox.consent import Renew, Scope, consented_only, replaces
-from assay.sandbox.depth import Depth, Extended, ninety_days, not_supported
+from assay.sandbox.depth import (
+    Depth,
+    Extended,
+    Period,
+    as_asked,
+    ninety_days,
+    not_supported,
+)
 from assay.sandbox.eligibility import (
     Eligible,
     Listed,
@@ -82,6 +89,8 @@ class Policies:
     pages: Table[Literal["accounts", "transactions"], Cutter]
     #: transactions.depth
     depth: Depth
+    #: consistent: which days are shown of those that were asked for.
+    period: Period
     #: no-extended-history
     extended: Extended
     #: The order in which entries are shown, from newest first.
@@ -108,7 +117,7 @@ class Policies:
     refusals: Table[Refusal, int]
     #: live-host
     links: Table[LinkPlace, Base]
-    #: well-formed: the last look at every answer.
+    #: well-formed, consistent: the last look at every answer.
     respond: Callable[[Request, Answer], Answer]
     #: The other half of the bank.
     payments: PaymentPolicies
@@ -166,6 +175,7 @@ SOUND = Policies(
     identity=disclosed_after_consent,
     pages=MappingProxyType({"accounts": pages_of(5), "transactions": pages_of(15)}),
     depth=ninety_days,
+    period=as_asked,
     extended=not_supported,
     order=_newest_first,
     mint=MappingProxyType({"account": iban, "card": card_token}),

@@ -168,8 +168,9 @@ def _history(visit: Visit, item: Item) -> Sequence[Entry]:
             raise Refused(policies, "extended")
     else:
         oldest = policies.depth(span)
-    first = max(oldest, asked) if asked else oldest
-    last = min(today(now), until) if until else today(now)
+    begin, end = policies.period(asked, until)
+    first = max(oldest, begin) if begin else oldest
+    last = min(today(now), end) if end else today(now)
     return [
         entry for entry in policies.order(item.ledger.newest_first()) if first <= entry.date <= last
     ]

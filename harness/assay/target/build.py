@@ -152,6 +152,7 @@ def _item(raw: _Raw) -> ItemBinding:
         state=_state(raw["state"]) if "state" in raw else None,
         resource=resource,
         fields=raw.get("fields", {}),
+        volatile=tuple(raw["volatile"]) if "volatile" in raw else None,
     )
 
 

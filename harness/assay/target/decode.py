@@ -26,6 +26,7 @@ from assay.history import (
     Wire,
 )
 from assay.model import Json, Operation
+from assay.target.digest import digest
 from assay.target.encode import BARE
 from assay.target.pointer import MISSING, find
 from assay.target.profile import ItemBinding, Matcher, OperationBinding, Profile, StateAt
@@ -165,6 +166,7 @@ def _item(one: Json, binding: ItemBinding) -> Item:
         on=_date(find(one, binding.on)) if binding.on is not None else None,
         state=_state(one, binding.state) if binding.state is not None else None,
         fields=fields,
+        digest="" if binding.volatile is None else digest(one, binding.volatile),
     )
 
 

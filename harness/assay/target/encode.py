@@ -203,7 +203,8 @@ def _fixed(call: Call, operation: Operation, binding: OperationBinding) -> dict[
     owned thing, a day) is never made up.
     """
     fixed: dict[str, Json] = {}
-    chosen = {operation.about, operation.since, operation.grants, operation.owned}
+    chosen = {operation.about, operation.grants, operation.owned}
+    chosen |= {operation.since, operation.until}
     if operation.due:
         chosen.add(operation.due.argument)
     for name in () if operation.changes else operation.arguments:

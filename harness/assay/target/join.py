@@ -130,8 +130,10 @@ def _operations(bound: Sequence[Bound], profile: Profile) -> Iterator[Problem]:
         if name not in known:
             continue
         operation = known[name]
-        names = {operation.about, operation.grants, operation.since, *operation.arguments}
-        yield from _unknown(profile, name, "arguments", binding.arguments, names)
+        names = {operation.about, operation.grants, operation.since, operation.until}
+        yield from _unknown(
+            profile, name, "arguments", binding.arguments, {*names, *operation.arguments}
+        )
         yield from _unknown(profile, name, "modes", binding.modes, operation.modes)
         yield from _unknown(profile, name, "values", binding.values, operation.disclosures)
     unknown = profile.operations.keys() - known.keys()

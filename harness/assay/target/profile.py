@@ -65,13 +65,18 @@ class StateAt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemBinding:
-    """Pointers into one item; None where the target has no such thing."""
+    """Pointers into one item; None where the target has no such thing.
+
+    `volatile` points at what changes by itself from one answer to the next; where it is
+    given, even empty, all else in an item may be compared.
+    """
 
     key: str | None = None
     on: str | None = None
     state: StateAt | None = None
     resource: ResourceAt | None = None
     fields: Mapping[str, str] = field(default_factory=dict[str, str])
+    volatile: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

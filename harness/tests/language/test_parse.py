@@ -109,6 +109,14 @@ def test_a_contract_as_values() -> None:
     assert "f.yaml" == contract.path
 
 
+def test_the_other_end_of_a_range() -> None:
+    """An argument that asks up to a date may stand in a path, and may be left out."""
+    assert parsed().operations["notes"].until is None
+    text = TEXT.replace("    since: from\n", "    since: from\n    until: to\n")
+    text = text.replace("[/notes]", "[/notes, '/notes/{to}']")
+    assert "to" == parsed(text).operations["notes"].until
+
+
 def test_a_clause_as_a_value() -> None:
     """A clause holds its sentence and sources, and all else as parameters."""
     clause = parsed().clauses[-1]

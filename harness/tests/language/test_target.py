@@ -70,6 +70,8 @@ def test_the_sandbox() -> None:
     )
     assert Spelling(place=Place.QUERY, name="dateFrom") == transactions.arguments["since"]
     assert "/bookingDate" == transactions.item.on
+    payment = profile.operations["read-payment"].item
+    assert ((), None) == (transactions.item.volatile, payment.volatile)
     assert profile.lines["operations.transactions"] == transactions.line > accounts.line > 1
 
 

@@ -26,6 +26,7 @@ READ = {
     "transaction": (ACCOUNT, "transactions"),
     "slip": (CARD, "transactions"),
 }
+READING = ("accounts", "balances", "transactions")
 FACETS = {}
 
 
@@ -481,6 +482,63 @@ def form(bank, id):
         if id.endswith("type") and is_json and "json" not in answer.headers["Content-Type"]:
             return False
     return True
+
+
+@facet("consistent/same-twice")
+def same_twice(bank, _):
+    _, guest = ready(bank)
+    answers = [operate(guest, what) for what in READING for _ in range(2)]
+    return all(map(same, answers[::2], answers[1::2]))
+
+
+@facet("consistent/unchanged-by-reading")
+def reading_changes_nothing(bank, _):
+    _, guest = ready(bank)
+    answers = [operate(guest, what) for what in (*READING, *READING)]
+    return all(map(same, answers[:3], answers[3:]))
+
+
+def same(one, other):
+    return one.is_success and one.json() == other.json()
+
+
+def ranged(bank, *ranges):
+    """Ask for five days in ranges; give the ages of what each shows."""
+    dates = [(TODAY - timedelta(days=n)).isoformat() for n in range(1, 6)]
+    _, guest = ready(bank, {"resource": "account", "entries": dates})
+    key, shown = guest.keys()[0], []
+    for first, last in ranges:
+        asked = f"&dateFrom={dates[first - 1]}" if first else ""
+        asked += f"&dateTo={dates[last - 1]}" if last else ""
+        rows = guest.get(f"/transactions?iban={key}{asked}").json()["transactions"]
+        shown.append({1 + dates.index(row["bookingDate"]) for row in rows})
+    return shown
+
+
+@facet("consistent/shorter-range")
+def shorter_range(bank, _):
+    """Of the day at an edge nothing is said."""
+    late, early = ranged(bank, (4, None), (None, 2))
+    return late - {4} == {1, 2, 3} and early - {2} == {3, 4, 5}
+
+
+@facet("consistent/meeting-ranges")
+def meeting_ranges(bank, _):
+    return {1, 2, 3, 4, 5} == set().union(*ranged(bank, (None, 4), (4, 2), (2, None)))
+
+
+@facet("consistent/smaller-consent")
+def smaller_consent(bank, _):
+    guest = bank.world().customer({**ACCOUNT, "count": 3})
+    key, another, _ = guest.keys()
+    shown = []
+    for keys in ((key, another), (key,)):
+        if not guest.consent(*keys).is_success:
+            return None
+        ids = [row["id"] for row in rows(operate(guest, "transactions"), "transactions")]
+        list_ = body_of(operate(guest, "accounts"))
+        shown.append({*ids, *(row["iban"] for row in list_["accounts"]), *list_} - {"links"})
+    return shown[1] <= shown[0]
 
 
 def holds(bank, obligation):

@@ -39,7 +39,7 @@ def test_the_sandbox() -> None:
     """The shipped pair goes together, and the bank's zone fills in what the document leaves."""
     profile = read_profile(find_target("sandbox"))
     (bound,) = bind([parse_contract(find_contract("aisp"))], profile)
-    assert ("Europe/Paris", 119) == (str(bound.contract.zone), len(bound.obligations))
+    assert ("Europe/Paris", 124) == (str(bound.contract.zone), len(bound.obligations))
     offered = capabilities(bound.contract, profile)
     assert {Capability.BATCH, Capability.ZONE} <= offered
 

@@ -121,7 +121,7 @@ def test_the_whole_contract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         assert {(id_, one.why) for id_, one in foreseen.items() if one.fate is Fate.UNVERIFIED} == {
             (one.obligation, one.reason) for one in open_
         }
-    assert [73, 65] == [result.counts["conforms"] for result in (first, second)]
+    assert [76, 68] == [result.counts["conforms"] for result in (first, second)]
     assert len(prepared.plan.items) == sum(first.counts.values())
 
 

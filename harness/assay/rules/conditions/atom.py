@@ -46,7 +46,8 @@ class Known:
 
     def others(self, subject: str, argument: str, value: Json) -> bool:
         """Whether somebody else has registered a value."""
-        return bool(self.who.get((argument, repr(value)), set()) - {subject})
+        who = self.who.get((argument, repr(value)), set())
+        return len(who) > (subject in who)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

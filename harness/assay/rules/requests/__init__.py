@@ -145,13 +145,21 @@ _FATES: Mapping[State, Fate] = {
 
 
 @dataclass(slots=True, kw_only=True)
+class Inquiries:
+    """How often the world was asked, and how often it had been when time last passed."""
+
+    count: int = 0
+    passed: int = 0
+
+
+@dataclass(slots=True, kw_only=True)
 class Request:
     """One attempt to make a request, and all that happened to it since.
 
     `arguments` are those in force: of its making, and then of each accepted change.
     `state` is where it was last said to stand, at `seen`, by the exchange with the number
-    `told`. `effect` is what the world says was carried out; `asked` whether the world was
-    asked since anything else happened to the request, the passing of time included.
+    `told`. `effect` is what the world says was carried out; `touched` is how often the
+    world had been asked when anything last happened to the request.
     """
 
     made: Exchange
@@ -162,7 +170,8 @@ class Request:
     seen: datetime | None = None
     told: int | None = None
     effect: Effect | None = None
-    asked: bool = False
+    inquiries: Inquiries
+    touched: int
     signings: list[Authorised] = field(default_factory=list[Authorised])
     reads: list[Exchange] = field(default_factory=list[Exchange])
     changes: list[Exchange] = field(default_factory=list[Exchange])
@@ -183,6 +192,12 @@ class Request:
     def declined(self) -> Authorised | None:
         """The refusal that the customer gave, if any was."""
         return next((one for one in self.signings if one.ending is Ending.REFUSED), None)
+
+    @property
+    def asked(self) -> bool:
+        """Whether the world was asked since anything happened to it, or time passed."""
+        since = max(self.touched, self.inquiries.passed)
+        return self.key is not None and self.inquiries.count > since
 
     @property
     def done(self) -> bool:
@@ -227,8 +242,8 @@ class Book:
     life: Life
     requests: list[Request] = field(default_factory=list[Request])
     subjects: dict[str, Subject] = field(default_factory=dict[str, Subject])
+    inquiries: Inquiries = field(default_factory=Inquiries)
     _known: dict[str, Request] = field(default_factory=dict[str, Request])
-    _asked: list[Request] = field(default_factory=list[Request])
 
     def note(self, event: Event) -> Request | None:
         """Take an event in, and return the request that it is about, if it is about one."""
@@ -247,7 +262,7 @@ class Book:
                 found = self._known.get(event.request)
                 if found:
                     found.withdrawn.append(event)
-                    found.asked = False
+                    found.touched = self.inquiries.count
                 return found
             case Advanced():
                 self._passed()
@@ -263,17 +278,15 @@ class Book:
 
     def _passed(self) -> None:
         """Note that time passed, in which anything can have been carried out."""
-        for request in self._asked:
-            request.asked = False
-        self._asked.clear()
+        self.inquiries.passed = self.inquiries.count
 
     def _effects(self, done: tuple[Effect, ...]) -> None:
-        self._asked = list(self._known.values())
-        for request in self._asked:
-            request.asked = True
+        """Take in what the world lists; that it was asked is noted for all requests at once."""
+        self.inquiries.count += 1
         for effect in done:
-            if effect.request in self._known:
-                self._known[effect.request].effect = effect
+            found = self._known.get(effect.request)
+            if found is not None:
+                found.effect = effect
 
     def _exchange(self, exchange: Exchange) -> Request | None:
         call, life_ = exchange.call, self.life
@@ -290,7 +303,7 @@ class Book:
         else:
             changed = life_.change is not None and call.operation == life_.change.id
             (found.changes if changed else found.ends).append(exchange)
-            found.asked = False
+            found.touched = self.inquiries.count
             if changed and exchange.accepted:
                 new = {k: v for k, v in call.arguments.items() if k != about[call.operation]}
                 found.arguments |= new
@@ -304,6 +317,8 @@ class Book:
             subject=self.subjects.get(exchange.call.subject),
             key=item.key if item else None,
             arguments=dict(exchange.call.arguments),
+            inquiries=self.inquiries,
+            touched=self.inquiries.count,
         )
         self.requests.append(request)
         if request.key is not None:

@@ -74,19 +74,21 @@ def _asked(life: Life, mode: str, book: Book, at: int, event: Event) -> Cancel |
 class Story:
     """What was seen of a request since it was cancelled.
 
-    `quiet` is the last look that found it not carried out, `again` whether something was
-    done with it that may have brought it back.
+    `again` says whether something was done with it that may have brought it back.
     """
 
     cancel: Cancel
-    quiet: int | None = None
+    looked: int | None = None
     again: bool = False
     shown: list[Exchange] = field(default_factory=list[Exchange])
 
 
 @dataclass(slots=True, kw_only=True)
 class Seen:
-    """What a history tells, while it is gone through; by the keys of requests."""
+    """What a history tells, while it is gone through; by the keys of requests.
+
+    `inquired` is when the world was last asked, of all of them.
+    """
 
     life: Life
     mode: str
@@ -95,6 +97,7 @@ class Seen:
     stories: dict[str | None, Story] = field(default_factory=dict[str | None, Story])
     done: dict[str | None, int] = field(default_factory=dict[str | None, int])
     opened: dict[str | None, int] = field(default_factory=dict[str | None, int])
+    inquired: int = -1
 
     def note(self, at: int, event: Event) -> None:
         """Take an event in."""
@@ -109,13 +112,21 @@ class Seen:
             story.again = story.again or self._revives(event)
         for one in trail.told(self.book, event, found):
             self._look(at, one, event)
+        if trail.asked_all(event):
+            self.inquired = at
+
+    def quiet(self, story: Story) -> int | None:
+        """Return the last look since it was cancelled at a request that never was carried out."""
+        if self.inquired <= max(story.cancel.at, story.looked or 0):
+            return story.looked
+        return self.inquired
 
     def _look(self, at: int, request: Request, event: Event) -> None:
         story, read = self.stories.get(request.key), self.life.read
         if request.done:
             self.done.setdefault(request.key, at)
         elif story is not None:
-            story.quiet = at
+            story.looked = at
         if isinstance(event, Exchange) and read is not None and event.call.operation == read.id:
             if story is not None:
                 story.shown.append(event)

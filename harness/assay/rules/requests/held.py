@@ -23,10 +23,11 @@ class _Force:
     """What the changes of one request come to: the last accepted one of each argument.
 
     `unread` are those that were not read back since. `doubt` says why nobody can tell
-    what is in force, where that is so.
+    what is in force, where that is so. `place` is its place among all.
     """
 
     request: Request
+    place: int
     last: dict[str, Change] = field(default_factory=dict[str, Change])
     unread: dict[str, Change] = field(default_factory=dict[str, Change])
     doubt: str = ""
@@ -68,7 +69,8 @@ class Held:
         if change is None:
             self._disturb(book, event)
         elif not change.exchange.refused and change.request.mode in self.modes:
-            force = self._force.setdefault(change.request.key, _Force(request=change.request))
+            new = _Force(request=change.request, place=len(self._force))
+            force = self._force.setdefault(change.request.key, new)
             if change.phase is Phase.DONE:
                 force.unread.clear()
             else:
@@ -77,7 +79,8 @@ class Held:
     def after(self, event: Event, request: Request | None) -> None:
         """Compare with what is in force what an event shows, once the book has taken it in."""
         if isinstance(event, Effects):
-            for one in self._force.values():
+            listed = (self._force.get(one.request) for one in event.done or ())
+            for one in sorted(filter(None, listed), key=lambda one: one.place):
                 if one.request.effect is not None and not one.carried:
                     one.carried = True
                     self._carried(one, one.request.effect)

@@ -70,10 +70,12 @@ class Compared:
             self.former[id(found)], self.last[key] = self.last.get(key), found
         if found is not None and likeness.decides(event, found):
             self._compare(found)
-        for one in self.book.requests if isinstance(event, Effects) else (found,):
-            if one is not None and one.done and id(one) not in self.seen_done:
-                self.seen_done.add(id(one))
-                self._index(one)
+        about = trail.told(self.book, event, found) if isinstance(event, Effects) else (found,)
+        new = [one for one in about if one and one.done and id(one) not in self.seen_done]
+        # Of several that the world lists at once, the one that was made last counts.
+        for one in sorted(new, key=lambda one: one.made.n):
+            self.seen_done.add(id(one))
+            self._index(one)
 
     def _index(self, request: Request) -> None:
         if self._plain(request) and likeness.unchanged(request):

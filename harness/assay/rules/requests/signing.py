@@ -59,7 +59,7 @@ class Signing:
     def alone(self) -> bool:
         """Whether nothing else can have decided what became of the request."""
         one = self.request
-        others = (*one.changes, *one.ends, *one.withdrawn, *one.signings[1:])
+        others = one.changes or one.ends or one.withdrawn or len(one.signings) > 1
         return not others and self.before in (None, State.OPEN)
 
     @property

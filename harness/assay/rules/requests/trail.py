@@ -74,15 +74,25 @@ def known(request: Request) -> bool:
 
 
 def told(book: Book, event: Event, found: Request | None) -> tuple[Request, ...]:
-    """Return the requests of which an event tells where they stand, once it is noted.
+    """Return the requests that an event names and tells where they stand, once it is noted.
 
-    `found` is what noting it gave back. The world tells of all at once.
+    `found` is what noting it gave back. Of all that the world does not name it tells, too:
+    that they were not carried out. See `asked_all`.
     """
-    if isinstance(event, Effects) and event.done is not None:
-        return tuple(one for one in book.requests if one.key is not None)
+    if isinstance(event, Effects):
+        listed = (book.known(one.request) for one in event.done or ())
+        return tuple(one for one in listed if one is not None)
     if isinstance(event, Exchange) and found is not None and event.item is not None:
         return (found,) if event.item.state is not None else ()
     return ()
+
+
+def asked_all(event: Event) -> bool:
+    """Whether an event tells of every request whether it was carried out.
+
+    It is never noted for each of them: that would cost as much as there are.
+    """
+    return isinstance(event, Effects) and event.done is not None
 
 
 def apart(book: Book) -> Iterator[Request]:

@@ -7,32 +7,60 @@ does not tell makes a call doubtful, and a doubtful call convicts nobody.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from decimal import Decimal
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import cast
 
-from assay.history import Exchange, State, Subject
+from assay.history import Call, Event, Exchange, State, Subject
 from assay.model import Clause, Json, Operation
 from assay.rules import params
-from assay.rules.requests import Book, Life, Request
+from assay.rules.requests import Book, Life, Request, trail
 
 #: Types of values that a request may well have, as long as none was accepted.
-PLAIN = frozenset({str, int, float, Decimal})
+PLAIN = frozenset({str})
 #: A request that is put off and was made within the hour is not carried out, in seconds.
 HOUR = 3600
 
 
-def valid(life: Life, operation: Operation, exchange: Exchange, book: Book) -> bool:
+@dataclass(slots=True, kw_only=True)
+class Past:
+    """What came before a call, as far as it bears on whether the call is valid: a fold.
+
+    `typed` are the arguments of the first request that was accepted, and `repeated` all
+    that was asked for and may have been carried out, each with the requests that are it.
+    """
+
+    life: Life
+    book: Book
+    typed: Mapping[str, Json] | None = None
+    repeated: dict[Hashable, set[int]] = field(default_factory=dict[Hashable, set[int]])
+    _alike: dict[int, set[int]] = field(default_factory=dict[int, set[int]])
+
+    def note(self, event: Event) -> None:
+        """Take an event in."""
+        found = self.book.note(event)
+        if found is not None and found.made is event:
+            call = found.made.call
+            self._alike[id(found)] = self.repeated.setdefault(_what(call), set())
+            if self.typed is None and found.made.accepted:
+                self.typed = call.arguments
+        for one in trail.told(self.book, event, found) if found is None else (found,):
+            if one.done or one.signings:
+                self._alike[id(one)].add(id(one))
+            else:
+                self._alike[id(one)].discard(id(one))
+
+
+def valid(operation: Operation, exchange: Exchange, past: Past) -> bool:
     """Whether a call that has been made should be accepted beyond doubt.
 
-    `book` has taken the history in up to this exchange, and may have this one, too.
+    `past` has taken the history in up to this exchange, and may have this one, too.
     """
+    life, book = past.life, past.book
     if operation.makes:
         made = _made(life, exchange, book.subjects.get(exchange.call.subject))
-        typed = _typed(exchange, book)
-        return (
-            made and typed and not _decided(life, exchange) and not _repeats(life, exchange, book)
-        )
+        typed = _typed(exchange, past.typed or {})
+        return made and typed and not _decided(life, exchange) and not _repeats(exchange, past)
     key = str(exchange.call.arguments.get(operation.about or ""))
     request = book.known(key)
     if request is None or request.made.call.by != exchange.call.by:
@@ -63,9 +91,8 @@ def _made(life: Life, exchange: Exchange, subject: Subject | None) -> bool:
     return whole and fixed and served and call.mode == life.mode and _owned(life, exchange, subject)
 
 
-def _typed(exchange: Exchange, book: Book) -> bool:
+def _typed(exchange: Exchange, taken: Mapping[str, Json]) -> bool:
     """Whether its values are of the types of a request that was accepted; or plain ones."""
-    taken = next((one.made.call.arguments for one in book.requests if one.made.accepted), {})
     return all(
         type(value) is type(taken[name]) if name in taken else type(value) in PLAIN
         for name, value in exchange.call.arguments.items()
@@ -94,17 +121,28 @@ def _leaves(condition: Json) -> Iterator[Mapping[str, Json]]:
         yield from _leaves(one)
 
 
-def _repeats(life: Life, exchange: Exchange, book: Book) -> bool:
+def _repeats(exchange: Exchange, past: Past) -> bool:
     """Whether the like of it may have been carried out already, where that matters."""
-    if not any(_clauses(life, "duplicate")):
-        return False
-    call = exchange.call
-    return any(
-        one.made.call.arguments == call.arguments
-        and one.made.call.mode == call.mode
-        and (one.done or one.signings)
-        for one in book.requests
-    )
+    matters = any(_clauses(past.life, "duplicate"))
+    return matters and bool(past.repeated.get(_what(exchange.call)))
+
+
+def _what(call: Call) -> Hashable:
+    return call.mode, _hashable(call.arguments)
+
+
+def _hashable(value: Json) -> Hashable:
+    """Return what stands for a value: equal for equal values, whatever JSON they are."""
+    match value:
+        case str() | int() | None:
+            return value
+        case Mapping():
+            pairs = cast("Mapping[str, Json]", value).items()
+            return frozenset((name, _hashable(one)) for name, one in pairs)
+        case list() | tuple():
+            return tuple(map(_hashable, cast("list[Json]", value)))
+        case _:
+            return value
 
 
 def _owned(life: Life, exchange: Exchange, subject: Subject | None) -> bool:

@@ -8,6 +8,7 @@ read; nothing registers itself. A mutant is a value, and the bank knows of none.
 from assay.sandbox.mutants.attended import ATTENDED
 from assay.sandbox.mutants.available import AVAILABLE
 from assay.sandbox.mutants.consent import CONSENT
+from assay.sandbox.mutants.consistent import CONSISTENT
 from assay.sandbox.mutants.credentials import CREDENTIALS
 from assay.sandbox.mutants.depth import DEPTH
 from assay.sandbox.mutants.fields import FIELDS
@@ -39,4 +40,5 @@ MUTANTS: tuple[Mutant, ...] = (
     *LINKS,
     *MAINTENANCE,
     *FORM,
+    *CONSISTENT,
 )

@@ -7,12 +7,13 @@ does: none of it is in the document.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
+from itertools import count
 
 from assay.sandbox.days import months_before, today
 from assay.sandbox.depth import Span, ninety_days
 from assay.sandbox.eligibility import Listing
 from assay.sandbox.mutants.mutant import Change, Neutral, answering
-from assay.sandbox.policies import put
+from assay.sandbox.policies import Policies, put
 from assay.sandbox.quota import BATCH
 from assay.sandbox.reading import Fault
 from assay.sandbox.roster import Entry, Item
@@ -128,6 +129,40 @@ def _adds_up(former: frozenset[str] | None, new: frozenset[str]) -> frozenset[st
 def _edge_excluded(item: Item, day: date) -> bool:
     used = item.last_used
     return item.active and used is not None and used > months_before(day, 2)
+
+
+def _first_day_excluded(first: date | None, last: date | None) -> tuple[date | None, date | None]:
+    return first and first + timedelta(days=1), last
+
+
+def _last_day_excluded(first: date | None, last: date | None) -> tuple[date | None, date | None]:
+    return first, last and last - timedelta(days=1)
+
+
+def _numbered(bank: Policies) -> Policies:
+    numbers = count(1)
+
+    def respond(_request: Request, answer: Answer) -> Answer:
+        if isinstance(answer.body, bytes) or not isinstance(answer.body, Mapping):
+            return answer
+        return replace(answer, body={**answer.body, "x-answer": next(numbers)})
+
+    return replace(bank, respond=respond)
+
+
+def _turned_around(bank: Policies) -> Policies:
+    """Turn the balances around in every second answer."""
+    numbers = count(1)
+
+    def respond(request: Request, answer: Answer) -> Answer:
+        body = answer.body
+        if request.operation != "balances" or not isinstance(body, Mapping) or next(numbers) % 2:
+            return answer
+        rows = body.get("balances")
+        turned = rows[::-1] if isinstance(rows, Sequence) else rows
+        return replace(answer, body={**body, "balances": turned})
+
+    return replace(bank, respond=respond)
 
 
 NEUTRAL = (
@@ -251,6 +286,26 @@ NEUTRAL = (
                 **dict.fromkeys(OPERATIONS, (replace(BATCH, charges_refused=True),)),
             ),
         ),
+    ),
+    Neutral(
+        id="neutral.first-day-excluded",
+        says="the first day that is asked for is not in the range",
+        change=lambda bank: replace(bank, period=_first_day_excluded),
+    ),
+    Neutral(
+        id="neutral.last-day-excluded",
+        says="the last day that is asked for is not in the range",
+        change=lambda bank: replace(bank, period=_last_day_excluded),
+    ),
+    Neutral(
+        id="neutral.numbered-answers",
+        says="every answer has a number of its own",
+        change=_numbered,
+    ),
+    Neutral(
+        id="neutral.balances-in-any-order",
+        says="every second report has the balances in the opposite order",
+        change=_turned_around,
     ),
     Neutral(
         id="neutral.errors-empty",

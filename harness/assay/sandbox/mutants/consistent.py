@@ -1,0 +1,255 @@
+"""Faults of banks that contradict themselves: each answer looks right, and two do not agree.
+
+Some remember what the customer called before. They keep that to themselves, in the last
+look at answers: the bank has nothing to remember it in.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+from typing import TypeAlias, cast
+
+from assay.sandbox.depth import Period
+from assay.sandbox.eligibility import Listing
+from assay.sandbox.mutants.mutant import Change, breaking
+from assay.sandbox.policies import Policies
+from assay.sandbox.roster import Item
+from assay.sandbox.wire import Answer, Json, Operation, Request
+
+__all__ = ["CONSISTENT"]
+
+#: Alters an accepted answer, knowing what the customer called before.
+_Recall: TypeAlias = Callable[[Sequence[Request], Request, Answer], Answer]
+_Row: TypeAlias = Mapping[str, Json]
+_DAY = timedelta(days=1)
+
+
+def _recalling(altered: _Recall) -> Change:
+    """Look at accepted answers with the customer's former calls in mind."""
+
+    def change(bank: Policies) -> Policies:
+        past: dict[str, list[Request]] = {}
+
+        def respond(request: Request, answer: Answer) -> Answer:
+            before = past.setdefault(request.authorization, [])
+            accepted = answer.status < 300  # noqa: PLR2004
+            told = altered(before, request, answer) if accepted else answer
+            if accepted or request.operation != "consents":
+                before.append(request)
+            return told
+
+        return replace(bank, respond=respond)
+
+    return change
+
+
+def _rows(operation: Operation, answer: Answer) -> list[_Row]:
+    """Take the list out of an answer; it is named as the method."""
+    body = cast("Mapping[str, Json]", answer.body)
+    return list(cast("Sequence[_Row]", body[operation]))
+
+
+def _showing(operation: Operation, answer: Answer, rows: Sequence[_Row]) -> Answer:
+    return replace(answer, body={**cast("Mapping[str, Json]", answer.body), operation: rows})
+
+
+def _again(operation: Operation, altered: Callable[[_Row], _Row | None]) -> Change:
+    """Alter the last row where the very same is asked twice running."""
+
+    def recall(before: Sequence[Request], request: Request, answer: Answer) -> Answer:
+        last = before[-1] if before else None
+        if request.operation != operation or last is None:
+            return answer
+        if (last.path, last.query) != (request.path, request.query):
+            return answer
+        rows = _rows(operation, answer)
+        if not rows:
+            return answer
+        *others, row = rows
+        other = altered(row)
+        return _showing(operation, answer, [*others, other] if other else others)
+
+    return _recalling(recall)
+
+
+def _gone(_row: _Row) -> None:
+    """Leave the row out."""
+
+
+def _with_other_amount(row: _Row) -> _Row:
+    return {**row, "amount": "0.00"}
+
+
+def _named_once(before: Sequence[Request], request: Request, answer: Answer) -> Answer:
+    """Leave the customer's name out where the list is asked for twice running."""
+    if request.operation != "accounts" or not before or before[-1].operation != "accounts":
+        return answer
+    body = cast("Mapping[str, Json]", answer.body)
+    return replace(answer, body={name: it for name, it in body.items() if name != "PsuIdentity"})
+
+
+def _read(before: Sequence[Request], operation: Operation) -> int:
+    return sum(one.operation == operation for one in before)
+
+
+def _a_cent_less(before: Sequence[Request], request: Request, answer: Answer) -> Answer:
+    """Take a cent off the balances for every reading of transactions."""
+    cents = _read(before, "transactions")
+    if request.operation != "balances" or not cents:
+        return answer
+    rows = _rows("balances", answer)
+    return _showing("balances", answer, [{**row, "amount": f"-0.{cents:02d}"} for row in rows])
+
+
+def _fee(before: Sequence[Request], request: Request, answer: Answer) -> Answer:
+    """Book a fee for every reading of balances."""
+    fees = _read(before, "balances")
+    if request.operation != "transactions":
+        return answer
+    rows = _rows("transactions", answer)
+    more = [{**rows[0], "id": f"FEE{n}", "label": "FRAIS"} for n in range(fees if rows else 0)]
+    return _showing("transactions", answer, [*more, *rows])
+
+
+def _consented(before: Sequence[Request]) -> int:
+    """Tell how many accounts the last consent names."""
+    bodies = [one.body for one in before if one.operation == "consents"]
+    return len(json.loads(bodies[-1])["accounts"]) if bodies else 0
+
+
+def _one_fewer(before: Sequence[Request], request: Request, answer: Answer) -> Answer:
+    """Keep the last transaction back while the consent names two accounts or more."""
+    if request.operation != "transactions" or _consented(before) < 2:  # noqa: PLR2004
+        return answer
+    return _showing("transactions", answer, _rows("transactions", answer)[:-1])
+
+
+def _nameless(before: Sequence[Request], request: Request, answer: Answer) -> Answer:
+    """Name the customer only while the consent names a single account."""
+    if request.operation != "accounts" or _consented(before) < 2:  # noqa: PLR2004
+        return answer
+    body = cast("Mapping[str, Json]", answer.body)
+    return replace(answer, body={name: it for name, it in body.items() if name != "PsuIdentity"})
+
+
+def _only_consented_if_several(listing: Listing) -> Sequence[Item]:
+    consent = listing.consent or frozenset()
+    return [item for item in listing.items if len(consent) < 2 or item.key in consent]  # noqa: PLR2004
+
+
+def _from_anywhere(_first: date | None, last: date | None) -> tuple[date | None, date | None]:
+    return None, last
+
+
+def _to_anywhere(first: date | None, _last: date | None) -> tuple[date | None, date | None]:
+    return first, None
+
+
+def _two_days_late(first: date | None, last: date | None) -> tuple[date | None, date | None]:
+    return first and first + 2 * _DAY, last
+
+
+def _two_days_less(first: date | None, last: date | None) -> tuple[date | None, date | None]:
+    return first, last and last - 2 * _DAY
+
+
+def _between(first: date | None, last: date | None) -> tuple[date | None, date | None]:
+    return first and first + _DAY, last and last - _DAY
+
+
+def _open_ends(first: date | None, last: date | None) -> tuple[date | None, date | None]:
+    """Leave the last day out, and the first where no last is named."""
+    return (first if last or not first else first + _DAY), last and last - _DAY
+
+
+def _period(period: Period) -> Change:
+    return lambda bank: replace(bank, period=period)
+
+
+CONSISTENT = (
+    breaking(
+        "consistent.second-lacks-the-last",
+        "consistent/same-twice",
+        "transactions asked for twice running lack the last",
+        _again("transactions", _gone),
+    ),
+    breaking(
+        "consistent.second-has-another-amount",
+        "consistent/same-twice",
+        "balances asked for twice running end with another amount",
+        _again("balances", _with_other_amount),
+    ),
+    breaking(
+        "consistent.second-does-not-name",
+        "consistent/same-twice",
+        "the list asked for twice running no longer names the customer",
+        _recalling(_named_once),
+    ),
+    breaking(
+        "consistent.reading-takes-a-cent",
+        "consistent/unchanged-by-reading",
+        "reading transactions changes the balances",
+        _recalling(_a_cent_less),
+    ),
+    breaking(
+        "consistent.reading-books-a-fee",
+        "consistent/unchanged-by-reading",
+        "reading balances books a transaction",
+        _recalling(_fee),
+    ),
+    breaking(
+        "consistent.range-from-anywhere",
+        "consistent/shorter-range",
+        "the first day of a range is ignored",
+        _period(_from_anywhere),
+    ),
+    breaking(
+        "consistent.range-to-anywhere",
+        "consistent/shorter-range",
+        "the last day of a range is ignored",
+        _period(_to_anywhere),
+    ),
+    breaking(
+        "consistent.range-two-days-late",
+        "consistent/shorter-range",
+        "a range begins two days late",
+        _period(_two_days_late),
+    ),
+    breaking(
+        "consistent.range-two-days-less",
+        "consistent/shorter-range",
+        "a range ends two days early",
+        _period(_two_days_less),
+    ),
+    breaking(
+        "consistent.range-without-its-edges",
+        "consistent/meeting-ranges",
+        "neither the first nor the last day of a range is in it",
+        _period(_between),
+    ),
+    breaking(
+        "consistent.range-without-open-edges",
+        "consistent/meeting-ranges",
+        "the last day of a range is not in it, nor the first of one without a last",
+        _period(_open_ends),
+    ),
+    breaking(
+        "consistent.list-of-several",
+        "consistent/smaller-consent",
+        "with a consent to several accounts the others are not listed",
+        lambda bank: replace(bank, listed=_only_consented_if_several),
+    ),
+    breaking(
+        "consistent.one-transaction-fewer",
+        "consistent/smaller-consent",
+        "with a consent to several accounts the last transaction is missing",
+        _recalling(_one_fewer),
+    ),
+    breaking(
+        "consistent.named-for-one-account",
+        "consistent/smaller-consent",
+        "the customer is named only with a consent to a single account",
+        _recalling(_nameless),
+    ),
+)
