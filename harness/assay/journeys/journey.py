@@ -22,7 +22,7 @@ from assay.model import Contract, Json
 from assay.rules.script import MOST_PAGES
 
 #: So much has to have happened before it is judged first: shorter histories say little.
-FIRST_JUDGED = 8
+FIRST_JUDGED = 64
 #: So many times as much before it is judged again.
 GROWTH = 4
 

@@ -76,7 +76,10 @@ def words(plan: Plan, contract: Contract) -> Words:
         plays = [_heard(plan, trial, now.astimezone(zone)) for now in NOWS]
         for heard in plays[0]:
             if not isinstance(heard.step, Advance):
-                told.setdefault(repr(one := _loosened(heard)), one)
+                one = _loosened(heard)
+                name = repr(_anonymous(one))
+                # What is a control somewhere is plain, whatever it is elsewhere.
+                told[name] = one if _plain(one) else told.get(name, one)
         moments |= dict.fromkeys(_moments(plays, zone))
         repeats |= {
             len([*row])
@@ -105,7 +108,8 @@ def _plain(told: Told) -> bool:
 
 def _anonymous(told: Told) -> Told:
     """Leave away what the probe said of its call: in a journey it stands elsewhere."""
-    return replace(told, step=replace(cast("Call", told.step), deviation=""))
+    step = told.step
+    return replace(told, step=replace(step, deviation="")) if isinstance(step, Call) else told
 
 
 def _heard(plan: Plan, trial: Trial, now: datetime) -> list[_Heard]:

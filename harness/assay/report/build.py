@@ -27,6 +27,7 @@ from assay.report.value import (
     Planned,
     Report,
     Result,
+    Search,
 )
 from assay.verdict import Standing
 
@@ -47,6 +48,7 @@ class _Draft:
     header: Header | None = None
     plan: dict[str, Planned] = field(default_factory=dict[str, Planned])
     results: dict[str, Result] = field(default_factory=dict[str, Result])
+    searches: dict[tuple[str, str], Search] = field(default_factory=dict[tuple[str, str], Search])
     faults: list[Fault] = field(default_factory=list[Fault])
     footer: Footer | None = None
     begun: bool = False
@@ -79,6 +81,7 @@ def read_journal(path: str | Path, *, partial: bool = False) -> Report:
         faults=tuple(draft.faults),
         footer=draft.footer,
         complete=_is_complete(draft),
+        searches=tuple(draft.searches.values()),
     )
 
 
@@ -99,6 +102,7 @@ def _first_pass(stream: BinaryIO, path: str, *, partial: bool) -> _Draft:
             digest.update(raw)
         elif draft.footer.digest != f"sha256:{digest.hexdigest()}":
             line.refuse("damaged: the digest does not match the lines before it")
+    _check_found(draft)
     _check_whole(draft)
     return draft
 
@@ -112,6 +116,8 @@ def _take(draft: _Draft, line: Line) -> None:
             _take_plan(draft, line)
         case "verdict":
             _take_verdict(draft, line)
+        case "search":
+            _take_search(draft, line)
         case "fault":
             draft.faults.append(decode.fault(line))
         case "footer":
@@ -140,6 +146,28 @@ def _take_verdict(draft: _Draft, line: Line) -> None:
     if name in draft.results:
         line.refuse(f"{name} has two verdicts")
     draft.results[name] = decode.result(line, planned)
+
+
+def _take_search(draft: _Draft, line: Line) -> None:
+    draft.begun = True
+    search = decode.search(line)
+    known = draft.header.contracts if draft.header else ()
+    if search.contract not in {one.id for one in known}:
+        line.refuse(f"a search of {search.contract}, which is no contract of this run")
+    key = (search.contract, search.how)
+    if key in draft.searches:
+        line.refuse(f"two searches of {search.contract} by {search.how}")
+    draft.searches[key] = search
+
+
+def _check_found(draft: _Draft) -> None:
+    """Refuse a record that passes what one of its searches found broken."""
+    for search in draft.searches.values():
+        for one in search.findings:
+            result = draft.results.get(one.obligation)
+            if result is not None and result.standing is Standing.CONFORMS:
+                what = f"{one.obligation} conforms, but a search found it broken"
+                refuse(draft.path, f"damaged: {what}")
 
 
 def _check_whole(draft: _Draft) -> None:
@@ -178,7 +206,8 @@ def _result(draft: _Draft, planned: Planned) -> Result:
 def _keys(result: Result) -> tuple[Key, ...]:
     if result.standing not in _FINDINGS:
         return ()
-    return tuple((result.planned.trial, n) for n in result.cites)
+    trial = result.trial or result.planned.trial
+    return tuple((trial, n) for n in result.cites)
 
 
 def _wanted(results: list[Result]) -> frozenset[Key]:

@@ -29,7 +29,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """All that is shown of one broken or undecided obligation."""
+    """All that is shown of one broken or undecided obligation.
+
+    `reason` is empty where the findings say it already.
+    """
 
     id: str
     standing: Standing
@@ -62,7 +65,8 @@ def card(result: Result) -> Card:
         says=planned.says,
         asks=planned.asks,
         sources=planned.sources,
-        reason=result.reason,
+        # How something came up outside its planned trial stands in no finding.
+        reason=result.reason if result.trial or not against else "",
         findings=tuple(_finding(one) for one in against),
         exchanges=result.exchanges,
         missing=tuple(n for n in result.cites if n not in recorded),
@@ -107,7 +111,7 @@ def _sentences(one: Card) -> Iterator[str]:
         yield f"facet      {one.asks}"
     for where in one.sources:
         yield f"source     {source(where)}"
-    if not one.findings:
+    if one.reason:
         yield f"reason     {one.reason}"
     for found in one.findings:
         yield f"expected   {found.expected}"

@@ -7,21 +7,26 @@ nothing of the others.
 
 from __future__ import annotations
 
+from pathlib import PureWindowsPath
+
 from assay.model import Source
 from assay.report import clean
 from assay.report.lines import Line
 from assay.report.value import (
     KEPT,
+    WAYS,
     ContractRef,
     Exchange,
     Fault,
     Footer,
+    Found,
     Header,
     Headers,
     Planned,
     Request,
     Response,
     Result,
+    Search,
     TargetRef,
 )
 from assay.verdict import Agreement, Evidence, Standing
@@ -149,6 +154,7 @@ def result(line: Line, about: Planned) -> Result:
         observations=len(line.objects("evidence")),
         calls=line.number_of("calls", 0),
         reproduce=_command(line, "reproduce"),
+        trial=_clean(line, "trial"),
     )
 
 
@@ -196,6 +202,42 @@ def _headers(line: Line) -> Headers:
         )
         for name, value in line.pairs("headers")[: clean.HEADERS]
     )
+
+
+def search(line: Line) -> Search:
+    """Read what a search did and found."""
+    how = line.text("how")
+    if how not in WAYS:
+        line.refuse(f"unknown way of searching {clean.clean(how, 40)!r}")
+    seconds = line.decimal("seconds")
+    if seconds < 0:
+        line.refuse("'seconds' is less than nought")
+    return Search(
+        contract=_clean(line, "contract", None),
+        how=how,
+        made=line.count("made"),
+        exchanges=line.count("exchanges"),
+        seconds=seconds,
+        seed=line.number_of("seed"),
+        findings=tuple(
+            Found(
+                obligation=_clean(one, "obligation", None),
+                steps=one.count("steps"),
+                story=_beside(one, "story"),
+            )
+            for one in line.objects("findings")
+        ),
+    )
+
+
+def _beside(line: Line, key: str) -> str:
+    """Read the path of a file that lies where the journal lies, or below."""
+    # Windows knows all the ways of other systems to begin a path elsewhere. What is
+    # cleaned may begin with the backslash of a character that was spelled out.
+    path = PureWindowsPath(clean.one_line(line.text(key, "")))
+    if path.anchor or ".." in path.parts:
+        line.refuse(f"{key!r} is no path from where the journal lies")
+    return _clean(line, key)
 
 
 def fault(line: Line) -> Fault:

@@ -25,6 +25,7 @@ from assay.report.plain import (
     closing,
     duration,
     headline,
+    searched,
     some,
 )
 from assay.report.value import Report, Result
@@ -34,6 +35,8 @@ from assay.verdict import Standing
 CARDS = 500
 #: What all exchanges together may take, in characters.
 WIRE = 12_000_000
+#: What is listed of the findings of one search.
+FOUND = 100
 #: Observations shown per card, and the length of their texts.
 FINDINGS = 5
 TEXT = 1_000
@@ -79,6 +82,8 @@ def render(report: Report, out: TextIO) -> None:
         carded={one.card.id for one in shown},
         groups=by_reason(report.of(Standing.UNVERIFIED)),
         rows=by_clause(report),
+        most=FOUND,
+        planned=frozenset(one.planned.id for one in report.results),
         duration="" if report.seconds is None else duration(report.seconds),
     )
     out.writelines(chunks)
@@ -119,6 +124,8 @@ _WORDS: Mapping[str, object] = {
     "meanings": MEANINGS,
     "findings": FINDINGS,
     "some": some,
+    "duration_of": duration,
+    "searched": searched,
     "source": source,
     "reason": reason_of,
     "short": _short,

@@ -41,6 +41,7 @@ def as_values(report: Report) -> Values:
         "obligations": [_obligation(one) for one in report.results],
         "exchanges": _exchanges(report),
         "faults": [asdict(one) for one in report.faults],
+        **({"searches": [asdict(one) for one in report.searches]} if report.searches else {}),
     }
 
 
@@ -84,6 +85,7 @@ def _obligation(result: Result) -> Values:
         "evidence": [_evidence(one) for one in result.evidence],
         "calls": result.calls,
         "reproduce": result.reproduce,
+        **({"trial": result.trial} if result.trial else {}),
     }
 
 

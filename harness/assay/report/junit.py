@@ -5,25 +5,29 @@ whole obligation id; it refuses files over 30 MB, so cards share a budget and
 say when it is spent. Only a violation fails; what could not be told or asked is
 `skipped` with its standing in the message, since JUnit has no better word. A
 harness fault is an `error` in a suite of its own; so is a run that ended early
-or planned nothing, which a build server would otherwise show as green.
+or planned nothing, which a build server would otherwise show as green. A search
+is no case, since what it breaks fails an obligation's: it is told in its suite's
+properties and output.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TextIO
 
 from assay.report.card import card, lines
 from assay.report.clean import bounded, xml, xml_attribute
 from assay.report.group import reason_of
-from assay.report.plain import headline, unfinished
-from assay.report.value import Fault, Report, Result
+from assay.report.plain import found, headline, searched, unfinished
+from assay.report.value import Fault, Report, Result, Search
 from assay.verdict import Standing
 
 #: What all cards together may take, in bytes; well under GitLab's 30 MB.
 BUDGET = 16_000_000
 #: What one message may take, in characters.
 MESSAGE = 300
+#: What is listed of the findings of one search.
+FOUND = 100
 
 SPENT = "(left out to keep this file under 30 MB; the JSON report has it)"
 
@@ -36,7 +40,7 @@ def render(report: Report, out: TextIO) -> None:
     out.write('<?xml version="1.0" encoding="UTF-8"?>\n')
     out.write(f"<testsuites{_attributes({'name': 'assay', **totals, 'time': seconds})}>\n")
     budget = BUDGET
-    for name in dict.fromkeys(one.planned.contract for one in report.results):
+    for name in _contracts(report):
         results = tuple(one for one in report.results if one.planned.contract == name)
         out.write(_suite_start(report, name, _totals(results, ())))
         out.write(_properties(_about(report, name)))
@@ -44,6 +48,7 @@ def render(report: Report, out: TextIO) -> None:
             path = report.contract(name).path
             text, budget = _case(result, path, budget)
             out.write(text)
+        out.write(_output(report.searches_of(name)))
         out.write("</testsuite>\n")
     if faults:
         out.write(_suite_start(report, "assay.harness", _totals((), faults)))
@@ -59,6 +64,12 @@ def _faults(report: Report) -> Iterator[Fault]:
         yield Fault(where="run", what=unfinished(report))
     if not report.results:
         yield Fault(where="plan", what=headline(report))
+
+
+def _contracts(report: Report) -> Iterable[str]:
+    """Return what has a suite: each contract of which something was asked or searched."""
+    asked = (one.planned.contract for one in report.results)
+    return dict.fromkeys((*asked, *(one.contract for one in report.searches)))
 
 
 def _totals(results: tuple[Result, ...], faults: tuple[Fault, ...]) -> Mapping[str, str]:
@@ -86,6 +97,7 @@ def _about(report: Report, name: str) -> Mapping[str, str]:
         "target": target.name,
         "target-digest": target.digest,
         "seed": str(report.header.seed),
+        **{f"search-{one.how}": searched(one) for one in report.searches_of(name)},
     }
 
 
@@ -122,6 +134,20 @@ def _inside(result: Result, budget: int) -> tuple[str, int]:
         body, size = SPENT, 0
     about = {"type": result.planned.clause, "message": message}
     return f"<failure{_attributes(about)}>{body}</failure>\n", budget - size
+
+
+def _output(searches: Iterable[Search]) -> str:
+    """Return what the searches of a contract found, as its suite's output."""
+    told = "\n".join(line for one in searches if one.findings for line in _found(one))
+    return f"<system-out>{xml(told)}</system-out>\n" if told else ""
+
+
+def _found(search: Search) -> Iterator[str]:
+    yield searched(search)
+    for one in search.findings[:FOUND]:
+        yield f"  {bounded(found(one), MESSAGE)}"
+    if len(search.findings) > FOUND:
+        yield f"  and {len(search.findings) - FOUND:,} more in the JSON report"
 
 
 def _fault(number: int, fault: Fault) -> str:

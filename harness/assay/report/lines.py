@@ -60,11 +60,18 @@ class Line:
         """Return a whole number."""
         return self._get(key, int, default)
 
+    def count(self, key: str) -> int:
+        """Return how many of something there are."""
+        number = self.number_of(key)
+        if 0 <= number < _LARGEST:
+            return number
+        return self.refuse(f"{key!r} is no number of things, or none that can be meant")
+
     def flag(self, key: str, *, default: bool) -> bool:
         """Return true or false."""
         return self._get(key, bool, default)
 
-    def decimal(self, key: str, default: float) -> float:
+    def decimal(self, key: str, default: float | None = None) -> float:
         """Return a number, whole or not."""
         value = self.values.get(key, default)
         if (_is(value, float) or _is(value, int)) and abs(value) < _LARGEST:

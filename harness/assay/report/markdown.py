@@ -21,9 +21,10 @@ from assay.report.plain import (
     closing,
     duration,
     headline,
+    searched,
     some,
 )
-from assay.report.value import Exchange, Report, Result
+from assay.report.value import Exchange, Found, Report, Result
 from assay.verdict import Standing
 
 #: What each section may take, in bytes; together well under 1 MiB.
@@ -32,6 +33,7 @@ UNDECIDED = 100_000
 GROUPS = 100_000
 QUESTIONS = 80_000
 OTHERS = 40_000
+SEARCHES = 20_000
 MATRIX = 150_000
 
 #: What one card may take before its exchanges are left out, in bytes.
@@ -70,6 +72,7 @@ def _page(report: Report) -> Blocks:
     yield from _section("Known deviations, waived", waived, OTHERS, "waivers")
     absent = map(_reasoned, report.of(Standing.NOT_APPLICABLE))
     yield from _section("What does not apply", absent, OTHERS, "obligations")
+    yield from _section("Search", _searches(report), SEARCHES, "lines")
     faults = (f"- {_text(one.where)}: {_text(one.what)}" for one in report.faults)
     yield from _section("Harness faults", faults, OTHERS, "faults")
     rows = map(_row, by_clause(report))
@@ -147,7 +150,7 @@ def _sentences(one: Card) -> Blocks:
         yield f"- **Facet:** {_text(one.asks)}"
     for where in one.sources[:FINDINGS]:
         yield f"- **Source:** {_text(source(where))}"
-    if not one.findings:
+    if one.reason:
         yield f"- **Reason:** {_text(one.reason)}"
     for found in one.findings[:FINDINGS]:
         yield f"- **Expected:** {_text(found.expected)}"
@@ -188,6 +191,17 @@ def _question(result: Result) -> str:
 def _reasoned(result: Result) -> str:
     name = code(bounded(result.planned.id, TEXT))
     return f"- {name}: {_text(reason_of(result))}"
+
+
+def _searches(report: Report) -> Blocks:
+    for search in report.searches:
+        yield f"- {_text(searched(search))}"
+        yield from map(_found, search.findings)
+
+
+def _found(one: Found) -> str:
+    said = f"  - {code(bounded(one.obligation, TEXT))} in {some(one.steps, 'step')}"
+    return f"{said}, {code(bounded(one.story, TEXT))}" if one.story else said
 
 
 def _row(row: Row) -> str:

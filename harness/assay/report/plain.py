@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assay.report.value import Report
+from assay.report.value import WAYS, Found, Report, Search
 from assay.verdict import Standing
 
 #: Each verdict as a verb phrase after a number: "90 conform".
@@ -108,6 +108,9 @@ def caveats(report: Report) -> tuple[str, ...]:
     if faults := fault_count(report):
         times = "once" if faults == 1 else f"{faults:,} times"
         told.append(f"The harness itself failed {times}; that says nothing about the gateway.")
+    if strays := len(report.strays):
+        what = "1 thing" if strays == 1 else f"{strays:,} things"
+        told.append(f"Searching found {what} that no planned obligation is about.")
     if any(report.header.selection.values()):
         told.append("Only a selection of the contract was run.")
     return tuple(told)
@@ -124,6 +127,22 @@ def fault_count(report: Report) -> int:
     """Return how often the harness failed, by its lines or its footer, if more."""
     said = report.footer.faults if report.footer else 0
     return max(said, len(report.faults))
+
+
+def searched(search: Search) -> str:
+    """Return what a search did and what came of it; one of nothing found nothing out."""
+    made = some(search.made, *WAYS[search.how])
+    did = f"{search.contract}: {made}, {some(search.exchanges, 'call')}, seed {search.seed}"
+    if search.findings:
+        return f"{did}: {len(search.findings):,} found"
+    tried = search.made and search.exchanges
+    return f"{did}: {'nothing found' if tried else 'nothing was tried'}"
+
+
+def found(one: Found) -> str:
+    """Return what a search found, in how many steps, and the file that tells them."""
+    said = f"{one.obligation} in {some(one.steps, 'step')}"
+    return f"{said}, {one.story}" if one.story else said
 
 
 def closing(report: Report) -> str:

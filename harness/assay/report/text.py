@@ -20,10 +20,12 @@ from assay.report.plain import (
     caveats,
     closing,
     fault_count,
+    found,
     headline,
+    searched,
     some,
 )
-from assay.report.value import Report, Result
+from assay.report.value import Report, Result, Search
 from assay.verdict import Standing
 
 if TYPE_CHECKING:
@@ -78,6 +80,7 @@ def summary(report: Report) -> Iterator[Styled]:
     yield from _cards(report, Standing.VIOLATES)
     yield from _cards(report, Standing.INDETERMINATE)
     yield from _unverified(report)
+    yield from _searches(report)
     yield from _faults(report)
     yield from _counts(report)
     broken = bool(report.of(Standing.VIOLATES))
@@ -127,6 +130,23 @@ def _unverified(report: Report) -> Iterator[Styled]:
     if len(groups) > GROUPS:
         yield Styled(f"  and {len(groups) - GROUPS:,} more reasons")
     yield Styled("")
+
+
+def _searches(report: Report) -> Iterator[Styled]:
+    if not report.searches:
+        return
+    yield Styled("Search", "bold")
+    for search in report.searches:
+        yield from _search(search)
+    yield Styled("")
+
+
+def _search(search: Search) -> Iterator[Styled]:
+    yield Styled(f"  {bounded(searched(search), WIDTH)}", "bold" if search.findings else "")
+    for one in search.findings[:CARDS]:
+        yield Styled(f"      {bounded(found(one), WIDTH)}")
+    if len(search.findings) > CARDS:
+        yield Styled(f"      and {len(search.findings) - CARDS:,} more")
 
 
 def _faults(report: Report) -> Iterator[Styled]:

@@ -20,6 +20,13 @@ Headers = tuple[tuple[str, str], ...]
 #: Evidence kept per verdict, and exchanges kept of those that it cites.
 KEPT = 10
 
+#: The ways of searching, and what each of them makes: one, and several.
+WAYS: Mapping[str, tuple[str, str]] = {
+    "journeys": ("journey", "journeys"),
+    "fields": ("field story", "field stories"),
+    "schema": ("schema case", "schema cases"),
+}
+
 #: Why an obligation of an unfinished run has no verdict of its own.
 ENDED = "the run ended before it"
 
@@ -129,7 +136,8 @@ class Result:
 
     `evidence` is kept unless the verdict is `conforms` and is bounded;
     `observations` counts all of it. `exchanges` are those that the evidence
-    of a broken or undecided obligation cites.
+    of a broken or undecided obligation cites; they stand in `trial`, where
+    that is another than the planned one, as for what only a search broke.
     """
 
     planned: Planned
@@ -139,6 +147,7 @@ class Result:
     observations: int = 0
     calls: int = 0
     reproduce: str = ""
+    trial: str = ""
     exchanges: tuple[Exchange, ...] = ()
 
     @property
@@ -146,6 +155,35 @@ class Result:
         """Return the numbers of the exchanges to show, each once, the first few."""
         numbers = dict.fromkeys(n for one in self.evidence for n in one.exchanges)
         return tuple(numbers)[:KEPT]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a search found broken, and the shortest story that breaks it.
+
+    `story` is its file, from where the journal lies; empty when none was kept.
+    """
+
+    obligation: str
+    steps: int
+    story: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """One way of searching through one contract, and what it came to.
+
+    `how` is one of `WAYS`, and `made` counts what that way makes. `exchanges`
+    counts the calls that stand nowhere in the journal.
+    """
+
+    contract: str
+    how: str
+    made: int
+    exchanges: int
+    seconds: float
+    seed: int
+    findings: tuple[Found, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +221,7 @@ class Report:
     faults: tuple[Fault, ...]
     footer: Footer | None
     complete: bool
+    searches: tuple[Search, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -202,9 +241,20 @@ class Report:
             return None
         return max(took.total_seconds(), 0.0)
 
+    @property
+    def strays(self) -> tuple[Found, ...]:
+        """Return what searches found that no planned obligation is about."""
+        planned = {result.planned.id for result in self.results}
+        found = (one for search in self.searches for one in search.findings)
+        return tuple(one for one in found if one.obligation not in planned)
+
     def of(self, *standings: Standing) -> tuple[Result, ...]:
         """Return the results with one of these verdicts, in plan order."""
         return tuple(one for one in self.results if one.standing in standings)
+
+    def searches_of(self, contract: str) -> tuple[Search, ...]:
+        """Return the searches through the contract with this id."""
+        return tuple(one for one in self.searches if one.contract == contract)
 
     def contract(self, name: str) -> ContractRef:
         """Return the contract with this id; a bare one when the header has none."""

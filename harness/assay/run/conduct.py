@@ -77,6 +77,7 @@ class Session:
     _watch: StaticWatch = field(default_factory=StaticWatch)
     _windows: dict[str, tuple[Window, ...]] = field(default_factory=dict[str, tuple[Window, ...]])
     _operations: dict[int, str] = field(default_factory=dict[int, str])
+    _told: dict[str, str] = field(default_factory=dict[str, str])
     _replays: dict[str, Path] = field(default_factory=dict[str, Path])
 
     def open(self) -> None:
@@ -160,12 +161,13 @@ class Session:
         ruled = plan.ruled[contract].values()
         return tuple(breaches(contract, ruled, asked, history, self.windows(contract)))
 
-    def blame(self, verdict: Verdict, *, replay: Path | None) -> None:
+    def blame(self, verdict: Verdict, *, trial: str, replay: Path | None) -> None:
         """Take in a verdict that a story gave; a graver one that was reached before stays."""
         verdict = self.journal.clean(verdict)
         before = self._found.get(verdict.obligation)
         if before is None or _GRAVE[verdict.standing] >= _GRAVE[before.standing]:
             self._found[verdict.obligation] = verdict
+            self._told[verdict.obligation] = trial
             if replay is not None:
                 self._replays[verdict.obligation] = replay
 
@@ -262,7 +264,8 @@ class Session:
         static = self._watch.static()
         found = tuple(map(self._waived, discount_static(rough, static, self._operations)))
         for one in found:
-            self.journal.verdict(one, self._reproduce(one.obligation))
+            told = self._told.get(one.obligation, "")
+            self.journal.verdict(one, self._reproduce(one.obligation), told)
         return found
 
     def _footer(self, counts: Mapping[str, int], exit_: Exit, **more: str) -> None:

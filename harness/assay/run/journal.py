@@ -234,8 +234,11 @@ class Journal:
             ),
         )
 
-    def verdict(self, verdict: Verdict, reproduce: str) -> None:
-        """Write a verdict, which has been cleaned, with its evidence."""
+    def verdict(self, verdict: Verdict, reproduce: str, trial: str = "") -> None:
+        """Write a verdict, which has been cleaned, with its evidence.
+
+        `trial` is where its exchanges stand, if that is not the planned one.
+        """
         if self.out is None:
             return
         self.write(
@@ -256,6 +259,7 @@ class Journal:
                 ],
                 "calls": verdict.calls,
                 "reproduce": reproduce,
+                **({"trial": trial} if trial else {}),
             },
         )
 

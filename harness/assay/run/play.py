@@ -22,6 +22,7 @@ from assay.history import (
     Authorised,
     Call,
     Cause,
+    Effect,
     Effects,
     Event,
     Exchange,
@@ -67,6 +68,7 @@ class Play:
     access: dict[str, Access] = field(default_factory=dict[str, Access])
     providers: dict[str, Access] = field(default_factory=dict[str, Access])
     returns: dict[str, str] = field(default_factory=dict[str, str])
+    told: dict[str, Effect] = field(default_factory=dict[str, Effect])
     now: datetime | None = None
     events: list[Event] = field(default_factory=list[Event])
 
@@ -102,9 +104,7 @@ class Play:
                 self.now = self.scene.clock(to)
                 event = Advanced(now=self.now)
             case Inquire():
-                offered = Capability.EFFECTS in self.stage.profile.world.offers
-                done = self.scene.effects() if offered else None
-                event = Effects(now=self.scene.clock(None), done=done)
+                event = Effects(now=self.scene.clock(None), done=self._effects())
             case Register():
                 event = self._register(step)
             case Withdraw(subject=subject, request=request):
@@ -114,6 +114,19 @@ class Play:
             case Lack(mode=mode):
                 event = Lacking(mode=mode, now=self.scene.lack(step))
         return event
+
+    def _effects(self) -> tuple[Effect, ...] | None:
+        """Ask what was carried out, and return what no event has told of before.
+
+        With all of it told every time, a long story would grow with its square.
+        """
+        offered = Capability.EFFECTS in self.stage.profile.world.offers
+        done = self.scene.effects() if offered else None
+        if done is None:
+            return None
+        new = tuple(one for one in done if self.told.get(one.request) != one)
+        self.told |= {one.request: one for one in new}
+        return new
 
     def _register(self, step: Register) -> Event:
         binding = self.stage.profile.operations.get(step.operation, BARE)

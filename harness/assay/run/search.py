@@ -42,7 +42,7 @@ class Limits:
     """How far a search goes: journeys, steps of each, tries to shorten one, seconds.
 
     `calls` bounds what the journeys themselves call, for a bank that counts; `reads`
-    keeps to what changes nothing, with the customer there.
+    keeps to what changes nothing, with the customer there. So many `findings` are enough.
     """
 
     journeys: int = 100
@@ -50,6 +50,7 @@ class Limits:
     tries: int = 400
     seconds: float | None = None
     calls: int | None = None
+    findings: int | None = None
     reads: bool = False
 
 
@@ -222,7 +223,8 @@ class Search:
     def _spent(self) -> bool:
         limits = self.limits
         late = limits.seconds is not None and monotonic() - self.began > limits.seconds
-        return late or (limits.calls is not None and self.exchanges >= limits.calls)
+        enough = limits.findings is not None and len(self.findings) >= limits.findings
+        return late or enough or (limits.calls is not None and self.exchanges >= limits.calls)
 
     def _judged(self, history: History) -> tuple[Breach, ...]:
         ruled = self.plan.ruled[self.contract.id].values()

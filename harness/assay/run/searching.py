@@ -143,6 +143,7 @@ class Searching:
                 evidence=evidence,
                 calls=calls,
             ),
+            trial=name,
             replay=path,
         )
 
@@ -211,9 +212,10 @@ def replay(session: Session, plan: Plan, kept: Kept) -> None:
 
     """
     contract = plan.contracts[kept.contract]
-    driven = session.tell(f"story:{kept.name}", contract, kept.story, seed=kept.seed)
+    trial = f"story:{kept.name}"
+    driven = session.tell(trial, contract, kept.story, seed=kept.seed)
     for name in kept.breaks:
         item = next(one for one in plan.items if one.obligation.id == name)
         applied = plan.ruled[kept.contract][item.obligation.clause]
         (verdict,) = judge(applied, (item.obligation,), driven, session.windows(kept.contract))
-        session.blame(verdict, replay=Path(kept.path))
+        session.blame(verdict, trial=trial, replay=Path(kept.path))

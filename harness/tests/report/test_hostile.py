@@ -45,6 +45,7 @@ def hostile_report(journal, text):
         response={"status": 200, "truncated": True, **message},
         outcome={"kind": text, "why": text},
     )
+    journal.search(findings=[{"obligation": text, "story": text, "steps": 4}] * 200)
     journal.verdict(verdict="violates", reason=text, evidence=[evidence])
     journal.verdict("aisp/b/two", "indeterminate", text, evidence=[])
     journal.verdict("aisp/c/three", "unverified", text)
@@ -67,6 +68,7 @@ def harmless(text, view):
             assert "<evil" not in text
         case "markdown":
             prose = re.sub(r"(?ms)^(`{3,})\w*\n.*?^\1$", "", text)
+            prose = re.sub(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", "", prose)
             assert "<img" not in prose
             assert "@everyone" not in prose
             assert "https://evil" not in prose

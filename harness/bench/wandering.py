@@ -1,0 +1,296 @@
+"""Histories of any length, from customers who wander about the embedded bank at random.
+
+A real stretch is driven; longer histories are that stretch again and again, with new
+keys of requests, later on the clock, and either with customers of their own or with the
+same few to the end, who then own all that ever happens.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from datetime import date, datetime, timedelta
+from functools import cache
+from itertools import count
+from operator import is_
+from random import Random
+from typing import Any
+
+from assay.history import (
+    Authorised,
+    Call,
+    Code,
+    Decision,
+    Effects,
+    Event,
+    Exchange,
+    History,
+    Holding,
+    Malformed,
+    Subject,
+    Wire,
+)
+from assay.model import Contract, Operation
+from assay.prepare import prepare
+from assay.rules import script
+from assay.rules.requests import Life, life, making
+from assay.rules.rule import Script
+from assay.run.drive import drive
+from assay.run.stage import set_up
+
+NAMES = ("psu-1", "psu-2", "psu-3", "psu-4")
+MINUTES = (1, 1, 7, 40, 300, 1500)
+SELDOM = 0.3
+#: How a question is bent.
+BENT = Malformed.JUNK_QUERY
+DAY = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def driven(contract: str, length: int, seed: int = 4) -> tuple[Contract, History]:
+    """Let customers wander for so many exchanges; return the contract, and what happened."""
+    prepared = prepare([contract])
+    known = prepared.plan.contracts[contract]
+    stage, numbers = set_up(prepared.profile), count(1)
+    told = {"aisp": _accounts, "pis": _payments}[contract](known, Random(seed), length)  # noqa: S311 -- no secret
+    try:
+        done = drive(
+            told,
+            stage,
+            known.operations,
+            number=lambda: next(numbers),
+            record=lambda _event, _access: None,
+        )
+    finally:
+        stage.close()
+    if done.stopped:
+        raise RuntimeError(done.stopped)
+    return known, History(events=tuple(_first(done.history.events, length)))
+
+
+def _numbered(event: Event) -> bool:
+    return isinstance(event, Exchange | Authorised)
+
+
+def _accounts(contract: Contract, dice: Random, length: int) -> Script:
+    """Consent, read, turn pages, ask again, ask for what is not there, and wait."""
+    today = (yield from script.clock()).date()
+    few, many = (
+        script.days_before(today, *range(1, 9)),
+        script.days_before(today, *range(1, 120, 6)),
+    )
+    holdings = (
+        Holding(resource="account", count=2, entries=few),
+        Holding(resource="card", entries=many),
+        Holding(resource="account", traits={"savings": True}),
+    )
+    people: list[Subject] = []
+    for name in NAMES:
+        people.append((yield from script.arrange(name, *holdings)))  # noqa: PERF401 -- it yields
+    grant = contract.operations["consents"]
+    others = [one for one in contract.operations.values() if one is not grant]
+    others += 3 * [one for one in others if one.lists]
+    call = _consent(grant, people[0], dice)
+    for _ in range(length):
+        psu = dice.choice(people)
+        match dice.choice(("ask", "ask", "ask", "ask", "again", "again", "consent", "wait")):
+            case "ask":
+                key = dice.choice(dice.choice((*people, *[psu] * 9)).owns).key
+                call = _question(dice.choice(others), psu, key, today, dice)
+            case "consent":
+                call = _consent(grant, psu, dice)
+            case "wait":
+                yield from _wait(dice)
+            case _:
+                pass
+        came = yield from script.send(call)
+        turned = getattr(came.outcome, "next", None)
+        call = replace(call, follow=turned) if turned else call
+
+
+def _consent(grant: Operation, psu: Subject, dice: Random) -> Call:
+    keys = [one.key for one in dice.sample(psu.owns[:-1], dice.choice((1, 2, 3, 3)))]
+    return Call(operation=grant.id, subject=psu.name, arguments={grant.grants or "": keys})
+
+
+def _question(operation: Operation, psu: Subject, key: str, today: date, dice: Random) -> Call:
+    """Ask about something, as it should be done or as one way is to do it wrongly."""
+    arguments = dict(script.arguments(operation, key))
+    if operation.since and dice.random() < SELDOM:
+        arguments[operation.since] = str(today - timedelta(days=dice.choice((10, 200))))
+    plain = Call(operation=operation.id, subject=psu.name, arguments=arguments)
+    ways = [plain, plain, replace(plain, present=False), replace(plain, malformed=BENT)]
+    ways += [replace(plain, alias=0)] if operation.aliases else []
+    ways += [replace(plain, mode=mode) for mode in operation.modes]
+    ways += [replace(plain, credentials=True)] if operation.disclosures else []
+    return dice.choice(ways)
+
+
+def _wait(dice: Random) -> Script:
+    now = yield from script.clock()
+    yield from script.clock(now + timedelta(minutes=dice.choice(MINUTES)))
+
+
+def _payments(contract: Contract, dice: Random, length: int) -> Script:
+    """Make, read, sign, refuse, change, cancel, inquire, register, withdraw, and wait."""
+    around = life(contract, "payment")
+    people: list[Subject] = []
+    for name in NAMES:
+        people.append((yield from making.customer(around, name, count=3)))  # noqa: PERF401 -- it yields
+    made = [(yield from _made(around, people[0], dice))]
+    for _ in range(2 * length):
+        psu = dice.choice(people)
+        if dice.random() < SELDOM:
+            made.append((yield from _made(around, psu, dice)))
+        else:
+            # Nobody signs or minds for long what was made long ago.
+            yield from _goes_on(around, dice.choice(made[-12:]), psu, dice)
+
+
+def _made(around: Life, psu: Subject, dice: Random) -> script.Part[Exchange]:
+    mode = dice.choice((*("immediate", "deferred", "instant") * 3, "several"))
+    sent = {
+        "debtorAccount": dice.choice(psu.owns).key,
+        # Now and then the same as before.
+        "amount": f"{dice.randrange(1, 50)}.00",
+    }
+    psu = replace(psu, now=(yield from script.clock()))
+    call = making.request(around, psu, mode, sent, ahead=dice.choice((1, 3)))
+    wrong = {**call.arguments, "chargeBearer": "DEBT"}
+    ways = [
+        *[call] * 12,
+        replace(call, without=("creditorAccount",)),
+        replace(call, varied=("amount",)),
+        replace(call, malformed=Malformed.NOT_JSON),
+        replace(call, arguments=wrong),
+    ]
+    return (yield from script.send(dice.choice(ways)))
+
+
+def _goes_on(around: Life, made: Exchange, psu: Subject, dice: Random) -> Script:
+    """Do one more thing with a request, or beside it."""
+    change, age = making.about(around.change, made), timedelta(hours=dice.choice((1, 72, 100)))
+    ways: list[Script] = [
+        making.sign(made),
+        making.sign(made),
+        making.sign(made, replace(making.SIGN, decision=Decision.REFUSE)),
+        making.sign(made, replace(making.SIGN, code=Code.WRONG)),
+        making.maybe(change and replace(change, varied=around.changed)),
+        making.maybe(making.about(around.end, made)),
+        making.inquire(),
+        making.inquire(),
+        making.withdraw(made),
+        making.register(around, psu, "creditorAccount", age),
+        making.read(around, made),
+        making.read(around, made),
+        _wait(dice),
+    ]
+    yield from dice.choice(ways)
+
+
+# -- longer ones -----------------------------------------------------------------------
+def stretched(history: History, length: int, *, same: bool) -> History:
+    """Return a history of so many exchanges; `same` customers have it all."""
+    stretch = told_once(history.events)
+    each = sum(map(_numbered, stretch))
+    out: list[Event] = []
+    for n in range(-(-length // each)):
+        copies = Copies(
+            n=n, each=each, names=_names(stretch, n, same=same), days=n * _days(stretch)
+        )
+        out += [copies.of(one) for one in stretch if not (n and same and isinstance(one, Subject))]
+    return History(events=tuple(_first(out, length)))
+
+
+def _first(events: Iterable[Event], length: int) -> Iterator[Event]:
+    for one in events:
+        if _numbered(one):
+            length -= 1
+        if length < 0:
+            return
+        yield one
+
+
+def told_once(events: tuple[Event, ...]) -> tuple[Event, ...]:
+    """Leave away what the world told before: told each time, it alone grows with the square."""
+    known, out = set[str](), list[Event]()
+    for one in events:
+        if isinstance(one, Effects):
+            done = tuple(each for each in one.done or () if each.request not in known)
+            known |= {each.request for each in done}
+            out.append(replace(one, done=done))
+        else:
+            out.append(one)
+    return tuple(out)
+
+
+def _names(events: tuple[Event, ...], n: int, *, same: bool) -> Mapping[str, str]:
+    """Return what is called otherwise in the n-th copy."""
+    old = {
+        one.item.key
+        for one in events
+        if isinstance(one, Exchange) and "payment" in one.call.operation and one.item
+    }
+    if not same:
+        for one in events:
+            if isinstance(one, Subject):
+                old |= {one.name, *(each.key for each in one.owns)}
+    return {name: f"{name}-{n}" for name in old if name} if n else {}
+
+
+def _days(events: tuple[Event, ...]) -> int:
+    moments = [moment for one in events if (moment := _moment(one)) is not None]
+    return (max(moments) - min(moments)).days + 1
+
+
+def _moment(event: Event) -> datetime | None:
+    return getattr(event, "at", None) or getattr(event, "now", None)
+
+
+@cache
+def _fields(kind: Any) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(kind))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copies:
+    """Makes the n-th copy of what happened: renumbered, renamed, later."""
+
+    n: int
+    each: int
+    names: Mapping[str, str]
+    days: int
+
+    def of(self, event: Event) -> Any:
+        """Return the copy of an event."""
+        copy = self._copy(event)
+        return replace(copy, n=copy.n + self.n * self.each) if _numbered(copy) else copy
+
+    def _copy(self, value: Any) -> Any:
+        match value:
+            case str():
+                copy = self._said(value)
+            case date():
+                copy = value + timedelta(days=self.days)
+            case tuple() | list():
+                new = list(map(self._copy, value))
+                copy = value if all(map(is_, new, value)) else type(value)(new)
+            case Mapping():
+                copy = self._changed(value)
+            case _ if is_dataclass(value) and not isinstance(value, Wire):
+                old = {name: getattr(value, name) for name in _fields(type(value))}
+                changed = self._changed(old)
+                copy = value if changed is old else replace(value, **changed)
+            case _:
+                copy = value
+        return copy
+
+    def _changed(self, old: Mapping[str, Any]) -> Any:
+        new = {name: self._copy(one) for name, one in old.items()}
+        return old if all(map(is_, new.values(), old.values())) else new
+
+    def _said(self, word: str) -> str:
+        found = self.names.get(word, word)
+        if not DAY.fullmatch(found):
+            return found
+        return str(date.fromisoformat(found) + timedelta(days=self.days))
