@@ -33,6 +33,10 @@ class Prepared:
     plan: Plan
     reproduce: str
 
+    def whole(self) -> Plan:
+        """Return the plan of everything, whatever was selected."""
+        return plan(self.bound, self.profile)
+
 
 def find_profile(target: str | None) -> Profile:
     """Return the profile for a target: a file, a shipped name, a URL, or the sandbox.

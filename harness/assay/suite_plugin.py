@@ -190,7 +190,7 @@ class Suites:
             raise pytest.UsageError("there is no run to search in")
         examples = cast("str | None", self.config.getoption("assay_examples"))
         try:
-            return suite_searches.search(self.session, self.prepared.plan, sought, examples)
+            return suite_searches.search(self.session, self.prepared, sought, examples)
         except AssayError as error:
             self.session.abort(str(error))
             pytest.exit(f"{error}; no obligation is blamed on the bank", Exit.USAGE.value)

@@ -14,6 +14,7 @@ from typing import cast
 import pytest
 
 from assay.plan import Plan
+from assay.prepare import Prepared
 from assay.run.conduct import Session
 from assay.run.examples import open_examples
 from assay.run.findings import Searched
@@ -57,7 +58,7 @@ def sought_by(item: pytest.Item) -> Sought | None:
     return found if isinstance(found, Sought) else None
 
 
-def search(session: Session, plan: Plan, sought: Sought, examples: str | None) -> Searched:
+def search(session: Session, prepared: Prepared, sought: Sought, examples: str | None) -> Searched:
     """Search as an item asks.
 
     Raises:
@@ -67,7 +68,10 @@ def search(session: Session, plan: Plan, sought: Sought, examples: str | None) -
     from assay.run import searching  # noqa: PLC0415 -- Hypothesis only where it searches
 
     kept = open_examples(examples) if examples else None
-    return searching.Searching(session=session, plan=plan, examples=kept).search(
+    whole = prepared.whole()
+    return searching.Searching(
+        session=session, plan=prepared.plan, whole=whole, examples=kept
+    ).search(
         sought.contract,
         sought.how,
         searching.limits_of(session.stage.profile, sought.times),

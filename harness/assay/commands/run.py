@@ -133,7 +133,11 @@ def command(
             for one in told:
                 searching.replay(session, prepared.plan, one)
             search = searching.Searching(
-                session=session, plan=prepared.plan, folder=folder, examples=kept
+                session=session,
+                plan=prepared.plan,
+                whole=prepared.whole(),
+                folder=folder,
+                examples=kept,
             )
             asked = dict.fromkeys(trial.contract for trial in prepared.plan.trials)
             for contract in () if told else asked:

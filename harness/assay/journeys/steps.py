@@ -47,8 +47,8 @@ KINDS: Mapping[str, type[Any]] = {
     "lack": Lack,
 }
 NAMES = {kind: name for name, kind in KINDS.items()}
-#: What stands in a step for something else, in `Told`, or is said of a probe's call only.
-ELSEWHERE = frozenset({"to", "request", "approval", "follow", "deviation"})
+#: What stands in a step for something else, in `Told`.
+ELSEWHERE = frozenset({"to", "request", "approval", "follow"})
 #: What stands there in the meantime.
 BLANK: Mapping[type[Any], Raw] = {
     Authorise: {"request": "", "approval": None},
@@ -139,7 +139,7 @@ def decode(raw: Raw, place: int) -> Told:
     """
     kind = KINDS[raw["do"]]
     known = {one.name: one for one in fields(kind)}
-    allowed = known.keys() - {"to", "approval", "follow", "deviation"} | _more(kind)
+    allowed = known.keys() - {"to", "approval", "follow"} | _more(kind)
     for name in raw:
         if name != "do" and name not in allowed:
             hint = did_you_mean(name, allowed)

@@ -91,7 +91,7 @@ def words(plan: Plan, contract: Contract) -> Words:
     return Words(
         households=tuple(one for one in every if isinstance(one.step, Arrange)),
         plain=tuple(_anonymous(one) for one in calls if _plain(one)),
-        bent=tuple(_anonymous(one) for one in calls if not _plain(one)),
+        bent=tuple(one for one in calls if not _plain(one)),
         moments=tuple(moments),
         signatures=tuple(one for one in every if isinstance(one.step, Authorise)),
         asides=tuple(

@@ -182,13 +182,14 @@ class _Beside:
     """What was carried out: one of each sort, and the first that had the same arguments.
 
     `known` are the values that the condition looks at and that stood in one of these, or
-    that the contract itself names.
+    that the contract itself names, `addresses` where anybody was to come back to.
     """
 
     p: Params
     sorts: Mapping[Likeness, Request]
     first: Mapping[Likeness, Request]
     known: frozenset[tuple[str, str]]
+    addresses: frozenset[str]
 
     @staticmethod
     def of(p: Params, book: requests.Book) -> _Beside:
@@ -200,7 +201,16 @@ class _Beside:
                 sorts.setdefault(_sort(p, one), one)
                 first.setdefault(_sent(p, one), one)
                 known |= fields.sent(p.table.atoms, one)
-        return _Beside(p=p, sorts=sorts, first=first, known=frozenset(known))
+        taken = [
+            one for one in book.requests if one.made.accepted and one.fate not in requests.REJECTED
+        ]
+        return _Beside(
+            p=p,
+            sorts=sorts,
+            first=first,
+            known=frozenset(known),
+            addresses=frozenset(_address(p, one) for one in taken),
+        )
 
     def control(self, request: Request) -> Request | None:
         """Return one that differs in nothing but what the condition looks at."""
@@ -208,12 +218,23 @@ class _Beside:
 
     def strange(self, request: Request) -> bool:
         """Whether a value may be refused for itself: nobody vouches for it."""
-        return not fields.sent(self.p.table.atoms, request) <= self.known
+        return not fields.sent(self.p.table.atoms, request) <= self.known or (
+            trail.signature(request) is None and _address(self.p, request) not in self.addresses
+        )
 
     def repeats(self, request: Request) -> bool:
         """Whether it may be taken for a repeat of what was carried out before."""
         found = self.first.get(_sent(self.p, request))
-        return found is not None and found.made.n < request.made.n
+        return found is not None and _decided(found) < _decided(request)
+
+
+def _decided(request: Request) -> int:
+    """Return when it was decided on: what was made first may be signed last."""
+    return (trail.signature(request) or request.made).n
+
+
+def _address(p: Params, request: Request) -> str:
+    return repr(request.made.call.arguments.get(p.life.create.returns or ""))
 
 
 def _sort(p: Params, request: Request) -> Likeness:

@@ -113,7 +113,7 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every attempt in one of the modes."""
     every = attempts(p.life, history)
     plain = {p.life.mode, *p.served}
-    found = controls(every, lambda one: one.request.mode in plain, _shared)
+    found = controls(every, lambda one: one.request.mode in plain, lambda one: _shared(p, one))
     for one in every:
         mode, beside = one.request.mode or "", found.get(one.made.n, ())
         if mode in p.served:
@@ -129,9 +129,12 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
             yield from must_be_turned_down(f"{mode}{REFUSED}", one, beside, why)
 
 
-def _shared(one: Attempt) -> Hashable:
-    """Return what an attempt has in common with its control: the customer, and the thing."""
-    return one.subject.name, one.thing.key if one.thing else None
+def _shared(p: Params, one: Attempt) -> Hashable:
+    """Return what an attempt has in common with its control: the customer, and the thing.
+
+    The thing counts whoever owns it, and so does that none was named.
+    """
+    return one.subject.name, repr(one.made.call.arguments.get(p.life.create.owned or ""))
 
 
 RULE = Rule(

@@ -70,7 +70,8 @@ class Broken(Ended):
 class Search:
     """A search through one contract of a plan, at one target.
 
-    It plays the target's side of journeys (`journeys.journey.Player`).
+    It plays the target's side of journeys (`journeys.journey.Player`). Their words are
+    those of a `whole` plan, where only a part of it is asked.
     """
 
     plan: Plan
@@ -78,6 +79,7 @@ class Search:
     stage: Stage
     limits: Limits = field(default_factory=Limits)
     seed: int = 0
+    whole: Plan | None = None
     began: float = field(default_factory=monotonic)
     journeys: int = 0
     exchanges: int = 0
@@ -99,7 +101,7 @@ class Search:
             TargetError: the target's world cannot be reached or used at all.
 
         """
-        spoken = self._speakable(words(self.plan, self.contract))
+        spoken = self._speakable(words(self.whole or self.plan, self.contract))
         if not spoken.households:
             return self._searched()
 

@@ -48,11 +48,13 @@ def limits_of(profile: Profile, journeys: int) -> Limits:
 class Searching:
     """The searches of one run. `folder` is where stories are written, None for nowhere.
 
-    `plan` is the whole plan, of which the session's may be a part.
+    `plan` is what is asked, of which the session may record a part, and `whole` the plan
+    of everything, whose probes have the words.
     """
 
     session: Session
     plan: Plan
+    whole: Plan
     folder: Path | None = None
     examples: Examples | None = None
     _stories: int = 0
@@ -72,6 +74,7 @@ class Searching:
             stage=session.stage,
             limits=limits,
             seed=session.options.seed,
+            whole=self.whole,
             known=session.violated(),
         )
         found: list[tuple[Finding, Path | None]] = []

@@ -84,11 +84,16 @@ def read(came=None, *, key="P1", by="psu", at=None, provider="", **call):
     return replace(event, call=replace(event.call, by=provider))
 
 
-def modify(came=None, *, key="P1", by="psu", at=None, **arguments):
-    """Write down that a request was to be changed."""
-    return ask(
+def modify(came=None, *, key="P1", by="psu", at=None, varied=None, **arguments):
+    """Write down that a request was to be changed; the profile vouches for the new values.
+
+    `varied` are those that it vouches for, if not for all.
+    """
+    event = ask(
         "modify-payment", came or shown(key), by=by, at=at, arguments={KEY: key, **arguments}
     )
+    vouched = tuple(arguments) if varied is None else tuple(varied)
+    return replace(event, call=replace(event.call, varied=vouched))
 
 
 def cancel(came=None, *, key="P1", by="psu", at=None):

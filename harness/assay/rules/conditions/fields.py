@@ -51,11 +51,7 @@ def sent(atoms: Iterable[Atom], request: Request) -> set[tuple[str, str]]:
     """
     call = request.made.call
     looked = {atom.argument for atom in atoms} - {None, *call.varied}
-    return {
-        (name, _kind(value))
-        for name, value in request.arguments.items()
-        if name in looked and value is not None
-    }
+    return {(name, _kind(value)) for name, value in request.arguments.items() if name in looked}
 
 
 def _kind(value: Json) -> str:

@@ -74,7 +74,8 @@ class Attempt:
         if self.made.refused:
             return True
         soon = request.seen is not None and request.seen - self.made.at <= RECENT
-        return request.fate is Fate.REJECTED and not request.signings and soon
+        touched = request.signings or request.changes or request.ends or request.withdrawn
+        return request.fate is Fate.REJECTED and not touched and soon
 
     @property
     def taken(self) -> bool:
@@ -111,7 +112,7 @@ def _attempt(
         at = request.made.at
         timely = day is not None and trail.ahead(life, call.arguments, at) and day - at.date() < FAR
     else:
-        timely = day is None
+        timely = life.create.due is None or life.create.due.argument not in call.arguments
     return Attempt(
         request=request,
         subject=subject,

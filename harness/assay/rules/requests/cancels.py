@@ -48,6 +48,8 @@ def _asked(life: Life, mode: str, book: Book, at: int, event: Event) -> Cancel |
     if isinstance(event, Withdrawn) and event.done:
         request, now = book.known(event.request), event.now
     elif isinstance(event, Exchange) and end is not None and event.call.operation == end.id:
+        if event.refused and (event.call.deviation or event.call.without):
+            return None  # what was asked for may have been something else
         request, now = book.known(str(event.call.arguments.get(end.about or ""))), event.at
         request = request if request is not None and trail.ours(request, event.call) else None
     else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from assay.history import Effect, Effects, Event, Exchange, Withdrawn
+from assay.history import Effect, Effects, Event, Exchange, State, Withdrawn
 from assay.model import Json
 from assay.rules.folds import AGREES, DISAGREES, UNCLEAR, doubt
 from assay.rules.requests import Book, Life, Request, trail
@@ -103,8 +103,8 @@ class Held:
         read = self.life.read
         if read is None or exchange.call.operation != read.id or exchange.item is None:
             return
-        if not trail.ours(force.request, exchange.call):
-            return
+        if not trail.ours(force.request, exchange.call) or exchange.item.state is State.REJECTED:
+            return  # of what was rejected, for the change perhaps, nothing is in force
         for name in self.fields:
             if name not in force.unread or name not in exchange.item.fields:
                 continue

@@ -26,13 +26,13 @@ HOUR = 3600
 class Past:
     """What came before a call, as far as it bears on whether the call is valid: a fold.
 
-    `typed` are the arguments of the first request that was accepted, and `repeated` all
-    that was asked for and may have been carried out, each with the requests that are it.
+    `taken` is what was accepted in each argument, and `repeated` all that was asked for
+    and may have been carried out, each with the requests that are it.
     """
 
     life: Life
     book: Book
-    typed: Mapping[str, Json] | None = None
+    taken: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     repeated: dict[Hashable, set[int]] = field(default_factory=dict[Hashable, set[int]])
     _alike: dict[int, set[int]] = field(default_factory=dict[int, set[int]])
 
@@ -42,8 +42,9 @@ class Past:
         if found is not None and found.made is event:
             call = found.made.call
             self._alike[id(found)] = self.repeated.setdefault(_what(call), set())
-            if self.typed is None and found.made.accepted:
-                self.typed = call.arguments
+        if found is not None and isinstance(event, Exchange) and event.accepted:
+            for name, value in event.call.arguments.items():
+                self.taken.setdefault(name, set()).add(repr(value))
         for one in trail.told(self.book, event, found) if found is None else (found,):
             if one.done or one.signings:
                 self._alike[id(one)].add(id(one))
@@ -59,13 +60,17 @@ def valid(operation: Operation, exchange: Exchange, past: Past) -> bool:
     life, book = past.life, past.book
     if operation.makes:
         made = _made(life, exchange, book.subjects.get(exchange.call.subject))
-        typed = _typed(exchange, past.typed or {})
-        return made and typed and not _decided(life, exchange) and not _repeats(exchange, past)
+        return (
+            made
+            and _vouched(exchange, past)
+            and not _decided(life, exchange)
+            and not _repeats(exchange, past)
+        )
     key = str(exchange.call.arguments.get(operation.about or ""))
     request = book.known(key)
     if request is None or request.made.call.by != exchange.call.by:
         return False
-    return bool(operation.shows) or (_untouched(request) and _changeable(life, exchange, request))
+    return bool(operation.shows) or (_untouched(request) and _changeable(past, exchange, request))
 
 
 def _clauses(life: Life, kind: str) -> Iterator[Clause]:
@@ -79,6 +84,8 @@ def _made(life: Life, exchange: Exchange, subject: Subject | None) -> bool:
     named = set(create.arguments)
     if create.due and not life.due(call.mode):
         named.discard(create.due.argument)
+    # An argument that this mode has no use for is nothing that has to be accepted.
+    lean = call.arguments.keys() <= named
     whole = all(call.arguments.get(name) not in (None, "") for name in named)
     fixed = all(
         call.arguments.get(params.text(one, "field")) == params.text(one, "const")
@@ -88,14 +95,23 @@ def _made(life: Life, exchange: Exchange, subject: Subject | None) -> bool:
         subject is not None and (subject.segment or "") in ("", *params.texts(one, "served"))
         for one in _clauses(life, "segments")
     )
-    return whole and fixed and served and call.mode == life.mode and _owned(life, exchange, subject)
+    plain = lean and whole and fixed and call.mode == life.mode
+    return plain and served and _owned(life, exchange, subject)
 
 
-def _typed(exchange: Exchange, taken: Mapping[str, Json]) -> bool:
-    """Whether its values are of the types of a request that was accepted; or plain ones."""
+def _vouched(exchange: Exchange, past: Past) -> bool:
+    """Whether its values are surely good: they were accepted before, or are the target's own.
+
+    What is asked first of all is as the target's own file has it, unless it says that it
+    is not. A thing and a day are for others to judge.
+    """
+    call, create = exchange.call, past.life.create
+    if not any(name in past.taken for name in create.arguments):
+        return not call.deviation and all(type(one) in PLAIN for one in call.arguments.values())
+    apart = {create.owned, *call.varied, create.due.argument if create.due else None}
     return all(
-        type(value) is type(taken[name]) if name in taken else type(value) in PLAIN
-        for name, value in exchange.call.arguments.items()
+        name in apart or repr(value) in past.taken.get(name, ())
+        for name, value in call.arguments.items()
     )
 
 
@@ -160,8 +176,17 @@ def _untouched(request: Request) -> bool:
     return not over and request.state in (None, State.OPEN)
 
 
-def _changeable(life: Life, exchange: Exchange, request: Request) -> bool:
-    """Whether a change is of a mode that can be changed, before its day, and names little."""
+def _changeable(past: Past, exchange: Exchange, request: Request) -> bool:
+    """Whether a change is of a mode that can be changed, before its day, and to what is good."""
+    life, call = past.life, exchange.call
     only = [params.texts(one, "only") for one in _clauses(life, "modification")]
     soon = (exchange.at - request.made.at).total_seconds() < HOUR
-    return soon and all(request.mode in modes for modes in only)
+    about = life.change.about if life.change else None
+    new = {name: value for name, value in call.arguments.items() if name != about}
+    good = all(
+        name in call.varied or repr(value) in past.taken.get(name, ())
+        for name, value in new.items()
+    )
+    # Which arguments can be changed is left open: what a plain change names is asked of all.
+    plain = bool(new) and new.keys() <= set(life.changed)
+    return plain and good and soon and all(request.mode in modes for modes in only)

@@ -132,11 +132,11 @@ def _edge_excluded(item: Item, day: date) -> bool:
 
 
 def _first_day_excluded(first: date | None, last: date | None) -> tuple[date | None, date | None]:
-    return first and first + timedelta(days=1), last
+    return first and (first if first == first.max else first + timedelta(days=1)), last
 
 
 def _last_day_excluded(first: date | None, last: date | None) -> tuple[date | None, date | None]:
-    return first, last and last - timedelta(days=1)
+    return first, last and (last if last == last.min else last - timedelta(days=1))
 
 
 def _numbered(bank: Policies) -> Policies:

@@ -1,0 +1,193 @@
+"""A search as a part of a run: by command, by pytest, kept, and told again."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from assay._resources import suites_dir
+from assay.report import read_journal
+from assay.sandbox.app import make_app
+from assay.sandbox.policies import SOUND
+from assay.sandbox.serve import serving
+
+from .conftest import VARIANTS
+
+#: A bank whose quota slides with the hours: what is asked of it here, no probe of this
+#: finds broken, and journeys soon do.
+FAULT, ASKED = "quota.consents-sliding-day", "aisp/batch-quota/consents-served"
+ASSAY = [sys.executable, "-c", "from assay.cli import main; main()"]
+
+
+@pytest.fixture(scope="module")
+def faulty():
+    with serving(make_app(VARIANTS[FAULT].change(SOUND))) as url:
+        yield url
+
+
+def called(command, cwd):
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COLUMNS": "200"},
+        timeout=240,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr + done.stdout
+    return done.returncode, done.stdout, done.stderr
+
+
+def assay(*args, cwd):
+    return called([*ASSAY, *map(str, args)], cwd)
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory, faulty):
+    """Search the faulty bank, and return the folder of the run and what it printed."""
+    folder = tmp_path_factory.mktemp("run")
+    code, out, err = assay(
+        *("run", "-c", "aisp", "-t", faulty, "-k", ASKED),
+        *("--journeys", 40, "--out", "out", "--examples", "kept"),
+        cwd=folder,
+    )
+    assert (code, err) == (1, "")
+    return folder, out
+
+
+def test_what_a_search_finds_is_a_verdict(found):
+    """With its sentence, its story, and the command that tells the story again."""
+    folder, out = found
+    assert f"✗ {ASKED}  violates" in out
+    assert "The gateway breaks 1 of 1 obligation." in out
+    story = folder / "out" / "stories" / "aisp-batch-quota-consents-served.json"
+    assert f"--replay {story.relative_to(folder)}" in out
+    assert "does not hold it" not in out
+
+
+def test_the_record_of_a_search(found):
+    """The journal says how much was tried; the exchanges of the story stand in it."""
+    folder, _ = found
+    report = read_journal(folder / "out" / "journal.jsonl")
+    lines = (folder / "out" / "journal.jsonl").read_text().splitlines()
+    (search,) = [one for one in map(json.loads, lines) if one["type"] == "search"]
+    assert (search["contract"], search["how"], search["seed"]) == ("aisp", "journeys", 0)
+    assert search["made"] >= 40
+    assert search["exchanges"] > 400
+    assert [ASKED] == [one["obligation"] for one in search["findings"]]
+    trials = {one.get("trial") for one in map(json.loads, lines) if one["type"] == "exchange"}
+    assert "aisp/journeys#batch-quota/consents-served" in trials
+    assert [one for result in report.results for one in result.exchanges]
+
+
+def test_no_key_of_a_customer_stands_in_a_story(found):
+    """It can be sent to anybody."""
+    folder, _ = found
+    for path in (folder / "out" / "stories").iterdir():
+        text = path.read_text()
+        assert '"own": 0' in text
+        assert "FR76" not in text
+
+
+def test_a_story_is_told_again(found, faulty):
+    """It breaks the faulty bank again, and not the sound one."""
+    folder, _ = found
+    code, out, _ = assay("run", "-t", faulty, "--replay", "out/stories", cwd=folder)
+    assert code == 1
+    assert f"✗ {ASKED}  violates" in out
+    code, out, _ = assay("run", "--replay", "out/stories", cwd=folder)
+    assert code == 0
+    assert "The gateway keeps the one obligation." in out
+
+
+def test_what_was_found_is_tried_first(found, faulty):
+    """With one journey it would hardly be found; where it is mended, it is forgotten."""
+    folder, _ = found
+    again = ("run", "-c", "aisp", "-k", ASKED, "--journeys", 1, "--examples", "kept")
+    code, out, _ = assay(*again, "-t", faulty, cwd=folder)
+    assert code == 1, out
+    assert assay(*again, cwd=folder)[0] == 0
+    assert assay(*again, "-t", faulty, cwd=folder)[0] == 0
+
+
+def test_a_run_without_a_search_has_none(tmp_path):
+    """And keeps nothing."""
+    code, out, _ = assay("run", "-k", "aisp/accounts.available", cwd=tmp_path)
+    assert code == 0
+    assert "Search" not in out
+    assert not (tmp_path / "reports" / "local" / "examples").exists()
+
+
+def test_a_search_that_finds_nothing(tmp_path):
+    """Says how much it tried."""
+    code, out, _ = assay("run", "-k", "euro", "--journeys", 3, cwd=tmp_path)
+    assert code == 0
+    assert "aisp: 3 journeys" in out
+    assert "nothing found" in out
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("--replay", "none.json"), "none.json"),
+        (("--replay", "empty"), "there is no story in this directory"),
+        (("--replay", "bad.json"), "bad.json:1"),
+        (("--replay", "other.json"), "there is no obligation aisp/batch-quotas/x"),
+        (("--journeys", "-1"), "-1"),
+        (("--journeys", "1", "--examples", "redis://127.0.0.1:1/0"), "redis"),
+    ],
+    ids=str,
+)
+def test_bad_input_is_said_in_a_line(tmp_path, args, said):
+    """Which file, which line, what may have been meant; and nothing is asked."""
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "bad.json").write_text('{"assay": 2}')
+    story = {"do": "inquire"}
+    other = {"assay": 1, "story": "x", "contract": "aisp", "breaks": ["aisp/batch-quotas/x"]}
+    (tmp_path / "other.json").write_text(json.dumps({**other, "steps": [story]}))
+    code, out, err = assay("run", *args, cwd=tmp_path)
+    assert (code, out) == (2, "")
+    assert said in err
+
+
+def pytest_run(*args, cwd):
+    """Run the shipped suites."""
+    loaded = ["-p", "no:cacheprovider", "-p", "assay.pytest_plugin"]
+    command = [sys.executable, "-m", "pytest", *loaded, str(suites_dir()), "-q"]
+    return called([*command, *map(str, args)], cwd)
+
+
+def test_pytest_searches_where_it_is_asked_to(tmp_path, faulty):
+    """One item a contract; a finding fails it with its story, step by step."""
+    search = ("-c", os.devnull, "--contract", "aisp", "--assay-journeys", 40)
+    code, out, _ = pytest_run(*search, "-k", "journeys", "--target", faulty, cwd=tmp_path)
+    assert code == 1, out
+    assert "aisp/batch-quota/consents-served violates" in out
+    assert '"do": "arrange"' in out
+    code, out, _ = pytest_run(*search[:-1], 3, "-k", "journeys or accounts.listing", cwd=tmp_path)
+    assert code == 0, out
+    assert "3 passed" in out
+
+
+def test_pytest_searches_only_where_it_is_asked_to(tmp_path):
+    """No item, and no Hypothesis, for whoever wants none."""
+    code, out, _ = pytest_run("-c", os.devnull, "--contract", "aisp", "--co", cwd=tmp_path)
+    assert code == 0
+    assert "journeys" not in out
+
+
+def test_the_journal_of_a_pytest_run(tmp_path):
+    """Has the search, too."""
+    code, out, _ = pytest_run(
+        *("-c", os.devnull, "--contract", "aisp", "-k", "euro or journeys"),
+        *("--assay-journeys", 2, "--assay-journal", "j.jsonl", "--assay-examples", "kept"),
+        cwd=tmp_path,
+    )
+    assert code == 0, out
+    report = read_journal(tmp_path / "j.jsonl")
+    assert [(one.contract, one.how, one.made) for one in report.searches] == [
+        ("aisp", "journeys", 2)
+    ]
