@@ -2,6 +2,7 @@
 
 import pytest
 
+from assay.run.findings import Searched, recount
 from assay.verdict import Standing, Verdict, explain
 
 
@@ -9,3 +10,9 @@ from assay.verdict import Standing, Verdict, explain
 def test_field(verdict: Verdict) -> None:
     """Every item of every page, and every request, holds what the contract says."""
     assert verdict.standing is Standing.CONFORMS, explain(verdict)
+
+
+@pytest.mark.searches("fields")
+def test_bent_fields(searched: Searched) -> None:
+    """Whatever stands in a request: what the contract accepts is accepted, and nothing else."""
+    assert not searched.findings, recount(searched)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from assay.run.findings import Searched, explain
+from assay.run.findings import Searched, recount
 
 
 @pytest.mark.searches("journeys")
 def test_journeys(searched: Searched) -> None:
     """Whatever customers, third parties and clocks do, no rule is broken on the way."""
-    assert not searched.findings, explain(searched)
+    assert not searched.findings, recount(searched)

@@ -31,11 +31,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--assay-journal", metavar="FILE", help="record the run, for `assay report` to render"
     )
     group.addoption(
+        "--assay-schema",
+        action="store_true",
+        help="also ask each operation what the exported document foresees (takes Schemathesis)",
+    )
+    group.addoption(
         "--assay-journeys",
         type=int,
         default=0,
         metavar="N",
         help="also make N random journeys through each contract, every rule judging each",
+    )
+    group.addoption(
+        "--assay-fields",
+        type=int,
+        default=0,
+        metavar="N",
+        help="also tell N stories of requests bent at some field, each beside its control",
     )
     group.addoption(
         "--assay-examples",

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -32,7 +32,12 @@ from assay.run.stage import set_up
 from assay.suite_searches import Sought, sought_by
 from assay.verdict import Exit, Standing, Verdict
 
+if TYPE_CHECKING:
+    from assay.schema_search.items import Item, SchemaRun, Told
+
 NAME = "assay-suites"
+#: The parameter of an item that examines an operation by its schemas.
+SCHEMA = "schema_item"
 #: The name of the property that carries a verdict.
 PROPERTY = "verdict"
 
@@ -85,6 +90,7 @@ class Suites:
     config: pytest.Config
     prepared: Prepared
     session: Session | None = None
+    schemas: SchemaRun | None = None
     counts: Counter[str] = field(default_factory=Counter[str])
     open_musts: int = 0
     seen: set[str] = field(default_factory=set[str])
@@ -95,6 +101,12 @@ class Suites:
         """Give each suite the obligations of the kinds that it discharges."""
         if "searched" in metafunc.fixturenames:
             suite_searches.parametrize(metafunc, self.prepared.plan)
+        if "schema_told" in metafunc.fixturenames:
+            from assay.schema_search.items import items as examined  # noqa: PLC0415 -- seldom used
+
+            wanted = metafunc.config.getoption("assay_schema")
+            every = examined(self.prepared) if wanted else ()
+            metafunc.parametrize(SCHEMA, every, ids=[one.id for one in every])
         if "verdict" not in metafunc.fixturenames:
             return
         kinds = kinds_of(metafunc.function)
@@ -112,7 +124,7 @@ class Suites:
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Leave out suites with nothing to ask; put last what searches, or takes a person."""
         items[:] = [item for item in items if not _asks_nothing(item)]
-        items.sort(key=lambda item: sought_by(item) is not None)
+        items.sort(key=lambda item: sought_by(item) is not None or _examines(item))
         plan = self.prepared.plan
         signed = {one.id for trial in plan.trials if trial.signed for one in trial.settles}
         if plan.person:
@@ -122,7 +134,7 @@ class Suites:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Fix the plan to what is selected, and begin the record."""
         chosen = set(filter(None, map(_obligation, session.items)))
-        searches = any(map(sought_by, session.items))
+        searches = any(sought_by(one) or _examines(one) for one in session.items)
         if session.config.option.collectonly or not (chosen or searches):
             return
         forgotten = {one.obligation.id for one in self.prepared.plan.items} - self.claimed
@@ -195,6 +207,21 @@ class Suites:
             self.session.abort(str(error))
             pytest.exit(f"{error}; no obligation is blamed on the bank", Exit.USAGE.value)
 
+    @pytest.fixture
+    def schema_told(self, schema_item: Item) -> Told:
+        """Examine an operation by its schemas, and tell what is broken."""
+        if self.session is None:
+            raise pytest.UsageError("there is no run to take a part in")
+        if self.schemas is None:
+            from assay.schema_search.items import SchemaRun  # noqa: PLC0415 -- an extra
+
+            self.schemas = SchemaRun(prepared=self.prepared, session=self.session)
+        try:
+            return self.schemas.examine(schema_item)
+        except AssayError as error:
+            self.session.abort(str(error))
+            pytest.exit(f"{error}; no obligation is blamed on the bank", Exit.USAGE.value)
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count the verdicts, wherever they were reached."""
         found: Mapping[str, object] = dict(report.user_properties)
@@ -243,8 +270,14 @@ class Suites:
 def _asks_nothing(item: pytest.Item) -> bool:
     """Whether an item only stands for a suite without any obligation in this run."""
     params: Mapping[str, object] = getattr(getattr(item, "callspec", None), "params", {})
-    asks = _obligation(item) or sought_by(item)
-    return bool(params.keys() & {"planned", suite_searches.PARAMETER}) and not asks
+    asks = _obligation(item) or sought_by(item) or _examines(item)
+    return bool(params.keys() & {"planned", suite_searches.PARAMETER, SCHEMA}) and not asks
+
+
+def _examines(item: pytest.Item) -> bool:
+    """Whether an item examines an operation by its schemas."""
+    params: Mapping[str, object] = getattr(getattr(item, "callspec", None), "params", {})
+    return hasattr(params.get(SCHEMA), "operation")
 
 
 def _obligation(item: pytest.Item) -> str:

@@ -48,7 +48,6 @@ WALLS = {
     "playwright": {"run"},
     "hypothesis": {"run", "journeys", "fields"},
     "schemathesis": {"schema_search"},
-    "hypothesis": {"run", "journeys", "fields"},
 }
 
 

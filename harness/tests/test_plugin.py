@@ -5,6 +5,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 
 import pytest
 
@@ -48,7 +49,9 @@ def test_the_suites_discharge_every_obligation(tmp_path):
     """Every obligation of the shipped contract is one item; the sandbox passes them all."""
     code, out, _ = run("--contract", "aisp", "-q", cwd=tmp_path)
     assert code == 0
-    assert "107 passed, 17 skipped" in out
+    # One suite is left out as a whole where Schemathesis is not installed.
+    skipped = 17 + (find_spec("schemathesis") is None)
+    assert f"107 passed, {skipped} skipped" in out
     assert "107 conforms" in out
 
 

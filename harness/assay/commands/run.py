@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,7 @@ Examples:
   assay run --target bank.yaml --out reports/local/before-go-live
   assay run -m quota -k "next-day or midnight"
   assay run --seed 7
-  assay run --journeys 200
+  assay run --journeys 200 --fields 200
   assay run --replay reports/local/before-go-live/stories
 """
 
@@ -73,6 +74,13 @@ Examples:
     help="Also make N random journeys through each contract, every rule judging each.",
 )
 @click.option(
+    "--fields",
+    type=click.IntRange(0, 1_000_000),
+    default=0,
+    metavar="N",
+    help="Also tell N stories of requests bent at some field, each beside its control.",
+)
+@click.option(
     "--replay",
     "replays",
     type=click.Path(path_type=Path, exists=True),
@@ -98,6 +106,7 @@ def command(
     out: Path | None,
     allow_incomplete: bool,
     journeys: int,
+    fields: int,
     replays: Sequence[Path],
     examples: str,
     quiet: bool,
@@ -110,7 +119,8 @@ def command(
     chosen = contracts or [*dict.fromkeys(one.contract for one in told)]
     prepared = prepare(chosen, target, keywords=keywords, marks=marks)
     plan = _about(prepared.plan, told)
-    kept = open_examples(examples) if journeys and not told else None
+    ways = {} if told else {"journeys": journeys, "fields": fields}
+    kept = open_examples(examples) if any(ways.values()) else None
     stage = set_up(prepared.profile, seed=seed)
     folder = out or _folder(prepared)
     session = Session(
@@ -127,7 +137,7 @@ def command(
     )
 
     def more() -> None:
-        if told or journeys:
+        if told or any(ways.values()):
             from assay.run import searching  # noqa: PLC0415 -- Hypothesis only for a search
 
             for one in told:
@@ -140,10 +150,11 @@ def command(
                 examples=kept,
             )
             asked = dict.fromkeys(trial.contract for trial in prepared.plan.trials)
-            for contract in () if told else asked:
-                progress.on_search(contract, "journeys")
-                limits = searching.limits_of(prepared.profile, journeys)
-                search.search(contract, "journeys", limits, searching.travels)
+            for contract, (how, times) in product(asked, ways.items()):
+                if times:
+                    progress.on_search(contract, how)
+                    limits = searching.limits_of(prepared.profile, times)
+                    search.search(contract, how, limits, searching.MAKERS[how])
 
     try:
         with Progress(session, quiet=quiet) as progress:

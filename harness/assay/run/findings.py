@@ -39,7 +39,7 @@ class Searched:
     seconds: float
 
 
-def explain(searched: Searched) -> str:
+def recount(searched: Searched) -> str:
     """Say what was broken, and by which stories, step by step."""
     return "\n\n".join("\n".join(_finding(one)) for one in searched.findings)
 

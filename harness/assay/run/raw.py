@@ -137,11 +137,9 @@ def _read(
         for name in _named(operation, binding)
         if (value := spelt.at(_spelling(name, binding, spelt))) is not MISSING
     }
-    absent = (
-        name
-        for name in operation.arguments
-        if name not in given and name in binding.arguments and not operation.changes
-    )
+    # What the profile would add, if it were not said that it is left out.
+    added = (name for name, one in binding.arguments.items() if one.value is not None)
+    absent = (name for name in added if name not in given and name in operation.arguments)
     mode = next((name for name, one in binding.modes.items() if spelt.holds(one)), None)
     presence = profile.presence
     there = Spelling(place=Place.HEADER, name=presence.header) if presence else None
@@ -151,7 +149,7 @@ def _read(
         arguments=given,
         present=there is None or spelt.at(there) is not MISSING,
         mode=mode if mode in operation.modes else None,
-        without=tuple(absent),
+        without=() if operation.changes else tuple(absent),
         varied=(),
         malformed=None,
         deviation=says,

@@ -101,9 +101,9 @@ class Search:
             TargetError: the target's world cannot be reached or used at all.
 
         """
-        spoken = self._speakable(words(self.whole or self.plan, self.contract))
+        spoken = self.speakable()
         if not spoken.households:
-            return self._searched()
+            return self.searched()
 
         def travelled(left: int, seed: tuple[object, ...]) -> None:
             made = machine(spoken, self.contract, self._begin)
@@ -151,9 +151,10 @@ class Search:
             except Ended:
                 break
             round_ += 1
-        return self._searched()
+        return self.searched()
 
-    def _searched(self) -> Searched:
+    def searched(self) -> Searched:
+        """Return what came of the search so far."""
         return Searched(
             findings=tuple(self.findings),
             journeys=self.journeys,
@@ -255,8 +256,9 @@ class Search:
                 after=self.journeys,
             )
 
-    def _speakable(self, spoken: Words) -> Words:
+    def speakable(self) -> Words:
         """Return the words that this target, and these limits, allow."""
+        spoken = words(self.whole or self.plan, self.contract)
         if self.limits.reads:
             spoken = replace(
                 spoken,

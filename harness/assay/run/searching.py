@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from assay.errors import InputError, did_you_mean
+from assay.fields import stories
 from assay.journeys.story import Kept, write
 from assay.plan import Plan, restrict
 from assay.run.conduct import Session
@@ -184,8 +185,20 @@ def travels(search: Search, on_finding: Callable[[Finding], None]) -> Searched:
     return search.travel(on_finding)
 
 
+def bends(search: Search, on_finding: Callable[[Finding], None]) -> Searched:
+    """Bend requests, field by field, each beside its control."""
+    told = stories(
+        search.whole or search.plan,
+        search.contract,
+        search.stage.profile,
+        spoken=search.speakable(),
+        reads=search.limits.reads,
+    )
+    return search.searched() if told is None else search.examine(told, on_finding)
+
+
 #: The ways of searching, by name.
-MAKERS: Mapping[str, Maker] = {"journeys": travels}
+MAKERS: Mapping[str, Maker] = {"journeys": travels, "fields": bends}
 
 
 # -- one story alone -----------------------------------------------------------------

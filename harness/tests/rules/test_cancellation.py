@@ -83,6 +83,38 @@ def test_what_is_no_refusal_leaves_doubt(came):
     assert ["accepted unclear 1,2"] == says(put_off(), cancel(came), read())
 
 
+@pytest.mark.parametrize(
+    "bent",
+    [{"deviation": "cancellation: null"}, {"without": ("cancellation",)}],
+    ids=["with a deviation", "without its argument"],
+)
+@pytest.mark.parametrize("before", [[], [sign()]], ids=["unsigned", "signed"])
+def test_what_is_no_plain_cancellation_may_be_refused(before, bent):
+    """It may have asked for something else; taken all the same, it is one."""
+    events = [put_off(), *before, read()]
+
+    def sent(came=None):
+        mine = cancel(came)
+        return replace(mine, call=replace(mine.call, **bent))
+
+    assert [] == says(*events, sent(NO), read())
+    assert ["disagrees"] == [one.split()[1] for one in says(*events, cancel(NO), read())]
+    assert ["accepted agrees", f"{SHOWN_P} disagrees"] == [
+        one.rpartition(" ")[0] for one in says(*events, sent(), read())
+    ]
+    (found,) = says(*events, sent(), effects("P1"), facet=NEVER_P)
+    assert found.startswith(f"{NEVER_P} disagrees 1")
+
+
+def test_a_bent_cancellation_that_was_refused_leaves_the_next_one_to_be_judged():
+    """It has not ended anything."""
+    bent = cancel(NO)
+    bent = replace(bent, call=replace(bent.call, without=("cancellation",)))
+
+    assert ["accepted disagrees 1,3"] == says(put_off(), bent, cancel(NO), read())
+    assert ["accepted agrees 1,3"] == says(put_off(), bent, cancel(), facet="accepted")
+
+
 @pytest.mark.parametrize("ending", [Ending.STOPPED, Ending.DISCONNECTED, Ending.REFUSED])
 def test_after_a_way_that_did_not_end_with_a_signature(ending):
     """It is neither unsigned nor signed for sure."""

@@ -138,7 +138,9 @@ def test_a_refusal_at_once_is_a_rejection(came):
     assert [CONTROLLED, f"{USUAL}-other disagrees 1,2,3,4"] == says(payer(), CONTROL, asked)
 
 
-@pytest.mark.parametrize("strange", [{"categoryPurpose": "SUPP"}, {"creditorAccount": ""}])
+@pytest.mark.parametrize(
+    "strange", [{"categoryPurpose": "SUPP"}, {"creditorAccount": ""}, {"creditorAccount": None}]
+)
 def test_a_value_that_nobody_vouches_for_may_be_refused_for_itself(strange):
     """The profile does not give it, the contract does not name it, nobody accepted it."""
     assert [CONTROLLED] == says(payer(), CONTROL, make(NO, at=AT, **strange))
@@ -149,6 +151,72 @@ def test_a_value_that_nobody_vouches_for_may_be_refused_for_itself(strange):
     ]
     said = says(payer(), CONTROL, once, make(NO, at=AT, **strange))
     assert f"{USUAL} disagrees 1,2,3,7" in said
+
+
+#: What must be accepted, and is like the control in all but what the condition looks at.
+SUPP = {"varied": ("categoryPurpose",), "categoryPurpose": "SUPP"}
+OTHER = f"{USUAL}-other"
+THERE = "https://tpp.example/there"
+
+
+def test_an_address_that_nobody_came_back_to_may_be_refused_for_itself():
+    """Letter by letter: a good address may be followed by a bad one of the same host."""
+    for address in (THERE, "https://tpp.example:99999/back", "https://tpp.example/ back"):
+        refused = make(NO, at=AT, successfulReportUrl=address, **SUPP)
+        assert [CONTROLLED] == says(payer(), CONTROL, refused)
+    assert [CONTROLLED, f"{OTHER} disagrees 1,2,3,4"] == says(
+        payer(), CONTROL, make(NO, at=AT, **SUPP)
+    )
+
+
+def test_an_address_that_was_accepted_is_good():
+    """Signed or not, before or after; but not when that request was rejected, too."""
+
+    def there(came=None, key="P5", **more):
+        return make(came or shown(key), key=key, at=AT, successfulReportUrl=THERE, **more)
+
+    refused = there(NO, **SUPP)
+    assert f"{OTHER} disagrees 1,2,3,5" in says(payer(), CONTROL, there(), refused)
+    assert f"{OTHER} disagrees 1,2,3,4" in says(payer(), CONTROL, refused, there())
+    for bad in (
+        [there(shown("P5", REJECTED), amount="7.00")],
+        [there(amount="7.00"), read(shown("P5", REJECTED), key="P5", at=AT)],
+        [there(LOST, amount="7.00")],
+    ):
+        assert OTHER not in " ".join(says(payer(), CONTROL, *bad, refused))
+
+
+def test_an_address_that_was_accepted_with_the_request_itself_is_good():
+    """It was signed, so that it was rejected for its address is out of the question."""
+    rejected = paid(REJECTED, "SUPP", varied=("categoryPurpose",), successfulReportUrl=THERE)
+
+    assert [CONTROLLED, f"{OTHER} disagrees 1,2,3,4,5,6"] == says(payer(), CONTROL, rejected)
+
+
+@pytest.mark.parametrize(
+    "address", [None, "", "nowhere", "/back", "tpp:back", "https://[", "http://tpp.example/back"]
+)
+def test_what_is_no_such_address_makes_another_sort(address):
+    """The control came back to an address of the web: what did not is nothing like it."""
+    back = {"successfulReportUrl": address}
+    usual = paid(REJECTED, "SUPP", varied=("categoryPurpose",), **back)
+
+    assert [CONTROLLED, f"{OTHER} unclear 4,5,6"] == says(payer(), CONTROL, usual)
+    assert [CONTROLLED, f"{CASH} unclear 4,5,6"] == says(
+        payer(), CONTROL, paid(REJECTED, "CASH", **back)
+    )
+    like = paid(DONE, key="P0", **back)
+    assert [CONTROLLED, f"{OTHER} disagrees 1,2,3,4,5,6"] == says(payer(), like, usual)
+    assert [CONTROLLED, f"{CASH} agrees 1,2,3,4,5,6"] == says(
+        payer(), like, paid(REJECTED, "CASH", **back)
+    )
+
+
+def test_a_request_with_no_address_is_another_sort():
+    """Whatever was carried out with one."""
+    rejected = paid(REJECTED, "CASH", without=("successfulReportUrl",))
+
+    assert [CONTROLLED, f"{CASH} unclear 4,5,6"] == says(payer(), CONTROL, rejected)
 
 
 @pytest.mark.parametrize("came", [UNKNOWN, LOST, FAILED])
@@ -167,6 +235,27 @@ def test_what_was_left_out_explains_a_refusal():
 def test_a_repeat_explains_a_rejection():
     """The same was carried out before: another rule may mind."""
     assert [CONTROLLED, f"{USUAL} unclear 1,2,3,4,5,6"] == says(payer(), CONTROL, paid(REJECTED))
+
+
+def test_what_was_made_first_may_be_the_repeat():
+    """Which of two was decided on first, their signatures tell."""
+    first, second = paid(REJECTED), paid(DONE, key="P2")
+    made = [first[0], second[0]]
+
+    assert [f"{USUAL} unclear 1,2,3,4,5,6", f"{USUAL} agrees 2,3,4"] == says(
+        payer(), made, second[1:], first[1:]
+    )
+    assert [f"{USUAL} disagrees 1,2,3,4,5,6", f"{USUAL} agrees 2,5,6"] == says(
+        payer(), made, first[1:], second[1:]
+    )
+
+
+def test_what_was_refused_before_its_like_was_signed_was_no_repeat():
+    """However early that was made; and what was refused after it may have been one."""
+    made, *signed = CONTROL
+
+    assert f"{USUAL} disagrees 1,2,3,4" in says(payer(), made, make(NO, at=AT), signed)
+    assert f"{USUAL} unclear 1,2,3,4" in says(payer(), CONTROL, make(NO, at=AT))
 
 
 def test_a_repeat_about_another_account_may_be_one_as_well():

@@ -130,6 +130,32 @@ def test_a_refusal_for_another_reason_convicts_nobody(refused):
     assert ["immediate agrees 1", "deferred agrees 2"] == said
 
 
+@pytest.mark.parametrize(
+    ("accepted", "refused"),
+    [
+        ({"debtorAccount": "B1"}, {"without": ("debtorAccount",)}),
+        ({"without": ("debtorAccount",)}, {"debtorAccount": "B1"}),
+        ({"debtorAccount": "B1"}, {"debtorAccount": "unheard-of"}),
+        ({"debtorAccount": "B1"}, {"debtorAccount": ""}),
+        ({"without": ("debtorAccount",)}, {}),
+    ],
+    ids=["no account", "another's after none", "nobody's", "empty", "the customer's after none"],
+)
+def test_what_is_not_the_customers_is_no_control_for_anything_else(accepted, refused):
+    """Another's account, one that nobody has and none at all are three things."""
+    who = payer(), payer("other", "B1")
+    control = make(mode="deferred", date=LATER, **accepted)
+
+    assert ["deferred agrees 1"] == check("payment-types", *who, control, make(NO, **refused))
+    assert ["deferred agrees 1", "immediate disagrees 1,2"] == check(
+        "payment-types", *who, control, make(NO, **accepted)
+    )
+    assert [] == check("single", *who, make(**accepted), several(NO, **refused))
+    assert ["several-refused agrees 1,2"] == check(
+        "single", *who, make(**accepted), several(NO, **accepted)
+    )
+
+
 def test_a_call_that_is_bent_on_purpose_is_none_of_these():
     """Neither a broken body nor credentials make an attempt, and neither is a control."""
     for words in ({"malformed": Malformed.DEEP}, {"credentials": True}, {"follow": "x"}):

@@ -9,6 +9,7 @@ from orders import (
     DONE,
     ENDED,
     KEY,
+    OPEN,
     REJECTED,
     cancel,
     check,
@@ -303,6 +304,26 @@ def test_what_is_not_shown_is_not_missed(came):
     assert ["persists agrees 1,2,4"] == says(
         put_off(), change(), read(came), right, wrong, facet="persists"
     )
+
+
+@pytest.mark.parametrize("amount", ["12.30", "47.11", "9.99"])
+def test_of_what_was_rejected_nothing_is_in_force(amount):
+    """It may have been rejected for the change; then whatever it shows says nothing."""
+    seen = read(shown(state=REJECTED, amount=amount))
+
+    assert [] == says(put_off(), change(), seen, facet="persists")
+    assert ["persists disagrees 1,2,4"] == says(
+        put_off(), change(), seen, read(shown(amount="12.30")), facet="persists"
+    )
+
+
+@pytest.mark.parametrize("state", [OPEN, DONE, ENDED, None])
+def test_of_all_else_the_change_is_in_force(state):
+    """Whether it is carried out, has ended or is not said to stand anywhere."""
+    for amount, word in (("47.11", "agrees"), ("12.30", "disagrees")):
+        assert [f"persists {word} 1,2,3"] == says(
+            put_off(), change(), read(shown(state=state, amount=amount)), facet="persists"
+        )
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,47 @@
+"""The search by schemas knows no bank: a laboratory is examined like any other target.
+
+Skipped without Schemathesis; see `test_schema_search`.
+"""
+
+import os
+from itertools import count
+from pathlib import Path
+
+import pytest
+from laboratory import Laboratory
+from service import Service
+
+from assay.openapi import document
+from assay.parse import parse_contract
+from assay.plan import plan
+from assay.run.stage import set_up
+from assay.schema_search.generator import Generator
+from assay.schema_search.search import Limits, SchemaSearch
+from assay.target.join import bind
+from assay.target.read import read_profile
+
+HERE = Path(__file__).parent
+LAB = parse_contract(HERE / "lab.yaml")
+PROFILE = read_profile(HERE / "target.yaml")
+
+
+def test_a_sound_laboratory_passes():
+    """Every operation is asked in many ways, and nothing is found."""
+    if os.environ.get("ASSAY_SCHEMA") != "required":
+        pytest.importorskip("schemathesis")
+    bound = bind([LAB], PROFILE)
+    spelt, planned = document(bound, PROFILE), plan(bound, PROFILE)
+    numbers = count(1)
+    search = SchemaSearch(
+        document=spelt,
+        plan=planned,
+        contract=planned.contracts["lab"],
+        stage=set_up(PROFILE, bank=lambda _: Service(Laboratory())),
+        number=lambda: next(numbers),
+        limits=Limits(fuzz=5),
+        generator=Generator(spelt),
+    )
+    for operation in search.contract.operations.values():
+        done = search.examine(operation)
+        assert (operation.id, (), "") == (operation.id, done.found, done.stopped)
+        assert done.cases > 5

@@ -1,0 +1,73 @@
+"""How alike two requests are: the address to return to counts by what it is, not by where."""
+
+from dataclasses import replace
+
+import pytest
+from orders import PIS, history, make, payer
+
+from assay.rules.requests import Book, life
+from assay.rules.requests.likeness import returning, sort
+
+LIFE = life(PIS, "payment")
+HERE = "https://tpp.example/back"
+
+
+def asked(**arguments):
+    """Return a request that was made with these arguments."""
+    book = Book(life=LIFE)
+    for event in history(payer(), make(**arguments)).events:
+        book.note(event)
+    (found,) = book.requests
+    return found
+
+
+def back(address):
+    """Return the sort of a request that leads back to an address."""
+    return sort(LIFE, asked(successfulReportUrl=address))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        HERE,
+        "https://tpp.example/there?state=2",
+        "https://other.example:8443/",
+        "HTTPS://tpp.example/back",
+    ],
+)
+def test_wherever_it_leads_it_is_one_sort(address):
+    """Every request may have an address of its own."""
+    assert back(HERE) == back(address)
+    assert "https" == returning(LIFE, asked(successfulReportUrl=address))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [None, "", "nowhere", "/back", "tpp:back", "https://", "https://[", 7, ["https://tpp.example"]],
+    ids=repr,
+)
+def test_what_leads_nowhere_is_only_like_itself(address):
+    """It may be rejected for that, and is nobody's control but its own."""
+    assert back(HERE) != back(address)
+    assert back(f"{address}x") != back(address)
+    assert back(address) == back(address)
+
+
+def test_another_scheme_is_another_sort():
+    """Some are sent back to an application, or in the open."""
+    assert 3 == len({back(HERE), back("http://tpp.example/back"), back("tpp://back/")})
+
+
+def test_none_is_not_null():
+    """What was left out was not sent."""
+    left_out = sort(LIFE, asked(without=("successfulReportUrl",)))
+
+    assert 3 == len({left_out, back(None), back(HERE)})
+
+
+def test_an_interface_that_leads_nobody_back_has_one_sort():
+    """Then the address is an argument like others."""
+    nowhere = replace(LIFE, create=replace(LIFE.create, returns=None))
+
+    assert returning(nowhere, asked()) == returning(nowhere, asked(successfulReportUrl="nowhere"))
+    assert sort(nowhere, asked()) != sort(nowhere, asked(successfulReportUrl="nowhere"))

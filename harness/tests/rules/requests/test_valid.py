@@ -1,0 +1,154 @@
+"""A refusal convicts only where the call was good beyond doubt, by what came before it."""
+
+import pytest
+from building import LOST, NO
+from orders import REJECTED, check, make, modify, payer, shown
+
+from assay.rules.requests.valid import PLAIN
+
+LATER = "2026-09-19"
+DEFERRED = make(mode="deferred", date=LATER)
+CONVICTED = "answers disagrees"
+
+
+def create(*events, who=None):
+    """Return what is said of the last of these calls, which is to make a request."""
+    return last("payments.create", who or payer(), *events)
+
+
+def change(*events):
+    """Return what is said of the last of these calls, which is to change one."""
+    return last("payments.modify", payer(), *events)
+
+
+def last(clause, customer, *events):
+    n = len(events)
+    said = check(clause, customer, *events)
+    return [one.removesuffix(f" {n}") for one in said if one.endswith(f" {n}")]
+
+
+# -- what a plain request holds -------------------------------------------------------
+@pytest.mark.parametrize("date", [LATER, "soon", "", None])
+@pytest.mark.parametrize("before", [[], [make()], [make(), DEFERRED]], ids=len)
+def test_an_argument_that_a_mode_has_no_use_for_may_be_refused(before, date):
+    """A request at once has no day; with one it is not plain, whatever was accepted before."""
+    assert [] == create(*before, make(NO, date=date))
+    assert [CONVICTED] == create(*before, make(NO))
+
+
+def test_an_argument_that_the_contract_does_not_know_may_be_refused():
+    """It is nothing that has to be accepted; neither the first time nor later."""
+    odd = make(shown("P2"), memo="12.30")
+
+    assert [] == create(make(NO, memo="12.30"))
+    assert [] == create(make(), odd, make(NO, memo="12.30"))
+    assert [CONVICTED] == create(make(), odd, make(NO))
+
+
+# -- values, before anything was accepted ---------------------------------------------
+def test_what_is_asked_first_is_the_targets_own():
+    """Its file is taken at its word, unless the call says that it departs from it."""
+    assert [CONVICTED] == create(make(NO))
+    assert [CONVICTED] == create(make(NO, amount="12.30"), make(NO))
+    assert [] == create(make(NO, amount="-1", deviation="amount: below zero"))
+
+
+@pytest.mark.parametrize("value", [12, 12.3, True, ["12.30"], {"value": "12.30"}])
+def test_only_text_is_plain_where_nothing_was_accepted(value):
+    """An amount may be a text and nothing else; once a number was accepted it is good."""
+    assert {str} == PLAIN
+    assert [] == create(make(NO, amount=value))
+    assert [] == create(make(NO), make(LOST), make(NO, amount=value))
+    assert [CONVICTED] == create(make(amount=value), make(NO, amount=value))
+
+
+# -- values, once something was accepted ----------------------------------------------
+@pytest.mark.parametrize("name", ["amount", "creditorAccount", "successfulReportUrl"])
+@pytest.mark.parametrize("came", [NO, LOST, None], ids=["refused", "lost", "accepted"])
+def test_a_value_of_the_right_type_may_be_a_bad_one(name, came):
+    """As long as nobody accepted it: refused or lost, it is no better for being sent again."""
+    said = create(make(), make(came, key="P2", **{name: "7.00"}), make(NO, **{name: "7.00"}))
+
+    assert ([CONVICTED] if came is None else []) == said
+    assert [] == create(make(), make(NO, **{name: "7.00"}))
+
+
+def test_values_that_were_accepted_each_in_its_argument_are_good_together():
+    """No single request had them all; and what is good in one argument is not in another."""
+    taken = [make(), make(amount="7.00", key="P2"), make(creditorAccount="C2", key="P3")]
+
+    assert [CONVICTED] == create(*taken, make(NO, amount="7.00", creditorAccount="C2"))
+    assert [] == create(*taken, make(NO, amount="7.00", creditorAccount="7.00"))
+
+
+def test_a_value_of_another_type_is_another_value():
+    """The number was accepted, and not the text; nor is true one."""
+    assert [] == create(make(), make(amount=1, key="P2"), make(NO, amount="1"))
+    assert [] == create(make(), make(amount=1, key="P2"), make(NO, amount=True))
+    assert [CONVICTED] == create(make(), make(amount=1, key="P2"), make(NO, amount=1))
+
+
+def test_what_was_accepted_as_a_change_is_good_too():
+    """And what was refused as one is not."""
+    assert [CONVICTED] == create(DEFERRED, modify(amount="7.00"), make(NO, amount="7.00"))
+    assert [] == create(DEFERRED, modify(NO, amount="7.00"), make(NO, amount="7.00"))
+
+
+def test_what_the_target_vouches_for_is_good():
+    """Its file has another value for an argument; only for the one that the call names."""
+    assert [CONVICTED] == create(make(), make(NO, amount="7.00", varied=("amount",)))
+    assert [] == create(make(), make(NO, amount="7.00", varied=("currency",)))
+
+
+def test_a_thing_that_is_owned_need_not_have_been_accepted():
+    """Who owns it is known from elsewhere."""
+    two = payer("psu", "A1", "A2")
+
+    assert [CONVICTED] == create(make(), make(NO, debtorAccount="A2"), who=two)
+    assert [] == create(make(), make(NO, debtorAccount="A2"))
+
+
+# -- changes --------------------------------------------------------------------------
+@pytest.mark.parametrize("before", [[DEFERRED], [DEFERRED, modify(amount="7.00")]], ids=len)
+def test_a_change_that_names_nothing_may_be_refused(before):
+    """It asks for nothing; one that names something good has to be accepted."""
+    assert [] == change(*before, modify(NO))
+    assert [CONVICTED] == change(*before, modify(NO, amount="1.00"))
+
+
+def test_a_change_to_what_nobody_vouches_for_may_be_refused():
+    """Neither the target's file nor an answer of its own says that it is good."""
+    bad = modify(NO, amount="7.00", varied=())
+
+    assert [] == change(DEFERRED, bad)
+    assert [] == change(DEFERRED, make(NO, amount="7.00"), bad)
+    assert [] == change(DEFERRED, make(creditorAccount="7.00", key="P2"), bad)
+    assert [] == change(DEFERRED, modify(NO, amount="7.00", varied=("creditorAccount",)))
+
+
+@pytest.mark.parametrize(
+    "before",
+    [make(amount="7.00", key="P2"), modify(amount="7.00", varied=())],
+    ids=["in another request", "as a change"],
+)
+def test_a_change_to_what_was_accepted_before_must_be(before):
+    """By the target's own answer the value is good."""
+    assert [CONVICTED] == change(DEFERRED, before, modify(NO, amount="7.00", varied=()))
+
+
+@pytest.mark.parametrize(
+    "names",
+    [{"creditorAccount": "C2"}, {"date": "2026-09-20"}, {"amount": "1.00", "date": "2026-09-20"}],
+    ids=" and ".join,
+)
+def test_which_arguments_can_be_changed_is_left_open(names):
+    """Only a change of the one that is asked of all convicts."""
+    assert [] == change(DEFERRED, modify(NO, **names))
+    assert ["answers agrees"] == change(DEFERRED, modify(**names))
+
+
+def test_what_was_made_as_rejected_takes_no_change():
+    """However good the value is."""
+    over = make(shown(state=REJECTED), mode="deferred", date=LATER)
+
+    assert [] == change(over, modify(NO, amount="1.00"))
