@@ -129,6 +129,20 @@ def test_a_search_that_finds_nothing(tmp_path):
     assert "nothing found" in out
 
 
+def test_fields_are_searched_in_the_same_way(tmp_path):
+    """A request bent at one place breaks the bank that does not mind."""
+    with serving(make_app(VARIANTS["pis.mandatory.creditorAccount-type"].change(SOUND))) as url:
+        code, out, _ = assay(
+            *("run", "-c", "pis", "-t", url, "-k", "content/creditorAccount"),
+            *("--fields", 40, "--out", "out", "--examples", "none"),
+            cwd=tmp_path,
+        )
+    assert code == 1, out
+    assert "✗ pis/payments.content/creditorAccount  violates" in out
+    assert "found by fields, in a story of" in out
+    assert "pis: 40 field stories" in out
+
+
 @pytest.mark.parametrize(
     ("args", "said"),
     [

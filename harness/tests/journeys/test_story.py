@@ -1,6 +1,7 @@
 """Stories in files: read as they were written, and refused with the line that is wrong."""
 
 import json
+import re
 from dataclasses import replace
 from datetime import time, timedelta
 from decimal import Decimal
@@ -9,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay._resources import contract_dir
 from assay.errors import InputError
+from assay.files.load import load
 from assay.history import Advance, Call, Inquire, Lack, Register
 from assay.journeys.story import Kept, read, read_text, write
 from assay.journeys.told import After, At, Day, Made, On, Own, Told
@@ -133,3 +136,14 @@ def test_a_file_that_is_none(tmp_path):
     path = tmp_path / "story.json"
     path.write_text(write(STORY))
     assert read(path) == replace(STORY, path=str(path))
+
+
+def test_the_story_of_the_language_page():
+    """It is a story, and every step and reference of the language is explained beside it."""
+    page = (contract_dir() / "README.md").read_text(encoding="utf-8")
+    section = page[page.index("## Stories") : page.index("## Errors")]
+    story = read_text(re.search(r"```json\n(.*?)```", section, re.DOTALL)[1], "README.md")
+    assert story.breaks[0] in {one.obligation.id for one in prepared().plan.items}
+    schema = load(contract_dir() / "schema" / "story.yaml").data["$defs"]["step"]["properties"]
+    words = {*schema["do"]["enum"], *(schema.keys() - {"do"}), "own", "made", "day", "literal"}
+    assert [] == sorted(one for one in words if not re.search(rf"[`\"]{one}[`\"]", section))

@@ -8,6 +8,7 @@ import pytest
 from documented import LAB, SHIPPED, Documented, joined, made, operations
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from assay._resources import contract_dir
 from assay.openapi import document
 from assay.prepare import find_profile
 from assay.target.join import bind
@@ -380,3 +381,11 @@ def test_braces_that_make_no_slot_are_an_error(tmp_path, path):
     with pytest.raises(Exception, match=re.escape(repr(path))) as caught:
         mine(tmp_path, f'operations:\n  accounts: {{path: "{path}"}}')
     assert "mine.yaml:6: operations.accounts: expected names in braces" in str(caught.value)
+
+
+@EVERY
+def test_every_extension_is_explained(name):
+    """The language page names all that stands in the document."""
+    page = (contract_dir() / "README.md").read_text("utf-8")
+    used = {key for each in schemas(made(*name)) for key in each if key.startswith("x-")}
+    assert [] == sorted(one for one in used if f"`{one}`" not in page)

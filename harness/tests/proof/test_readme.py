@@ -85,6 +85,15 @@ def test_the_commands_for_one_s_own_bank(installed, clone):
     assert "is not set" in done.stderr
 
 
+def test_the_command_that_searches(installed, clone):
+    """It finds nothing at the sandbox, and says how much it tried."""
+    (block,) = (one for one in BLOCKS if "--journeys" in one)
+    done = shell(block, clone, PATH=f"{clone}/.venv/bin:{os.environ['PATH']}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    for told in ("aisp: 200 journeys", "pis: 200 field stories", "nothing found"):
+        assert told in done.stdout
+
+
 def test_the_commands_in_the_text_exist(installed, clone):
     """Every command that a sentence names is one, with these options."""
     (clone / "tides.yaml").write_text(_contract(), encoding="utf-8")
