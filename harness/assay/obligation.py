@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.model import Capability, Clause, Contract, Level, Party, Source
-from assay.rules import rules
+from assay.rules import rule_of
 from assay.rules.rule import Rule, Want
 
 #: The kind that stands for a point on which the document is silent.
@@ -54,10 +54,9 @@ class Ruled:
 
 def apply_rules(contract: Contract) -> dict[str, Ruled]:
     """Return every clause of a contract with its rule, by clause id."""
-    table = rules()
     out: dict[str, Ruled] = {}
     for clause in contract.clauses:
-        rule = table[clause.kind]
+        rule = rule_of(clause.kind)
         out[clause.id] = Ruled(clause=clause, rule=rule, params=rule.parse(clause, contract))
     return out
 

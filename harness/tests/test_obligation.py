@@ -5,7 +5,7 @@ from dataclasses import replace
 from assay.model import Level, Party
 from assay.obligation import UNSPECIFIED, apply_rules, obligations
 from assay.parse import find_contract, parse_contract
-from assay.rules import RULES, rules
+from assay.rules import RULES, rule_of
 
 AISP = parse_contract(find_contract("aisp"))
 ALL = obligations(AISP)
@@ -60,7 +60,7 @@ def test_an_open_point_binds_nobody():
 def test_what_binds_the_provider_is_not_asked_of_the_bank(monkeypatch):
     """A rule of the other party has parameters, but no obligation here."""
     table = {**RULES, "quota": replace(RULES["quota"], party=Party.TPP)}
-    monkeypatch.setattr("assay.obligation.rules", lambda: table)
+    monkeypatch.setattr("assay.obligation.rule_of", table.__getitem__)
 
     assert "batch-quota" in apply_rules(AISP)
     assert "batch-quota" not in {one.clause for one in obligations(AISP)}
@@ -72,6 +72,6 @@ def test_every_clause_is_read_by_the_rule_of_its_kind():
 
     assert [one.id for one in AISP.clauses] == [*applied]
     assert [] == [
-        one.clause.id for one in applied.values() if one.rule is not rules()[one.clause.kind]
+        one.clause.id for one in applied.values() if one.rule is not rule_of(one.clause.kind)
     ]
     assert 4 == applied["batch-quota"].params.limit

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import entry_points
 from typing import Any
 
 from assay.rules import (
@@ -90,7 +89,18 @@ RULES: Mapping[str, Rule[Any]] = {
 
 
 @cache
-def rules() -> Mapping[str, Rule[Any]]:
-    """Return the table with the kinds that installed packages add to it."""
-    found = {point.name: point.load() for point in entry_points(group="assay.rules")}
-    return {**found, **RULES}
+def installed() -> Mapping[str, Rule[Any]]:
+    """Return the kinds that installed packages add to the table."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 -- slow, and seldom needed
+
+    return {point.name: point.load() for point in entry_points(group="assay.rules")}
+
+
+def rule_of(kind: str) -> Rule[Any]:
+    """Return the rule of a kind, one of ours or one that a package adds.
+
+    Raises:
+        KeyError: there is no such kind.
+
+    """
+    return RULES[kind] if kind in RULES else installed()[kind]

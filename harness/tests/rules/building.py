@@ -29,7 +29,7 @@ from assay.history import (
 )
 from assay.obligation import obligations
 from assay.parse import find_contract, parse_contract
-from assay.rules import rules
+from assay.rules import rule_of
 from assay.rules.eligibility import states, surely_listed
 
 PARIS = ZoneInfo("Europe/Paris")
@@ -121,7 +121,7 @@ def ruled(clause, zone=PARIS, **changed):
     contract = replace(AISP, zone=zone)
     found = next(one for one in contract.clauses if one.id == clause)
     found = replace(found, params={**found.params, **changed})
-    rule = rules()[found.kind]
+    rule = rule_of(found.kind)
     return rule, rule.parse(found, contract)
 
 

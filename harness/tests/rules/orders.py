@@ -28,7 +28,7 @@ from assay.history import (
     Withdrawn,
 )
 from assay.parse import find_contract, parse_contract
-from assay.rules import rules
+from assay.rules import rule_of
 
 PIS = replace(parse_contract(find_contract("pis")), zone=PARIS)
 KEY = "paymentRequestResourceId"
@@ -158,7 +158,7 @@ def ruled(clause, zone=PARIS, contract=PIS, **changed):
     contract = replace(contract, zone=zone)
     found = next(one for one in contract.clauses if one.id == clause)
     found = replace(found, params={**found.params, **changed})
-    rule = rules()[found.kind]
+    rule = rule_of(found.kind)
     return rule, rule.parse(found, contract)
 
 

@@ -3,9 +3,8 @@
 import pytest
 from building import AISP, facets
 
-from assay import rules as package
 from assay.model import Capability
-from assay.rules import RULES, rules
+from assay.rules import RULES, installed, rule_of
 from assay.rules.rule import Want
 
 
@@ -24,13 +23,16 @@ def test_a_shipped_kind_cannot_be_replaced_from_outside(monkeypatch):
         def load(self):
             return f"theirs: {self.name}"
 
-    monkeypatch.setattr(package, "entry_points", lambda group: [Point("quota"), Point("new")])
-    rules.cache_clear()
+    points = [Point("quota"), Point("new")]
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: points)
+    installed.cache_clear()
     try:
-        assert RULES["quota"] is rules()["quota"]
-        assert "theirs: new" == rules()["new"]
+        assert RULES["quota"] is rule_of("quota")
+        assert "theirs: new" == rule_of("new")
+        with pytest.raises(KeyError):
+            rule_of("none")
     finally:
-        rules.cache_clear()
+        installed.cache_clear()
 
 
 @pytest.mark.parametrize(
