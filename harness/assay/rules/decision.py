@@ -179,7 +179,7 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Beside:
-    """What was carried out: one of each sort, and the first that had the same arguments.
+    """What was carried out: one of each sort, and the first decided on of the same arguments.
 
     `known` are the values that the condition looks at and that stood in one of these, or
     that the contract itself names, `addresses` where anybody was to come back to.
@@ -199,7 +199,9 @@ class _Beside:
         for one in likeness.sure(book):
             if one.done:
                 sorts.setdefault(_sort(p, one), one)
-                first.setdefault(_sent(p, one), one)
+                former = first.setdefault(_sent(p, one), one)
+                if _decided(one) < _decided(former):
+                    first[_sent(p, one)] = one
                 known |= fields.sent(p.table.atoms, one)
         taken = [
             one for one in book.requests if one.made.accepted and one.fate not in requests.REJECTED

@@ -132,9 +132,10 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
 def _shared(p: Params, one: Attempt) -> Hashable:
     """Return what an attempt has in common with its control: the customer, and the thing.
 
-    The thing counts whoever owns it, and so does that none was named.
+    The thing counts whoever owns it, and so does that none was named, which is not null.
     """
-    return one.subject.name, repr(one.made.call.arguments.get(p.life.create.owned or ""))
+    owned, sent = p.life.create.owned or "", one.made.call.arguments
+    return one.subject.name, owned in sent, repr(sent.get(owned))
 
 
 RULE = Rule(

@@ -15,7 +15,7 @@ from time import monotonic
 from hypothesis.strategies import SearchStrategy
 
 from assay.errors import CannotArrange
-from assay.history import Event, History, Step
+from assay.history import Call, Event, History, Step
 from assay.journeys.journey import Journey
 from assay.journeys.machine import machine
 from assay.journeys.shorten import Story, shorten
@@ -122,6 +122,8 @@ class Search:
         """
 
         def examined(story: Story) -> None:
+            if not self._affords(sum(isinstance(told.step, Call) for told in story)):
+                raise Ended("the limits are reached")
             self.journeys += 1
             if found := self.tell(story):
                 raise Broken(story, found)
@@ -188,6 +190,8 @@ class Search:
         """Perform a step of the journey."""
         if self._play is None:
             raise CannotArrange("a world")
+        if isinstance(step, Call) and not self._affords(1):
+            raise CannotArrange("more calls than the limits allow")
         return self._play.perform(step)
 
     def judge(self, story: Sequence[Told]) -> None:
@@ -223,11 +227,15 @@ class Search:
         self.exchanges += 1
         return self.exchanges
 
+    def _affords(self, calls: int) -> bool:
+        """Whether so many more calls are within the limits."""
+        return self.limits.calls is None or self.exchanges + calls <= self.limits.calls
+
     def _spent(self) -> bool:
         limits = self.limits
         late = limits.seconds is not None and monotonic() - self.began > limits.seconds
         enough = limits.findings is not None and len(self.findings) >= limits.findings
-        return late or enough or (limits.calls is not None and self.exchanges >= limits.calls)
+        return late or enough or not self._affords(1)
 
     def _judged(self, history: History) -> tuple[Breach, ...]:
         ruled = self.plan.ruled[self.contract.id].values()

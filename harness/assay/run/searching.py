@@ -34,11 +34,11 @@ def limits_of(profile: Profile, journeys: int) -> Limits:
     """Return how far a search may go at a target.
 
     A bank in this process is asked as much as it takes; one over a network is not told a
-    story four hundred times to make it shorter; and one whose world nobody arranges, for
-    its customers and calls are real, is only read, a little, and what is found there is
-    not shortened, and told but once more, for the record.
+    story four hundred times to make it shorter. A live one, or one whose world nobody
+    arranges, for its customers and calls are real, is only read, a little, and what is
+    found there is not shortened, and told but once more, for the record.
     """
-    if profile.world.kind is not WorldKind.CONTROL:
+    if profile.world.kind is not WorldKind.CONTROL or profile.environment == "live":
         return Limits(journeys=journeys, steps=10, tries=0, calls=10 * journeys, reads=True)
     if profile.transport is Transport.EMBEDDED:
         return Limits(journeys=journeys)

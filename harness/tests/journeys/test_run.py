@@ -51,7 +51,7 @@ def found(tmp_path_factory, faulty):
     folder = tmp_path_factory.mktemp("run")
     code, out, err = assay(
         *("run", "-c", "aisp", "-t", faulty, "-k", ASKED),
-        *("--journeys", 40, "--out", "out", "--examples", "kept"),
+        *("--journeys", 100, "--out", "out", "--examples", "kept"),
         cwd=folder,
     )
     assert (code, err) == (1, "")
@@ -75,7 +75,7 @@ def test_the_record_of_a_search(found):
     lines = (folder / "out" / "journal.jsonl").read_text().splitlines()
     (search,) = [one for one in map(json.loads, lines) if one["type"] == "search"]
     assert (search["contract"], search["how"], search["seed"]) == ("aisp", "journeys", 0)
-    assert search["made"] >= 40
+    assert search["made"] >= 100
     assert search["exchanges"] > 400
     assert [ASKED] == [one["obligation"] for one in search["findings"]]
     trials = {one.get("trial") for one in map(json.loads, lines) if one["type"] == "exchange"}
@@ -134,13 +134,13 @@ def test_fields_are_searched_in_the_same_way(tmp_path):
     with serving(make_app(VARIANTS["pis.mandatory.creditorAccount-type"].change(SOUND))) as url:
         code, out, _ = assay(
             *("run", "-c", "pis", "-t", url, "-k", "content/creditorAccount"),
-            *("--fields", 40, "--out", "out", "--examples", "none"),
+            *("--fields", 150, "--out", "out", "--examples", "none"),
             cwd=tmp_path,
         )
     assert code == 1, out
     assert "✗ pis/payments.content/creditorAccount  violates" in out
     assert "found by fields, in a story of" in out
-    assert "pis: 40 field stories" in out
+    assert "pis: 150 field stories" in out
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def pytest_run(*args, cwd):
 
 def test_pytest_searches_where_it_is_asked_to(tmp_path, faulty):
     """One item a contract; a finding fails it with its story, step by step."""
-    search = ("-c", os.devnull, "--contract", "aisp", "--assay-journeys", 40)
+    search = ("-c", os.devnull, "--contract", "aisp", "--assay-journeys", 100)
     code, out, _ = pytest_run(*search, "-k", "journeys", "--target", faulty, cwd=tmp_path)
     assert code == 1, out
     assert "aisp/batch-quota/consents-served violates" in out

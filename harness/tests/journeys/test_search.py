@@ -16,7 +16,7 @@ from .conftest import VARIANTS
 FOUND_SOON = (
     "available.accounts-500",
     "consent.slip-leaks-outside",
-    "quota.balances-five-a-day",
+    "quota.consents-five-a-day",
     "paging.transactions-overlap",
     "pis.content.amount",
     "pis.sca.immediate-unsigned",
@@ -33,7 +33,8 @@ def contract_of(variant):
 def test_a_fault_is_found_and_told_shortly(searching, variant):
     """The story breaks the bank that has the fault, and not the one that has none."""
     contract = contract_of(variant)
-    done = searching(contract, variant, journeys=250, findings=1).travel()
+    # Far more than it takes: what Hypothesis chooses depends on the modules that are loaded.
+    done = searching(contract, variant, journeys=3000, findings=1).travel()
     found = done.findings[0]
     assert len(found.story) <= 10
     again = searching(contract, variant).tell(found.story)
@@ -43,7 +44,7 @@ def test_a_fault_is_found_and_told_shortly(searching, variant):
 
 def test_a_story_has_no_step_too_many(searching):
     """Whatever single step is left away, it breaks nothing any more."""
-    done = searching("pis", "pis.content.amount", journeys=100, findings=1).travel()
+    done = searching("pis", "pis.content.amount", journeys=3000, findings=1).travel()
     (story,) = [one.story for one in done.findings]
     bank = searching("pis", "pis.content.amount")
     assert [] == [n for n in range(len(story)) if bank.tell(without(story, range(n, n + 1)))]
@@ -67,6 +68,7 @@ def test_the_same_seed_makes_the_same_journeys(searching, contract, monkeypatch)
         search.travel()
         return told
 
+    stories(1)  # what is loaded on the way is loaded now
     first = stories(1)
     assert len(first) >= 6
     assert first == stories(1) != stories(2)
@@ -83,18 +85,18 @@ def test_what_is_known_is_not_searched_for(searching):
 
 def test_all_that_is_broken_is_told_once(searching):
     """Though many journeys break it."""
-    done = searching("aisp", "available.accounts-500", journeys=30).travel()
+    done = searching("aisp", "available.accounts-500", journeys=200).travel()
     names = [one.obligation for one in done.findings]
     assert "aisp/accounts.available/answers" in names
     assert len(names) == len(set(names))
 
 
 def test_limits(searching):
-    """So many journeys; so many calls, give or take a journey; so many seconds."""
+    """So many journeys, so many calls and not one more, so many seconds."""
     done = searching("aisp", journeys=7).travel()
     assert (done.journeys, done.findings) == (7, ())
     few = searching("aisp", journeys=500, calls=50).travel()
-    assert few.journeys < 20
+    assert few.exchanges == 50
     assert searching("aisp", journeys=500, seconds=0).travel().journeys == 0
 
 

@@ -194,7 +194,11 @@ def test_an_address_that_was_accepted_with_the_request_itself_is_good():
 
 
 @pytest.mark.parametrize(
-    "address", [None, "", "nowhere", "/back", "tpp:back", "https://[", "http://tpp.example/back"]
+    "address",
+    [
+        *(None, "", "nowhere", "/back", "tpp:back", "https://[", "http://tpp.example/back"),
+        *("https://tpp.example:99999/back", "https://tpp.example:https/back"),
+    ],
 )
 def test_what_is_no_such_address_makes_another_sort(address):
     """The control came back to an address of the web: what did not is nothing like it."""
@@ -248,6 +252,16 @@ def test_what_was_made_first_may_be_the_repeat():
     assert [f"{USUAL} disagrees 1,2,3,4,5,6", f"{USUAL} agrees 2,5,6"] == says(
         payer(), made, first[1:], second[1:]
     )
+
+
+def test_of_several_that_were_carried_out_the_first_decided_on_counts():
+    """What was made before all may have been signed after all, when a like was let through."""
+    first, second, third = paid(DONE), paid(DONE, key="P2"), paid(REJECTED, key="P3")
+    made = [first[0], second[0], third[0]]
+
+    assert f"{USUAL} unclear 1,3,6,7,8,9" in says(payer(), made, second[1:], third[1:], first[1:])
+    assert f"{USUAL} unclear 1,3,4,5,6,7" in says(payer(), made, first[1:], third[1:], second[1:])
+    assert f"{USUAL} disagrees 1,3,4,5,6,7" in says(payer(), made, third[1:], first[1:], second[1:])
 
 
 def test_what_was_refused_before_its_like_was_signed_was_no_repeat():

@@ -10,15 +10,18 @@ from orders import (
     ENDED,
     OPEN,
     REJECTED,
+    cancel,
     check,
     effects,
     make,
+    modify,
     payer,
     read,
     registered,
     ruled,
     shown,
     sign,
+    withdrawn,
 )
 from playing import calls, carrying_out, paid, play, price
 
@@ -138,8 +141,18 @@ def test_a_refusal_for_another_reason_convicts_nobody(refused):
         ({"debtorAccount": "B1"}, {"debtorAccount": "unheard-of"}),
         ({"debtorAccount": "B1"}, {"debtorAccount": ""}),
         ({"without": ("debtorAccount",)}, {}),
+        ({"without": ("debtorAccount",)}, {"debtorAccount": None}),
+        ({"debtorAccount": None}, {"without": ("debtorAccount",)}),
     ],
-    ids=["no account", "another's after none", "nobody's", "empty", "the customer's after none"],
+    ids=[
+        "no account",
+        "another's after none",
+        "nobody's",
+        "empty",
+        "the customer's after none",
+        "null",
+        "none",
+    ],
 )
 def test_what_is_not_the_customers_is_no_control_for_anything_else(accepted, refused):
     """Another's account, one that nobody has and none at all are three things."""
@@ -280,6 +293,30 @@ def test_a_late_rejection_of_a_repeat_shows_nothing():
     late = several(), sign(key="P2"), read(shown("P2", REJECTED), key="P2")
     said = single(make(), sign(), read(shown(state=DONE)), *late)
     assert ["several-refused unclear 4,5,6"] == said
+
+
+@pytest.mark.parametrize(
+    "done", [modify(key="P2", amount="-1"), cancel(key="P2"), withdrawn(key="P2")]
+)
+def test_a_late_rejection_of_what_was_changed_or_ended_shows_nothing(done):
+    """It may be rejected for that; but not for what was refused."""
+    rejected = [read(shown("P2", REJECTED), key="P2"), sign(), read(shown(state=DONE))]
+    assert "agrees" not in " ".join(single(make(), several(), done, *rejected))
+    for none in (modify(NO, key="P2", amount="-1"), cancel(NO, key="P2")):
+        (found,) = single(make(), several(), none, *rejected)
+        assert found.startswith("several-refused agrees 1,2,3,4")
+    (found,) = single(make(), several(), withdrawn(key="P2", done=False), *rejected)
+    assert found.startswith("several-refused agrees 1,2,3")
+
+
+@pytest.mark.parametrize("date", [LATER, "soon", None])
+def test_what_has_a_day_that_it_has_no_use_for_may_be_refused_for_that(date):
+    """Then it shows nothing of the mode, at once or later."""
+    late = several(date=date), sign(key="P2"), read(shown("P2", REJECTED), key="P2")
+    assert [] == single(make(), several(NO, date=date))
+    assert ["several-refused unclear 2,3,4"] == single(
+        make(), *late, sign(), read(shown(state=DONE))
+    )
 
 
 def test_a_refused_repeat_shows_nothing():

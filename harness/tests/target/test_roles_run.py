@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,11 @@ from assay.plan import Fate
 from assay.prepare import Prepared, prepare
 from assay.run.conduct import Result, Session, conduct
 from assay.run.journal import Journal
+from assay.run.searching import MAKERS, Searching, limits_of
 from assay.run.stage import set_up
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
+from assay.target.encode import Request
 from assay.target.roles import RolesWorld
 from assay.verdict import Standing
 
@@ -137,6 +140,43 @@ def test_fewer_calls_than_a_customer_owns_things(
         result = run(prepared)
     assert (2, 2) == (result.counts["conforms"], len(result.verdicts))
     assert prepared.plan.calls == result.exchanges
+
+
+@pytest.mark.parametrize("how", ["journeys", "fields"])
+def test_a_search_only_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    """Where nobody arranges the world: few calls, the customer there, nothing changed.
+
+    And nothing is found at the sound bank, nor is any story told twice.
+    """
+    with served() as url:
+        made = customers(url)
+        for name, customer in made.items():
+            monkeypatch.setenv(f"TEST_{name.upper()}_TOKEN", customer["token"])
+        prepared = prepare(["aisp"], profile_of(url, made, tmp_path))
+        stage = set_up(prepared.profile)
+        stage.world = RolesWorld(roles=prepared.profile.world.roles, now=lambda: NOW)
+        sent: list[Request] = []
+        send = stage.client.send
+        monkeypatch.setattr(
+            type(stage.client), "send", lambda _, one: (sent.append(one), send(one))[1]
+        )
+        session = Session(plan=prepared.plan, stage=stage, journal=Journal(out=None))
+        session.open()
+        searching = Searching(session=session, plan=prepared.plan, whole=prepared.whole())
+        limits = limits_of(prepared.profile, 5)
+        done = searching.search("aisp", how, limits, MAKERS[how])
+        stage.close()
+    assert () == done.findings
+    assert 0 < len(sent) == done.exchanges <= limits.calls == 50
+    assert {"GET"} == {one.method for one in sent}
+    assert all("PSU-IP-Address" in dict(one.headers) for one in sent)
+
+
+def test_a_live_bank_is_only_read() -> None:
+    """Even one that lets its world be arranged."""
+    profile = prepare().profile
+    assert not limits_of(profile, 5).reads
+    assert limits_of(replace(profile, environment="live"), 5).reads
 
 
 def test_over_http_as_in_process() -> None:

@@ -74,8 +74,15 @@ class Attempt:
         if self.made.refused:
             return True
         soon = request.seen is not None and request.seen - self.made.at <= RECENT
-        touched = request.signings or request.changes or request.ends or request.withdrawn
+        touched = request.signings or self.touched
         return request.fate is Fate.REJECTED and not touched and soon
+
+    @property
+    def touched(self) -> bool:
+        """Whether it was changed or ended, or may have been: it may be rejected for that."""
+        request = self.request
+        asked = any(not one.refused for one in (*request.changes, *request.ends))
+        return asked or any(one.done for one in request.withdrawn)
 
     @property
     def taken(self) -> bool:
@@ -173,12 +180,14 @@ def must_be_taken(facet: str, one: Attempt, beside: Beside, why: str) -> Iterato
 def must_be_turned_down(facet: str, one: Attempt, beside: Beside, why: str) -> Iterator[Evidence]:
     """Judge an attempt that has to be rejected, at once or once it is signed."""
     expected, request = f"a rejection: {why}", one.request
+    plain = one.timely and not one.repeats
+    late = request.fate is Fate.REJECTED and not one.touched
     if request.done:
         yield _evidence(facet, DISAGREES, expected, one)
     elif one.rejected and one.made.wire.status != UNAUTHENTICATED:
-        if beside and not one.repeats:
+        if beside and plain:
             yield _evidence(facet, AGREES, expected, one, beside)
-    elif request.fate is Fate.REJECTED and not one.repeats and any(map(_went_on, beside)):
+    elif late and plain and any(map(_went_on, beside)):
         yield _evidence(facet, AGREES, expected, one, beside)
     else:
         yield _evidence(facet, UNCLEAR, expected, one)

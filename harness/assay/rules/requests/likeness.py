@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping
-from contextlib import suppress
 from typing import TypeAlias
-from urllib.parse import urlsplit
 
 from assay.history import Authorised, Ending, Event
 from assay.model import Json
-from assay.rules.requests import Book, Life, Request, trail
+from assay.rules.requests import Book, Life, Request, addresses, trail
 
 #: What two requests have in common; equal if they do.
 Likeness: TypeAlias = Hashable
@@ -68,12 +66,8 @@ def sort(life: Life, request: Request, *, but: Collection[str | None] = ()) -> L
 def returning(life: Life, request: Request) -> Likeness:
     """Return what the address to return to is, whoever it leads to."""
     address = request.arguments.get(life.create.returns or "")
-    if isinstance(address, str):
-        with suppress(ValueError):
-            parts = urlsplit(address)
-            if parts.hostname:
-                return parts.scheme
-    return repr(address)
+    parts = addresses.split(address) if isinstance(address, str) else None
+    return parts.scheme if parts else repr(address)
 
 
 def _spelt(arguments: Mapping[str, Json], but: Collection[str | None]) -> Likeness:

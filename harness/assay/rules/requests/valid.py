@@ -42,7 +42,7 @@ class Past:
         if found is not None and found.made is event:
             call = found.made.call
             self._alike[id(found)] = self.repeated.setdefault(_what(call), set())
-        if found is not None and isinstance(event, Exchange) and event.accepted:
+        if found is not None and isinstance(event, Exchange) and _taken(event, found):
             for name, value in event.call.arguments.items():
                 self.taken.setdefault(name, set()).add(repr(value))
         for one in trail.told(self.book, event, found) if found is None else (found,):
@@ -50,6 +50,11 @@ class Past:
                 self._alike[id(one)].add(id(one))
             else:
                 self._alike[id(one)].discard(id(one))
+
+
+def _taken(exchange: Exchange, request: Request) -> bool:
+    """Whether what a call held is good: some accept a request that is rejected already."""
+    return exchange.accepted and request.state is not State.REJECTED
 
 
 def valid(operation: Operation, exchange: Exchange, past: Past) -> bool:
@@ -189,4 +194,5 @@ def _changeable(past: Past, exchange: Exchange, request: Request) -> bool:
     )
     # Which arguments can be changed is left open: what a plain change names is asked of all.
     plain = bool(new) and new.keys() <= set(life.changed)
+    plain = plain and not any(trail.alike(new[name], request.arguments.get(name)) for name in new)
     return plain and good and soon and all(request.mode in modes for modes in only)

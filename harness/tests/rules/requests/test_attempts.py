@@ -100,6 +100,17 @@ def test_what_was_ended_or_signed_and_then_rejected_was_not_turned_down(beside, 
     assert [f"{disagrees},2,3"] == says(attempt(), rejected)
 
 
+@pytest.mark.parametrize("change", [modify, cancel], ids=lambda one: one.__name__)
+def test_what_was_refused_in_between_explains_nothing(beside, change):
+    """It changed nothing; nor did what the customer did not do after all."""
+    says, attempt, disagrees, by = beside
+    rejected = read(shown("P2", REJECTED), key="P2", by=by)
+
+    assert [f"{disagrees},2,3,4"] == says(attempt(), change(NO, key="P2", by=by), rejected)
+    left = withdrawn(key="P2", by=by, done=False)
+    assert [f"{disagrees},2,3"] == says(attempt(), left, rejected)
+
+
 def test_what_was_done_with_another_request_explains_nothing(beside):
     """Only a change of the very one that was rejected may be why."""
     says, attempt, disagrees, by = beside

@@ -43,7 +43,10 @@ def test_wherever_it_leads_it_is_one_sort(address):
 
 @pytest.mark.parametrize(
     "address",
-    [None, "", "nowhere", "/back", "tpp:back", "https://", "https://[", 7, ["https://tpp.example"]],
+    [
+        *(None, "", "nowhere", "/back", "tpp:back", "https://", "https://[", "https://a:b", "//a"),
+        *("https://tpp.example:99999/", "https://tpp.example:0/", 7, ["https://tpp.example"]),
+    ],
     ids=repr,
 )
 def test_what_leads_nowhere_is_only_like_itself(address):

@@ -94,6 +94,15 @@ def test_what_was_accepted_as_a_change_is_good_too():
     assert [] == create(DEFERRED, modify(NO, amount="7.00"), make(NO, amount="7.00"))
 
 
+def test_what_was_made_as_rejected_was_not_accepted():
+    """Some say no by accepting a request that is rejected already."""
+    over = make(shown("P2", REJECTED), amount="7.00", key="P2")
+    once = make(shown("P2"), amount="7.00", key="P2")
+
+    assert [] == create(make(), over, make(NO, amount="7.00"))
+    assert [CONVICTED] == create(make(), once, make(NO, amount="7.00"))
+
+
 def test_what_the_target_vouches_for_is_good():
     """Its file has another value for an argument; only for the one that the call names."""
     assert [CONVICTED] == create(make(), make(NO, amount="7.00", varied=("amount",)))
@@ -116,6 +125,16 @@ def test_a_change_that_names_nothing_may_be_refused(before):
     assert [CONVICTED] == change(*before, modify(NO, amount="1.00"))
 
 
+@pytest.mark.parametrize("amount", ["12.30", "12.3"])
+def test_a_change_to_what_is_so_already_may_be_refused(amount):
+    """It asks for nothing, in whatever words; once something else is in force it is a change."""
+    back = modify(NO, amount=amount)
+
+    assert [] == change(DEFERRED, back)
+    assert [] == change(DEFERRED, modify(amount="7.00"), modify(amount=amount), back)
+    assert [CONVICTED] == change(DEFERRED, modify(amount="7.00"), back)
+
+
 def test_a_change_to_what_nobody_vouches_for_may_be_refused():
     """Neither the target's file nor an answer of its own says that it is good."""
     bad = modify(NO, amount="7.00", varied=())
@@ -128,12 +147,12 @@ def test_a_change_to_what_nobody_vouches_for_may_be_refused():
 
 @pytest.mark.parametrize(
     "before",
-    [make(amount="7.00", key="P2"), modify(amount="7.00", varied=())],
+    [[make(amount="7.00", key="P2")], [modify(amount="7.00", varied=()), modify(amount="1.00")]],
     ids=["in another request", "as a change"],
 )
 def test_a_change_to_what_was_accepted_before_must_be(before):
     """By the target's own answer the value is good."""
-    assert [CONVICTED] == change(DEFERRED, before, modify(NO, amount="7.00", varied=()))
+    assert [CONVICTED] == change(DEFERRED, *before, modify(NO, amount="7.00", varied=()))
 
 
 @pytest.mark.parametrize(
