@@ -33,18 +33,13 @@ class Ended(BaseException):
     """Nothing more is to be explored. Not an `Exception`: nobody is to try it again."""
 
 
-class Trouble(Ended):
-    """The exploring itself failed; `error` is what happened."""
-
-    def __init__(self, error: Exception) -> None:
-        self.error = error
-        super().__init__(str(error))
-
-
 def explore_machine(
     machine: Machine, *, examples: int, steps: int, seed: tuple[object, ...]
 ) -> None:
     """Make so many journeys of so many steps; the same seed makes the same ones.
+
+    That holds for one command on one installation: Hypothesis also tries constants that it
+    finds in the modules of whoever uses it.
 
     Raises:
         Ended: somebody on the other side of the journey has seen enough.
@@ -64,7 +59,7 @@ def explore_values(
     examples: int,
     seed: tuple[object, ...],
 ) -> None:
-    """Draw so many values and act on each; the same seed draws the same ones.
+    """Draw so many values and act on each; the same seed draws the same ones, as above.
 
     Raises:
         Ended: acting on one has shown enough.
