@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -181,7 +182,8 @@ def test_pytest_searches_where_it_is_asked_to(tmp_path, faulty):
     search = ("-c", os.devnull, "--contract", "aisp", "--assay-journeys", 100)
     code, out, _ = pytest_run(*search, "-k", "journeys", "--target", faulty, cwd=tmp_path)
     assert code == 1, out
-    assert "aisp/batch-quota/consents-served violates" in out
+    # Which of its obligations is found first is Hypothesis' affair.
+    assert re.search(r"aisp/batch-quota/consents-[a-z-]+ violates", out)
     assert '"do": "arrange"' in out
     code, out, _ = pytest_run(*search[:-1], 3, "-k", "journeys or accounts.listing", cwd=tmp_path)
     assert code == 0, out
