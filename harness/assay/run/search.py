@@ -42,7 +42,8 @@ class Limits:
     """How far a search goes: journeys, steps of each, tries to shorten one, seconds.
 
     `calls` bounds what the journeys themselves call, for a bank that counts; `reads`
-    keeps to what changes nothing, with the customer there. So many `findings` are enough.
+    keeps to what changes nothing, with the customer there; nobody signs unless `signs`.
+    So many `findings` are enough.
     """
 
     journeys: int = 100
@@ -52,6 +53,7 @@ class Limits:
     calls: int | None = None
     findings: int | None = None
     reads: bool = False
+    signs: bool = True
 
 
 def _nobody(_finding: Finding) -> None:
@@ -267,6 +269,8 @@ class Search:
     def speakable(self) -> Words:
         """Return the words that this target, and these limits, allow."""
         spoken = words(self.whole or self.plan, self.contract)
+        if not self.limits.signs:
+            spoken = replace(spoken, signatures=())
         if self.limits.reads:
             spoken = replace(
                 spoken,

@@ -21,7 +21,7 @@ from assay.run.examples import Examples
 from assay.run.findings import Finding, Searched
 from assay.run.judge import judge
 from assay.run.search import Limits, Search
-from assay.target.profile import Profile, Transport, WorldKind
+from assay.target.profile import Profile, Sca, ScaKind, Transport, WorldKind
 from assay.verdict import Standing, Verdict, weigh
 
 #: Where stories are written, beside the journal.
@@ -36,13 +36,14 @@ def limits_of(profile: Profile, journeys: int) -> Limits:
     A bank in this process is asked as much as it takes; one over a network is not told a
     story four hundred times to make it shorter. A live one, or one whose world nobody
     arranges, for its customers and calls are real, is only read, a little, and what is
-    found there is not shortened, and told but once more, for the record.
+    found there is not shortened, and told but once more, for the record. A person who
+    signs is asked for what the plan foresees, and for nothing that was made up.
     """
     if profile.world.kind is not WorldKind.CONTROL or profile.environment == "live":
         return Limits(journeys=journeys, steps=10, tries=0, calls=10 * journeys, reads=True)
-    if profile.transport is Transport.EMBEDDED:
-        return Limits(journeys=journeys)
-    return Limits(journeys=journeys, tries=150)
+    signs = profile.sca.kind is not ScaKind.MANUAL
+    tries = 400 if profile.transport is Transport.EMBEDDED else 150
+    return Limits(journeys=journeys, tries=tries, signs=signs)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -187,10 +188,11 @@ def travels(search: Search, on_finding: Callable[[Finding], None]) -> Searched:
 
 def bends(search: Search, on_finding: Callable[[Finding], None]) -> Searched:
     """Bend requests, field by field, each beside its control."""
+    profile = search.stage.profile
     told = stories(
         search.whole or search.plan,
         search.contract,
-        search.stage.profile,
+        profile if search.limits.signs else replace(profile, sca=Sca()),
         spoken=search.speakable(),
         reads=search.limits.reads,
     )

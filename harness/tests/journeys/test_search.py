@@ -1,5 +1,6 @@
 """Searches find what is broken, tell it shortly, and blame nobody for nothing."""
 
+from dataclasses import replace
 from itertools import count
 
 import pytest
@@ -8,8 +9,11 @@ from assay.errors import CannotArrange, TargetError
 from assay.history import Exchange
 from assay.journeys.shorten import without
 from assay.run.search import Search
+from assay.run.searching import MAKERS, limits_of
+from assay.run.stage import NobodySigns, Stage
+from assay.target.profile import ScaKind
 
-from .conftest import VARIANTS
+from .conftest import VARIANTS, prepared
 
 #: Faults that journeys find soon, each another way: one call, a sequence, two customers,
 #: time, the screens, what was carried out.
@@ -122,6 +126,25 @@ def test_only_reading_where_everything_writes(searching):
     done = searching("pis", journeys=5, reads=True).travel()
     assert done.findings == ()
     assert done.exchanges == 0
+
+
+@pytest.mark.parametrize("how", ["journeys", "fields"])
+def test_nobody_is_asked_to_sign_what_was_made_up(searching, how, monkeypatch):
+    """A person has better things to do; a program signs."""
+    signed = prepared().profile
+    assert limits_of(signed, 5).signs
+    manual = replace(signed, sca=replace(signed.sca, kind=ScaKind.MANUAL))
+    assert not limits_of(manual, 5).signs
+
+    class Refusing(NobodySigns):
+        def sign(self, step, access, wait):
+            raise ZeroDivisionError
+
+    monkeypatch.setattr(Stage, "signer", lambda _stage, _scene: Refusing())
+    search = searching("pis", journeys=30, signs=False)
+    assert MAKERS[how](search, lambda _: None).findings == ()
+    with pytest.raises(ZeroDivisionError):
+        MAKERS[how](searching("pis", journeys=100), lambda _: None)
 
 
 def test_a_target_that_is_gone_ends_the_search(searching, monkeypatch):
