@@ -6,7 +6,8 @@ in which words (`journeys.words`). It knows no rule, and its answers mean nothin
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import cast
@@ -40,6 +41,7 @@ from assay.history import (
     Withdrawn,
 )
 from assay.model import Contract
+from assay.rules.rule import Script
 
 _WIRE = Wire(method="GET", url="nobody:", status=200)
 
@@ -124,3 +126,16 @@ class Nobody:
         item = Item(key=key, state=state, fields=call.arguments)
         outcome = Accepted(items=(item,), approval="nobody:")
         return Exchange(n=0, at=self.now, call=call, outcome=outcome, wire=_WIRE)
+
+
+def overheard(script: Script, nobody: Nobody, most: int) -> Iterator[Step]:
+    """Play a probe to nobody, so many steps at the most; yield each step as it is asked for.
+
+    Whatever nobody's answers make of a probe, what it asked for until then stands.
+    """
+    with suppress(Exception):  # the end of the probe, and whatever it stumbles over
+        step = next(script)
+        for _ in range(most):
+            yield step
+            step = script.send(nobody.reply(step))
+    script.close()

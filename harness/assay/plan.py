@@ -95,6 +95,11 @@ class Plan:
     person: bool = False
 
     @property
+    def asked(self) -> frozenset[str]:
+        """The ids of the obligations that are asked of the target."""
+        return frozenset(one.obligation.id for one in self.items if one.fate is Fate.ASK)
+
+    @property
     def calls(self) -> int:
         """What the whole run costs in calls."""
         return sum(trial.calls for trial in self.trials)

@@ -29,7 +29,7 @@ from assay.run.findings import Searched
 from assay.run.journal import Journal
 from assay.run.sca.person import Plain
 from assay.run.stage import set_up
-from assay.suite_searches import Sought, sought_by
+from assay.suite_searches import Sought, params_of, sought_by
 from assay.verdict import Exit, Standing, Verdict
 
 if TYPE_CHECKING:
@@ -269,20 +269,18 @@ class Suites:
 
 def _asks_nothing(item: pytest.Item) -> bool:
     """Whether an item only stands for a suite without any obligation in this run."""
-    params: Mapping[str, object] = getattr(getattr(item, "callspec", None), "params", {})
     asks = _obligation(item) or sought_by(item) or _examines(item)
-    return bool(params.keys() & {"planned", suite_searches.PARAMETER, SCHEMA}) and not asks
+    return bool(params_of(item).keys() & {"planned", suite_searches.PARAMETER, SCHEMA}) and not asks
 
 
 def _examines(item: pytest.Item) -> bool:
     """Whether an item examines an operation by its schemas."""
-    params: Mapping[str, object] = getattr(getattr(item, "callspec", None), "params", {})
-    return hasattr(params.get(SCHEMA), "operation")
+    return hasattr(params_of(item).get(SCHEMA), "operation")
 
 
 def _obligation(item: pytest.Item) -> str:
     """Return the obligation that an item is about, if it is about one."""
-    planned = getattr(getattr(item, "callspec", None), "params", {}).get("planned")
+    planned = params_of(item).get("planned")
     return planned.obligation.id if isinstance(planned, Planned) else ""
 
 

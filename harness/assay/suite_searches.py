@@ -51,10 +51,14 @@ def parametrize(metafunc: pytest.Metafunc, plan: Plan) -> None:
     )
 
 
+def params_of(item: pytest.Item) -> Mapping[str, object]:
+    """Return the parameters of an item, none if it has none."""
+    return getattr(getattr(item, "callspec", None), "params", {})
+
+
 def sought_by(item: pytest.Item) -> Sought | None:
     """Return what an item searches, if it searches."""
-    params: Mapping[str, object] = getattr(getattr(item, "callspec", None), "params", {})
-    found = params.get(PARAMETER)
+    found = params_of(item).get(PARAMETER)
     return found if isinstance(found, Sought) else None
 
 

@@ -137,11 +137,13 @@ def command(
     )
 
     def more() -> None:
-        if told or any(ways.values()):
-            from assay.run import searching  # noqa: PLC0415 -- Hypothesis only for a search
+        if not (told or any(ways.values())):
+            return
+        from assay.run import searching  # noqa: PLC0415 -- Hypothesis only for a search
 
-            for one in told:
-                searching.replay(session, prepared.plan, one)
+        for one in told:
+            searching.replay(session, prepared.plan, one)
+        if ways:
             search = searching.Searching(
                 session=session,
                 plan=prepared.plan,

@@ -21,7 +21,7 @@ from assay.history import Advance, Arrange, Authorise, Call, Lack, Register, Ste
 from assay.journeys.telling import ANYWHERE
 from assay.journeys.told import WEEK, After, At, Day, Made, Moment, On, Own, Told, changed
 from assay.model import Contract, Json
-from assay.nobody import Nobody
+from assay.nobody import Nobody, overheard
 from assay.plan import Plan, Trial, script_of
 
 #: Who acts in a word, and whose things it may be about instead; a journey casts them.
@@ -116,19 +116,11 @@ def _heard(plan: Plan, trial: Trial, now: datetime) -> list[_Heard]:
     """Play a trial's probe to nobody and return what it asked for."""
     contract = plan.contracts[trial.contract]
     _, script = script_of(plan, trial)
-    nobody, heard = Nobody(contract=contract, now=now), list[_Heard]()
-    # Whatever nobody's answers make of a probe, what it asked for until then stands.
-    with suppress(StopIteration, Exception):
-        step = next(script)
-        for _ in range(MOST):
-            before = nobody.now
-            reply = nobody.reply(step)
-            heard.append(
-                _Heard(step=step, now=before, owned=nobody.owned, requests=(*nobody.requests,))
-            )
-            step = script.send(reply)
-    script.close()
-    return heard
+    nobody = Nobody(contract=contract, now=now)
+    return [
+        _Heard(step=step, now=nobody.now, owned=nobody.owned, requests=(*nobody.requests,))
+        for step in overheard(script, nobody, MOST)
+    ]
 
 
 def _loosened(heard: _Heard) -> Told:

@@ -157,9 +157,7 @@ class Session:
 
     def broken(self, plan: Plan, contract: str, history: History) -> tuple[Breach, ...]:
         """Return what a history breaks of all that a plan asks."""
-        asked = {one.obligation.id for one in plan.items if one.fate is Fate.ASK}
-        ruled = plan.ruled[contract].values()
-        return tuple(breaches(contract, ruled, asked, history, self.windows(contract)))
+        return tuple(breaches(plan, contract, history, self.windows(contract)))
 
     def blame(self, verdict: Verdict, *, trial: str, replay: Path | None) -> None:
         """Take in a verdict that a story gave; a graver one that was reached before stays."""

@@ -8,7 +8,7 @@ Not for anything else; what a run costs in calls is the plan's own price.
 from __future__ import annotations
 
 from assay.history import Authorise
-from assay.nobody import Nobody
+from assay.nobody import Nobody, overheard
 from assay.plan import Plan, Trial, script_of
 
 #: So many steps of a probe are played, for nobody's answers might keep it going.
@@ -23,16 +23,5 @@ def signatures(plan: Plan) -> int:
 def asked_in(plan: Plan, trial: Trial) -> int:
     """Return how many signatures one trial asks for, at the most."""
     _, script = script_of(plan, trial)
-    nobody, asked = Nobody(contract=plan.contracts[trial.contract]), 0
-    try:
-        step = next(script)
-        for _ in range(MOST):
-            asked += isinstance(step, Authorise)
-            step = script.send(nobody.reply(step))
-    except StopIteration:
-        pass
-    except Exception:  # noqa: BLE001 -- a figure for a person must not stop a run
-        return asked
-    finally:
-        script.close()
-    return asked
+    nobody = Nobody(contract=plan.contracts[trial.contract])
+    return sum(isinstance(step, Authorise) for step in overheard(script, nobody, MOST))

@@ -14,6 +14,7 @@ from datetime import datetime
 
 from assay.history import Exchange, History
 from assay.obligation import Obligation, Ruled
+from assay.plan import Plan
 from assay.rules.maintenance_window import Params as Window
 from assay.run.drive import Driven
 from assay.verdict import Agreement, Evidence, Standing, Verdict, weigh
@@ -92,20 +93,21 @@ class Breach:
 
 
 def breaches(
+    plan: Plan,
     contract: str,
-    ruled: Iterable[Ruled],
-    asked: Collection[str],
     history: History,
     windows: Iterable[Window],
+    asked: Collection[str] | None = None,
 ) -> Iterator[Breach]:
     """Have every check of a contract judge a history, whatever it came from.
 
-    Only obligations that are `asked` can be broken: what a bank does not offer, or a
-    profile cannot spell, is nobody's fault.
+    Only obligations that are `asked`, all that the plan asks if nothing is said, can be
+    broken: what a bank does not offer, or a profile cannot spell, is nobody's fault.
     """
+    asked = plan.asked if asked is None else asked
     exchanges = {one.n: one for one in history.exchanges}
     hours = tuple(windows)
-    for applied in ruled:
+    for applied in plan.ruled[contract].values():
         for evidence in applied.rule.check(applied.params, history):
             if evidence.agreement is not Agreement.DISAGREES:
                 continue

@@ -43,7 +43,7 @@ from assay.plan import UNBLOCKS
 from assay.run.sca.signer import Signer
 from assay.run.stage import Stage
 from assay.target.decode import body_of, decode, links_of
-from assay.target.encode import BARE, Access, arguments, encode
+from assay.target.encode import BARE, Access, Request, arguments, encode
 from assay.target.pointer import MISSING
 from assay.target.profile import Profile
 from assay.target.world import Scene
@@ -83,10 +83,13 @@ class Play:
         event = self._event(step)
         # Reading the clock is part of no story.
         if not (isinstance(step, Advance) and step.to is None):
-            self.events.append(event)
-            subject = getattr(step, "subject", "")
-            self.record(event, self.access.get(subject, Access()))
+            self.keep(event, getattr(step, "subject", ""))
         return event
+
+    def keep(self, event: Event, subject: str) -> None:
+        """Take into the story, and into the record, what happened to a subject."""
+        self.events.append(event)
+        self.record(event, self.access.get(subject, Access()))
 
     def look(self) -> datetime:
         """Read the target's clock, as far as it is known; that is part of no story."""
@@ -207,6 +210,15 @@ class Play:
             # The customer's credentials may be sent; the customer's token never is.
             access = replace(access, token=self._provider(call.by).token)
         request = encode(call, operation, profile, access)
+        if operation.request:
+            # What the profile added is part of what was asked for.
+            binding = profile.operations.get(operation.id, BARE)
+            call = replace(call, arguments=arguments(call, operation, binding))
+        return self.exchanged(call, request)
+
+    def exchanged(self, call: Call, request: Request) -> Exchange:
+        """Send a request that is ready, as this call, and return what came of it."""
+        operation, profile = self.operations[call.operation], self.stage.profile
         began = perf_counter()
         sent = self.stage.client.send(request)
         ms = (perf_counter() - began) * 1000
@@ -220,10 +232,6 @@ class Play:
             binding = profile.operations.get(operation.id, BARE)
             if body is not MISSING and (binding.links or binding.next or binding.approval):
                 wire = replace(wire, links=links_of(body, wire.url, binding))
-        if operation.request:
-            # What the profile added is part of what was asked for.
-            binding = profile.operations.get(operation.id, BARE)
-            call = replace(call, arguments=arguments(call, operation, binding))
         return Exchange(n=n, at=at, call=call, outcome=outcome, wire=wire, ms=ms)
 
 

@@ -12,15 +12,13 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from time import perf_counter
 from typing import TypeAlias, cast
 from urllib.parse import parse_qs, parse_qsl, unquote, urlsplit
 
 from assay.errors import CannotArrange
-from assay.history import Call, Cause, Exchange, Indeterminate, Malformed, Outcome
+from assay.history import Call, Exchange, Malformed
 from assay.model import Json, Operation
 from assay.run.play import Play
-from assay.target.decode import body_of, decode, links_of
 from assay.target.encode import BARE, Access, Request, encode
 from assay.target.pointer import MISSING, find
 from assay.target.profile import OperationBinding, Place, Profile, Spelling
@@ -49,23 +47,8 @@ def slots(template: str, path: str) -> dict[str, str]:
 
 def send(play: Play, call: Call, request: Request) -> Exchange:
     """Send a ready request as a call of the story, and record what came of it."""
-    operation, profile = play.operations[call.operation], play.stage.profile
-    began = perf_counter()
-    sent = play.stage.client.send(request)
-    ms = (perf_counter() - began) * 1000
-    at = play.scene.clock(None)
-    wire = sent.wire
-    if sent.trouble:
-        outcome: Outcome = Indeterminate(cause=Cause.TRANSPORT, why=sent.trouble)
-    else:
-        body = body_of(wire)
-        outcome = decode(wire, body, operation, profile)
-        binding = profile.operations.get(operation.id, BARE)
-        if body is not MISSING and (binding.links or binding.next or binding.approval):
-            wire = replace(wire, links=links_of(body, wire.url, binding))
-    event = Exchange(n=play.number(), at=at, call=call, outcome=outcome, wire=wire, ms=ms)
-    play.events.append(event)
-    play.record(event, play.access.get(call.subject, Access()))
+    event = play.exchanged(call, request)
+    play.keep(event, call.subject)
     return event
 
 

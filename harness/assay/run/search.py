@@ -23,7 +23,8 @@ from assay.journeys.telling import ANYWHERE, Telling, script
 from assay.journeys.told import Told
 from assay.journeys.words import Words, words
 from assay.model import Capability, Contract
-from assay.plan import Fate, Plan
+from assay.plan import Plan
+from assay.rules.maintenance_window import Params as Window
 from assay.rules.maintenance_window import windows
 from assay.run.drive import drive
 from assay.run.explore import Ended, explore_machine, explore_values
@@ -87,14 +88,15 @@ class Search:
     exchanges: int = 0
     findings: list[Finding] = field(default_factory=list[Finding])
     known: frozenset[str] = frozenset()
+    _windows: tuple[Window, ...] = field(init=False)
+    _asked: frozenset[str] = field(init=False)
     _play: Play | None = None
     _open: AbstractContextManager[Play] | None = None
 
-    @property
-    def asked(self) -> frozenset[str]:
-        """The obligations that can be found broken, and were not yet."""
-        planned = (one.obligation.id for one in self.plan.items if one.fate is Fate.ASK)
-        return frozenset(planned) - self.known
+    def __post_init__(self) -> None:
+        # Both are looked at whenever something is judged.
+        self._windows = windows(self.contract)
+        self._asked = self.plan.asked
 
     def travel(self, on_finding: Callable[[Finding], None] = _nobody) -> Searched:
         """Make journeys until the limits are reached.
@@ -240,9 +242,8 @@ class Search:
         return late or enough or not self._affords(1)
 
     def _judged(self, history: History) -> tuple[Breach, ...]:
-        ruled = self.plan.ruled[self.contract.id].values()
-        asked = self.asked
-        return tuple(breaches(self.contract.id, ruled, asked, history, windows(self.contract)))
+        asked = self._asked - self.known
+        return tuple(breaches(self.plan, self.contract.id, history, self._windows, asked))
 
     def _shortened(self, broken: Broken, tries: int | None = None) -> Iterator[Finding]:
         """Shorten a story for each obligation that it breaks."""
@@ -255,7 +256,7 @@ class Search:
                 broken.story, breaks, most=self.limits.tries if tries is None else tries
             )
             first = next(one for one in broken.found if one.obligation == name)
-            told = self.tell(story) if self.limits.tries else broken.found
+            told = broken.found if story == broken.story else self.tell(story)
             again = [one for one in told if one.obligation == name]
             self.known |= {name}
             yield Finding(

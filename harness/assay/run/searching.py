@@ -59,7 +59,6 @@ class Searching:
     whole: Plan
     folder: Path | None = None
     examples: Examples | None = None
-    _stories: int = 0
 
     def search(self, contract: str, how: str, limits: Limits, maker: Maker) -> Searched:
         """Search one contract in one way, and let what is found become verdicts.
@@ -118,7 +117,6 @@ class Searching:
             return None
         folder = self.folder / STORIES
         folder.mkdir(parents=True, exist_ok=True)
-        self._stories += 1
         path = folder / f"{_file(finding.obligation)}.json"
         path.write_text(write(kept), encoding="utf-8")
         return path

@@ -16,7 +16,7 @@ from typing import Any
 
 from assay.history import Call, Event, Exchange, History
 from assay.model import Contract
-from assay.plan import Fate, Plan
+from assay.plan import Plan
 from assay.rules.maintenance_window import windows
 from assay.run.judge import Breach, breaches
 from assay.schema_search.blame import clauses
@@ -90,9 +90,7 @@ def by_checks(
     known = {one.n: one for one in history.exchanges}
     cases = {one.exchange.n: one for one in sent}
     doubtful = {one.exchange.n for one in sent if one.excused}
-    ruled = plan.ruled[contract.id].values()
-    asked = {one.obligation.id for one in plan.items if one.fate is Fate.ASK}
-    for one in breaches(contract.id, ruled, asked, history, windows(contract)):
+    for one in breaches(plan, contract.id, history, windows(contract)):
         if not doubtful & set(one.evidence.exchanges):
             yield _broken(one, cases, known)
 
@@ -138,7 +136,7 @@ def by_document(
 
 def _survival(plan: Plan, contract: Contract, sent: Sent) -> str:
     """Return the obligation not to fail at what is malformed; "" where nobody has it."""
-    asked = {one.obligation.id for one in plan.items if one.fate is Fate.ASK}
+    asked = plan.asked
     operation = sent.exchange.call.operation
     for clause in contract.clauses:
         id_ = f"{contract.id}/{clause.id}/survives-malformed"
