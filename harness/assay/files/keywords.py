@@ -78,8 +78,9 @@ def _unknown_keys(failed: Failed) -> Iterator[Finding]:
         if key in known:
             continue
         if _SECRET.search(key) and not isinstance(value, dict | list):
-            names = (one for one in sorted(known) if one.endswith("_env"))
-            name = next(names, "token_env")
+            names = sorted(one for one in known if one.endswith("_env"))
+            likely = (f"{key}_env", "token_env", *names)
+            name = next((one for one in likely if one in names), "token_env")
             hint = f"name an environment variable instead: `{name}: BANK_TOKEN`"
             yield (key,), "a secret never stands in a file", hint
         else:

@@ -24,6 +24,7 @@ class State(Enum):
 class Item:
     """One element of an answer's list, or the one thing that the answer shows.
 
+    `id` is the target's own name for it, where calls do not name it by its key.
     `fields` are by the contract's names; `on` is its date and `state` where it stands,
     where the target says so and the profile knows where and how. `digest` stands for
     the whole of it as it was sent; empty where the profile does not say what of it
@@ -35,6 +36,7 @@ class Item:
     on: date | None = None
     state: State | None = None
     fields: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    id: str | None = field(default=None, compare=False)
     digest: str = field(default="", compare=False)
 
 

@@ -18,7 +18,7 @@ from assay.openapi.paths import Known, paths, schemas
 from assay.openapi.shapes import Schema, unique
 from assay.openapi.use import Use
 from assay.target.join import EMPTY, Bound
-from assay.target.profile import Profile
+from assay.target.profile import Auth, AuthKind, Profile
 
 __all__ = ["document"]
 
@@ -75,17 +75,26 @@ def _info(bound: Sequence[Bound], profile: Profile) -> Schema:
 
 def _security(known: Known, profile: Profile) -> Schema:
     """Return the security schemes: who calls, the customer's application or the provider."""
-    auth = profile.auth
-    if auth.kind == "none":
-        return {}
-    scheme: Schema = {"type": "http", "scheme": "bearer"}
-    if auth.kind == "key":
-        scheme = {"type": "apiKey", "in": "header", "name": auth.header}
     says = {
         "customer": "A token for one customer.",
         "provider": "A token of the third party.",
     }
-    used = {"provider" if one.operation.by_provider else "customer" for one in known.uses}
-    return {
-        "securitySchemes": {name: {**scheme, "description": says[name]} for name in sorted(used)}
-    }
+    used = {one.operation.by_provider for one in known.uses}
+    schemes: dict[str, Schema] = {}
+    for by_provider in sorted(used):
+        name = "provider" if by_provider else "customer"
+        scheme = _scheme(profile.auth.of(by_provider=by_provider))
+        if scheme:
+            schemes[name] = {**scheme, "description": says[name]}
+    return {"securitySchemes": schemes} if schemes else {}
+
+
+def _scheme(auth: Auth) -> Schema:
+    """Return how one shows who one is."""
+    match auth.kind:
+        case AuthKind.NONE:
+            return {}
+        case AuthKind.KEY:
+            return {"type": "apiKey", "in": "header", "name": auth.header}
+        case AuthKind.BEARER | AuthKind.CLIENT | AuthKind.CODE:
+            return {"type": "http", "scheme": "bearer"}

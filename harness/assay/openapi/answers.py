@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from assay.openapi.kinds import Shown
 from assay.openapi.shapes import Schema, either, found, over, ready
 from assay.openapi.use import Use
-from assay.target.profile import Matcher
+from assay.target.profile import Matcher, Turn
 
 #: What is said of each outcome.
 SAYS: Mapping[str, str] = {
@@ -39,7 +39,7 @@ def responses(use: Use, answer: Schema) -> Schema:
 
 def _matchers(use: Use) -> Iterator[tuple[str, Matcher]]:
     """Yield the matchers of the outcomes that a call can have, in the order of trying."""
-    told = use.profile.outcomes
+    told = use.binding.outcomes or use.profile.outcomes
     outcomes = {"unavailable": told.unavailable, "rejected": told.rejected}
     if not use.operation.about and use.operation.available:
         del outcomes["unavailable"]
@@ -47,7 +47,7 @@ def _matchers(use: Use) -> Iterator[tuple[str, Matcher]]:
         outcomes["accepted"] = told.accepted
     for outcome, matchers in outcomes.items():
         for one in matchers:
-            if not one.empty or use.binding.list is not None:  # Without a list none is empty.
+            if not one.empty or use.binding.list:  # Without a list none is empty.
                 yield outcome, one
 
 
@@ -57,7 +57,7 @@ def _meant(status: str, matchers: list[tuple[str, Matcher]]) -> Iterator[tuple[s
         if one.statuses and status not in one.statuses and f"{status[0]}xx" not in one.statuses:
             continue
         yield outcome, one
-        if not one.body and one.media_type is None and one.empty is None:
+        if not (one.body or one.media_type or one.states) and one.empty is None:
             return
 
 
@@ -84,10 +84,16 @@ def _conditions(matcher: Matcher, use: Use) -> Schema:
         found(pointer, {"const": ready(value)}, required=True)
         for pointer, value in matcher.body.items()
     ]
-    if matcher.empty is not None and use.binding.list is not None:
+    where = single(use.binding.list)
+    if matcher.empty is not None and where is not None:
         schema: Schema = {"type": "array", "maxItems": 0} if matcher.empty else {"minItems": 1}
-        parts.append(found(use.binding.list, schema, required=matcher.empty))
+        parts.append(found(where, schema, required=matcher.empty))
     return over(*parts)
+
+
+def single(pointers: tuple[str, ...]) -> str | None:
+    """Return the only pointer; of several, or into every element, no schema can tell."""
+    return pointers[0] if len(pointers) == 1 and "/*" not in pointers[0] else None
 
 
 def answer(use: Use) -> Schema:
@@ -96,9 +102,10 @@ def answer(use: Use) -> Schema:
     parts: list[Schema] = []
     if binding.one is not None:
         parts.append(found(binding.one, over({"type": "object"}, _item(use)), required=True))
-    elif binding.list is not None:
-        parts.append(found(binding.list, {"type": "array", "items": _item(use)}, required=True))
-    roles = [("next", binding.next), ("approval", binding.approval)]
+    elif (where := single(binding.list)) is not None:
+        parts.append(found(where, {"type": "array", "items": _item(use)}, required=True))
+    link = binding.next.at if binding.next and binding.next.turn is Turn.LINK else None
+    roles = [("next", link), ("approval", binding.approval)]
     roles += [("link", pointer) for pointer in binding.links]
     parts += [
         found(pointer, over(_LINK, {"x-assay-roles": [role]}))
@@ -118,17 +125,17 @@ def _item(use: Use) -> Schema:
 def _any_item(use: Use) -> Schema:
     item = use.binding.item
     parts: list[Schema] = []
-    if item.key is not None:
-        parts.append(found(item.key, {"x-assay-roles": ["key"]}))
-    if item.on is not None:
-        parts.append(found(item.on, {"x-assay-roles": ["on"]}))
-    if item.state is not None:
+    for role, pointers in (("key", item.key), ("on", item.on)):
+        if (where := single(pointers)) is not None:
+            parts.append(found(where, {"x-assay-roles": [role]}))
+    if item.state is not None and (where := single(item.state.at)) is not None:
         states = {state.value: list(words) for state, words in item.state.values.items()}
         words = [ready(word) for each in states.values() for word in each]
         told: Schema = {"x-assay-roles": ["state"], "x-assay-states": ready(states)}
-        parts.append(found(item.state.at, over({"examples": words}, told)))
-    for name, pointer in item.fields.items():
-        parts.append(found(pointer, {"x-assay-fields": [name]}))
+        parts.append(found(where, over({"examples": words}, told)))
+    for name, field in item.fields.items():
+        if (where := single(field.at)) is not None:
+            parts.append(found(where, {"x-assay-fields": [name]}))
     changing = (found(one, {"x-assay-roles": ["volatile"]}) for one in item.volatile or ())
     return over(*parts, *changing)
 
@@ -151,8 +158,11 @@ def _each(use: Use) -> Schema:
 def _fields(use: Use, said: Iterator[Shown]) -> Schema:
     parts: list[Schema] = []
     for piece in said:
-        pointer = use.binding.item.fields.get(piece.field)
-        if pointer is not None:
-            schema = over(piece.schema, {"x-assay-from": [piece.clause]})
+        field = use.binding.item.fields.get(piece.field)
+        pointer = single(field.at) if field else None
+        if field is not None and pointer is not None:
+            # In the target's own words, the contract's schema would say nothing.
+            own = {} if field.words or field.first else piece.schema
+            schema = over(own, {"x-assay-from": [piece.clause]})
             parts.append(found(pointer, schema, required=piece.mandatory))
     return over(*parts)

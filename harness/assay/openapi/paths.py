@@ -13,14 +13,14 @@ from functools import reduce
 from assay.errors import InputError
 from assay.model import Resource
 from assay.obligation import Obligation
-from assay.openapi.answers import answer, responses
+from assay.openapi.answers import answer, responses, single
 from assay.openapi.kinds import concerned
 from assay.openapi.merge import JSON, both
 from assay.openapi.notes import of_operation
 from assay.openapi.sent import SLOT, body, parameters, place
 from assay.openapi.shapes import Schema, unique
 from assay.openapi.use import Use
-from assay.target.profile import Place
+from assay.target.profile import AuthKind, Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +107,7 @@ def _operation(use: Use, path: str, known: Known, ids: Mapping[str, str]) -> Sch
     for response in out["responses"].values():
         if leads and "accepted" in response.get("x-assay-outcomes", ()):
             response["links"] = leads
-    if use.profile.auth.kind != "none":
+    if use.profile.auth.of(by_provider=one.by_provider).kind is not AuthKind.NONE:
         out["security"] = [{"provider" if one.by_provider else "customer": []}]
     return {**out, **of_operation(use, known.owed[use.contract.id])}
 
@@ -132,10 +132,10 @@ def _renamed(operation: Schema, own: str, path: str) -> Schema:
 
 def _links(use: Use, known: Known, ids: Mapping[str, str]) -> Schema:
     """Return where an accepted answer leads: to what can be asked about what it shows."""
-    key = use.binding.item.key
-    if key is None or (use.binding.one is None and use.binding.list is None):
+    key, listed = single(use.binding.item.key), single(use.binding.list)
+    if key is None or (use.binding.one is None and listed is None):
         return {}
-    start = use.binding.one if use.binding.one is not None else f"{use.binding.list}/0"
+    start = use.binding.one if use.binding.one is not None else f"{listed}/0"
     out: Schema = {}
     for other in known.uses:
         about = other.operation.about

@@ -7,14 +7,16 @@ when a run is cut short. No judgement here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from time import perf_counter
+from uuid import UUID, uuid4, uuid5
 
 from assay.errors import CannotArrange, TargetError
 from assay.history import (
+    Accepted,
     Advance,
     Advanced,
     Arrange,
@@ -28,6 +30,7 @@ from assay.history import (
     Exchange,
     Indeterminate,
     Inquire,
+    Item,
     Lack,
     Lacking,
     Outcome,
@@ -45,9 +48,12 @@ from assay.run.stage import Stage
 from assay.target.decode import body_of, decode, links_of
 from assay.target.encode import BARE, Access, Request, arguments, encode
 from assay.target.pointer import MISSING
-from assay.target.profile import Profile
+from assay.target.profile import OperationBinding, Profile
+from assay.target.sent import Made
 from assay.target.world import Scene
 
+#: So many pages of a list are read for the names in it.
+MOST_PAGES = 50
 #: Told of every event as it happens, with what authorised a subject or a call.
 Recorder = Callable[[Event, Access], None]
 
@@ -56,7 +62,9 @@ Recorder = Callable[[Event, Access], None]
 class Play:
     """One story with a target while it runs: `perform` takes it a step further.
 
-    `events` are what happened so far.
+    `events` are what happened so far. `ids` are the target's own names of things, by key,
+    `owners` whose a thing is, `resources` what it is. No two stories have one `name`, and
+    so many requests were `made` in this one.
     """
 
     stage: Stage
@@ -69,6 +77,11 @@ class Play:
     providers: dict[str, Access] = field(default_factory=dict[str, Access])
     returns: dict[str, str] = field(default_factory=dict[str, str])
     told: dict[str, Effect] = field(default_factory=dict[str, Effect])
+    ids: dict[str, str] = field(default_factory=dict[str, str])
+    owners: dict[str, str] = field(default_factory=dict[str, str])
+    resources: dict[str, str] = field(default_factory=dict[str, str])
+    name: UUID = field(default_factory=uuid4)
+    made: int = 0
     now: datetime | None = None
     events: list[Event] = field(default_factory=list[Event])
 
@@ -179,6 +192,8 @@ class Play:
         common = self.stage.common
         self.access[step.subject] = access if access.token else replace(access, token=common.token)
         self.now = subject.now
+        self.owners |= dict.fromkeys((one.key for one in subject.owns), step.subject)
+        self.resources |= {one.key: one.resource for one in subject.owns}
         return subject
 
     def _returning(self, call: Call) -> Exchange:
@@ -209,12 +224,61 @@ class Play:
         if operation.by_provider:
             # The customer's credentials may be sent; the customer's token never is.
             access = replace(access, token=self._provider(call.by).token)
-        request = encode(call, operation, profile, access)
+        binding = profile.operations.get(operation.id, BARE)
+        self._find(call, binding)
+        request = encode(call, operation, profile, access, self._made(call))
         if operation.request:
             # What the profile added is part of what was asked for.
-            binding = profile.operations.get(operation.id, BARE)
             call = replace(call, arguments=arguments(call, operation, binding))
         return self.exchanged(call, request)
+
+    def _made(self, call: Call) -> Made:
+        """Return what belongs to this request alone, as far as the profile asks for it."""
+        profile = self.stage.profile
+        binding = profile.operations.get(call.operation, BARE)
+        if not (profile.headers or binding.headers or binding.template):
+            return Made(ids=self.ids, resources=self.resources)
+        self.made += 1
+        twin = repr(replace(call, by="", deviation="", present=True, alias=None, host=None))
+        return Made(
+            now=(self.now or self.look()).isoformat(),
+            unique=str(uuid5(self.name, str(self.made))),
+            alike=uuid5(self.name, twin).hex[:30],
+            ids=self.ids,
+            resources=self.resources,
+        )
+
+    def _find(self, call: Call, binding: OperationBinding) -> None:
+        """Ask for the target's own names of what a call is about, where it goes by them.
+
+        The list is read as any provider would read it, with the customer there.
+        """
+        for name, spelling in binding.arguments.items():
+            if spelling.found is None or call.follow is not None:
+                continue
+            given = call.arguments.get(name)
+            for key in given if isinstance(given, list | tuple) else (given,):
+                owner = self.owners.get(str(key))
+                if owner is None or str(key) in self.ids:
+                    continue  # nobody's key goes as it is
+                self._list(spelling.found, owner)
+                if str(key) not in self.ids:
+                    what = f"the target's own name of what {name} names"
+                    raise CannotArrange(f"{what} (operations.{spelling.found}.item.id)")
+
+    def _list(self, operation: str, owner: str) -> None:
+        """Read a customer's whole list, for the names in it."""
+        follow: str | None = None
+        for _ in range(MOST_PAGES):
+            asked = Call(operation=operation, subject=owner, follow=follow)
+            exchange = self._call(asked)
+            self.keep(exchange, owner)
+            follow = exchange.outcome.next if isinstance(exchange.outcome, Accepted) else None
+            if follow is None:
+                return
+
+    def _learn(self, items: Iterable[Item]) -> None:
+        self.ids |= {one.key: one.id for one in items if one.key and one.id}
 
     def exchanged(self, call: Call, request: Request) -> Exchange:
         """Send a request that is ready, as this call, and return what came of it."""
@@ -231,8 +295,10 @@ class Play:
             outcome = decode(wire, body, operation, profile)
             binding = profile.operations.get(operation.id, BARE)
             if body is not MISSING and (binding.links or binding.next or binding.approval):
-                wire = replace(wire, links=links_of(body, wire.url, binding))
-        return Exchange(n=n, at=at, call=call, outcome=outcome, wire=wire, ms=ms)
+                wire = replace(wire, links=links_of(wire, body, binding))
+        exchange = Exchange(n=n, at=at, call=call, outcome=outcome, wire=wire, ms=ms)
+        self._learn(exchange.items)
+        return exchange
 
 
 def _permitted(call: Call, operation: Operation, profile: Profile) -> None:

@@ -130,7 +130,7 @@ def _read(
         control,
         operation=operation.id,
         arguments=given,
-        present=there is None or spelt.at(there) is not MISSING,
+        present=presence is None or (spelt.at(there) is MISSING) is presence.absent,
         mode=mode if mode in operation.modes else None,
         without=() if operation.changes else tuple(absent),
         varied=(),

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from assay.files.document import Pointer
 from assay.files.finding import Finding, found
 from assay.files.zone import read_zone
-from assay.target.profile import ScaKind, Transport, WorldKind
+from assay.target.profile import AuthKind, ScaKind, Transport, WorldKind
 
 __all__ = ["bad_url", "findings"]
 
@@ -30,9 +30,8 @@ def findings(raw: _Raw) -> Iterator[Finding]:
         if url is not None and (wrong := bad_url(url)):
             yield at, *wrong
     auth = raw.get("auth", {})
-    if "header" in auth and auth["kind"] != "key":
-        instead = "write `kind: key`, or leave it out"
-        yield ("auth", "header"), "only a key stands in a header of its own", instead
+    yield from _auth(auth, ("auth",))
+    yield from _live(raw)
     if "zone" in raw and isinstance(hint := read_zone(raw["zone"]), str):
         yield ("zone",), f"there is no time zone {found(raw['zone'])}", hint
     for index, waiver in enumerate(raw.get("waivers", ())):
@@ -40,6 +39,41 @@ def findings(raw: _Raw) -> Iterator[Finding]:
     yield from _sca(raw)
     yield from _roles(raw)
     yield from _matchers(raw)
+
+
+def _auth(auth: _Raw, at: Pointer) -> Iterator[Finding]:
+    """Say what is wrong in how calls are authenticated, or those of the third party."""
+    if "header" in auth and auth["kind"] != AuthKind.KEY.value:
+        instead = "write `kind: key`, or leave it out"
+        yield (*at, "header"), "only a key stands in a header of its own", instead
+    for name in ("token_url", "authorize_url", "redirect_uri"):
+        if name in auth and (wrong := bad_url(auth[name])):
+            yield (*at, name), *wrong
+    oauth = auth.get("kind") in {AuthKind.CLIENT.value, AuthKind.CODE.value}
+    for name in ("token_url", "scope", "client_id"):
+        if name in auth and not oauth:
+            hint = "write `kind: client-credentials` or `kind: authorization-code`, or leave it out"
+            yield (*at, name), f"a {auth['kind']} token is not asked for", hint
+    if {"client_id", "client_id_env"} <= auth.keys():
+        yield (*at, "client_id_env"), "the client_id stands there twice", "keep one"
+    if "provider" in auth:
+        if len(at) > 1:
+            yield (*at, "provider"), "the third party has no third party", "take it out"
+        else:
+            yield from _auth(auth["provider"], (*at, "provider"))
+
+
+def _live(raw: _Raw) -> Iterator[Finding]:
+    """Nobody's money is spent on trust: who may be paid on a live bank, and how much."""
+    safety = raw.get("safety", {})
+    if raw.get("environment") == "live" and safety.get("allow_writes"):
+        for name, hint in (
+            ("only", "for example only: {creditorAccount: [FR7630006000011234567890189]}"),
+            ("most", 'for example most: {amount: "1.00"}'),
+        ):
+            if not safety.get(name):
+                what = f"writing on a live bank takes a limit: {name} is missing"
+                yield ("safety", "allow_writes"), what, hint
 
 
 def _world_url(raw: _Raw) -> str | None:
@@ -97,6 +131,11 @@ def _sca(raw: _Raw) -> Iterator[Finding]:
 
 def _roles(raw: _Raw) -> Iterator[Finding]:
     world = raw.get("world", {})
+    python = world.get("kind") == WorldKind.PYTHON.value
+    if python is not ("adapter" in world):
+        hint = "for example {kind: python, adapter: our_bank.worlds:SandboxWorld}"
+        what = "an adapter and kind: python go together"
+        yield ("world", "adapter" if "adapter" in world else "kind"), what, hint
     if world.get("kind") != WorldKind.ROLES.value:
         if "roles" in world:
             yield (
@@ -110,7 +149,9 @@ def _roles(raw: _Raw) -> Iterator[Finding]:
     shared = "token_env" in raw.get("auth", {})
     for name, role in world.get("roles", {}).items():
         at: Pointer = ("world", "roles", name)
-        authenticated = raw.get("auth", {}).get("kind", "none") != "none"
+        # Whoever goes through OAuth is given a token for each customer.
+        kind = raw.get("auth", {}).get("kind", "none")
+        authenticated = kind in {AuthKind.BEARER.value, AuthKind.KEY.value}
         if authenticated and not shared and "token_env" not in role:
             hint = "add `token_env: NAME` here or under auth"
             yield at, "nothing says with which token to call for this customer", hint

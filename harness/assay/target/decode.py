@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 from decimal import Decimal
 from typing import Any, cast
-from urllib.parse import urljoin
+from urllib.parse import unquote, urlsplit
 
 from assay.history import (
     Accepted,
@@ -28,8 +28,17 @@ from assay.history import (
 from assay.model import Json, Operation
 from assay.target.digest import digest
 from assay.target.encode import BARE
-from assay.target.pointer import MISSING, find
-from assay.target.profile import ItemBinding, Matcher, OperationBinding, Profile, StateAt
+from assay.target.paging import absolute, header_link, next_page
+from assay.target.pointer import MISSING, find, lists
+from assay.target.profile import (
+    FieldAt,
+    ItemBinding,
+    Matcher,
+    OperationBinding,
+    Profile,
+    StateAt,
+    Turn,
+)
 
 SERVER_ERRORS = range(500, 600)
 NO_CONTENT = 204
@@ -45,18 +54,21 @@ def body_of(wire: Wire) -> Json:
         return MISSING
 
 
-def links_of(body: Json, url: str, binding: OperationBinding) -> tuple[str, ...]:
+def links_of(wire: Wire, body: Json, binding: OperationBinding) -> tuple[str, ...]:
     """Return every link that the profile points at, made absolute."""
-    pointers = dict.fromkeys([*binding.links, binding.next or "", binding.approval or ""])
+    how = binding.next
+    pointers = dict.fromkeys(
+        [
+            *binding.links,
+            how.at if how and how.turn is Turn.LINK else "",
+            binding.approval or "",
+        ]
+    )
     found = (find(body, pointer) for pointer in pointers if pointer)
-    return tuple(_absolute(url, one) for one in found if isinstance(one, str) and one)
-
-
-def _absolute(url: str, link: str) -> str:
-    try:
-        return urljoin(url, link)
-    except ValueError:  # a link that is no URL leads nowhere on this host
-        return "invalid://" + link[:200]
+    links = [absolute(wire.url, one) for one in found if isinstance(one, str) and one]
+    if how and how.turn is Turn.HEADER and (link := header_link(wire, how)):
+        links.append(link)
+    return tuple(links)
 
 
 def decode(wire: Wire, body: Json, operation: Operation, profile: Profile) -> Outcome:
@@ -70,8 +82,8 @@ def decode(wire: Wire, body: Json, operation: Operation, profile: Profile) -> Ou
         why = f"the answer ({wire.status}) is too large to be read whole"
         return Indeterminate(cause=Cause.SERVER if server else Cause.TRANSPORT, why=why)
     binding = profile.operations.get(operation.id, BARE)
-    items = _all(body, binding)
-    outcomes = profile.outcomes
+    items = _all(wire, body, binding)
+    outcomes = binding.outcomes or profile.outcomes
     if _any(outcomes.unavailable, wire, body, items):
         return Unavailable(leaked=_leaked(items, binding))
     if _any(outcomes.rejected, wire, body, items):
@@ -88,23 +100,23 @@ def decode(wire: Wire, body: Json, operation: Operation, profile: Profile) -> Ou
 def _accepted(
     wire: Wire, body: Json, items: tuple[Item, ...] | None, binding: OperationBinding
 ) -> Outcome:
-    if binding.list is not None and items is None:
+    if binding.list and items is None:
         if wire.status == NO_CONTENT:
             return Accepted(items=())
-        what = "no JSON" if body is MISSING else f"no list at {binding.list!r}"
+        where = " or ".join(map(repr, binding.list))
+        what = "no JSON" if body is MISSING else f"no list at {where}"
         why = f"{what} in an accepted answer ({wire.status})"
         return Indeterminate(cause=Cause.BINDING, why=why)
     if binding.one is not None and items is None:
         why = f"nothing at {binding.one!r} in an accepted answer ({wire.status})"
         return Indeterminate(cause=Cause.BINDING, why=why)
-    next_ = find(body, binding.next) if binding.next is not None else MISSING
     approval = find(body, binding.approval) if binding.approval is not None else MISSING
     values = {name: find(body, pointer) for name, pointer in binding.values.items()}
     return Accepted(
         items=items,
         values={name: value for name, value in values.items() if value is not MISSING},
-        next=_absolute(wire.url, next_) if isinstance(next_, str) and next_ else None,
-        approval=_absolute(wire.url, approval) if isinstance(approval, str) else None,
+        next=next_page(wire, body, items, binding.next),
+        approval=absolute(wire.url, approval) if isinstance(approval, str) else None,
     )
 
 
@@ -121,6 +133,8 @@ def _matches(matcher: Matcher, wire: Wire, body: Json, items: tuple[Item, ...] |
     ):
         return False
     if matcher.empty is not None and (items == ()) is not matcher.empty:
+        return False
+    if matcher.states and not (items and len(items) == 1 and items[0].state in matcher.states):
         return False
     if matcher.media_type and wire.media_type != matcher.media_type:
         return False
@@ -139,35 +153,60 @@ def _leaked(items: tuple[Item, ...] | None, binding: OperationBinding) -> tuple[
     return tuple(one for one in items or () if one.key or one.state or one.fields)
 
 
-def _all(body: Json, binding: OperationBinding) -> tuple[Item, ...] | None:
+def _all(wire: Wire, body: Json, binding: OperationBinding) -> tuple[Item, ...] | None:
     """Return what an answer holds: a list of items, or the single thing that it shows."""
     if binding.one is not None:
         shown = find(body, binding.one)
-        return (_item(shown, binding.item),) if isinstance(shown, dict) else None
-    return _items(find(body, binding.list) if binding.list is not None else MISSING, binding.item)
-
-
-def _items(listed: object, binding: ItemBinding) -> tuple[Item, ...] | None:
-    if not isinstance(listed, list):
+        return (_item(shown, wire, binding.item),) if isinstance(shown, dict) else None
+    found = [lists(body, pointer) for pointer in binding.list]
+    if all(one is None for one in found):
         return None
-    return tuple(_item(one, binding) for one in cast("list[Json]", listed))
+    return tuple(_item(one, wire, binding.item) for each in found for one in each or ())
 
 
-def _item(one: Json, binding: ItemBinding) -> Item:
-    key = find(one, binding.key) if binding.key is not None else MISSING
+def _item(one: Json, wire: Wire, binding: ItemBinding) -> Item:
     fields: dict[str, Json] = {}
-    for name, pointer in binding.fields.items():
-        value = find(one, pointer)
+    for name, where in binding.fields.items():
+        value = _field(one, where)
         if value is not MISSING:
             fields[name] = value
+    key = _named(wire, binding.key_header) if binding.key_header else _first(one, binding.key)
+    own = find(one, binding.id) if binding.id is not None else None
     return Item(
         resource=_resource(one, binding),
         key=key if isinstance(key, str) and key else None,
-        on=_date(find(one, binding.on)) if binding.on is not None else None,
+        id=own if isinstance(own, str) and own else None,
+        on=_date(_first(one, binding.on)) if binding.on else None,
         state=_state(one, binding.state) if binding.state is not None else None,
         fields=fields,
         digest="" if binding.volatile is None else digest(one, binding.volatile),
     )
+
+
+def _first(one: Json, pointers: Iterable[str]) -> Json:
+    """Return what the first pointer finds that finds anything."""
+    found = (find(one, pointer) for pointer in pointers)
+    return next((value for value in found if value is not MISSING), MISSING)
+
+
+def _named(wire: Wire, header: str) -> Json:
+    """Return the end of the URL in a header."""
+    for name, value in wire.headers:
+        if name.lower() == header.lower():
+            try:
+                path = urlsplit(value).path
+            except ValueError:
+                return MISSING
+            return unquote(path.rstrip("/").rpartition("/")[2]) or MISSING
+    return MISSING
+
+
+def _field(one: Json, where: FieldAt) -> Json:
+    """Return a field in the contract's word, as far as the profile knows it."""
+    value = _first(one, where.at)
+    if where.first is not None and isinstance(value, str):
+        value = value[: where.first]
+    return next((word for word, spelt in where.words.items() if same(spelt, value)), value)
 
 
 def _resource(one: Json, binding: ItemBinding) -> str | None:
@@ -179,12 +218,26 @@ def _resource(one: Json, binding: ItemBinding) -> str | None:
 
 
 def _state(one: Json, where: StateAt) -> State | None:
-    """Say where a request stands; None for a word that the profile does not know."""
-    value = find(one, where.at)
+    """Say where a request stands; None for a word that the profile does not know.
+
+    What is told by several values together is more than what one of them tells.
+    """
+    shown = tuple(find(one, pointer) for pointer in where.at)
+    single: State | None = None
     for state, known in where.values.items():
-        if any(same(word, value) for word in known):
-            return state
-    return None
+        for word in known:
+            if isinstance(word, tuple):
+                words = cast("tuple[Json, ...]", word)
+                if len(words) <= len(shown) and all(map(_stands, words, shown)):
+                    return state
+            elif single is None and same(word, shown[0]):
+                single = state
+    return single
+
+
+def _stands(word: Json, value: Json) -> bool:
+    """Whether a value is as it should be; null stands for nothing at all, too."""
+    return value in (None, MISSING) if word is None else same(word, value)
 
 
 def _date(value: object) -> date | None:

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote, urlencode
 
 from assay.errors import CannotArrange
 from assay.history import Call, Malformed
 from assay.model import Json, Operation
 from assay.target.pointer import put
-from assay.target.profile import OperationBinding, Place, Profile, Spelling
+from assay.target.profile import AuthKind, OperationBinding, Place, Profile, Spelling
+from assay.target.sent import Made, filled, sent
 
 BARE = OperationBinding()
 
@@ -58,24 +59,31 @@ class _Draft:
     body: dict[str, Any]
 
 
-def encode(call: Call, operation: Operation, profile: Profile, access: Access) -> Request:
-    """Spell a call for a target.
+def encode(
+    call: Call, operation: Operation, profile: Profile, access: Access, made: Made | None = None
+) -> Request:
+    """Spell a call for a target; `made` is what belongs to this one request.
 
     Raises:
         CannotArrange: the profile does not say how to spell something asked for.
 
     """
     binding = profile.operations.get(operation.id, BARE)
+    made = made or Made()
     method = binding.method or operation.method
-    headers = list(_standing(call, profile, access))
+    headers = list(_standing(call, operation, profile, access))
+    own = {**profile.headers, **binding.headers}
+    headers += [(name, str(filled(text, made))) for name, text in own.items()]
     if call.follow is not None:
         return Request(method=method, url=call.follow, headers=tuple(headers))
-    draft = _Draft(path=_path(call, operation, binding), query=[], headers=headers, body={})
+    body = cast("dict[str, Any]", filled(binding.template, made))
+    draft = _Draft(path=_path(call, operation, binding), query=[], headers=headers, body=body)
     for name, value in arguments(call, operation, binding).items():
-        _place(draft, name, value, binding.arguments.get(name), method)
+        spelling = binding.arguments.get(name)
+        _place(draft, name, sent(value, spelling, made), spelling, method)
     if call.mode is not None:
         mode = binding.modes.get(call.mode)
-        _place(draft, call.mode, mode.value if mode else "", mode, method)
+        _place(draft, call.mode, filled(mode.value, made) if mode else "", mode, method)
     if call.credentials:
         _credentials(draft, binding, access, operation.id)
     if "{" in draft.path:
@@ -96,19 +104,21 @@ def encode(call: Call, operation: Operation, profile: Profile, access: Access) -
     return request
 
 
-def _standing(call: Call, profile: Profile, access: Access) -> tuple[tuple[str, str], ...]:
-    headers = [("Accept", "application/json")]
+def _standing(
+    call: Call, operation: Operation, profile: Profile, access: Access
+) -> Iterator[tuple[str, str]]:
+    yield "Accept", "application/json"
+    auth = profile.auth.of(by_provider=operation.by_provider)
     if access.token and not call.credentials:
-        match profile.auth.kind:
-            case "bearer":
-                headers.append(("Authorization", f"Bearer {access.token}"))
-            case "key":
-                headers.append((profile.auth.header, access.token))
-            case _:
+        match auth.kind:
+            case AuthKind.NONE:
                 pass
-    if profile.presence and call.present:
-        headers.append((profile.presence.header, profile.presence.value))
-    return tuple(headers)
+            case AuthKind.KEY:
+                yield auth.header, access.token
+            case AuthKind.BEARER | AuthKind.CLIENT | AuthKind.CODE:
+                yield "Authorization", f"Bearer {access.token}"
+    if profile.presence and call.present is not profile.presence.absent:
+        yield profile.presence.header, profile.presence.value
 
 
 def _path(call: Call, operation: Operation, binding: OperationBinding) -> str:
@@ -131,7 +141,8 @@ def _place(draft: _Draft, name: str, value: Json, spelling: Spelling | None, met
         case Place.HEADER:
             draft.headers.append((spelling.name, str(text)))
         case Place.BODY:
-            put(draft.body, spelling.name, text)
+            for pointer in (spelling.name, *spelling.also):
+                put(draft.body, pointer, text)
         case Place.PATH:
             draft.path = draft.path.replace(f"{{{spelling.name}}}", quote(str(text), safe=""))
 

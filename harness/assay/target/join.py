@@ -86,8 +86,8 @@ def spelt(want: Want, contract: Contract, profile: Profile) -> bool:
 
 #: For each feature that a facet can want: whether a binding spells it.
 SPELT: Mapping[str, Callable[[str, OperationBinding, Operation], bool]] = {
-    "key": lambda _, binding, __: binding.item.key is not None,
-    "on": lambda _, binding, __: binding.item.on is not None,
+    "key": lambda _, binding, __: binding.item.keyed,
+    "on": lambda _, binding, __: bool(binding.item.on),
     "links": lambda _, binding, __: bool(binding.links or binding.next),
     "credentials": lambda _, binding, __: binding.credentials is not None,
     "mode": lambda name, binding, _: name in binding.modes,

@@ -41,8 +41,23 @@ def find(document: Json, pointer: str) -> Json:
     return result
 
 
+def lists(document: Json, pointer: str) -> list[Json] | None:
+    """Return the items of the list at a pointer, or of all lists where it has steps `*`.
+
+    None where there is no list.
+    """
+    before, star, after = pointer.partition("/*")
+    here = find(document, before)
+    if not isinstance(here, list):
+        return None
+    found = cast("list[Json]", here)
+    if not star:
+        return found
+    return [item for one in found for item in lists(one, after) or ()]
+
+
 def put(document: dict[str, Any], pointer: str, value: Json) -> None:
-    """Set what stands at a pointer, making mappings on the way.
+    """Set what stands at a pointer, making mappings on the way; lists only if they are there.
 
     At "", the whole document, the members of a mapping are laid over what is there.
     """
@@ -50,7 +65,19 @@ def put(document: dict[str, Any], pointer: str, value: Json) -> None:
         document.update(cast("dict[str, Any]", value))
         return
     *way, last = steps(pointer)
-    here = document
+    here: Any = document
     for step in way:
-        here = here.setdefault(step, {})
-    here[last] = value
+        here = here[int(step)] if _indexed(here, step) else _room(here).setdefault(step, {})
+    if _indexed(here, last):
+        here[int(last)] = value
+    else:
+        _room(here)[last] = value
+
+
+def _indexed(here: list[Any] | dict[str, Any], step: str) -> bool:
+    return isinstance(here, list) and step.isdecimal() and int(step) < len(here)
+
+
+def _room(here: Any) -> dict[str, Any]:
+    """Return where a member can be put; what is in the way has no members."""
+    return cast("dict[str, Any]", here) if isinstance(here, dict) else {}

@@ -12,8 +12,66 @@ from dataclasses import dataclass, field
 from enum import Enum
 from zoneinfo import ZoneInfo
 
-from assay.history import State
+from assay.files.document import Document
 from assay.model import Capability, Json
+from assay.target.binding import (
+    Credentials,
+    FieldAt,
+    ItemBinding,
+    Matcher,
+    NextPage,
+    OperationBinding,
+    Outcomes,
+    Place,
+    ResourceAt,
+    Spelling,
+    StateAt,
+    Turn,
+)
+from assay.target.safety import Budget, Safety
+from assay.target.security import (
+    Auth,
+    AuthKind,
+    ClientAuth,
+    OAuth,
+    Signature,
+    SignatureKind,
+    Tls,
+)
+
+__all__ = [
+    "Auth",
+    "AuthKind",
+    "Budget",
+    "ClientAuth",
+    "Credentials",
+    "FieldAt",
+    "ItemBinding",
+    "Matcher",
+    "NextPage",
+    "OAuth",
+    "OperationBinding",
+    "Outcomes",
+    "Place",
+    "Presence",
+    "Profile",
+    "ResourceAt",
+    "Role",
+    "RoleHolding",
+    "Safety",
+    "Sca",
+    "ScaKind",
+    "Signature",
+    "SignatureKind",
+    "Spelling",
+    "StateAt",
+    "Tls",
+    "Transport",
+    "Turn",
+    "Waiver",
+    "World",
+    "WorldKind",
+]
 
 
 class Transport(Enum):
@@ -23,139 +81,13 @@ class Transport(Enum):
     HTTP = "http"
 
 
-class Place(Enum):
-    """Where an argument stands in a request."""
-
-    QUERY = "query"
-    HEADER = "header"
-    BODY = "body"
-    PATH = "path"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spelling:
-    """Where an abstract argument goes: a place and its name or body pointer there.
-
-    `value` is fixed for things that are only there or not (a mode), and for an
-    argument what stands there when a probe has no wish of its own; `other` is another
-    value that is as good.
-    """
-
-    place: Place
-    name: str
-    value: Json = None
-    other: Json = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceAt:
-    """How an item says what it is: a pointer, and the values per resource."""
-
-    at: str
-    values: Mapping[str, Json]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StateAt:
-    """How an item says where it stands: a pointer, and the values of each state."""
-
-    at: str
-    values: Mapping[State, tuple[Json, ...]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemBinding:
-    """Pointers into one item; None where the target has no such thing.
-
-    `volatile` points at what changes by itself from one answer to the next; where it is
-    given, even empty, all else in an item may be compared.
-    """
-
-    key: str | None = None
-    on: str | None = None
-    state: StateAt | None = None
-    resource: ResourceAt | None = None
-    fields: Mapping[str, str] = field(default_factory=dict[str, str])
-    volatile: tuple[str, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Credentials:
-    """How customer credentials would be spelt, if the target took them (it must not)."""
-
-    basic: bool = False
-    body: Mapping[str, str] = field(default_factory=dict[str, str])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperationBinding:
-    """How one operation is spelt; None leaves the contract's own spelling.
-
-    `list` points at the items of an answer, `one` at the single thing that it shows,
-    `approval` at the link to the screens where the customer signs.
-    """
-
-    method: str | None = None
-    path: str | None = None
-    aliases: tuple[str, ...] | None = None
-    arguments: Mapping[str, Spelling] = field(default_factory=dict[str, Spelling])
-    modes: Mapping[str, Spelling] = field(default_factory=dict[str, Spelling])
-    credentials: Credentials | None = None
-    list: str | None = None
-    one: str | None = None
-    approval: str | None = None
-    next: str | None = None
-    links: tuple[str, ...] = ()
-    values: Mapping[str, str] = field(default_factory=dict[str, str])
-    item: ItemBinding = field(default_factory=ItemBinding)
-    line: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Matcher:
-    """One way to recognise an outcome; every part that is given must match.
-
-    `statuses` are exact codes or classes like "4xx"; `empty` asks for a list
-    without items; `body` maps pointers to values that must stand there.
-    """
-
-    statuses: tuple[str, ...] = ()
-    empty: bool | None = None
-    media_type: str | None = None
-    body: Mapping[str, Json] = field(default_factory=dict[str, Json])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcomes:
-    """Matchers by outcome, tried in the order unavailable, rejected, accepted.
-
-    The defaults are the loosest honest reading of HTTP.
-    """
-
-    unavailable: tuple[Matcher, ...] = (Matcher(statuses=("404", "405", "501")),)
-    rejected: tuple[Matcher, ...] = (Matcher(statuses=("4xx",)),)
-    accepted: tuple[Matcher, ...] = (Matcher(statuses=("2xx",)),)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Presence:
-    """The header that says that the customer is there."""
+    """The header that says that the customer is there, or with `absent` that he is not."""
 
     header: str
     value: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Auth:
-    """How calls are authenticated: `none`, `bearer` with the subject's token, or `key`.
-
-    A `key` is the token as it is, in a `header` of its own. A token comes from the world
-    with its subject, or from the environment variable `token_env` for all subjects.
-    """
-
-    kind: str = "none"
-    header: str = ""
-    token_env: str | None = None
+    absent: bool = False
 
 
 class WorldKind(Enum):
@@ -163,6 +95,7 @@ class WorldKind(Enum):
 
     CONTROL = "control"
     ROLES = "roles"
+    PYTHON = "python"
     NONE = "none"
 
 
@@ -181,17 +114,27 @@ class RoleHolding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
-    """A test customer that exists at the target: name, token variable, holdings."""
+    """A test customer that exists at the target: name, variables of secrets, holdings.
+
+    `login_env`, `password_env` and `code_envs` (by factor, in the target's words) are what
+    the customer would type in. `segment` is in the contract's words.
+    """
 
     name: str
     token_env: str | None
     owns: tuple[RoleHolding, ...]
+    segment: str | None = None
+    login_env: str | None = None
+    password_env: str | None = None
+    code_envs: Mapping[str, str] = field(default_factory=dict[str, str])
     line: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
     """How states are arranged. `key_env` names the control API's secret, if any.
+
+    `adapter` is the `module:Class` of a world written in Python, which is given `options`.
 
     `segments` spells the contract's kinds of customers, `effects` points into what the
     world tells of a request that was carried out, by the contract's field names.
@@ -200,6 +143,8 @@ class World:
     kind: WorldKind = WorldKind.NONE
     url: str | None = None
     key_env: str | None = None
+    adapter: str = ""
+    options: Mapping[str, Json] = field(default_factory=dict[str, Json])
     offers: frozenset[Capability] = frozenset()
     roles: tuple[Role, ...] = ()
     segments: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -251,7 +196,9 @@ class Profile:
 
     `not_offered` maps clause ids to the reason why this bank need not offer them.
     `hosts` are further base URLs under which it answers; `nearby` says that they are
-    found at the address of the base URL. Times are in seconds.
+    found at the address of the base URL. Times are in seconds. `headers` stand in every
+    call; a value may hold `{unique}`, `{alike}` and `{now}` (see `encode.Made`). `document`
+    is the file itself, with all that it extends, to find lines in.
     """
 
     name: str
@@ -260,7 +207,12 @@ class Profile:
     contracts: frozenset[str] = frozenset()
     environment: str = "sandbox"
     zone: ZoneInfo | None = None
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
     auth: Auth = field(default_factory=Auth)
+    tls: Tls | None = None
+    signature: Signature | None = None
+    budget: Budget = field(default_factory=Budget)
+    safety: Safety = field(default_factory=Safety)
     presence: Presence | None = None
     world: World = field(default_factory=World)
     sca: Sca = field(default_factory=Sca)
@@ -275,3 +227,8 @@ class Profile:
     path: str = ""
     digest: str = ""
     lines: Mapping[str, int] = field(default_factory=dict[str, int])
+    document: Document | None = field(default=None, compare=False, repr=False)
+
+    def place(self, *pointer: str | int) -> tuple[str, int]:
+        """Return the file and line of a key, or of the nearest one above it that is there."""
+        return self.document.place(pointer) if self.document else (self.path, 0)

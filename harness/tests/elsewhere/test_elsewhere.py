@@ -171,7 +171,7 @@ def test_its_dialect_is_another():
     bindings = PROFILE.operations.values()
 
     assert PROFILE.presence is None
-    assert ("key", "Hill-Key") == (PROFILE.auth.kind, PROFILE.auth.header)
+    assert ("key", "Hill-Key") == (PROFILE.auth.kind.value, PROFILE.auth.header)
     assert all(one.approval is None and "{" not in (one.path or "") for one in bindings)
     places = {spelt.place for one in bindings for spelt in one.arguments.values()}
     assert {Place.QUERY, Place.HEADER, Place.BODY} == places

@@ -153,7 +153,9 @@ def test_the_facets_are_those_of_the_rules() -> None:
         if one.kind in RULES:
             facets.setdefault(one.kind, set()).add(one.facet)
     for kind in RULES:
-        words = set(re.findall(r"\((?:named after the \w+: )?`([A-Za-z0-9-]+)`[,)]", sections()[kind]))
+        words = set(
+            re.findall(r"\((?:named after the \w+: )?`([A-Za-z0-9-]+)`[,)]", sections()[kind])
+        )
         assert words, kind
         assert words <= facets[kind], kind
         assert {generic(one) for one in facets[kind]} <= {generic(one) for one in words}, kind

@@ -136,7 +136,7 @@ def test_a_secret_is_refused_and_not_repeated(key: str) -> None:
     """A literal secret is pointed at, without its value, with the way to name it."""
     (said,) = errors(f"{TARGET}auth:\n  kind: bearer\n  {key}: hunter2\n", "target")
     assert said.startswith(f"f.yaml:7: auth.{key}: a secret never stands in a file")
-    assert "`token_env: BANK_TOKEN`" in said
+    assert f"`{'client_secret' if key == 'client_secret' else 'token'}_env: BANK_TOKEN`" in said
 
 
 def test_a_secret_in_the_place_of_its_name_is_not_repeated() -> None:

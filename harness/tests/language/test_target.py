@@ -69,7 +69,7 @@ def test_the_sandbox() -> None:
         == accounts.item.resource
     )
     assert Spelling(place=Place.QUERY, name="dateFrom") == transactions.arguments["since"]
-    assert "/bookingDate" == transactions.item.on
+    assert ("/bookingDate",) == transactions.item.on
     payment = profile.operations["read-payment"].item
     assert ((), None) == (transactions.item.volatile, payment.volatile)
     assert profile.lines["operations.transactions"] == transactions.line > accounts.line > 1
@@ -148,7 +148,7 @@ operations:
     assert "http://127.0.0.1:8000" == profile.base_url
     assert profile.presence is None
     assert {Capability.PSU} == profile.world.offers
-    assert ("/ref", "/bookingDate", ()) == (mine.item.key, mine.item.on, mine.links)
+    assert (("/ref",), ("/bookingDate",), ()) == (mine.item.key, mine.item.on, mine.links)
     assert (theirs.arguments, theirs.item.fields) == (mine.arguments, mine.item.fields)
     assert base.operations["accounts"].item == profile.operations["accounts"].item
     assert (8, 3) == (mine.line, profile.operations["accounts"].line)
@@ -232,14 +232,14 @@ def test_another_base_url() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("operations: {a: {list: items}}", "t.yaml:5: operations.a.list: expected a JSON pointer, found 'items' (for example /links/next)"),
+        ("operations: {a: {list: items}}", "t.yaml:5: operations.a.list: expected a JSON pointer or a list of them, found 'items' (for example /links/next)"),
         ("operations: {a: {values: {x: /a~2}}}", "t.yaml:5: operations.a.values.x: expected a JSON pointer, found '/a~2' (for example /links/next)"),
         ("operations: {a: {arguments: {x: {query: x, path: x}}}}", "t.yaml:5: operations.a.arguments.x: expected exactly one of query, header, body and path, found a mapping (for example {query: iban})"),
-        ("operations: {a: {arguments: {x: {body: x}}}}", "t.yaml:5: operations.a.arguments.x.body: expected a JSON pointer, found 'x' (for example /links/next)"),
+        ("operations: {a: {arguments: {x: {body: x}}}}", "t.yaml:5: operations.a.arguments.x.body: expected a JSON pointer or a list of them, found 'x' (for example /links/next)"),
         ("operations: {a: {modes: {x: {query: x}}}}", "t.yaml:5: operations.a.modes.x: 'value' is missing"),
         ("outcomes: {rejected: [{statuses: [6xx]}]}", "t.yaml:5: outcomes.rejected[0].statuses[0]: expected a status such as 404, or a class such as 4xx, found '6xx'"),
         ("outcomes: {rejected: [{statuses: [4040]}]}", "t.yaml:5: outcomes.rejected[0].statuses[0]: expected at most 599, found 4040"),
-        ("outcomes: {rejected: [{}]}", "t.yaml:5: outcomes.rejected[0]: expected at least one of statuses, empty, media_type and body, found an empty mapping"),
+        ("outcomes: {rejected: [{}]}", "t.yaml:5: outcomes.rejected[0]: expected at least one of statuses, empty, media_type, body and states, found an empty mapping"),
         ("outcomes: {accepted: []}", "t.yaml:5: outcomes.accepted: no answer could ever be accepted (name at least one matcher, or leave the key out)"),
         ("presence: {header: Authorization, value: x}", "t.yaml:5: presence.header: expected the name of a header that carries no secret, found 'Authorization' (for example PSU-IP-Address; how calls are authenticated stands under auth)"),
         ('presence: {header: X, value: "a\\r\\nB: c"}', "t.yaml:5: presence.value: expected the value of the header in one line, found 'a\\r\\nB: c'"),

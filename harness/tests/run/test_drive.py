@@ -30,7 +30,16 @@ from assay.run.client import Client
 from assay.run.drive import Driven, drive
 from assay.run.stage import Stage
 from assay.target.encode import Access
-from assay.target.profile import Auth, ItemBinding, OperationBinding, Profile, Transport
+from assay.target.profile import (
+    Auth,
+    AuthKind,
+    ItemBinding,
+    NextPage,
+    OperationBinding,
+    Profile,
+    Transport,
+    Turn,
+)
 
 NOW = datetime(2026, 9, 16, tzinfo=UTC)
 BASE = "https://bank.example"
@@ -40,9 +49,13 @@ PROFILE = Profile(
     name="t",
     transport=Transport.HTTP,
     base_url=BASE,
-    auth=Auth(kind="bearer"),
+    auth=Auth(kind=AuthKind.BEARER),
     operations={
-        "accounts": OperationBinding(list="/accounts", next="/next", item=ItemBinding(key="/iban"))
+        "accounts": OperationBinding(
+            list=("/accounts",),
+            next=NextPage(turn=Turn.LINK, at="/next"),
+            item=ItemBinding(key=("/iban",)),
+        )
     },
 )
 

@@ -11,7 +11,7 @@ from assay.errors import CannotArrange, InputError
 from assay.history import Arrange
 from assay.run.stage import Nobody, set_up
 from assay.target.control import ControlWorld
-from assay.target.profile import Auth, Profile, Role, Transport, World, WorldKind
+from assay.target.profile import Auth, AuthKind, Profile, Role, Transport, World, WorldKind
 from assay.target.roles import RolesWorld
 
 PROFILE = Profile(
@@ -27,7 +27,7 @@ ALICE = World(kind=WorldKind.ROLES, roles=(Role(name="alice", token_env="TEST_A"
 @pytest.mark.parametrize(
     ("profile", "line", "name"),
     [
-        (replace(PROFILE, auth=Auth(kind="bearer", token_env="TEST_A")), 5, "auth"),
+        (replace(PROFILE, auth=Auth(kind=AuthKind.BEARER, token_env="TEST_A")), 5, "auth"),
         (replace(PROFILE, world=World(kind=WorldKind.CONTROL, key_env="TEST_A")), 7, "world"),
         (replace(PROFILE, world=ALICE), 9, "world.roles.alice"),
     ],
@@ -78,7 +78,7 @@ def test_nobody() -> None:
 def test_the_common_token(monkeypatch: pytest.MonkeyPatch) -> None:
     """A token for all customers is looked up once, and kept out of the profile."""
     monkeypatch.setenv("TEST_A", "hush")
-    stage = set_up(replace(PROFILE, auth=Auth(kind="bearer", token_env="TEST_A")))
+    stage = set_up(replace(PROFILE, auth=Auth(kind=AuthKind.BEARER, token_env="TEST_A")))
     stage.close()
     assert "hush" == stage.common.token
     assert "hush" not in repr(stage.profile)

@@ -13,27 +13,33 @@ from assay.model import Operation
 from assay.target.decode import body_of, decode, links_of
 from assay.target.pointer import MISSING
 from assay.target.profile import (
+    FieldAt,
     ItemBinding,
     Matcher,
+    NextPage,
     OperationBinding,
     Outcomes,
     Profile,
     ResourceAt,
     Transport,
+    Turn,
 )
 
 URL = "https://bank.example/v1/accounts"
 ACCOUNTS = Operation(id="accounts", method="GET", path="/accounts")
 BINDING = OperationBinding(
-    list="/accounts",
-    next="/links/next",
+    list=("/accounts",),
+    next=NextPage(turn=Turn.LINK, at="/links/next"),
     links=("/links/self", "/links/next"),
     values={"identity": "/who"},
     item=ItemBinding(
-        key="/iban",
-        on="/date",
+        key=("/iban",),
+        on=("/date",),
         resource=ResourceAt(at="/kind", values={"account": "A", "card": 1}),
-        fields={"currency": "/amount/currency", "first": "/tags/0"},
+        fields={
+            "currency": FieldAt(at=("/amount/currency",)),
+            "first": FieldAt(at=("/tags/0",)),
+        },
     ),
 )
 EMPTY = '{"accounts": []}'
@@ -299,7 +305,7 @@ def test_links(link: str, absolute: str) -> None:
     """A link is made absolute as it stands; one that is no URL leads nowhere."""
     body = json.dumps({"accounts": [], "links": {"next": link}})
     assert absolute == outcome(wire(200, body)).next
-    assert (absolute,) == links_of(json.loads(body), URL, BINDING)
+    assert (absolute,) == links_of(wire(200), json.loads(body), BINDING)
 
 
 @pytest.mark.parametrize("link", ["", None, 12, ["https://bank.example/"], {"href": "x"}, False])
@@ -307,10 +313,12 @@ def test_no_links(link: object) -> None:
     """What is no text, or nothing, is no link."""
     body = {"accounts": [], "links": {"next": link}}
     assert outcome(wire(200, json.dumps(body))).next is None
-    assert () == links_of(body, URL, BINDING)
+    assert () == links_of(wire(200), body, BINDING)
 
 
 def test_all_links_once() -> None:
     """The next page's link is among the links, and once."""
     body = {"links": {"self": "/a", "next": "/b"}}
-    assert ("https://bank.example/a", "https://bank.example/b") == links_of(body, URL, BINDING)
+    assert ("https://bank.example/a", "https://bank.example/b") == links_of(
+        wire(200), body, BINDING
+    )

@@ -104,12 +104,12 @@ def test_an_item_is_left_as_it_is(item, volatile):
 @pytest.mark.parametrize(("volatile", "made"), [(None, 0), ((), 2), (("/at",), 1)])
 def test_items_have_one_where_the_profile_says_what_is_volatile(volatile, made):
     """Without that nobody knows what of an item may be compared."""
-    item = ItemBinding(key="/id", volatile=volatile)
+    item = ItemBinding(key=("/id",), volatile=volatile)
     profile = Profile(
         name="t",
         transport=Transport.HTTP,
         base_url="https://bank.example",
-        operations={"x": OperationBinding(list="", item=item)},
+        operations={"x": OperationBinding(list=("",), item=item)},
     )
     body = b'[{"id": "A", "at": 1}, {"id": "A", "at": 2}]'
     wire = Wire(method="GET", url="https://bank.example/x", status=200, body=body)

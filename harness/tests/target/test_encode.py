@@ -16,6 +16,7 @@ from assay.model import Operation
 from assay.target.encode import Access, encode
 from assay.target.profile import (
     Auth,
+    AuthKind,
     Credentials,
     OperationBinding,
     Place,
@@ -38,7 +39,7 @@ PROFILE = Profile(
     name="t",
     transport=Transport.HTTP,
     base_url="https://bank.example/v1/",
-    auth=Auth(kind="bearer"),
+    auth=Auth(kind=AuthKind.BEARER),
     presence=Presence(header="PSU-IP-Address", value="192.0.2.10"),
     operations={
         "balances": OperationBinding(
@@ -91,7 +92,7 @@ def test_no_token() -> None:
 
 def test_a_key() -> None:
     """A key stands as it is in a header of its own, and not where credentials are sent."""
-    profile = replace(PROFILE, auth=Auth(kind="key", header="X-Api-Key"))
+    profile = replace(PROFILE, auth=Auth(kind=AuthKind.KEY, header="X-Api-Key"))
     headers = dict(encode(ASK, BALANCES, profile, ACCESS).headers)
     assert ("tok", None) == (headers["X-Api-Key"], headers.get("Authorization"))
     bent = encode(replace(ASK, credentials=True), BALANCES, profile, ACCESS)
