@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
 
 from assay.errors import InputError
 from assay.obligation import Obligation
@@ -20,6 +21,9 @@ from assay.target.read import find_target, read_profile
 
 #: The contracts that are run when none is named, and the target likewise.
 SHIPPED, SANDBOX = ("aisp", "pis"), "sandbox"
+
+#: The binding of each dialect that the sandbox can be served in, by the path of its URL.
+DIALECTS = {"/stet/psd2/v1": "stet-1.4.0"}
 
 Select = Callable[[Obligation], bool]
 
@@ -41,11 +45,17 @@ class Prepared:
 def find_profile(target: str | None) -> Profile:
     """Return the profile for a target: a file, a shipped name, a URL, or the sandbox.
 
-    A URL is a sandbox that somebody serves (`assay serve`), in the sandbox's dialect.
+    A URL is a sandbox that somebody serves (`assay serve`), in the sandbox's own dialect,
+    or in the one whose base path the URL has.
     """
     if target and target.startswith(("http://", "https://")):
-        profile = read_profile(find_target(SANDBOX), base_url=target)
-        return replace(profile, transport=Transport.HTTP)
+        parts = urlsplit(target)
+        spoken = DIALECTS.get(parts.path.rstrip("/"), SANDBOX)
+        profile = read_profile(find_target(spoken), base_url=target)
+        # The control API has no dialect: it stands at the root of the host.
+        world = replace(profile.world, url=f"{parts.scheme}://{parts.netloc}")
+        own = spoken == SANDBOX
+        return replace(profile, transport=Transport.HTTP, world=profile.world if own else world)
     return read_profile(find_target(target or SANDBOX))
 
 
@@ -118,8 +128,9 @@ def prepare(
     *,
     keywords: str = "",
     marks: str = "",
+    wait: timedelta | None = None,
 ) -> Prepared:
-    """Find, check, join, select and plan.
+    """Find, check, join, select and plan; `wait` is how long the run may wait in all.
 
     Raises:
         InputError: a file or an option cannot be used; or nothing is selected.
@@ -129,7 +140,7 @@ def prepare(
     profile = find_profile(target)
     parsed = [parse_contract(find_contract(name)) for name in contracts or SHIPPED]
     bound = bind(parsed, profile)
-    planned = plan(bound, profile, select)
+    planned = _waiting(plan(bound, profile, select), bound, profile, select, wait)
     if not planned.items:
         chosen = " ".join(part for part in (keywords, marks) if part)
         raise InputError.one(
@@ -146,3 +157,23 @@ def prepare(
         plan=planned,
         reproduce="".join(f" {word}" for word in words),
     )
+
+
+def _waiting(
+    planned: Plan,
+    bound: Sequence[Bound],
+    profile: Profile,
+    select: Select,
+    wait: timedelta | None,
+) -> Plan:
+    """Plan what can be waited for where no clock can be moved, and price the rest."""
+    from assay.run import forecast, waiting  # noqa: PLC0415 -- only for real customers
+
+    if wait is not None:
+        waiting.refuse_elsewhere(profile)
+    if not waiting.lends_itself(profile):
+        return planned
+    timed = plan(bound, waiting.timed(profile), select)
+    screens = len(profile.sca.screens)
+    now = datetime.now(UTC)
+    return forecast.with_waits(planned, timed, now, screens=screens, most=wait or waiting.NONE)

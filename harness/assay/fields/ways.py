@@ -117,7 +117,7 @@ def _set(says: str, **parts: Any) -> Bend:
 
 def _named(operation: Operation, profile: Profile) -> Iterator[Way]:
     binding = profile.operations.get(operation.id, BARE)
-    for alias, path in enumerate(binding.aliases or operation.aliases):
+    for alias, path in enumerate(binding.names(operation)):
         bend = _set(f"by its other name {path}", alias=alias)
         yield Way(operation=operation, what="name", bends=just(bend))
 

@@ -30,7 +30,7 @@ from assay.rules.folds import (
 from assay.rules.requests import making
 from assay.rules.requests.valid import Past, valid
 from assay.rules.rule import Facet, Rule, Script, Want, consent, needs
-from assay.verdict import Evidence
+from assay.verdict import Evidence, Standing
 
 READS = (
     Malformed.BAD_IDENTIFIER,
@@ -103,6 +103,13 @@ def facets(p: Params) -> tuple[Facet, ...]:
                 asks="every name of the method gives the same data",
                 scenario="aliases",
                 needs=psu,
+                wants=(
+                    Want(
+                        operation=p.operation.id,
+                        feature="aliases",
+                        otherwise=Standing.NOT_APPLICABLE,
+                    ),
+                ),
             )
         )
     out.append(

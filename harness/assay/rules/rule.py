@@ -27,7 +27,7 @@ class Want:
     """Something that the profile must spell before a facet can be asked.
 
     `feature` is one of key, on, links, credentials, mode, value, argument, field,
-    state, approval, other; `name` says which. `otherwise` is the verdict where the profile is silent.
+    state, approval, other, aliases; `name` says which. `otherwise` is the verdict where the profile is silent.
     """
 
     operation: str

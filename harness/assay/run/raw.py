@@ -148,7 +148,7 @@ def _named(operation: Operation, binding: OperationBinding) -> dict[str, None]:
 def _template(call: Call, operation: Operation, binding: OperationBinding) -> str:
     if call.alias is None:
         return binding.path or operation.path
-    aliases = binding.aliases or operation.aliases
+    aliases = binding.names(operation)
     return aliases[call.alias] if call.alias < len(aliases) else operation.path
 
 

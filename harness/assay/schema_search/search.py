@@ -97,7 +97,7 @@ class SchemaSearch:
         binding = self.stage.profile.operations.get(operation.id, BARE)
         own = binding.path or operation.path
         written = {SLOT.sub("{}", path): path for path in self.document["paths"]}
-        for n, path in enumerate((own, *(binding.aliases or operation.aliases))):
+        for n, path in enumerate((own, *binding.names(operation))):
             yield (n - 1 if n else None), written[SLOT.sub("{}", path)]
 
 

@@ -6,12 +6,12 @@ by it, `decode` and `paging` read answers by it. No I/O here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
 from assay.history import State
-from assay.model import Json
+from assay.model import Json, Operation
 
 
 class Place(Enum):
@@ -202,3 +202,7 @@ class OperationBinding:
     item: ItemBinding = field(default_factory=ItemBinding)
     outcomes: Outcomes | None = None
     line: int = 0
+
+    def names(self, operation: Operation) -> Sequence[str]:
+        """Return the other paths of the method: the target's own, or the contract's."""
+        return operation.aliases if self.aliases is None else self.aliases

@@ -48,6 +48,7 @@ def build(document: Document, lines: Mapping[str, int]) -> Profile:
         transport=Transport(raw["transport"]),
         base_url=raw["base_url"].rstrip("/"),
         environment=raw.get("environment", "sandbox"),
+        dialect=raw.get("dialect", ""),
         zone=ZoneInfo(raw["zone"]) if "zone" in raw else None,
         headers=raw.get("headers", {}),
         auth=build_security.auth(raw.get("auth", {})),

@@ -124,7 +124,10 @@ def _standing(
 def _path(call: Call, operation: Operation, binding: OperationBinding) -> str:
     if call.alias is None:
         return binding.path or operation.path
-    return (binding.aliases or operation.aliases)[call.alias]
+    names = binding.names(operation)
+    if call.alias >= len(names):
+        raise CannotArrange(f"operations.{operation.id}.aliases in the profile")
+    return names[call.alias]
 
 
 def _place(draft: _Draft, name: str, value: Json, spelling: Spelling | None, method: str) -> None:

@@ -94,6 +94,7 @@ SPELT: Mapping[str, Callable[[str, OperationBinding, Operation], bool]] = {
     "value": lambda name, binding, _: name in binding.values,
     "field": lambda name, binding, _: name in binding.item.fields,
     "state": lambda _, binding, __: binding.item.state is not None,
+    "aliases": lambda _, binding, __: binding.aliases != (),
     "approval": lambda _, binding, __: binding.approval is not None,
     "other": lambda name, binding, _: (
         name in binding.arguments and binding.arguments[name].other is not None

@@ -196,7 +196,8 @@ class Profile:
 
     `not_offered` maps clause ids to the reason why this bank need not offer them.
     `hosts` are further base URLs under which it answers; `nearby` says that they are
-    found at the address of the base URL. Times are in seconds. `headers` stand in every
+    found at the address of the base URL. `dialect` is what an embedded bank speaks,
+    "" for its own. Times are in seconds. `headers` stand in every
     call; a value may hold `{unique}`, `{alike}` and `{now}` (see `encode.Made`). `document`
     is the file itself, with all that it extends, to find lines in.
     """
@@ -206,6 +207,7 @@ class Profile:
     base_url: str
     contracts: frozenset[str] = frozenset()
     environment: str = "sandbox"
+    dialect: str = ""
     zone: ZoneInfo | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     auth: Auth = field(default_factory=Auth)

@@ -1,0 +1,171 @@
+"""Account information: the bank's lists in the shapes of STET, and a consent the other way.
+
+An account of the list has no links to its balances and transactions: they belong to those
+that are consented to, and the bank's list does not tell which these are. Nor does it tell
+whose card is debited from where, so no card names its account.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+
+from assay.sandbox.dialects.stet.ids import Ids
+from assay.sandbox.dialects.stet.links import beside, hal, turning
+from assay.sandbox.dialects.stet.shown import Shown, others, renamed
+from assay.sandbox.dialects.stet.trees import UNFIT, Content, find, listed, members
+from assay.sandbox.payments.reading import ABSENT
+from assay.sandbox.reading import Malformed, read_object
+
+__all__ = ["show_accounts", "show_as_it_is", "show_balances", "show_transactions", "wished"]
+
+_TYPES: Mapping[object, str] = {"account": "CACC", "card": "CARD"}
+_SCHEME, _ISSUER = "CPAN", "30001"
+_BALANCES: Mapping[object, str] = {
+    "CLBD": "Accounting balance",
+    "VALU": "Value date balance",
+    "OTHR": "Instant balance",
+}
+#: The names under which each list stands, in both interfaces alike.
+_ACCOUNTS, _REPORT, _HISTORY = "accounts", "balances", "transactions"
+_FLAGS = ("trustedBeneficiaries", "psuIdentity")
+
+
+def show_accounts(content: Content, ids: Ids) -> Shown:
+    """Show the list of accounts and cards; one that is empty from the start is 204.
+
+    Not where there is more to tell: an answer without a body could not name the customer.
+    """
+    links = turning(hal(members(content.get("links")), ids))
+    body = {
+        **renamed(content, connectedPsu="PsuIdentity"),
+        **_rows(content, _ACCOUNTS, lambda row: _account(row, ids)),
+        **others(content, ("PsuIdentity", _ACCOUNTS, "links")),
+        "_links": links,
+    }
+    empty = body.get(_ACCOUNTS) == [] and "connectedPsu" not in body
+    return Shown(body=None if empty and links.keys() <= {"self"} else body)
+
+
+def show_balances(content: Content, ids: Ids) -> Shown:
+    """Show the balances of an account, or the outstandings of a card."""
+    links = hal(members(content.get("links")), ids)
+    body = {
+        **_rows(content, _REPORT, _balance),
+        **others(content, (_REPORT, "links")),
+        "_links": beside(links, parent_list="", transactions=_HISTORY),
+    }
+    return Shown(body=body)
+
+
+def show_transactions(content: Content, ids: Ids) -> Shown:
+    """Show a page of transactions or slips."""
+    links = turning(hal(members(content.get("links")), ids))
+    body = {
+        **_rows(content, _HISTORY, _transaction),
+        **others(content, (_HISTORY, "links")),
+        "_links": beside(links, parent_list="", balances=_REPORT),
+    }
+    return Shown(body=body)
+
+
+def show_as_it_is(content: Content) -> Shown:
+    """Show what the bank says: for a consent nothing, and for what it does not offer anything."""
+    return Shown(body=content)
+
+
+def _rows(content: Content, name: str, row: Callable[[Content], Content]) -> Content:
+    """Turn a list of objects over; what is no list, or no object, stays as it is."""
+    if name not in content:
+        return {}
+    found = content[name]
+    if not isinstance(found, list):
+        return {name: found}
+    return {name: [row(members(one)) if isinstance(one, dict) else one for one in listed(found)]}
+
+
+def _account(row: Content, ids: Ids) -> Content:
+    kind, key = row.get("kind"), row.get("iban")
+    known: Content = {}
+    if "iban" in row:
+        other = {"identification": key, "schemeName": _SCHEME, "issuer": _ISSUER}
+        known["accountId"] = {"other": other} if kind == "card" else {"iban": key}
+    if isinstance(key, str):
+        known = {"resourceId": ids.issue(key), **known}
+    if isinstance(kind, str):
+        known["cashAccountType"] = _TYPES.get(kind, kind)
+    return {
+        **known,
+        **renamed(row, name="name", currency="currency"),
+        "psuStatus": "Account Holder",
+        "_links": {},
+        **others(row, ("kind", "iban", "name", "currency")),
+    }
+
+
+def _money(row: Content, amount: object) -> Content:
+    known = renamed(row, currency="currency")
+    return {**known, "amount": amount} if "amount" in row else known
+
+
+def _balance(row: Content) -> Content:
+    kind = row.get("balanceType")
+    return {
+        "name": _BALANCES.get(kind, "Balance") if isinstance(kind, str) else "Balance",
+        "balanceAmount": _money(row, row.get("amount")),
+        **renamed(row, balanceType="balanceType"),
+        **others(row, ("iban", "balanceType", "amount", "currency")),
+    }
+
+
+def _transaction(row: Content) -> Content:
+    amount, label = row.get("amount"), row.get("label")
+    debit = isinstance(amount, str) and amount.startswith("-")
+    positive = amount.removeprefix("-") if isinstance(amount, str) else amount
+    return {
+        **renamed(row, entryReference="id"),
+        "transactionAmount": _money(row, positive),
+        "creditDebitIndicator": "DBIT" if debit else "CRDT",
+        "status": "BOOK",
+        **renamed(row, bookingDate="bookingDate"),
+        "remittanceInformation": [label] if "label" in row else [],
+        **others(row, ("id", "iban", "bookingDate", "amount", "currency", "label")),
+    }
+
+
+def wished(body: bytes) -> bytes:
+    """Turn a consent into one of the bank's, which has one list where STET has two.
+
+    Consented to is what stands in both. A body that does not read is passed on as it is,
+    and one that is no consent becomes none of the bank's either, for the bank to refuse.
+    So is one with empty lists: revoking has no word in the bank's own interface.
+    """
+    try:
+        content = read_object(body)
+    except Malformed:
+        return body
+    consent: Content = {"accounts": _consented(content)}
+    credentials = {name: content[name] for name in ("login", "password") if name in content}
+    return json.dumps({**consent, **credentials}).encode()
+
+
+def _consented(content: Content) -> object:
+    balances, transactions = (_keys(content.get(name)) for name in (_REPORT, _HISTORY))
+    flags = all(isinstance(content.get(name), bool) for name in _FLAGS)
+    if balances is None or transactions is None or not flags:
+        return UNFIT
+    both = set(transactions)
+    return [key for key in dict.fromkeys(balances) if key in both]
+
+
+def _keys(accounts: object) -> list[str] | None:
+    """Read a list of accounts; None when there is none, or an account that has no name."""
+    if not isinstance(accounts, list):
+        return None
+    keys: list[str] = []
+    for account in listed(accounts):
+        key = find(account, ("iban",))
+        if key is ABSENT:
+            key = find(account, ("other", "identification"))
+        if not isinstance(key, str):
+            return None
+        keys.append(key)
+    return keys

@@ -1,0 +1,795 @@
+"""The sandbox bank in the dialect of STET 1.4.0: each method, both ways."""
+
+import json
+import re
+from io import BytesIO
+
+import httpx
+import pytest
+
+from assay.sandbox.app import make_app
+from assay.sandbox.dialects import BASE_PATHS, DIALECTS
+from assay.sandbox.dialects.stet.dates import asked_period, calendar_day
+from assay.sandbox.dialects.stet.ids import Ids
+from assay.sandbox.dialects.stet.trees import UNFIT, find, placed
+from assay.sandbox.payments.reading import ABSENT
+
+HOST, ROOT = "http://bank.test", "/stet/psd2/v1"
+ACCOUNT = {"resource": "account", "entries": ["2026-09-15", "2026-09-10", "2026-09-01"]}
+CARD = {"resource": "card", "entries": ["2026-09-15"]}
+HAL = "application/hal+json;charset=utf-8"
+
+
+def href(links, name):
+    return links[name]["href"]
+
+
+def test_the_table_names_every_dialect():
+    """Every dialect has a base path, and wraps an application."""
+    assert {"stet": ROOT} == dict(BASE_PATHS)
+    assert set(BASE_PATHS) == set(DIALECTS)
+
+
+def test_accounts(stet):
+    """The list has the IBAN of an account, the encrypted PAN of a card, and no links of theirs."""
+    guest = stet.world.customer(ACCOUNT, CARD)
+    answer = stet.get(guest, "/accounts", headers={"X-Request-ID": "r-17"})
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, HAL)
+    assert answer.headers["X-Request-ID"] == "r-17"
+    account, card = answer.json()["accounts"]
+    iban, pan = guest.keys()
+    assert {
+        "resourceId": account["resourceId"],
+        "accountId": {"iban": iban},
+        "cashAccountType": "CACC",
+        "name": "Compte courant 2",
+        "currency": "EUR",
+        "psuStatus": "Account Holder",
+        "_links": {},
+    } == account
+    assert card["cashAccountType"] == "CARD"
+    assert {"other": {"identification": pan, "schemeName": "CPAN", "issuer": "30001"}} == card[
+        "accountId"
+    ]
+    assert {"self": {"href": f"{HOST}{ROOT}/accounts"}} == answer.json()["_links"]
+
+
+def test_resource_ids_are_opaque(stet):
+    """An identifier is short, stays the same, and is neither the IBAN nor in any way in it."""
+    guest = stet.world.customer(ACCOUNT, CARD)
+    ids = stet.ids(guest)
+    assert ids == stet.ids(guest)
+    for opaque, key in zip(ids, guest.keys(), strict=True):
+        assert re.fullmatch(r"[0-9a-f]{32}", opaque)
+        assert key not in opaque
+    assert set(ids).isdisjoint(Ids().issue(key) for key in guest.keys())
+
+
+def test_nothing_to_list(stet):
+    """Who has nothing gets 204; a page after the last is an empty list."""
+    nobody, guest = stet.world.customer(), stet.world.customer(ACCOUNT)
+    empty = stet.get(nobody, "/accounts")
+    assert (empty.status_code, empty.content) == (204, b"")
+    assert "Content-Type" not in empty.headers
+    after = stet.get(guest, "/accounts?page=2")
+    assert (after.status_code, after.json()["accounts"]) == (200, [])
+
+
+def test_empty_but_named(stet):
+    """A list that is empty and names the customer has a body to do so."""
+    guest, _ = stet.ready(CARD)
+    stet.world.at("2026-12-16T10:00:00+01:00")
+    answer = stet.get(guest, "/accounts")
+    assert answer.status_code == 200
+    assert (answer.json()["accounts"], answer.json()["connectedPsu"]) == ([], guest.name)
+
+
+def test_connected_psu(stet):
+    """The customer is named once there is a consent."""
+    guest = stet.world.customer(ACCOUNT)
+    assert "connectedPsu" not in stet.get(guest, "/accounts").json()
+    stet.consent(guest, {"iban": guest.keys()[0]})
+    assert stet.get(guest, "/accounts").json()["connectedPsu"] == guest.name
+
+
+def test_walk_accounts(stet):
+    """Links turn the pages of the list to its end, and none leads further."""
+    guest = stet.world.customer({**ACCOUNT, "count": 7}, {**CARD, "count": 5})
+    pages = stet.walk(guest, "/accounts", "accounts")
+    assert [5, 5, 2] == [len(page) for page in pages]
+    shown = [row["accountId"] for page in pages for row in page]
+    assert guest.keys() == [one.get("iban") or one["other"]["identification"] for one in shown]
+
+
+def test_links_of_pages(stet):
+    """First and next, then prev as well, and on the last page last instead of next."""
+    guest = stet.world.customer({**ACCOUNT, "count": 12})
+    first, second, third = (
+        stet.get(guest, f"/accounts{query}").json()["_links"]
+        for query in ("", "?page=2", "?page=3")
+    )
+    assert {"self", "next", "first"} == set(first)
+    assert {"self", "next", "first", "prev"} == set(second)
+    assert {"self", "first", "prev", "last"} == set(third)
+    assert href(second, "prev") == href(first, "first") == f"{HOST}{ROOT}/accounts?page=1"
+    assert href(third, "last") == href(second, "next") == f"{HOST}{ROOT}/accounts?page=3"
+
+
+def test_balances(stet):
+    """Balances have a name, a type, and an amount that is text."""
+    guest, ids = stet.ready(ACCOUNT, CARD)
+    for one in ids:
+        answer = stet.get(guest, f"/accounts/{one}/balances")
+        assert (answer.status_code, answer.headers["Content-Type"]) == (200, HAL)
+        rows = answer.json()["balances"]
+        assert ["CLBD", "VALU", "OTHR"] == [row["balanceType"] for row in rows]
+        assert all({"name", "balanceType", "balanceAmount"} == set(row) for row in rows)
+        assert all(re.fullmatch(r"-?\d+\.\d\d", row["balanceAmount"]["amount"]) for row in rows)
+        assert {"EUR"} == {row["balanceAmount"]["currency"] for row in rows}
+        here = f"{HOST}{ROOT}/accounts/{one}"
+        assert {
+            "self": {"href": f"{here}/balances"},
+            "parent-list": {"href": f"{HOST}{ROOT}/accounts"},
+            "transactions": {"href": f"{here}/transactions"},
+        } == answer.json()["_links"]
+
+
+def test_transactions(stet):
+    """Transactions have a positive amount, and an indicator that says which way it went."""
+    guest, ids = stet.ready(ACCOUNT)
+    rows = stet.get(guest, f"/accounts/{ids[0]}/transactions").json()["transactions"]
+    own = {one["key"] for one in guest.holdings[0]["entries"]}
+    assert own == {row["entryReference"] for row in rows}
+    assert ["2026-09-15", "2026-09-10", "2026-09-01"] == [row["bookingDate"] for row in rows]
+    for row in rows:
+        assert set(row) == {
+            "entryReference",
+            "transactionAmount",
+            "creditDebitIndicator",
+            "status",
+            "bookingDate",
+            "remittanceInformation",
+        }
+        assert re.fullmatch(r"\d+\.\d\d", row["transactionAmount"]["amount"])
+        assert (row["status"], len(row["remittanceInformation"])) == ("BOOK", 1)
+    assert {"DBIT", "CRDT"} >= {row["creditDebitIndicator"] for row in rows}
+
+
+def test_signs_are_the_banks(stet):
+    """What the bank books as negative is a debit."""
+    guest, ids = stet.ready({"resource": "account"})
+    own = httpx.Client(transport=httpx.WSGITransport(app=make_app()), base_url=HOST)
+    made = own.post("/assay-control/1/worlds", json={}).json()["world"]
+    twin = own.post(
+        f"/assay-control/1/worlds/{made}/customers", json={"holdings": [{"resource": "account"}]}
+    ).json()
+    key, headers = twin["holdings"][0]["key"], {"Authorization": f"Bearer {twin['token']}"}
+    own.put("/consents", json={"accounts": [key]}, headers=headers)
+    theirs = own.get(f"/transactions?iban={key}", headers=headers).json()["transactions"]
+    ours = stet.get(guest, f"/accounts/{ids[0]}/transactions").json()["transactions"]
+    signs = {"DBIT": "-", "CRDT": ""}
+    assert [row["amount"] for row in theirs] == [
+        signs[row["creditDebitIndicator"]] + row["transactionAmount"]["amount"] for row in ours
+    ]
+    assert {"DBIT", "CRDT"} == {row["creditDebitIndicator"] for row in ours}
+
+
+def test_walk_transactions(stet):
+    """Links turn the pages of a history, and keep the period that was asked for."""
+    days = [f"2026-08-{day:02d}" for day in range(1, 31)]
+    guest, ids = stet.ready({"resource": "account", "entries": days})
+    path = f"/accounts/{ids[0]}/transactions"
+    assert [15, 15] == [len(page) for page in stet.walk(guest, path, "transactions")]
+    asked = f"{path}?dateFrom=2026-08-03&dateTo=2026-08-29"
+    pages = stet.walk(guest, asked, "transactions")
+    assert days[2:28][::-1] == [row["bookingDate"] for page in pages for row in page]
+    link = href(stet.get(guest, asked).json()["_links"], "next")
+    assert link == f"{HOST}{ROOT}{asked}&page=2"
+
+
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ("dateFrom=2026-09-10", ["2026-09-15", "2026-09-10"]),
+        ("dateFrom=2026-09-10T00:00:00.000", ["2026-09-15", "2026-09-10"]),
+        ("dateFrom=2026-09-10T00:00:00.000%2B0200", ["2026-09-15", "2026-09-10"]),
+        ("dateFrom=2026-09-10T00:00:00%2B02:00", ["2026-09-15", "2026-09-10"]),
+        ("dateTo=2026-09-10", ["2026-09-01"]),
+        ("dateTo=2026-09-11", ["2026-09-10", "2026-09-01"]),
+        ("dateTo=2026-09-11T00:00:00.000%2B02:00", ["2026-09-10", "2026-09-01"]),
+        ("dateFrom=2026-09-10&dateTo=2026-09-15", ["2026-09-10"]),
+        ("dateTo=0001-01-01", []),
+        ("dateTo=9999-12-31", ["2026-09-15", "2026-09-10", "2026-09-01"]),
+    ],
+)
+def test_periods(stet, query, shown):
+    """A period begins with its first day, and ends before its last."""
+    guest, ids = stet.ready(ACCOUNT)
+    answer = stet.get(guest, f"/accounts/{ids[0]}/transactions?{query}")
+    assert shown == [row["bookingDate"] for row in answer.json()["transactions"]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "yesterday",
+        "20260910",
+        "2026-9-10",
+        "2026-02-30",
+        "2026-09-10T25:00:00",
+        "2026-09-10T10:00:00 0200",
+        "2026-09-10\n",
+        "2026-W38-3",
+        "",
+    ],
+)
+def test_dates_that_do_not_read(stet, text):
+    """A date that is none is left to the bank, which refuses it."""
+    guest, ids = stet.ready(ACCOUNT)
+    assert calendar_day(text) is None
+    for name in ("dateFrom", "dateTo"):
+        answer = stet.get(guest, f"/accounts/{ids[0]}/transactions", params={name: text})
+        assert answer.status_code == 400
+
+
+def test_queries_stay_as_they_are():
+    """Nothing of a query is touched but its two dates."""
+    junk = "page=minus+one&page=%E2%98%83&%00=%00&limit=9&&x&scope=aisp%20extended"
+    assert junk == asked_period(junk)
+    assert f"dateTo=2026-09-09&{junk}" == asked_period(f"dateTo=2026-09-10&{junk}")
+
+
+def test_extended_history(stet):
+    """The extended history is asked for as at the bank itself, and refused."""
+    guest, ids = stet.ready(ACCOUNT)
+    scope = {"scope": "aisp extended_transaction_history"}
+    assert stet.get(guest, f"/accounts/{ids[0]}/transactions", params=scope).status_code == 403
+
+
+def test_consent_is_what_both_lists_name(stet):
+    """Only an account that stands in both lists is consented to."""
+    guest = stet.world.customer(ACCOUNT, ACCOUNT, CARD)
+    accounts = [row["accountId"] for row in stet.rows(guest)]
+    answer = stet.consent(guest, *accounts, transactions=[accounts[0], accounts[2]])
+    assert (answer.status_code, answer.json()) == (201, {})
+    for one, status in zip(stet.ids(guest), (200, 403, 200), strict=True):
+        assert status == stet.get(guest, f"/accounts/{one}/balances").status_code
+        assert status == stet.get(guest, f"/accounts/{one}/transactions").status_code
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"balances": ...},
+        {"transactions": ...},
+        {"trustedBeneficiaries": ...},
+        {"psuIdentity": ...},
+        {"psuIdentity": "yes"},
+        {"balances": 42},
+        {"balances": "FR7630001100022004121950842"},
+        {"balances": {}},
+        {"balances": []},
+        {"balances": [42]},
+        {"balances": ["FR7630001100022004121950842"]},
+        {"balances": [{}]},
+        {"balances": [{"iban": None}]},
+        {"balances": [{"iban": ["x"]}]},
+        {"balances": [{"other": "x"}]},
+        {"balances": [{"other": {"schemeName": "CPAN"}}]},
+    ],
+)
+def test_consents_that_are_none(stet, members):
+    """A consent lacks nothing that the standard wants, and names accounts as it says."""
+    guest = stet.world.customer(ACCOUNT)
+    assert stet.consent(guest, {"iban": guest.keys()[0]}, **members).status_code == 400
+    assert "connectedPsu" not in stet.get(guest, "/accounts").json()
+
+
+def test_consent_to_somebody_elses(stet):
+    """A consent to another customer's account is refused."""
+    other, guest = stet.world.customer(ACCOUNT), stet.world.customer(ACCOUNT)
+    assert stet.consent(guest, {"iban": other.keys()[0]}).status_code == 403
+
+
+def test_refusals(stet):
+    """A refusal has a status, four letters, a text and a path."""
+    guest = stet.world.customer(ACCOUNT)
+    path = f"{ROOT}/accounts/{stet.ids(guest)[0]}/balances"
+    answer = stet.get(guest, f"{HOST}{path}")
+    assert answer.status_code == 403
+    assert answer.headers["Content-Type"] == "application/json"
+    assert {
+        "status": 403,
+        "error": "the consent does not cover this",
+        "message": "NGAC",
+        "path": path,
+    } == answer.json()
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/accounts?page=0", 400, "FF01"),
+        ("GET", "/accounts?page=last", 400, "FF01"),
+        ("GET", "/accounts/{iban}/balances", 404, "NAAC"),
+        ("GET", "/accounts/UNKNOWN/transactions", 404, "NAAC"),
+        ("GET", "/accounts//balances", 400, "FF01"),
+        ("GET", "/accounts/a b/balances", 400, "FF01"),
+        ("GET", "/accounts/%00%0d%0a/balances", 400, "FF01"),
+        ("GET", f"/accounts/{'9' * 10_000}/balances", 400, "FF01"),
+        ("GET", "/accounts/x%2F..%252f%C3%A9'%22%3C%3E/transactions", 400, "FF01"),
+        ("GET", "/trusted-beneficiaries", 501, "NIMP"),
+        ("GET", "/end-user-identity", 501, "NIMP"),
+        ("GET", "/nothing", 404, "NAAC"),
+        ("GET", "/accounts/", 404, "NAAC"),
+        ("GET", "", 404, "NAAC"),
+        ("DELETE", "/accounts", 405, "NIMP"),
+        ("POST", "/accounts/UNKNOWN/balances", 405, "NIMP"),
+        ("GET", "/consents", 405, "NIMP"),
+    ],
+)
+def test_refused_calls(stet, method, path, status, code):
+    """What is wrong with a call is answered as at the bank itself."""
+    guest = stet.world.customer(ACCOUNT)
+    answer = stet.call(guest, method, path.format(iban=guest.keys()[0]))
+    assert (status, code) == (answer.status_code, answer.json()["message"])
+    assert status == answer.json()["status"]
+    assert len(answer.json()["path"]) <= 140
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/accounts",
+        "/balances?iban={iban}",
+        "/accounts/balances?iban={iban}",
+        "/accounts/{iban}/transactions",
+        "/stet/psd2/v1accounts",
+        f"{ROOT}/balances?iban={{iban}}",
+        f"{ROOT}/accounts/balances?iban={{iban}}",
+        f"{ROOT}/trustedBeneficiaries",
+    ],
+)
+def test_the_banks_own_paths_lead_nowhere(stet, path):
+    """The bank is not spoken to in its own words beside the dialect."""
+    guest, _ = stet.ready(ACCOUNT)
+    answer = stet.get(guest, HOST + path.format(iban=guest.keys()[0]))
+    assert answer.status_code == 404
+
+
+def test_an_iban_in_the_query_opens_nothing(stet):
+    """A query cannot name another account than the path does."""
+    guest, ids = stet.ready(ACCOUNT)
+    path = f"/accounts/UNKNOWN/balances?iban={guest.keys()[0]}"
+    assert stet.get(guest, path).status_code == 404
+    assert stet.get(guest, f"/accounts/{ids[0]}/balances?iban=UNKNOWN").status_code == 200
+
+
+def test_without_a_token(stet):
+    """A call without a token is refused with its challenge."""
+    for path in ("/accounts", "/payment-requests/x"):
+        answer = stet.http.get(f"{ROOT}{path}")
+        assert (answer.status_code, answer.headers["WWW-Authenticate"]) == (401, "Bearer")
+        assert answer.json()["status"] == 401
+
+
+def test_the_quota_is_too_many_requests(stet):
+    """The fifth access without the customer is 403 with TMRQ; with the customer there is none."""
+    guest, ids = stet.ready(ACCOUNT)
+    path = f"/accounts/{ids[0]}/balances"
+    answers = [stet.get(guest, path, batch=True) for _ in range(5)]
+    assert [200, 200, 200, 200, 403] == [answer.status_code for answer in answers]
+    refused = answers[-1].json()
+    assert (refused["status"], refused["message"]) == (403, "TMRQ")
+    assert stet.get(guest, path).status_code == 200
+
+
+def test_maintenance(stet):
+    """A bank that is closed is 503, with the time to wait."""
+    guest = stet.world.customer(ACCOUNT)
+    stet.world.at("2026-09-20T03:00:00+02:00")
+    answer = stet.get(guest, "/accounts")
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "3600")
+
+
+def test_head(stet):
+    """HEAD has the headers of GET, and no body."""
+    guest = stet.world.customer(ACCOUNT)
+    whole, head = stet.get(guest, "/accounts"), stet.call(guest, "HEAD", "/accounts")
+    assert (head.status_code, head.content) == (200, b"")
+    assert str(len(whole.content)) == head.headers["Content-Length"]
+
+
+@pytest.mark.parametrize("id", ["", "x" * 71, "a b", "a\r\nSet-Cookie: b", "é"])
+def test_request_ids_that_are_none(id):
+    """Only what can stand in a header, and is as short as the standard has it, is given back."""
+    status, headers, _ = call("GET", "/accounts", HTTP_X_REQUEST_ID=id)
+    assert status == 401
+    assert "X-Request-ID" not in dict(headers)
+
+
+def call(method, path, body=b"", **environ):
+    """Call as no client would; give status, headers and body."""
+    begun = []
+    parts = DIALECTS["stet"](make_app())(
+        {
+            "REQUEST_METHOD": method,
+            "PATH_INFO": ROOT + path,
+            "QUERY_STRING": "",
+            "CONTENT_LENGTH": str(len(body)),
+            "SERVER_NAME": "bank.test",
+            "SERVER_PORT": "80",
+            "wsgi.url_scheme": "http",
+            "wsgi.input": BytesIO(body),
+            **environ,
+        },
+        lambda line, headers, error=None: begun.append((line, headers)),
+    )
+    line, headers = begun[-1]
+    return int(line[:3]), headers, b"".join(parts)
+
+
+def test_create(stet, payer, provider, write):
+    """A new payment is 201, with its place in a header and a link for the customer."""
+    request, _ = write
+    answer = stet.call(provider, "POST", "/payment-requests", json=request(payer))
+    assert (answer.status_code, answer.headers["Content-Type"]) == (201, HAL)
+    body = answer.json()
+    assert {"appliedAuthenticationApproach", "_links"} == set(body)
+    assert body["appliedAuthenticationApproach"] == "REDIRECT"
+    assert href(body["_links"], "consentApproval").startswith(f"{HOST}/consent-approval/")
+    place = f"{HOST}{ROOT}/payment-requests/"
+    assert re.fullmatch(re.escape(place) + "[0-9a-f]{24}", answer.headers["Location"])
+
+
+def test_a_host_that_is_no_header(write):
+    """Where the caller's own host cannot stand in a header, there is no Location."""
+    _, headers, listed = call("GET", "/accounts", HTTP_AUTHORIZATION="Bearer demo-alice")
+    account = json.loads(listed)["accounts"][0]["accountId"]
+    request, _ = write
+    body = {**request(None, debtorAccount=account)}
+    for host, given in (("bank.test", True), ("b\xe9", False), ("b\r\nX: y", False)):
+        status, headers, _ = call(
+            "POST",
+            "/payment-requests",
+            json.dumps(body).encode(),
+            HTTP_AUTHORIZATION="Bearer demo-tpp",
+            HTTP_HOST=host,
+        )
+        assert (status, given) == (201, "Location" in dict(headers))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"requestedExecutionDate": "2026-09-18"},
+        {"requestedExecutionDate": "2026-09-18T00:00:00.000+02:00"},
+        {"supplementaryData": {"successfulReportUrl": "https://tpp.example/yes"}},
+        {"paymentTypeInformation": {"categoryPurpose": "CASH", "localInstrument": "INST"}},
+        {"debtor": {"name": "Camille Fictif"}, "purpose": "TRPT"},
+    ],
+)
+def test_reads_back_as_created(stet, payer, provider, write, changes):
+    """A payment is shown as it was sent, with its identifier and where it stands."""
+    request, _ = write
+    body = request(payer, **changes)
+    link = stet.pay(provider, body)
+    shown = stet.get(provider, link).json()
+    assert {"self": {"href": link}} == shown["_links"]
+    payment = shown["paymentRequest"]
+    assert link.rpartition("/")[2] == payment.pop("resourceId")
+    assert payment.pop("paymentInformationStatus") == "ACTC"
+    assert body == payment
+
+
+def test_only_what_the_standard_has_is_given_back(stet, payer, provider, write):
+    """What has no place in a request is not shown, a password least of all."""
+    request, _ = write
+    link = stet.pay(provider, request(payer, password="hunter2", note="x"))
+    assert {"password", "note"}.isdisjoint(stet.payment(provider, link))
+
+
+def kind(stet, guest, provider, body):
+    """Tell as what the bank took a payment, from its screens; None where it refused it."""
+    answer = stet.call(provider, "POST", "/payment-requests", json=body)
+    if not answer.is_success:
+        return None
+    page = stet.http.get(href(answer.json()["_links"], "consentApproval"), follow_redirects=True)
+    for fields in (
+        {"login": guest.login, "password": guest.password},
+        {"factor": "sms"},
+        {"code": guest.factors["sms"]},
+    ):
+        action = re.search(r'action="([^"]+)"', page.text)[1]
+        page = stet.http.post(action, data=fields, follow_redirects=True)
+    return re.search(r"<dt>What</dt><dd><bdi>([^<]+)</bdi>", page.text)[1]
+
+
+TRANSFER, LATER, INSTANT = (
+    "Credit transfer",
+    "Credit transfer on a later day",
+    "Instant credit transfer",
+)
+INST = {"serviceLevel": "SEPA", "categoryPurpose": "DVPM", "localInstrument": "INST"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "taken"),
+    [
+        ({}, TRANSFER),
+        ({"requestedExecutionDate": "2026-09-17"}, LATER),
+        ({"requestedExecutionDate": "2026-09-17T00:00:00+02:00"}, LATER),
+        ({"requestedExecutionDate": "2026-09-16T12:00:00+02:00"}, TRANSFER),
+        ({"requestedExecutionDate": "2026-09-16", "creationDateTime": ...}, None),
+        ({"requestedExecutionDate": "2026-09-15"}, None),
+        ({"requestedExecutionDate": "soon"}, None),
+        ({"requestedExecutionDate": 20260917}, None),
+        ({"requestedExecutionDate": None}, TRANSFER),
+        ({"paymentTypeInformation": INST}, INSTANT),
+        ({"paymentTypeInformation": INST, "requestedExecutionDate": "2026-09-16"}, INSTANT),
+        ({"paymentTypeInformation": INST, "requestedExecutionDate": "2026-09-17"}, None),
+        ({"paymentTypeInformation": {**INST, "localInstrument": "FAST"}}, None),
+        ({"paymentTypeInformation": {**INST, "localInstrument": None}}, TRANSFER),
+        ({"paymentTypeInformation": {**INST, "serviceLevel": "NURG"}}, None),
+        ({"paymentTypeInformation": {"categoryPurpose": "DVPM"}}, TRANSFER),
+    ],
+)
+def test_types_of_payments(stet, payer, write, changes, taken):
+    """Immediate, deferred and instant are told apart by the date and the instrument."""
+    request, _ = write
+    provider = stet.world.provider()
+    assert taken == kind(stet, payer, provider, request(payer, **changes))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"chargeBearer": value} for value in (..., None, "", 17, "SHAR", "slev", " SLEV")),
+        *({"paymentTypeInformation": value} for value in (..., None, "DVPM", {}, [])),
+        *(
+            {"paymentTypeInformation": {"categoryPurpose": value}}
+            for value in (None, "", 17, [], "XXXX")
+        ),
+        *({"beneficiary": value} for value in (..., None, "FR7630006000011234567890189", [], {})),
+        *(
+            {"beneficiary": {"creditorAccount": value}}
+            for value in (None, "FR7630006000011234567890189", {"iban": 17}, {"iban": ""}, {})
+        ),
+        *({"debtorAccount": value} for value in (..., {}, {"iban": None}, {"iban": "FR76"})),
+        *({"supplementaryData": value} for value in (..., None, "https://tpp.example/", {})),
+        {"supplementaryData": {"successfulReportUrl": "nowhere"}},
+        *({"creditTransferTransaction": value} for value in (..., None, [], {}, [None], ["x"])),
+        {"numberOfTransactions": 2},
+        {"numberOfTransactions": "1"},
+        {"numberOfTransactions": True},
+    ],
+)
+def test_requests_that_are_refused(stet, payer, provider, write, changes):
+    """What is missing, null, empty, of a wrong type or wrong is refused, as at the bank."""
+    request, _ = write
+    answer = stet.call(provider, "POST", "/payment-requests", json=request(payer, **changes))
+    assert answer.status_code in (400, 403)
+    assert answer.json()["message"] in ("FF01", "AG01")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"amount": 250},
+        {"amount": "0.00"},
+        {"amount": None},
+        {"currency": "USD"},
+        {"currency": "XXX"},
+        {"instructedAmount": "250.00"},
+        {"instructedAmount": None},
+        {"remittanceInformation": "Invoice 17"},
+        {"remittanceInformation": ["one", "two"]},
+        {"remittanceInformation": [17]},
+        {"frequency": "MNTH"},
+        {"endDate": "2027-01-01"},
+        {"requestedExecutionDate": "2026-09-18"},
+    ],
+)
+def test_transfers_that_are_refused(stet, payer, provider, write, changes):
+    """A transfer is one amount in euro, once, with one text at most."""
+    request, transfer = write
+    one = transfer(**{"amount": "250.00", **changes})
+    body = request(payer, creditTransferTransaction=[one])
+    assert stet.pay(provider, body) is None
+
+
+def test_several_transfers_are_refused(stet, payer, provider, write):
+    """A request has one transfer and no more."""
+    request, transfer = write
+    two = [transfer("1.00"), transfer("2.00")]
+    assert stet.pay(provider, request(payer, creditTransferTransaction=two)) is None
+
+
+LATER_DAY = {"requestedExecutionDate": "2026-09-18"}
+
+
+def standing(stet, provider, link):
+    payment = stet.payment(provider, link)
+    return payment["paymentInformationStatus"], payment.get("statusReasonInformation")
+
+
+def test_where_a_payment_stands(stet, payer, provider, write):
+    """Each of the bank's words has a status and a reason of its own."""
+    request, transfer = write
+
+    def made(amount, **changes):
+        body = request(payer, creditTransferTransaction=[transfer(amount)], **changes)
+        return stet.pay(provider, body)
+
+    def sign(link, decision="confirm"):
+        content = {"customer": payer.customer, "factor": "sms", "decision": decision}
+        stet.world.control(f"payments/{link.rpartition('/')[2]}/sign", **content)
+        return standing(stet, provider, link)
+
+    received, repeat = made("1.00"), made("2.00")
+    cash = made("4.00", paymentTypeInformation={"categoryPurpose": "CASH"})
+    assert ("ACTC", None) == standing(stet, provider, received)
+    assert ("ACSC", None) == sign(made("2.00"))
+    assert ("ACSP", None) == sign(made("3.00", **LATER_DAY))
+    assert ("RJCT", "MS03") == sign(repeat)
+    assert ("RJCT", "FRAD") == sign(cash)
+    assert ("RJCT", "CUST") == sign(made("5.00"), "refuse")
+    cancelled = made("6.00", **LATER_DAY)
+    stet.world.control(f"payments/{cancelled.rpartition('/')[2]}/cancel")
+    assert ("RJCT", "DS02") == standing(stet, provider, cancelled)
+    answer = stet.call(provider, "POST", "/payment-requests", json=request(payer))
+    stet.http.get(href(answer.json()["_links"], "consentApproval"), follow_redirects=True)
+    stet.world.at("2026-09-16T10:05:00+02:00")
+    assert ("RJCT", "NOAS") == standing(stet, provider, answer.headers["Location"])
+
+
+def test_modify(stet, payer, provider, write):
+    """A change changes what it names, and is shown as a payment is."""
+    request, _ = write
+    body = request(payer, requestedExecutionDate="2026-09-18T00:00:00+02:00")
+    link = stet.pay(provider, body)
+    for change, expected in (
+        ({"instructedAmount": {"amount": "47.11"}}, "47.11"),
+        ({"instructedAmount": {"amount": "47.12", "currency": "EUR"}}, "47.12"),
+    ):
+        answer = stet.call(provider, "PUT", link, json={"creditTransferTransaction": [change]})
+        assert (answer.status_code, answer.headers["Content-Type"]) == (200, HAL)
+        transfer = answer.json()["paymentRequest"]["creditTransferTransaction"][0]
+        assert {"amount": expected, "currency": "EUR"} == transfer["instructedAmount"]
+        assert body["creditTransferTransaction"][0]["paymentId"] == transfer["paymentId"]
+    day = {"requestedExecutionDate": "2026-12-20T00:00:00+01:00"}
+    creditor = {"beneficiary": {"creditorAccount": {"iban": "DE89370400440532013000"}}}
+    answer = stet.call(provider, "PUT", link, json={**day, **creditor})
+    shown = stet.payment(provider, link)
+    assert shown == answer.json()["paymentRequest"]
+    assert day["requestedExecutionDate"] == shown["requestedExecutionDate"]
+    assert shown["beneficiary"]["creditorAccount"] == {"iban": "DE89370400440532013000"}
+    assert shown["beneficiary"]["creditor"] == body["beneficiary"]["creditor"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"chargeBearer": "SLEV"},
+        {"debtorAccount": {"iban": "FR7630006000011234567890189"}},
+        {"paymentTypeInformation": {"localInstrument": "INST"}},
+        {"creditTransferTransaction": [{"instructedAmount": {"currency": "EUR"}}]},
+        {
+            "creditTransferTransaction": [
+                {"instructedAmount": {"amount": "1.00", "currency": "USD"}}
+            ]
+        },
+        {"creditTransferTransaction": {"0": {"instructedAmount": {"amount": "1.00"}}}},
+        {"requestedExecutionDate": "2026-09-16"},
+        {"paymentInformationStatus": "RJCT"},
+        {"statusReasonInformation": "DS02"},
+        {"paymentInformationStatus": "CANC", "statusReasonInformation": "DS02"},
+        {"paymentInformationStatus": "RJCT", "statusReasonInformation": "DUPL"},
+        {"paymentInformationStatus": ["RJCT"], "statusReasonInformation": None},
+        {"password": "x"},
+    ],
+)
+def test_changes_that_are_refused(stet, payer, provider, write, change):
+    """Nothing else can be changed, and nothing else cancels."""
+    request, _ = write
+    link = stet.pay(provider, request(payer, **LATER_DAY))
+    before = stet.payment(provider, link)
+    assert stet.call(provider, "PUT", link, json=change).status_code == 400
+    assert before == stet.payment(provider, link)
+
+
+def test_cancel(stet, payer, provider, write):
+    """RJCT with DS02 cancels a deferred payment, also when all of it is sent along."""
+    request, _ = write
+    cancellation = {"paymentInformationStatus": "RJCT", "statusReasonInformation": "DS02"}
+    for more in ({}, request(payer, **LATER_DAY)):
+        link = stet.pay(provider, request(payer, **LATER_DAY))
+        answer = stet.call(provider, "PUT", link, json={**more, **cancellation})
+        assert answer.status_code == 200
+        assert cancellation.items() <= answer.json()["paymentRequest"].items()
+        assert ("RJCT", "DS02") == standing(stet, provider, link)
+    immediate = stet.pay(provider, request(payer))
+    refused = stet.call(provider, "PUT", immediate, json=cancellation)
+    assert (refused.status_code, refused.json()["message"]) == (403, "AG01")
+
+
+def test_payments_of_others(stet, payer, provider, write):
+    """What was sent is shown to nobody whom the bank does not show the payment."""
+    request, _ = write
+    link = stet.pay(provider, request(payer))
+    other = stet.world.provider()
+    for answer in (stet.get(other, link), stet.call(other, "PUT", link, json=LATER_DAY)):
+        assert answer.status_code == 404
+        assert {"status", "error", "message", "path"} == set(answer.json())
+
+
+def test_confirmation(stet, payer, provider, write):
+    """The confirmation is 405, and NIMP."""
+    request, _ = write
+    link = stet.pay(provider, request(payer))
+    answer = stet.call(provider, "POST", f"{link}/confirmation", json={})
+    assert (answer.status_code, answer.json()["message"]) == (405, "NIMP")
+
+
+def test_screens_and_controls_pass(stet, payer, provider, write):
+    """What is no call of a third party is answered as if there were no dialect."""
+    request, _ = write
+    answer = stet.call(provider, "POST", "/payment-requests", json=request(payer))
+    page = stet.http.get(href(answer.json()["_links"], "consentApproval"), follow_redirects=True)
+    assert (page.status_code, page.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
+    controls = stet.http.get("/assay-control/1/").json()
+    assert controls["api"] == "assay-control/1"
+
+
+def test_what_is_forgotten_is_shown_as_the_bank_shows_it(stet, payer, provider, write, monkeypatch):
+    """Where there is no room for what was sent, the bank's own members are still shown."""
+    monkeypatch.setattr("assay.sandbox.dialects.stet.payments._MOST", 1)
+    request, _ = write
+    first = stet.pay(provider, request(payer, paymentTypeInformation=INST))
+    stet.pay(provider, request(payer))
+    shown = stet.payment(provider, first)
+    assert {"localInstrument": "INST", "categoryPurpose": "DVPM"} == shown["paymentTypeInformation"]
+    assert [
+        {
+            "instructedAmount": {"amount": "250.00", "currency": "EUR"},
+            "remittanceInformation": ["Invoice 17"],
+        }
+    ] == shown["creditTransferTransaction"]
+    assert "paymentInformationId" not in shown
+
+
+def test_ids_make_room(monkeypatch):
+    """The oldest identifiers are forgotten, and stand for nobody then."""
+    monkeypatch.setattr("assay.sandbox.dialects.stet.ids._MOST", 2)
+    ids = Ids()
+    first, second = ids.issue("FR1"), ids.issue("FR2")
+    assert first == ids.issue("FR1")
+    ids.issue("FR3")
+    assert ["FR1", "UNKNOWN"] == [ids.key(first), ids.key(second)]
+    assert "secret" not in repr(ids)
+
+
+def test_trees():
+    """What is missing, what is null and what is in the way are three things."""
+    tree = {"a": [{"b": "x"}], "n": None, "t": "text"}
+    assert find(tree, ("a", 0, "b")) == "x"
+    assert find(tree, ("a", 1, "b")) is ABSENT
+    assert find(tree, ("c", "d")) is ABSENT
+    assert find(tree, ("n", "d", 0)) is None
+    assert find(tree, ("t", "d")) is UNFIT
+    assert find(tree, ("t", 0)) is UNFIT
+    assert placed(tree, ("a", 0, "b"), "y") == {**tree, "a": [{"b": "y"}]}
+    assert placed(tree, ("a", 0, "b"), ABSENT) == {**tree, "a": [{}]}
+    assert placed(tree, ("c", 0, "d"), ABSENT) == tree
+    assert placed({}, ("c", 0, "d"), "z") == {"c": [{"d": "z"}]}
+    assert tree == {"a": [{"b": "x"}], "n": None, "t": "text"}
+
+
+def test_json_with_marks(stet):
+    """Texts survive both translations, whatever they are made of."""
+    guest = stet.world.customer(ACCOUNT)
+    strange = json.dumps({"balances": [{"iban": "\ud800\u2603"}]})
+    answer = stet.call(guest, "PUT", "/consents", content=strange)
+    assert answer.status_code == 400
