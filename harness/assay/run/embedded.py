@@ -85,6 +85,8 @@ class Embedded:
             # Bytes in the clothes of text, as PEP 3333 wants them.
             "PATH_INFO": unquote_to_bytes(path).decode("latin-1"),
             "QUERY_STRING": query,
+            # As it was sent, which no server has to tell: what is signed is this.
+            "REQUEST_URI": f"{path}?{query}" if query else path,
             "CONTENT_LENGTH": str(len(body)),
             "wsgi.input": io.BytesIO(body),
         }

@@ -1,12 +1,17 @@
 """The sandbox bank in the dialect of STET 1.4.0: each method, both ways."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from io import BytesIO
 
 import httpx
 import pytest
+from click.testing import CliRunner
 
+from assay.commands.serve import command
 from assay.sandbox.app import make_app
 from assay.sandbox.dialects import BASE_PATHS, DIALECTS
 from assay.sandbox.dialects.stet.dates import asked_period, calendar_day
@@ -793,3 +798,29 @@ def test_json_with_marks(stet):
     strange = json.dumps({"balances": [{"iban": "\ud800\u2603"}]})
     answer = stet.call(guest, "PUT", "/consents", content=strange)
     assert answer.status_code == 400
+
+
+def test_serve():
+    """`assay serve` wraps the bank in the dialect, and prints a base URL that answers."""
+    start = [sys.executable, "-c", "from assay.cli import main; main()"]
+    with subprocess.Popen(
+        [*start, "serve", "--dialect", "stet", "--port", "0"],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    ) as process:
+        try:
+            url = re.search(r"http://\S+", process.stdout.readline())[0]
+            token = {"Authorization": "Bearer demo-alice"}
+            answer = httpx.get(f"{url}/accounts", headers=token)
+        finally:
+            process.terminate()
+    assert url.endswith(ROOT)
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, HAL)
+
+
+def test_serve_knows_its_dialects():
+    """Another dialect is refused, and those that there are are named."""
+    told = CliRunner().invoke(command, ["--dialect", "berlin"])
+    assert told.exit_code == 2
+    assert "'stet'" in told.output

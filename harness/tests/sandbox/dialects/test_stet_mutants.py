@@ -19,19 +19,70 @@ from assay.sandbox.mutants import MUTANTS, NEUTRAL, PIS_MUTANTS, PIS_NEUTRAL
 from assay.sandbox.policies import SOUND
 
 HOST, ROOT = "bank.test", "/stet/psd2/v1"
-ACCOUNTS = {"resource": "account", "count": 2}
-CARDS = {"resource": "card", "count": 2}
-DAYS = [f"2026-0{month}-{day:02d}" for month in (6, 7, 8, 9) for day in range(1, 31, 3)]
+FEW = ["2026-09-14"]
+ACCOUNTS = {"resource": "account", "count": 2, "entries": FEW}
+CARDS = {"resource": "card", "count": 2, "entries": FEW}
+DAYS = [
+    *(f"2026-06-{day}" for day in range(16, 21)),
+    *(f"2026-0{month}-{day:02d}" for month in (7, 8, 9) for day in range(1, 31, 3)),
+]
 BODIES = (b"", b"<no/>", b'{"a": ', b"42", b'{"a":' * 100 + b"1" + b"}" * 100, b" " * 70_000 + b"{")
 CREDITOR, OTHER = "FR7630006000011234567890189", "DE89370400440532013000"
+PERIODS = (
+    ("2026-08-04",),
+    (None, "2026-08-10"),
+    ("2026-08-04", "2026-08-10"),
+    ("2025-01-01",),
+    (None, "2026-06-25"),
+)
+#: Last uses of cards, around two months ago.
+USES = ("06-01", "07-15", "07-16", "07-17", "07-18", "07-20", "09-15")
+#: Moments of a night, and how often to come then.
+NIGHT = (("16T22:50", 3), ("16T23:20", 4), ("16T23:50", 1), ("17T00:01", 5), ("17T02:30", 1))
+SUNDAYS = (
+    "2026-09-18T00:30:00+02:00",
+    "2026-09-20T01:59:30+02:00",
+    "2026-09-20T06:00:30+02:00",
+    "2026-09-20T06:30:00+02:00",
+    "2026-09-22T03:05:00+02:00",
+    "2027-03-28T05:30:00+02:00",
+    "2027-03-28T06:30:00+02:00",
+)
+MONDAYS = (
+    "2026-09-20T03:00:00+02:00",
+    "2026-09-21T01:59:30+02:00",
+    "2026-09-21T03:00:00+02:00",
+    "2026-09-21T06:00:30+02:00",
+    "2026-09-21T06:30:00+02:00",
+)
+MISSING = (..., None, "", 17, [], [CREDITOR])
+WRONG = {
+    "chargeBearer": (*MISSING, "SHAR", "DEBT", "CRED", "slev", " SLEV ", "SLEV\n", "SLEVX", "QQQQ"),
+    "categoryPurpose": MISSING,
+    "creditorAccount": MISSING,
+    "successfulReportUrl": MISSING,
+    "currency": ("USD", "GBP", "XQQ", "eur", " EUR"),
+}
+CHANGES = (
+    {"amount": "47.11"},
+    {"creditorAccount": OTHER},
+    {"requestedExecutionDate": "2026-09-19"},
+)
+REPEATS = (
+    {},
+    {"creditorAccount": OTHER},
+    {"amount": "8.01"},
+    {"categoryPurpose": "SUPP"},
+    {"paymentType": "instant"},
+)
 
 
 class Own:
     """The bank's own words."""
 
-    def __init__(self, policies):
+    def __init__(self, policies, expected=None):
         self.app = self.wrap(make_app(policies))
-        self.told = []
+        self.told = Record(expected)
 
     @staticmethod
     def wrap(app):
@@ -116,7 +167,10 @@ class Own:
 
     def period(self, first=None, last=None):
         """Ask for a period; the last day is in it."""
-        ends = ((first, "dateFrom"), (last and f"{last[:8]}{int(last[8:]) + self.until:02d}", "dateTo"))
+        ends = (
+            (first, "dateFrom"),
+            (last and f"{last[:8]}{int(last[8:]) + self.until:02d}", "dateTo"),
+        )
         return "".join(f"&{name}={day}" for day, name in ends if day)
 
     def create(self, terms, token, **how):
@@ -139,8 +193,8 @@ class Own:
 class Stet(Own):
     """STET's words for the same."""
 
-    def __init__(self, policies):
-        super().__init__(policies)
+    def __init__(self, policies, expected=None):
+        super().__init__(policies, expected)
         self.ids = {}
 
     wrap = staticmethod(DIALECTS["stet"])
@@ -160,8 +214,7 @@ class Stet(Own):
             self.ids[key] = row.get("resourceId")
 
     def about(self, what, guest, key, query="", **how):
-        id = self.ids.get(key, key)
-        path = f"/accounts/{id}/{what}" + (f"?{query[1:]}" if query else "")
+        path = f"/accounts/{self.ids.get(key, key)}/{what}" + (f"?{query[1:]}" if query else "")
         return self.read("GET", path, token=guest["token"], **how)
 
     def consents(self, guest, keys, more=None, **how):
@@ -180,7 +233,11 @@ class Stet(Own):
         if isinstance(terms, bytes):
             return terms
         kind = {"localInstrument": "INST"} if terms.get("paymentType") == "instant" else {}
-        found = {name: terms[name] for name in ("chargeBearer", "requestedExecutionDate") if name in terms}
+        found = {
+            name: terms[name]
+            for name in ("chargeBearer", "requestedExecutionDate")
+            if name in terms
+        }
         nested = {
             "categoryPurpose": ("paymentTypeInformation", "categoryPurpose"),
             "debtorAccount": ("debtorAccount", "iban"),
@@ -213,127 +270,186 @@ class Stet(Own):
         return self.call("PUT", f"/payment-requests/{id}", content, token)
 
 
-def record(told):
-    """Write answers down so that two banks can be compared: what is random gets a number."""
-    seen = {}
-    text = repr(told)
-    text = re.sub(r"(?<=consent-approval/w\d/)[\w-]+|(?<=consent-approval/demo/)[\w-]+", "KEY", text)
-    text = re.sub(r"\('Content-Length', '\d+'\)", "", text)
-    return re.sub(
-        r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])",
-        lambda id: seen.setdefault(id[0], f"id{len(seen)}"),
-        text,
-    )
+class Differs(Exception):  # noqa: N818
+    """An answer is not the expected one."""
 
 
-def information(bank):
-    """Play everything that concerns accounts."""
-    world = f"/worlds/{bank.control('/worlds', seed=0)['world']}"
+class Record:
+    """Answers as they can be compared: what is random gets a number."""
 
-    def customer(*holdings):
-        return bank.control(f"{world}/customers", holdings=list(holdings))
+    def __init__(self, expected=None):
+        self.told, self.expected, self.seen = [], expected, {}
 
-    def keys(guest):
-        return [one["key"] for one in guest["holdings"]]
+    def append(self, said):
+        status, headers, body = said
+        kept = [one for one in headers if one[0] != "Content-Length"]
+        text = f"{status} {kept} {body}"
+        text = re.sub(r"(?<=consent-approval/)(\w+/)[\w-]+", r"\1KEY", text)
+        text = re.sub(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])", self.number, text)
+        if self.expected is not None and self.expected[len(self.told)] != text:
+            raise Differs
+        self.told.append(text)
 
-    def walk(found, guest, pages=4):
-        url = bank.next(found)
+    def number(self, id):
+        return self.seen.setdefault(id[0], f"id{len(self.seen)}")
+
+
+class Half:
+    """A world of the bank, where one half of the script is played."""
+
+    def __init__(self, bank):
+        self.bank = bank
+        self.world = f"/worlds/{bank.control('/worlds', seed=0)['world']}"
+
+    def customer(self, *holdings, **how):
+        return self.bank.control(f"{self.world}/customers", holdings=list(holdings), **how)
+
+    def at(self, moment):
+        self.bank.control(f"{self.world}/clock", to=moment)
+
+    def walk(self, found, guest, pages=4):
+        """Follow the links of a list, and never for ever."""
+        url = self.bank.next(found)
         for _ in range(pages):
             if url:
-                found = bank.read("GET", url, token=guest["token"])
-                bank.learn(found)
-                url = bank.next(found)
+                found = self.bank.read("GET", url, token=guest["token"])
+                self.bank.learn(found)
+                url = self.bank.next(found)
 
-    def everything(guest):
+    def everything(self, guest):
         for key in keys(guest):
-            bank.balances(guest, key)
-            walk(bank.transactions(guest, key), guest)
+            self.bank.balances(guest, key)
+            self.walk(self.bank.transactions(guest, key), guest)
 
-    guest = customer({**ACCOUNTS, "entries": DAYS}, {**CARDS, "entries": DAYS})
-    other = customer(ACCOUNTS, CARDS)
+
+def keys(guest):
+    return [one["key"] for one in guest["holdings"]]
+
+
+def consents(half):
+    """Read before a consent, with a bad one, a narrow one and a wide one."""
+    bank = half.bank
+    guest = half.customer({**ACCOUNTS, "entries": DAYS}, {**CARDS, "entries": DAYS})
+    other = half.customer(ACCOUNTS, CARDS)
     for one in (guest, other):
         bank.accounts(one)
-    everything(guest)
+    half.everything(guest)
     bank.missing(guest)
     bank.accounts({"token": None}, basic=(guest["login"], guest["password"]))
     credentials = {name: guest[name] for name in ("login", "password")}
     bank.consents(guest, keys(guest)[:1], credentials, token=None)
     bank.consents(other, keys(guest)[:1])
-    for body in BODIES:
+    for body in (*BODIES, 42):
         bank.consents(guest, body)
-    bank.consents(guest, 42)
-    bank.consents(guest, keys(guest)[:2])
-    everything(guest)
+    bank.consents(guest, keys(guest)[::2])
+    bank.accounts(guest)
+    half.everything(guest)
     bank.consents(guest, keys(guest))
     bank.missing(guest)
-    for what in (bank.accounts, *([bank.balances, bank.transactions] * 2)):
-        for _ in range(2):
-            what(*([guest] if what == bank.accounts else [guest, keys(guest)[0]]))
     for key in keys(guest):
         bank.balances(other, key)
         bank.transactions(other, key)
-    everything(guest)
-    for key in (keys(guest)[0], keys(guest)[2]):
-        for ends in (("2026-08-04",), (None, "2026-08-10"), ("2026-08-04", "2026-08-10"), ("2025-01-01",)):
-            walk(bank.transactions(guest, key, bank.period(*ends)), guest)
+    half.everything(guest)
+    return guest
+
+
+def reads(half, guest):
+    """Read twice running, in periods, and wrongly."""
+    bank, key = half.bank, keys(guest)[0]
+    for _ in range(2):
+        bank.accounts(guest)
+    for what in (bank.balances, bank.transactions) * 2:
+        for _ in range(2):
+            what(guest, key)
+    for key in keys(guest)[::2]:
+        for ends in PERIODS:
+            half.walk(bank.transactions(guest, key, bank.period(*ends)), guest)
         bank.transactions(guest, key, "&scope=extended_transaction_history")
-        for what in (bank.balances, bank.transactions):
-            what(guest, key, "&page=0")
-    for id in ("9" * 99, "a\x00", "a b"):
-        bank.balances(guest, id)
-        bank.transactions(guest, id)
+    for named, more in ((key, "&page=0"), ("9" * 99, ""), ("a\x00", ""), ("a b", "")):
+        bank.balances(guest, named, more)
+        bank.transactions(guest, named, more)
     bank.accounts(guest, "?page=none")
-    for many in (12, 40):
-        rich = customer({"resource": "account", "count": many % 30, "entries": ["2026-09-01"] * many})
-        walk(bank.accounts(rich), rich)
+
+
+def lists(half):
+    """Read long lists, and lists of what is not eligible."""
+    bank = half.bank
+    for many, entries in ((12, 12), (10, 40)):
+        holding = {"resource": "account", "count": many, "entries": ["2026-09-01"] * entries}
+        rich = half.customer(holding)
+        half.walk(bank.accounts(rich), rich)
         bank.consents(rich, keys(rich)[:1])
-        walk(bank.transactions(rich, keys(rich)[0]), rich)
-    for traits in ({"savings": True}, {"inactive": True}, {"offline": True}):
-        bank.accounts(customer(ACCOUNTS, {"resource": "account", "traits": traits}))
-    for used in ("2026-07-15", "2026-07-16", "2026-07-17", "2026-07-18", "2026-07-20", "2026-06-01"):
-        bank.accounts(customer({"resource": "card", "traits": {"last-used": used}}))
-    for traits in ({"inactive": True}, {"never-used": True}):
-        bank.accounts(customer(CARDS, {"resource": "card", "traits": traits}))
-    bank.accounts(customer({"resource": "card"}, {"resource": "account"}))
+        half.walk(bank.transactions(rich, keys(rich)[0]), rich)
+    odd = [("account", {name: True}) for name in ("savings", "inactive", "offline")]
+    odd += [("card", {"last-used": f"2026-{day}"}) for day in USES]
+    odd += [("card", {name: True}) for name in ("inactive", "never-used")]
+    for resource, traits in odd:
+        holding = {"resource": resource, "entries": FEW, "traits": traits}
+        bank.accounts(half.customer(holding))
+        bank.accounts(half.customer(CARDS, holding))
+    bank.accounts(half.customer({**CARDS, "count": 1}, {**ACCOUNTS, "count": 1}))
+
+
+def quotas(half, guest):
+    """Come more often than is allowed, with and without the customer, and on two days."""
+    bank = half.bank
     for operation in (bank.accounts, bank.consents, bank.balances, bank.transactions):
-        for there in (True, False):
-            for calls in (6, 21):
-                one = customer(ACCOUNTS)
-                bank.accounts(one)
-                bank.consents(one, keys(one))
-                what = {bank.accounts: (), bank.consents: (keys(one),)}.get(operation, (keys(one)[0],))
-                for _ in range(calls):
-                    operation(one, *what, there=there)
-                operation(one, *what, there=not there)
-    last = customer(ACCOUNTS)
-    for time in ("16T21:59:59", "17T00:30:00", "20T01:59:30", "20T06:00:30", "20T06:30:00", "22T03:05:00"):
-        bank.control(f"{world}/clock", to=f"2026-09-{time}+02:00")
+        for there, calls in ((True, 21), (False, 6)):
+            one = half.customer(ACCOUNTS)
+            bank.accounts(one)
+            bank.consents(one, keys(one))
+            named = {bank.accounts: (), bank.consents: (keys(one),)}
+            what = named.get(operation, (keys(one)[0],))
+            for _ in range(calls):
+                operation(one, *what, there=there)
+            operation(one, *what, there=not there)
+    last = half.customer(ACCOUNTS)
+    bank.accounts(last)
+    for time, calls in NIGHT:
+        half.at(f"2026-09-{time}:00+02:00")
+        half.walk(bank.transactions(guest, keys(guest)[0], bank.period(None, "2026-06-25")), guest)
+        for _ in range(calls):
+            bank.accounts(last, there=False)
+            bank.consents(last, keys(last), there=False)
+            bank.balances(last, keys(last)[0], there=False)
+            bank.transactions(last, keys(last)[0], there=False)
+    return last
+
+
+def information(bank):
+    """Play everything that concerns accounts."""
+    half = Half(bank)
+    guest = consents(half)
+    reads(half, guest)
+    lists(half)
+    last = quotas(half, guest)
+    for moment in SUNDAYS:
+        half.at(moment)
         bank.accounts(last)
         bank.transactions(guest, keys(guest)[0])
-    for moment in ("2027-03-28T05:30:00+02:00", "2027-03-28T06:30:00+02:00"):
-        bank.control(f"{world}/clock", to=moment)
-        bank.accounts(last)
 
 
-def initiation(bank):
-    """Play everything that concerns payments, but for the screens, which have no dialect."""
-    world = f"/worlds/{bank.control('/worlds', seed=0)['world']}"
-    tpp, rival = (bank.control(f"{world}/providers")["token"] for _ in range(2))
+class Paying(Half):
+    """A world with a customer who pays, and two providers."""
 
-    def customer(segment="PART", **traits):
-        holdings = [{"resource": "account", "entries": [], "traits": traits}]
-        made = bank.control(f"{world}/customers", holdings=holdings, segment=segment)
-        return made, made["holdings"][0]["key"]
+    def __init__(self, bank):
+        super().__init__(bank)
+        self.tpp, self.rival = (bank.control(f"{self.world}/providers")["token"] for _ in range(2))
+        self.guest, self.debtor = self.payer()
+        self.amounts = iter(range(100, 999))
 
-    guest, debtor = customer()
-    amounts = iter(range(100, 999))
+    def payer(self, segment="PART", **traits):
+        holding = {"resource": "account", "entries": [], "traits": traits}
+        made = self.customer(holding, segment=segment)
+        return made, keys(made)[0]
 
-    def terms(**changes):
+    def terms(self, **changes):
+        """Write a good request, of an amount of its own; `...` leaves a member out."""
         whole = {
             "paymentType": "immediate",
-            "debtorAccount": debtor,
+            "debtorAccount": self.debtor,
             "creditorAccount": CREDITOR,
-            "amount": f"{next(amounts)}.50",
+            "amount": f"{next(self.amounts)}.50",
             "currency": "EUR",
             "chargeBearer": "SLEV",
             "categoryPurpose": "DVPM",
@@ -345,136 +461,186 @@ def initiation(bank):
             whole.setdefault("requestedExecutionDate", "2026-09-18")
         return {name: value for name, value in whole.items() if value is not ...}
 
-    def made(**changes):
-        id = bank.create(terms(**changes), tpp)
-        bank.payment(id, tpp)
-        return id
+    def made(self, **changes):
+        payment = self.bank.create(self.terms(**changes), self.tpp)
+        self.bank.payment(payment, self.tpp)
+        return payment
 
-    def sign(id, decision="confirm", factor="sms"):
-        content = {"customer": guest["customer"], "factor": factor, "decision": decision}
-        bank.control(f"{world}/payments/{id}/sign", **content)
-        bank.payment(id, tpp)
+    def sign(self, payment, decision="confirm", factor="sms", by=None):
+        content = {"factor": factor, "decision": decision}
+        content["customer"] = (by or self.guest)["customer"]
+        self.bank.control(f"{self.world}/payments/{payment}/sign", **content)
+        self.bank.payment(payment, self.tpp)
 
-    for field in ("chargeBearer", "categoryPurpose", "creditorAccount", "successfulReportUrl"):
-        for value in (..., None, "", 17, [], [CREDITOR]):
-            made(**{field: value})
-    for value in ("SHAR", "DEBT", "CRED", "slev", " SLEV ", "SLEV\n", "SLEVX", "QQQQ"):
-        made(chargeBearer=value)
-    for value in ("USD", "GBP", "XQQ", "eur", " EUR"):
-        made(currency=value)
+    def change(self, payment, token=None):
+        self.bank.modify(payment, CHANGES[0], token or self.tpp)
+
+
+def creations(half):
+    """Ask for payments that are wrong in one way each, and for some that are right."""
+    bank = half.bank
+    for field, values in WRONG.items():
+        for value in values:
+            half.made(**{field: value})
     for count in (2, 3):
-        made(transfers=[{"amount": "1.00"}] * count)
+        half.made(transfers=[{"amount": "1.00"}] * count)
     for traits in ({"savings": True}, {"inactive": True}, {"offline": True}):
-        made(debtorAccount=customer(**traits)[1])
+        half.made(debtorAccount=half.payer(**traits)[1])
     for segment in ("PART", "PRO", "LARGE_PRO", "CORPORATE", "ASSOCIATION", "GUARDIAN"):
-        made(debtorAccount=customer(segment)[1])
-    made()
-    basic = (guest["login"], guest["password"])
-    bank.create(terms(), None, basic=basic)
+        half.made(debtorAccount=half.payer(segment)[1])
+    half.made()
+    basic = (half.guest["login"], half.guest["password"])
+    bank.create(half.terms(), None, basic=basic)
     for body in BODIES:
-        bank.create(body, tpp)
-    bank.create(terms(), tpp, host="www.30001.live.bank.example")
+        bank.create(body, half.tpp)
+    bank.create(half.terms(), half.tpp, host="www.30001.live.bank.example")
     poor = bank.control("/worlds", seed=1, offers={"instant": False})["world"]
     there = bank.control(f"/worlds/{poor}/customers", holdings=[{"resource": "account"}])
     token = bank.control(f"/worlds/{poor}/providers")["token"]
     for kind in ("immediate", "instant"):
-        bank.create(terms(paymentType=kind, debtorAccount=there["holdings"][0]["key"]), token)
+        bank.create(half.terms(paymentType=kind, debtorAccount=keys(there)[0]), token)
 
-    kinds = ("immediate", "instant", "deferred")
-    payments = {kind: made(paymentType=kind) for kind in kinds}
-    signed = {kind: made(paymentType=kind) for kind in kinds}
-    refused = {kind: made(paymentType=kind) for kind in kinds}
-    changes = (
-        {"amount": "47.11"},
-        {"creditorAccount": OTHER},
-        {"requestedExecutionDate": "2026-09-19"},
-    )
-    for kind in kinds:
-        sign(signed[kind])
-        sign(refused[kind], "refuse")
-        for id in (payments[kind], signed[kind]):
-            for change in changes:
-                bank.modify(id, change, tpp)
-                bank.payment(id, tpp)
-            bank.confirm(id, tpp)
-            bank.modify(id, changes[0], rival)
-            bank.payment(id, rival)
+
+def changed(half):
+    """Modify and cancel payments of every kind, wherever they stand."""
+    bank, tpp = half.bank, half.tpp
+    every = []
+    for kind in ("immediate", "instant", "deferred"):
+        new, signed, refused = (half.made(paymentType=kind) for _ in range(3))
+        every += [new, signed, refused]
+        half.sign(signed)
+        half.sign(refused, "refuse")
+        for payment in (new, signed):
+            for change in CHANGES:
+                bank.modify(payment, change, tpp)
+                bank.payment(payment, tpp)
+            bank.confirm(payment, tpp)
+            half.change(payment, half.rival)
+            bank.payment(payment, half.rival)
     for body in BODIES:
-        bank.modify(payments["deferred"], body, tpp)
-    for id in ("none", "9" * 2_000, "a\x01b"):
-        bank.payment(id, tpp)
-        bank.modify(id, changes[0], tpp)
-    cancelled = [made(paymentType="deferred") for _ in range(4)]
-    for id in cancelled[2:]:
-        sign(id)
-    for id in cancelled[::2]:
-        bank.cancel(id, tpp)
-    for id in cancelled[1::2]:
-        bank.control(f"{world}/payments/{id}/cancel")
-    for changed in (
-        {},
-        {"creditorAccount": OTHER},
-        {"amount": "8.01"},
-        {"categoryPurpose": "SUPP"},
-        {"debtorAccount": customer()[1]},
-        {"paymentType": "instant"},
-    ):
-        first, again = terms(amount="8.00"), terms(**{"amount": "8.00", **changed})
-        for one in (first, again):
-            sign(bank.create(one, tpp))
-    for decision in (None, "refuse"):
-        for _ in range(2):
-            id = made(amount=f"9.0{len(decision or '')}")
-            if decision:
-                sign(id, decision)
-        sign(id)
+        bank.modify(every[-3], body, tpp)
+    for payment in ("none", "9" * 2_000, "a\x01b"):
+        bank.payment(payment, tpp)
+        half.change(payment)
+    cancelled = [half.made(paymentType="deferred") for _ in range(4)]
+    for payment in cancelled[2:]:
+        half.sign(payment)
+    for payment in cancelled[::2]:
+        bank.cancel(payment, tpp)
+    for payment in cancelled[1::2]:
+        bank.control(f"{half.world}/payments/{payment}/cancel")
+    return [*every, *cancelled]
+
+
+def rules(half):
+    """Pay the same twice, and CASH to creditors of every age."""
+    for repeat in (*REPEATS, {"debtorAccount": half.payer()[1]}):
+        for changes in ({}, repeat):
+            half.sign(half.made(**{"amount": "8.00", **changes}))
+    first, second = half.made(amount="9.00"), half.made(amount="9.00")
+    half.sign(second)
+    half.sign(first, "refuse")
     for hours in (71.9, 72, 72.5, 80, 100, 1_000):
+        payee, account = half.payer()
         content = {"iban": OTHER, "registered": {"hours_ago": hours}}
-        payee, account = customer()
-        bank.control(f"{world}/customers/{payee['customer']}/creditors", **content)
+        half.bank.control(f"{half.world}/customers/{payee['customer']}/creditors", **content)
+        cash = {"debtorAccount": account, "creditorAccount": OTHER, "categoryPurpose": "CASH"}
         for factor in ("sms", "cap", "soft-token"):
-            id = bank.create(terms(debtorAccount=account, creditorAccount=OTHER, categoryPurpose="CASH"), tpp)
-            who = {"customer": payee["customer"], "factor": factor, "decision": "confirm"}
-            bank.control(f"{world}/payments/{id}/sign", **who)
-            bank.payment(id, tpp)
+            half.sign(half.made(**cash), factor=factor, by=payee)
     for factor in ("sms", "cap", "soft-token"):
-        sign(made(categoryPurpose="CASH"), factor=factor)
-    lapsed = made()
-    _, _, page = bank.told[-2]
-    bank.control(f"{world}/clock", to="2026-09-18T12:00:00+02:00")
-    every = [*payments.values(), *signed.values(), *refused.values(), *cancelled, lapsed]
-    for id in every:
-        bank.payment(id, tpp)
-        bank.modify(id, changes[0], tpp)
-    for time in ("19T03:00:00", "20T03:00:00", "21T01:59:30", "21T03:00:00", "21T06:00:30", "21T06:30:00"):
-        bank.control(f"{world}/clock", to=f"2026-09-{time}+02:00")
-        bank.payment(signed["immediate"], tpp)
-    for id in every:
-        bank.payment(id, tpp)
+        half.sign(half.made(categoryPurpose="CASH"), factor=factor)
+
+
+def initiation(bank):
+    """Play everything that concerns payments, but for the screens, which have no dialect."""
+    half = Paying(bank)
+    creations(half)
+    every = changed(half)
+    rules(half)
+    for day, late in ((18, False), (19, True)):
+        half.at(f"2026-09-{day}T12:00:00+02:00")
+        for payment in every:
+            bank.payment(payment, half.tpp)
+            if late:
+                half.change(payment)
+    for moment in MONDAYS:
+        half.at(moment)
+        bank.payment(every[0], half.tpp)
+    for payment in every:
+        bank.payment(payment, half.tpp)
 
 
 HALVES = {"aisp": information, "pis": initiation}
 
 
-def played(speaker, half, policies=SOUND):
-    bank = speaker(policies)
+def played(speaker, half, policies=SOUND, expected=None):
+    """Play a half of the script; stop at the first answer that is not the expected one."""
+    bank = speaker(policies, expected)
     HALVES[half](bank)
-    return record(bank.told)
+    return bank.told.told
+
+
+def shows(speaker, half, one, sound):
+    """Tell whether a fault shows."""
+    try:
+        told = played(speaker, half, one.change(SOUND), sound[speaker, half])
+    except Differs:
+        return True
+    return len(told) != len(sound[speaker, half])
 
 
 @pytest.fixture(scope="module")
 def sound():
     """Play both halves to a sound bank, in both dialects."""
-    return {
-        (speaker, half): played(speaker, half) for speaker in (Own, Stet) for half in HALVES
-    }
+    return {(speaker, half): played(speaker, half) for speaker in (Own, Stet) for half in HALVES}
 
 
-#: Faults of other names of a method, which STET does not have.
-NO_ALIASES = {one.id for one in MUTANTS if "aliases-agree" in str(one.breaks)}
-#: What only differs in how the bank spells it: HAL is STET's own, and so is 501.
-SPELT_ALIKE = {"neutral.hal", "neutral.relative-links"}
-BY_HALF = {"aisp": (*MUTANTS, *NEUTRAL), "pis": (*PIS_MUTANTS, *PIS_NEUTRAL)}
+#: What this script does not bring to light: the other names of a method, which STET does
+#: not have; HAL, which is STET's own; and what takes another night, or is told by nobody
+#: but the control API.
+UNSEEN = {
+    "available.balances-alias-lacks-one",
+    "available.balances-alias-empty",
+    "available.transactions-alias-lacks-one",
+    "available.transactions-path-lacks-one",
+    "available.transactions-path-empty",
+    "quota.24-hour-day",
+    "neutral.hal",
+    "neutral.unknown-is-forbidden",
+    "neutral.consents-add-up",
+    "neutral.refused-calls-count",
+    "pis.debtor.until-an-odd-one",
+    "pis.modify.executes-former-amount",
+    "pis.modify.executes-former-creditor",
+    "pis.modify.executes-as-signed",
+    "pis.cancel.executed-in-silence-provider",
+    "pis.cancel.executed-in-silence-customer",
+    "pis.sca.tiny-unsigned",
+    "pis.sca.anybody-signs",
+    "pis.duplicate.any-debtor",
+    "pis.duplicate.any-day",
+    "pis.duplicate.same-month",
+    "pis.duplicate.of-cancelled",
+    "pis.duplicate.of-refused",
+    "pis.cash.anybodys-registration",
+}
+#: What happens at the screens, which have no dialect.
+SCREENS = (
+    "pis.redirect.",
+    "pis.factors.",
+    "pis.report-url.",
+    "pis.refused-",
+    "pis.timers-",
+    "pis.too-late-",
+)
+ALL = {
+    "aisp": (*MUTANTS, *NEUTRAL),
+    "pis": (*PIS_MUTANTS, *PIS_NEUTRAL),
+}
+BY_HALF = {
+    half: [one for one in these if not one.id.startswith(SCREENS) and one.id not in UNSEEN]
+    for half, these in ALL.items()
+}
 
 
 @pytest.mark.parametrize("half", HALVES)
@@ -484,19 +650,18 @@ def test_playing_twice_is_the_same(sound, half):
         assert sound[speaker, half] == played(speaker, half)
 
 
+def test_few_are_left_out():
+    """Nothing is left out that there is not, and nearly all is looked at."""
+    every = [one.id for these in ALL.values() for one in these]
+    assert set(every) >= UNSEEN
+    assert len(UNSEEN) < len(every) / 10
+
+
 @pytest.mark.parametrize(
     ("half", "one"),
     [(half, one) for half, these in BY_HALF.items() for one in these],
     ids=lambda value: value if isinstance(value, str) else value.id,
 )
 def test_what_shows_shows_in_both(sound, half, one):
-    """A fault that shows in the bank's own words shows in STET's, and no other does."""
-    policies = one.change(SOUND)
-    shows = {
-        speaker: sound[speaker, half] != played(speaker, half, one.change(SOUND))
-        for speaker in (Own, Stet)
-    }
-    assert policies != SOUND
-    if one.id in NO_ALIASES | SPELT_ALIKE:
-        return
-    assert shows[Own] == shows[Stet]
+    """What differs from the sound bank in its own words does so in STET's."""
+    assert [True, True] == [shows(speaker, half, one, sound) for speaker in (Own, Stet)]

@@ -1,0 +1,239 @@
+"""Certificates for a try: an authority, the bank's, and those of a third party.
+
+Made into a folder as PEM, like what a third party has in the field: one certificate to
+be recognised by in connections (QWAC), and others to sign with (QSEAL), under one
+organization identifier. Also two client certificates that the bank must not take. All
+are worth nothing outside of a try: the authority's key is not kept.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
+from typing import TypeAlias
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from assay.sandbox.guard.keys import PublicKey
+from assay.sandbox.guard.mutual import ORGANIZATION
+
+__all__ = ["FILES", "KEY_IDS", "Incomplete", "Papers", "organization", "papers"]
+
+#: Each file without its ending, and what it is for; all but the authority have a key.
+FILES: Mapping[str, str] = {
+    "ca": "the authority that signed the rest: trust it, to trust the bank",
+    "server": "the bank's own, for 127.0.0.1 and localhost",
+    "client": "a third party's, to be recognised by (as a QWAC is)",
+    "expired": "the same third party's from before, no longer valid",
+    "stranger": "a third party's of an authority that the bank does not know",
+    "seal-rsa": "a third party's to sign with (as a QSEAL is): rsa-sha256, rsa-pss-sha512, ...",
+    "seal-ec": "another: ecdsa-p256-sha256",
+    "seal-ed25519": "another: ed25519",
+}
+#: What third parties call their signing certificates: where these would be found.
+KEY_IDS: Mapping[str, str] = {
+    f"https://tpp.example/{name}.pem": name for name in FILES if name.startswith("seal-")
+}
+
+_Key: TypeAlias = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey
+_VALID = timedelta(days=730)
+_DAY = timedelta(days=1)
+
+
+class Incomplete(Exception):  # noqa: N818 - it is a folder that is at fault
+    """A folder has some of the files and not the others; carries the name of one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Papers:
+    """A folder in which all the certificates and keys are."""
+
+    folder: Path
+
+    def certificate(self, name: str) -> Path:
+        """Say where a certificate is; names are those of `FILES`."""
+        return self.folder / f"{name}.pem"
+
+    def key(self, name: str) -> Path:
+        """Say where the key of a certificate is; the authority's is not kept."""
+        return self.folder / f"{name}-key.pem"
+
+    def signers(self) -> dict[str, PublicKey]:
+        """Read the keys to verify signatures with, by their key identifiers."""
+        keys: dict[str, PublicKey] = {}
+        for key_id, name in KEY_IDS.items():
+            read = x509.load_pem_x509_certificate(self.certificate(name).read_bytes())
+            key = read.public_key()
+            if isinstance(key, PublicKey):
+                keys[key_id] = key
+        return keys
+
+
+def papers(folder: Path) -> Papers:
+    """Find the certificates in a folder, or make them where there is none.
+
+    Raises:
+        Incomplete: some are there and some are not; nothing is made then.
+        OSError: the folder cannot be read or written.
+
+    """
+    found = Papers(folder=folder)
+    wanted = [found.certificate(name) for name in FILES]
+    wanted += [found.key(name) for name in FILES if name != "ca"]
+    missing = [path for path in wanted if not path.is_file()]
+    if len(missing) == len(wanted):
+        _make(found, datetime.now(UTC))
+    elif missing:
+        raise Incomplete(missing[0].name)
+    return found
+
+
+def organization(certificate: str) -> str:
+    """Give the organization identifier in a certificate (PEM); nothing when it has none."""
+    try:
+        subject = x509.load_pem_x509_certificate(certificate.encode()).subject
+    except ValueError:
+        return ""
+    found = subject.get_attributes_for_oid(NameOID.ORGANIZATION_IDENTIFIER)
+    return str(found[0].value) if found else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Authority:
+    key: ec.EllipticCurvePrivateKey
+    certificate: x509.Certificate
+
+
+def _make(made: Papers, now: datetime) -> None:
+    made.folder.mkdir(parents=True, exist_ok=True)
+    authority = _authority("Sandbox authority", now)
+    stranger = _authority("Another authority", now)
+    made.certificate("ca").write_bytes(
+        authority.certificate.public_bytes(serialization.Encoding.PEM)
+    )
+    bank = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    client, server = ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH
+    curve = ec.generate_private_key
+    issue = _Issue(made=made, now=now)
+    issue("server", authority, curve(ec.SECP256R1()), bank, server)
+    party = _third_party("Assay TPP")
+    issue("client", authority, curve(ec.SECP256R1()), party, client)
+    issue("expired", authority, curve(ec.SECP256R1()), party, client, expired=True)
+    issue("stranger", stranger, curve(ec.SECP256R1()), party, client)
+    seal = _third_party("Assay TPP, seal")
+    # Slow to make: one is enough.
+    issue("seal-rsa", authority, rsa.generate_private_key(65537, 2048), seal)
+    issue("seal-ec", authority, curve(ec.SECP256R1()), seal)
+    issue("seal-ed25519", authority, ed25519.Ed25519PrivateKey.generate(), seal)
+
+
+def _third_party(name: str) -> x509.Name:
+    return x509.Name(
+        [
+            x509.NameAttribute(NameOID.COUNTRY_NAME, "FR"),
+            x509.NameAttribute(NameOID.ORGANIZATION_NAME, "Assay TPP"),
+            x509.NameAttribute(NameOID.ORGANIZATION_IDENTIFIER, ORGANIZATION),
+            x509.NameAttribute(NameOID.COMMON_NAME, name),
+        ]
+    )
+
+
+def _authority(name: str, now: datetime) -> _Authority:
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    built = (
+        _begun(subject, key, now - _DAY, now + _VALID)
+        .issuer_name(subject)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(_usage(signs=True), critical=True)
+    )
+    return _Authority(key=key, certificate=built.sign(key, hashes.SHA256()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Issue:
+    """Issues certificates into a folder."""
+
+    made: Papers
+    now: datetime
+
+    def __call__(
+        self,
+        name: str,
+        authority: _Authority,
+        key: _Key,
+        subject: x509.Name,
+        use: x509.ObjectIdentifier | None = None,
+        *,
+        expired: bool = False,
+    ) -> None:
+        end = self.now - _DAY if expired else self.now + _VALID
+        start = self.now - (60 * _DAY if expired else _DAY)
+        issuer = authority.certificate.extensions.get_extension_for_class(x509.SubjectKeyIdentifier)
+        built = (
+            _begun(subject, key, start, end)
+            .issuer_name(authority.certificate.subject)
+            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+            .add_extension(_usage(signs=False), critical=True)
+            .add_extension(
+                x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(issuer.value),
+                critical=False,
+            )
+        )
+        if use is not None:
+            built = built.add_extension(x509.ExtendedKeyUsage([use]), critical=False)
+        if use == ExtendedKeyUsageOID.SERVER_AUTH:
+            hosts = [x509.DNSName("localhost")]
+            ips = [x509.IPAddress(ip_address(one)) for one in ("127.0.0.1", "::1")]
+            names = x509.SubjectAlternativeName([*hosts, *ips])
+            built = built.add_extension(names, critical=False)
+        whole = built.sign(authority.key, hashes.SHA256())
+        pem = whole.public_bytes(serialization.Encoding.PEM)
+        self.made.certificate(name).write_bytes(pem)
+        _write_key(self.made.key(name), key)
+
+
+def _begun(
+    subject: x509.Name, key: _Key, start: datetime, end: datetime
+) -> x509.CertificateBuilder:
+    public = key.public_key()
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .public_key(public)
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(start)
+        .not_valid_after(end)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(public), critical=False)
+    )
+
+
+def _usage(*, signs: bool) -> x509.KeyUsage:
+    """Say what a key is for: an authority's signs certificates, others' anything else."""
+    return x509.KeyUsage(
+        digital_signature=not signs,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        key_cert_sign=signs,
+        crl_sign=signs,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
+def _write_key(path: Path, key: _Key) -> None:
+    """Write a key that only its owner can read, from the first byte on."""
+    pem = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(pem)

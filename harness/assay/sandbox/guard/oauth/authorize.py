@@ -1,0 +1,160 @@
+"""``/oauth/authorize`` and the screens behind it: the customer decides.
+
+What is wrong with the question is told to whoever asked, by sending the customer back
+(RFC 6749, 4.1.2.1); but not when it is unclear who asked or where back is. Then come
+password, factor, code and decision. There are no timers: the screens of signing have
+them, and the customer's world is not known before the login.
+"""
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING
+
+from assay.sandbox.guard.oauth.forms import posted, read_parameters
+from assay.sandbox.guard.oauth.office import Asked, Office, Sitting, Step
+from assay.sandbox.guard.oauth.pages import away, ending, screen
+from assay.sandbox.guard.oauth.redirects import extended, may_return
+from assay.sandbox.guard.paths import SCREENS
+from assay.sandbox.payments.policies import SOUND_PAYMENTS
+from assay.sandbox.payments.terms import DECISIONS
+from assay.sandbox.wire import Answer, error
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
+
+__all__ = ["answer_authorize", "answer_screen"]
+
+_Form = Mapping[str, str]
+
+#: What a customer can permit.
+_SCOPE = "aisp"
+_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
+_LONGEST_STATE = 2_000
+_TRIES = 3
+_WRONG_LOGIN = "This login and password are not right."
+_WRONG_CODE = "This code is not right."
+_NO_FACTOR = "Please choose one of these."
+_NO_DECISION = "Please confirm or refuse."
+
+
+def answer_authorize(
+    environ: "WSGIEnvironment", office: Office, registered: Collection[str]
+) -> Answer:
+    """Take a third party's question, and show the first screen."""
+    if environ["REQUEST_METHOD"] != "GET":
+        # Not even HEAD: looking at the first screen begins something.
+        return error(405, "this path has other methods", ("Allow", "GET"))
+    given = read_parameters(environ.get("QUERY_STRING", ""))
+    if given is None:
+        return ending("unfit")
+    client = office.clients.get(given.get("client_id", ""))
+    redirect = given.get("redirect_uri", "")
+    if client is None or not may_return(redirect, registered):
+        return ending("unfit")
+    asked = Asked(
+        client=client,
+        redirect=redirect,
+        state=given.get("state"),
+        challenge=given.get("code_challenge"),
+    )
+    wrong = _wrong(given)
+    if wrong is not None:
+        return _refuse(asked, wrong)
+    sitting = Sitting(asked=asked)
+    office.sit(sitting)
+    return screen(sitting)
+
+
+def answer_screen(environ: "WSGIEnvironment", path: str, office: Office) -> Answer:
+    """Show a screen, or take its form."""
+    verb = environ["REQUEST_METHOD"]
+    if verb not in ("GET", "POST"):
+        return error(405, "this path has other methods", ("Allow", "GET, POST"))
+    sitting = office.sittings.get(path.removeprefix(SCREENS))
+    if sitting is None:
+        return ending("unknown")
+    if verb == "GET":
+        return screen(sitting)
+    return _STEPS[sitting.step](office, sitting, posted(environ) or {})
+
+
+def _wrong(given: _Form) -> str | None:
+    """Name what is wrong with a question, as RFC 6749 does."""
+    kind = given.get("response_type")
+    method = given.get("code_challenge_method")
+    challenge = given.get("code_challenge")
+    if kind is None or len(given.get("state", "")) > _LONGEST_STATE:
+        return "invalid_request"
+    if kind != "code":
+        return "unsupported_response_type"
+    if given.get("scope", _SCOPE).split() != [_SCOPE]:
+        return "invalid_scope"
+    if challenge is None:
+        return None if method is None else "invalid_request"
+    return None if method == "S256" and _CHALLENGE.fullmatch(challenge) else "invalid_request"
+
+
+def _refuse(asked: Asked, why: str) -> Answer:
+    state = asked.state if asked.state and len(asked.state) <= _LONGEST_STATE else None
+    return away(extended(asked.redirect, {"error": why, "state": state}))
+
+
+def _wrong_entry(office: Office, sitting: Sitting, message: str) -> Answer:
+    """Show the screen again, or end it all after too many."""
+    sitting.wrong += 1
+    if sitting.wrong < _TRIES:
+        return screen(sitting, message)
+    office.sittings.pop(sitting.key, None)
+    return _refuse(sitting.asked, "access_denied")
+
+
+def _password(office: Office, sitting: Sitting, form: _Form) -> Answer:
+    person = office.people.get(form.get("login", ""))
+    if (
+        person is None
+        or person.password != form.get("password")
+        or not sitting.asked.client.may_ask(person)
+    ):
+        return _wrong_entry(office, sitting, _WRONG_LOGIN)
+    sitting.person, sitting.step = person, "factor"
+    # Whoever opened the first screen knows its key, and need not be who logged in.
+    office.sit(sitting)
+    return screen(sitting)
+
+
+def _factor(office: Office, sitting: Sitting, form: _Form) -> Answer:
+    offered = SOUND_PAYMENTS.factors[sitting.person.segment] if sitting.person else ()
+    for factor in offered:
+        if factor == form.get("factor"):
+            sitting.factor, sitting.step = factor, "code"
+            return screen(sitting)
+    return screen(sitting, _NO_FACTOR)
+
+
+def _code(office: Office, sitting: Sitting, form: _Form) -> Answer:
+    person, factor = sitting.person, sitting.factor
+    right = person.factors[factor] if person and factor else None
+    if right is None or form.get("code", "").strip() != right:
+        return _wrong_entry(office, sitting, _WRONG_CODE)
+    sitting.step = "confirm"
+    return screen(sitting)
+
+
+def _confirm(office: Office, sitting: Sitting, form: _Form) -> Answer:
+    decision, person, asked = form.get("decision"), sitting.person, sitting.asked
+    if decision not in DECISIONS:
+        return screen(sitting, _NO_DECISION)
+    office.sittings.pop(sitting.key, None)
+    now = office.now(person.world) if person else None
+    if decision == "refuse" or person is None or now is None:
+        return _refuse(asked, "access_denied")
+    code = office.permit(asked, person, now)
+    return away(extended(asked.redirect, {"code": code, "state": asked.state}))
+
+
+_STEPS: Mapping[Step, Callable[[Office, Sitting, _Form], Answer]] = {
+    "password": _password,
+    "factor": _factor,
+    "code": _code,
+    "confirm": _confirm,
+}

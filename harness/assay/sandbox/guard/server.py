@@ -1,0 +1,268 @@
+"""A server with TLS, which can demand certificates of its clients.
+
+A thread for each connection, and the standard library's HTTP: waitress has no TLS, and
+Werkzeug's server ends a connection after each call, which would make a handshake of
+every call of a run. Bodies are read whole before the application is called, so that
+connections can go on. Not for the open internet.
+"""
+
+import re
+import ssl
+import sys
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler
+from io import BytesIO
+from pathlib import Path
+from socket import AF_INET6, SHUT_RDWR, SHUT_WR, socket
+from socketserver import TCPServer, ThreadingMixIn
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from urllib.parse import unquote_to_bytes
+
+from assay.sandbox.guard.mutual import certified
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
+
+__all__ = ["Demand", "Tls", "TlsServer"]
+
+#: What becomes of a third party with no certificate: no connection, or a 401. One that
+#: presents a bad certificate has no connection either way.
+Demand: TypeAlias = Literal["handshake", "answer"]
+
+#: How many seconds a client may take for a handshake, and between two bytes of a request.
+_PATIENCE = 30
+#: So long an alert is given time to be read before the connection goes.
+_FAREWELL = 2
+#: Longest body of a request, in bytes.
+_BODY_LIMIT = 8 * 1024 * 1024
+#: Anything after the head of these would be taken for the next answer.
+_BODILESS = frozenset({204, 304})
+_LENGTH = re.compile(r"[0-9]{1,18}")
+_CHUNK = re.compile(rb"[0-9A-Fa-f]{1,16}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tls:
+    """With what the bank shows who it is, and whom it wants to be shown."""
+
+    certificate: Path
+    key: Path
+    #: The authority whose certificates clients must have; None demands none.
+    clients: Path | None = None
+    demand: Demand = "handshake"
+
+    def context(self) -> ssl.SSLContext:
+        """Load the certificates.
+
+        Raises:
+            OSError: a file cannot be read, or is no certificate or no key of it.
+
+        """
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.load_cert_chain(self.certificate, self.key)
+        if self.clients is not None:
+            context.load_verify_locations(self.clients)
+            needed = self.demand == "handshake"
+            context.verify_mode = ssl.CERT_REQUIRED if needed else ssl.CERT_OPTIONAL
+        return context
+
+
+class TlsServer(ThreadingMixIn, TCPServer):
+    """Serves an application; `run` in one thread, and `close` in any."""
+
+    allow_reuse_address = True
+    request_queue_size = 128
+
+    def __init__(self, host: str, port: int, app: "WSGIApplication", tls: Tls) -> None:
+        if ":" in host:
+            self.address_family = AF_INET6
+        answers = tls.clients is not None and tls.demand == "answer"
+        self.app = certified(app) if answers else app
+        self._context = tls.context()
+        self._lock = Lock()
+        self._open: set[socket] = set()
+        super().__init__((host, port), _Handler)
+        #: Host and port.
+        self.listens = (host, self.effective_port)
+
+    @property
+    def effective_port(self) -> int:
+        """The port that is listened on."""
+        return self.server_address[1]
+
+    def run(self) -> None:
+        """Serve until interrupted, or until `shutdown` is called from elsewhere."""
+        try:
+            self.serve_forever(poll_interval=0.05)
+        except KeyboardInterrupt:
+            return
+
+    def close(self) -> None:
+        """End all connections, and wait until nobody works on them any more."""
+        with self._lock:
+            for one in self._open:
+                _end(one, SHUT_RDWR)
+        self.server_close()
+
+    def get_request(self) -> tuple[socket, Any]:
+        """Accept a connection; the handshake is for its own thread, and may take time."""
+        plain, address = self.socket.accept()
+        wrapped = self._context.wrap_socket(plain, server_side=True, do_handshake_on_connect=False)
+        with self._lock:
+            self._open.add(wrapped)
+        return wrapped, address
+
+    def shutdown_request(self, request: Any) -> None:
+        """Close a connection; forgotten first, so that nobody else ends it."""
+        with self._lock:
+            self._open.discard(request)
+        super().shutdown_request(request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of connections that break; anything else is a fault of ours."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One connection: its handshake, and then one request after the other."""
+
+    protocol_version = "HTTP/1.1"
+    # Or a line that does not read is answered with no status, as in 1991.
+    default_request_version = "HTTP/1.0"
+    server_version = "sandbox-bank"
+    sys_version = ""
+    timeout = _PATIENCE
+    # Or the body of an answer waits until its head is acknowledged.
+    disable_nagle_algorithm = True
+
+    def setup(self) -> None:
+        """Shake hands, in the thread of this connection."""
+        connection: ssl.SSLSocket = self.request
+        connection.settimeout(_PATIENCE)
+        try:
+            connection.do_handshake()
+        except OSError:
+            # The alert says why; closing with unread bytes would take it back.
+            _end(connection, SHUT_WR)
+            connection.settimeout(_FAREWELL)
+            while socket.recv(connection, 4096):
+                pass
+            raise
+        super().setup()
+
+    def __getattr__(self, name: str) -> Any:
+        """Answer every method alike: which there are is for the application to say."""
+        if name.startswith("do_"):
+            return self._answer
+        raise AttributeError(name)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing, like the server without TLS."""
+
+    def _answer(self) -> None:
+        body = self._body()
+        if body is None:
+            return
+        begun: list[tuple[str, list[tuple[str, str]]]] = []
+
+        def start(status: str, headers: list[tuple[str, str]], _: object = None) -> Any:
+            begun.append((status, headers))
+
+        server = cast("TlsServer", self.server)
+        content = b"".join(server.app(self._environ(body), start))
+        status, headers = begun[-1]
+        code, _, phrase = status.partition(" ")
+        self.send_response(int(code), phrase)
+        for name, value in headers:
+            self.send_header(name, value)
+        if not any(name.lower() == "content-length" for name, _ in headers):
+            self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        if self.command != "HEAD" and int(code) not in _BODILESS:
+            self.wfile.write(content)
+
+    def _body(self) -> bytes | None:
+        """Read the body; None when that has been answered already."""
+        if "chunked" in self.headers.get("Transfer-Encoding", "").lower():
+            body = self._chunks()
+        else:
+            text = self.headers.get("Content-Length", "0").strip()
+            body = self._whole(int(text)) if _LENGTH.fullmatch(text) else None
+        if body is None:
+            # What follows cannot be told from the rest of this.
+            self.close_connection = True
+            self.send_error(400)
+        return body
+
+    def _whole(self, length: int) -> bytes | None:
+        """Read a body of this length; None when it is too long, or breaks off."""
+        if length > _BODY_LIMIT:
+            return None
+        body = self.rfile.read(length)
+        return body if len(body) == length else None
+
+    def _chunks(self) -> bytes | None:
+        """Read a body in chunks; None when it does not read."""
+        body = b""
+        while True:
+            text = self.rfile.readline(100).partition(b";")[0].strip()
+            length = int(text, 16) if _CHUNK.fullmatch(text) else _BODY_LIMIT + 1
+            if length > _BODY_LIMIT - len(body):
+                return None
+            body += self.rfile.read(length)
+            if length == 0:
+                # Trailers, which nobody here asked for.
+                ended = any(not self.rfile.readline(8192).strip() for _ in range(100))
+                return body if ended else None
+            if self.rfile.readline(3).strip():
+                return None
+
+    def _environ(self, body: bytes) -> dict[str, Any]:
+        host, port = cast("TlsServer", self.server).listens
+        sent = self.requestline.split()[1]
+        target = self.path
+        if not target.startswith("/"):
+            # Proxies are sent the whole URL.
+            target = "/" + target.partition("://")[2].partition("/")[2]
+        path, _, query = target.partition("?")
+        environ: dict[str, Any] = {
+            "REQUEST_METHOD": self.command,
+            "SCRIPT_NAME": "",
+            "PATH_INFO": unquote_to_bytes(path.encode("latin-1")).decode("latin-1"),
+            "QUERY_STRING": query,
+            "REQUEST_URI": sent,
+            "REMOTE_ADDR": self.client_address[0],
+            "SERVER_NAME": str(host),
+            "SERVER_PORT": str(port),
+            "SERVER_PROTOCOL": self.request_version,
+            "wsgi.version": (1, 0),
+            "wsgi.url_scheme": "https",
+            "wsgi.input": BytesIO(body),
+            "wsgi.errors": sys.stderr,
+            "wsgi.multithread": True,
+            "wsgi.multiprocess": False,
+            "wsgi.run_once": False,
+        }
+        for name, value in self.headers.items():
+            key = name.upper().replace("-", "_")
+            if "_" in name or key in ("CONTENT_LENGTH", "TRANSFER_ENCODING"):
+                continue
+            key = key if key == "CONTENT_TYPE" else f"HTTP_{key}"
+            environ[key] = f"{environ[key]}, {value}" if key in environ else value
+        environ["CONTENT_LENGTH"] = str(len(body))
+        shown = cast("ssl.SSLSocket", self.connection).getpeercert(binary_form=True)
+        if shown:
+            # As nginx, Apache and Werkzeug name it.
+            environ["SSL_CLIENT_CERT"] = ssl.DER_cert_to_PEM_cert(shown)
+        return environ
+
+
+def _end(one: socket, how: int) -> None:
+    """End a connection below TLS; it may have ended already."""
+    try:
+        socket.shutdown(one, how)
+    except OSError:
+        return

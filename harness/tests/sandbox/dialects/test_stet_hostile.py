@@ -1,0 +1,309 @@
+"""Nothing that arrives makes the dialect fail, and it never says yes where the bank says no."""
+
+import json
+from io import BytesIO
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.sandbox.app import make_app
+from assay.sandbox.dialects import DIALECTS
+from assay.sandbox.policies import SOUND
+
+ROOT = "/stet/psd2/v1"
+STET = DIALECTS["stet"](make_app())
+HOSTS = ("bank.test", "[::1", "b\xe9", "a/b?c#d", "http://x", "", "x\r\ny")
+VERBS = ("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "BREW", "")
+
+
+def call(app, method, path, query="", body=b"", **environ):
+    """Call as no client would; give status, headers and body."""
+    begun = []
+    parts = app(
+        {
+            "REQUEST_METHOD": method,
+            "PATH_INFO": path,
+            "QUERY_STRING": query,
+            "CONTENT_LENGTH": str(len(body)),
+            "SERVER_NAME": "bank.test",
+            "SERVER_PORT": "80",
+            "HTTP_HOST": "bank.test",
+            "HTTP_PSU_IP_ADDRESS": "192.0.2.7",
+            "wsgi.url_scheme": "http",
+            "wsgi.input": BytesIO(body),
+            **environ,
+        },
+        lambda line, headers, error=None: begun.append((line, headers)),
+    )
+    line, headers = begun[-1]
+    return int(line[:3]), dict(headers), b"".join(parts)
+
+
+def is_sound(status, headers, body):
+    """Tell whether an answer is refused or accepted in order, and says how long it is."""
+    if status >= 500:
+        return status == 501
+    if status >= 400 and body:
+        refused = json.loads(body)
+        assert {"status", "message", "path"} <= set(refused)
+        assert refused["status"] == status
+        assert len(refused["path"]) <= 140
+    assert all(name.isprintable() and value.isprintable() for name, value in headers.items())
+    return int(headers["Content-Length"]) == len(body) or not body
+
+
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
+TREES = st.recursive(
+    LEAVES,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+ACCOUNTS = st.lists(
+    st.fixed_dictionaries(
+        {}, optional={"iban": TREES, "other": st.dictionaries(st.just("identification"), TREES)}
+    )
+    | TREES,
+    max_size=3,
+)
+CONSENTS = st.fixed_dictionaries(
+    {},
+    optional={
+        "balances": ACCOUNTS | TREES,
+        "transactions": ACCOUNTS | TREES,
+        "trustedBeneficiaries": st.booleans() | TREES,
+        "psuIdentity": st.booleans() | TREES,
+        "login": TREES,
+        "password": TREES,
+    },
+)
+PAYMENTS = st.fixed_dictionaries(
+    {},
+    optional={
+        name: TREES | inner
+        for name, inner in {
+            "chargeBearer": st.just("SLEV"),
+            "paymentTypeInformation": st.dictionaries(
+                st.sampled_from(["serviceLevel", "localInstrument", "categoryPurpose"]), TREES
+            ),
+            "debtorAccount": st.dictionaries(st.just("iban"), TREES),
+            "beneficiary": st.dictionaries(st.just("creditorAccount"), TREES),
+            "requestedExecutionDate": st.dates().map(str) | st.datetimes().map(str),
+            "creationDateTime": st.datetimes().map(str),
+            "numberOfTransactions": st.integers(0, 3),
+            "creditTransferTransaction": st.lists(
+                st.dictionaries(
+                    st.sampled_from(["instructedAmount", "remittanceInformation", "frequency"]),
+                    TREES,
+                ),
+                max_size=2,
+            ),
+            "supplementaryData": st.dictionaries(st.just("successfulReportUrl"), TREES),
+            "paymentInformationStatus": st.sampled_from(["RJCT", "CANC"]),
+            "statusReasonInformation": st.sampled_from(["DS02", "DUPL"]),
+        }.items()
+    },
+)
+BODIES = st.binary(max_size=64) | (CONSENTS | PAYMENTS | TREES).map(
+    lambda one: json.dumps(one).encode()
+)
+PATHS = st.sampled_from(
+    [
+        "/accounts",
+        "/consents",
+        "/trusted-beneficiaries",
+        "/payment-requests",
+        "/payment-requests/x",
+        "/payment-requests/x/confirmation",
+        "/payment-requests/",
+        "/accounts/{}/balances",
+        "/accounts/{}/transactions",
+        "/payment-requests/{}",
+        "/{}",
+        "{}",
+    ]
+)
+#: As WSGI has text: bytes in the clothes of Latin-1.
+LATIN = st.text(st.characters(max_codepoint=255), max_size=30)
+QUERIES = LATIN | st.lists(
+    st.tuples(st.sampled_from(["page", "dateFrom", "dateTo", "iban", "scope", "%00"]), LATIN),
+    max_size=4,
+).map(lambda pairs: "&".join(f"{name}={value}" for name, value in pairs))
+
+
+CALLS = st.fixed_dictionaries(
+    {
+        "method": st.sampled_from(VERBS),
+        "query": QUERIES,
+        "body": BODIES,
+        "HTTP_AUTHORIZATION": st.sampled_from(
+            ["Bearer demo-alice", "Bearer demo-tpp", "Basic x", ""]
+        ),
+        "HTTP_HOST": st.sampled_from(HOSTS),
+        "HTTP_X_REQUEST_ID": LATIN,
+    }
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(path=PATHS, text=LATIN, how=CALLS)
+def test_anything_is_answered(path, text, how):
+    """Whatever verb, path, query, host and body there are, the answer is in order."""
+    assert is_sound(*call(STET, path=ROOT + path.format(text), **how))
+
+
+@settings(max_examples=200, deadline=None)
+@given(body=BODIES)
+def test_a_body_that_is_no_request_is_refused(body):
+    """Neither a consent nor a payment comes of what was made up."""
+    consent = call(
+        STET, "PUT", f"{ROOT}/consents", "", body, HTTP_AUTHORIZATION="Bearer demo-alice"
+    )
+    payment = call(
+        STET, "POST", f"{ROOT}/payment-requests", "", body, HTTP_AUTHORIZATION="Bearer demo-tpp"
+    )
+    assert [4, 4] == [consent[0] // 100, payment[0] // 100]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b" ",
+        b"<consent/>",
+        b'{"balances": [',
+        b'"text"',
+        b"[]",
+        b"null",
+        b'{"a":' * 100 + b"1" + b"}" * 100,
+        b"[" * 200_000,
+        b'{"a":"' + b"9" * 2_000_000 + b'"}',
+        b'{"a":' + b"9" * 5_000 + b"}",
+        b'{"balances": NaN, "transactions": Infinity}',
+        b'\xff\xfe{\x00"\x00',
+        b'{"balances": [{"iban": "\\ud800"}], "transactions": []}',
+        b'{"creditTransferTransaction": [[[]]], "beneficiary": {"creditorAccount": [1]}}',
+    ],
+    ids=lambda body: body[:12],
+)
+@pytest.mark.parametrize(
+    ("verb", "path", "token"),
+    [
+        ("PUT", "/consents", "demo-alice"),
+        ("POST", "/payment-requests", "demo-tpp"),
+        ("PUT", "/payment-requests/x", "demo-tpp"),
+        ("POST", "/payment-requests/x/confirmation", "demo-tpp"),
+    ],
+)
+def test_bodies_that_do_not_read(verb, path, token, body):
+    """A body that is empty, broken, huge, deep or something else is refused in order."""
+    answer = call(STET, verb, ROOT + path, "", body, HTTP_AUTHORIZATION=f"Bearer {token}")
+    assert 400 <= answer[0] < 500
+    assert is_sound(*answer)
+
+
+@pytest.mark.parametrize("length", ["-1", "none", "", "99999999999", "0"])
+@pytest.mark.parametrize("encoding", [None, "chunked"])
+def test_lengths_that_are_none(length, encoding):
+    """What is said of a body's length is not believed."""
+    environ = {"HTTP_TRANSFER_ENCODING": encoding} if encoding else {}
+    answer = call(
+        STET,
+        "PUT",
+        f"{ROOT}/consents",
+        body=b'{"balances": []}',
+        HTTP_AUTHORIZATION="Bearer demo-alice",
+        **{"CONTENT_LENGTH": length, **environ},
+    )
+    assert answer[0] == 400
+
+
+class Crooked:
+    """A bank that answers whatever it is told to, to whatever it is asked."""
+
+    def __init__(self, body, media="application/json", line="200 OK"):
+        self.body, self.media, self.line, self.closed = body, media, line, False
+
+    def __call__(self, environ, start_response):
+        start_response(self.line, [("Content-Type", self.media), ("X-Bank", "yes")])
+        return self
+
+    def __iter__(self):
+        return iter([self.body[:3], self.body[3:]])
+
+    def close(self):
+        self.closed = True
+
+
+ROWS = [
+    None,
+    1,
+    "x",
+    [],
+    {},
+    {"iban": 7},
+    {"iban": None, "kind": ["card"]},
+    {"amount": 1, "label": {}},
+]
+
+
+@pytest.mark.parametrize("path", ["/accounts", "/accounts/x/balances", "/accounts/x/transactions"])
+@pytest.mark.parametrize("rows", [None, 1, "x", {}, [], ROWS])
+@pytest.mark.parametrize("links", [None, 1, [], {}, {"self": 1}, {"self": "http://[", "next": ""}])
+def test_lists_of_any_shape_are_passed_on(path, rows, links):
+    """However odd a list is, it is shown, and shown as long as it is."""
+    name = path.rpartition("/")[2]
+    bank = Crooked(json.dumps({name: rows, "links": links, "x": [1]}).encode())
+    status, headers, body = call(DIALECTS["stet"](bank), "GET", ROOT + path)
+    assert bank.closed
+    if status == 204:
+        assert (name, rows) == ("accounts", [])
+        return
+    shown = json.loads(body)
+    assert (headers["X-Bank"], shown["x"]) == ("yes", [1])
+    assert shown[name] == rows or len(shown[name]) == len(rows)
+
+
+@pytest.mark.parametrize("status", [["x"], 1, None, "lost", "rejected"])
+@pytest.mark.parametrize("links", [None, {"self": 1}, {"self": "/payment-requests/1"}])
+def test_payments_of_any_shape_are_passed_on(status, links):
+    """What a payment lacks is not made up, and a word that is not known is passed on."""
+    bank = Crooked(json.dumps({"status": status, "links": links, "amount": {}}).encode())
+    for verb in ("GET", "PUT", "POST"):
+        answer = call(DIALECTS["stet"](bank), verb, f"{ROOT}/payment-requests/1")
+        payment = json.loads(answer[2])["paymentRequest"]
+        word = {"rejected": "RJCT"}.get(status, status) if isinstance(status, str) else None
+        assert word == payment.get("paymentInformationStatus")
+        assert "resourceId" not in payment
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"ERREUR Technique", b"[]", b"<html>", b'"x"', b"[" * 9_999]
+)
+@pytest.mark.parametrize("line", ["200 OK", "404 Not Found", "503 Service Unavailable", "299 Odd"])
+def test_what_is_no_object_is_passed_on(body, line):
+    """An answer that is broken stays broken, and keeps the media type that it declares."""
+    bank = Crooked(body, "text/x-odd", line)
+    for path in ("/accounts", "/consents", "/payment-requests/1"):
+        status, headers, shown = call(DIALECTS["stet"](bank), "GET", ROOT + path)
+        assert (line, body) == (f"{status} {line[4:]}", shown)
+        assert headers.get("Content-Type") == ("text/x-odd" if body else None)
+
+
+@pytest.mark.parametrize(
+    ("status", "code"), [(418, "I'm a Teapot"), (599, "Refused"), (500, "INTE")]
+)
+def test_other_refusals_keep_their_status(status, code):
+    """A refusal that STET has no letters for is told in words."""
+    bank = Crooked(b'{"message": "no"}', line=f"{status} Odd")
+    found, _, body = call(DIALECTS["stet"](bank), "GET", f"{ROOT}/accounts")
+    assert (status, code.lower()) == (found, json.loads(body)["message"].lower())
+
+
+def test_the_sound_bank_is_not_changed():
+    """The dialect is an edge: the policies within are the ones that were given."""
+    before = repr(SOUND)
+    call(STET, "GET", f"{ROOT}/accounts", HTTP_AUTHORIZATION="Bearer demo-alice")
+    assert before == repr(SOUND)

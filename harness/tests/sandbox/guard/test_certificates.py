@@ -1,0 +1,76 @@
+"""The certificates of a try: whose they are, and who can read their keys."""
+
+import stat
+from datetime import UTC, datetime
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.x509.oid import NameOID
+
+from assay.sandbox.guard.certificates import FILES, Incomplete, organization, papers
+
+
+def read(folder, name):
+    return x509.load_pem_x509_certificate(folder.certificate(name).read_bytes())
+
+
+def test_keys_are_private(folder):
+    """Every key can be read by its owner alone, and the authority's is not kept."""
+    keys = sorted(path.name for path in folder.folder.glob("*-key.pem"))
+    assert sorted(f"{name}-key.pem" for name in FILES if name != "ca") == keys
+    for name in keys:
+        assert 0o600 == stat.S_IMODE((folder.folder / name).stat().st_mode)
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name not in ("ca", "stranger")])
+def test_the_authority_signed_all_but_one(folder, name):
+    """Each certificate is the authority's, except the stranger's."""
+    authority = read(folder, "ca")
+    read(folder, name).verify_directly_issued_by(authority)
+    with pytest.raises(ValueError, match="does not match"):
+        read(folder, "stranger").verify_directly_issued_by(authority)
+
+
+def test_one_has_expired(folder):
+    """The client certificate from before is over, and all others are valid now."""
+    now = datetime.now(UTC)
+    for name in FILES:
+        one = read(folder, name)
+        assert one.not_valid_before_utc < now
+        assert (name == "expired") == (one.not_valid_after_utc < now)
+
+
+def test_whose_they_are(folder):
+    """The third party's carry its organization identifier, and the bank's has none."""
+    found = {name: organization(folder.certificate(name).read_text()) for name in FILES}
+    assert ("", "") == (found.pop("ca"), found.pop("server"))
+    assert {"PSDFR-ACPR-12345"} == set(found.values())
+    attribute = read(folder, "client").subject.get_attributes_for_oid(
+        NameOID.ORGANIZATION_IDENTIFIER
+    )
+    assert "PSDFR-ACPR-12345" == attribute[0].value
+    assert "" == organization("no certificate")
+
+
+def test_keys_to_verify_with(folder):
+    """Signing certificates are known by where they would be found, one for each algorithm."""
+    kinds = {name: type(key) for name, key in folder.signers().items()}
+    assert [
+        "https://tpp.example/seal-rsa.pem",
+        "https://tpp.example/seal-ec.pem",
+        "https://tpp.example/seal-ed25519.pem",
+    ] == list(kinds)
+    wanted = (rsa.RSAPublicKey, ec.EllipticCurvePublicKey, ed25519.Ed25519PublicKey)
+    assert all(issubclass(kind, one) for kind, one in zip(kinds.values(), wanted, strict=True))
+
+
+def test_made_once(folder, tmp_path):
+    """What is there is used again; a folder with some of it is left alone."""
+    before = folder.certificate("server").read_bytes()
+    assert folder == papers(folder.folder)
+    assert before == folder.certificate("server").read_bytes()
+    (tmp_path / "ca.pem").write_bytes(before)
+    with pytest.raises(Incomplete, match=r"server\.pem"):
+        papers(tmp_path)
+    assert ["ca.pem"] == [path.name for path in tmp_path.iterdir()]

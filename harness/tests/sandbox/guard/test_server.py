@@ -1,0 +1,233 @@
+"""TLS over a real socket: who gets through the handshake, and what gets through HTTP."""
+
+import socket
+import ssl
+import threading
+
+import httpx
+import pytest
+
+from assay.sandbox.app import make_app
+from assay.sandbox.guard.server import Tls
+from assay.sandbox.serve import listen, serving
+
+ALICE = {"Authorization": "Bearer demo-alice", "PSU-IP-Address": "192.0.2.7"}
+
+
+def tls(folder, **how):
+    return Tls(certificate=folder.certificate("server"), key=folder.key("server"), **how)
+
+
+def mutual(folder, **how):
+    return tls(folder, clients=folder.certificate("ca"), **how)
+
+
+def context(folder, name=None):
+    made = ssl.create_default_context(cafile=folder.certificate("ca"))
+    if name:
+        made.load_cert_chain(folder.certificate(name), folder.key(name))
+    return made
+
+
+def get(url, folder, name=None, path="/accounts"):
+    with httpx.Client(verify=context(folder, name), base_url=url) as http:
+        return http.get(path, headers=ALICE)
+
+
+def echo(environ, start_response):
+    """Answer with the method, the path and the length of the body."""
+    told = f"{environ['REQUEST_METHOD']} {environ['REQUEST_URI']} {environ['PATH_INFO']} "
+    told += f"{environ['QUERY_STRING']} {len(environ['wsgi.input'].read())}"
+    status = environ.get("HTTP_STATUS", "200 OK")
+    start_response(status, [])
+    return [told.encode("latin-1")]
+
+
+def raw(url, folder, *sent):
+    """Send bytes over one connection, and give all that comes back until it ends."""
+    host, _, port = url.removeprefix("https://").partition(":")
+    plain = socket.create_connection((host, int(port)), timeout=10)
+    with context(folder).wrap_socket(plain, server_hostname="localhost") as connection:
+        for one in sent:
+            connection.sendall(one)
+        come = b""
+        while part := connection.recv(65536):
+            come += part
+    return come
+
+
+def test_served_over_tls(folder):
+    """The bank answers over TLS, and its links stay there; who trusts nobody gets nothing."""
+    with serving(make_app(), tls(folder)) as url:
+        assert url.startswith("https://")
+        answer = get(url, folder)
+        assert 200 == answer.status_code
+        assert answer.json()["links"]["self"].startswith(url)
+        with pytest.raises(httpx.ConnectError, match=r"self-signed|unable to get local issuer"):
+            httpx.get(f"{url}/accounts")
+
+
+def test_a_good_certificate(folder):
+    """A third party with its certificate gets through the handshake."""
+    with serving(make_app(), mutual(folder)) as url:
+        assert 200 == get(url, folder, "client").status_code
+
+
+@pytest.mark.parametrize(
+    ("name", "alert"),
+    [
+        (None, "certificate required"),
+        ("expired", "certificate expired"),
+        ("stranger", "unknown ca"),
+    ],
+)
+@pytest.mark.parametrize("path", ["/accounts", "/assay-control/1/", "/signing/demo/x"])
+def test_no_connection_without_a_good_certificate(folder, name, alert, path):
+    """With none, an expired one or a stranger's there is no connection, for whatever path."""
+    with serving(make_app(), mutual(folder)) as url:
+        with pytest.raises(httpx.TransportError, match=alert):
+            get(url, folder, name, path)
+        assert 200 == get(url, folder, "client").status_code
+
+
+def test_the_answer_demands_a_certificate(folder):
+    """A bank that leaves it to the application refuses with 401, and third parties only."""
+    with serving(make_app(), mutual(folder, demand="answer")) as url:
+        refused = get(url, folder)
+        assert (401, "client certificate missing") == (
+            refused.status_code,
+            refused.json()["message"],
+        )
+        assert 401 == get(url, folder, path="/oauth/token").status_code
+        assert 200 == get(url, folder, "client").status_code
+        assert 200 == get(url, folder, path="/assay-control/1/").status_code
+        assert 404 == get(url, folder, path="/signing/demo/x").status_code
+        with pytest.raises(httpx.TransportError, match="unknown ca"):
+            get(url, folder, "stranger")
+
+
+def test_a_connection_goes_on(folder):
+    """Many calls are made over one connection, with bodies and without."""
+    threads = set()
+
+    def app(environ, start_response):
+        threads.add(threading.get_ident())
+        return echo(environ, start_response)
+
+    with (
+        serving(app, tls(folder)) as url,
+        httpx.Client(verify=context(folder), base_url=url) as http,
+    ):
+        assert "GET /a%2Fb?x=%20 /a/b x=%20 0" == http.get("/a%2Fb?x=%20").text
+        assert "POST /p /p  100000" == http.post("/p", content=b"x" * 100_000).text
+        assert "PUT /p /p  5" == http.put("/p", content=iter([b"abc", b"de"])).text
+        assert "" == http.head("/").text
+        assert "" == http.get("/", headers={"Status": "204 No Content"}).text
+        assert "BREW / /  0" == http.request("BREW", "/").text
+    assert 1 == len(threads)
+
+
+def test_nothing_is_left(folder):
+    """When it is over, no thread is left, not even that of an open or a silent connection."""
+    before = set(threading.enumerate())
+    with httpx.Client(verify=context(folder)) as http:
+        with serving(make_app(), tls(folder)) as url:
+            host, _, port = url.removeprefix("https://").partition(":")
+            with socket.create_connection((host, int(port))):
+                # It says nothing, and holds nobody up.
+                assert 200 == http.get(f"{url}/accounts", headers=ALICE).status_code
+                http.get(f"{url}/accounts", headers=ALICE)
+        assert before == set(threading.enumerate())
+        with pytest.raises(httpx.TransportError):
+            http.get(f"{url}/accounts")
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"POST /\r\n\r\n", b"400"),
+        (b"nonsense\r\n\r\n", b"400"),
+        (b"GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", b"400"),
+        (b"GET / HTTP/1.1\r\nContent-Length: 9999999999999999\r\n\r\n", b"400"),
+        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", b"400"),
+        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n", b"400"),
+        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nabcd\r\n", b"400"),
+        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1_0\r\n", b"400"),
+        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nfffffffff\r\n", b"400"),
+        (
+            b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + b"a: b\r\n" * 100,
+            b"400",
+        ),
+        (b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\n\r\n", b"414"),
+        (b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 200 + b"\r\n", b"431"),
+    ],
+)
+def test_what_is_no_http(folder, sent, status):
+    """What does not read as HTTP is refused, and the connection ends with it."""
+    with serving(echo, tls(folder)) as url:
+        assert b" " + status + b" " in raw(url, folder, sent).splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        (b"/%00%ff?%zz", b"GET /%00%ff?%zz /\x00\xff %zz 0"),
+        (b"//a//b", b"GET //a//b /a//b  0"),
+        (b"https://localhost/a?b", b"GET https://localhost/a?b /a b 0"),
+        (b"/[//]:x", b"GET /[//]:x /[//]:x  0"),
+        (b"/\xc3\xa9", b"GET /\xc3\xa9 /\xc3\xa9  0"),
+    ],
+)
+def test_targets(folder, target, told):
+    """The target is told as it was sent, and its path decoded."""
+    request = b"GET " + target + b" HTTP/1.1\r\nConnection: close\r\n\r\n"
+    with serving(echo, tls(folder)) as url:
+        assert told == raw(url, folder, request).partition(b"\r\n\r\n")[2]
+
+
+def test_headers(folder):
+    """Headers that come twice are joined; a name with an underscore could stand for another."""
+
+    def app(environ, start_response):
+        told = f"{environ['HTTP_A']} {environ.get('HTTP_B_C')} {environ.get('CONTENT_TYPE')}"
+        start_response("200 OK", [("Content-Length", str(len(told)))])
+        return [told.encode()]
+
+    request = (
+        b"GET / HTTP/1.1\r\nA: 1\r\na: 2\r\nB_C: 3\r\nContent-Type: x\r\nConnection: close\r\n\r\n"
+    )
+    with serving(app, tls(folder)) as url:
+        assert b"1, 2 None x" == raw(url, folder, request).partition(b"\r\n\r\n")[2]
+
+
+def test_a_fault_of_ours_is_not_hidden(folder, capsys):
+    """An application that breaks ends the connection, and says so where it is served."""
+
+    def app(environ, start_response):
+        raise RuntimeError("broken")
+
+    with serving(app, tls(folder)) as url:
+        assert b"" == raw(url, folder, b"GET / HTTP/1.1\r\n\r\n")
+    assert "RuntimeError: broken" in capsys.readouterr().err
+
+
+def test_asked_to_go_on(folder):
+    """Whoever waits to be asked for a body is asked."""
+    head = (
+        b"POST / HTTP/1.1\r\nContent-Length: 2\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n"
+    )
+    with serving(echo, tls(folder)) as url:
+        come = raw(url, folder, head, b"ab")
+    assert come.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 ")
+
+
+def test_listening_fails(folder, tmp_path):
+    """A port that is taken, and certificates that are none, are errors of the system."""
+    with serving(make_app(), tls(folder)) as url, pytest.raises(OSError, match="in use"):
+        listen("127.0.0.1", int(url.rpartition(":")[2]), make_app(), tls(folder))
+    nothing = tmp_path / "nothing.pem"
+    with pytest.raises(OSError, match="No such file"):
+        listen("127.0.0.1", 0, make_app(), Tls(certificate=nothing, key=nothing))
+    nothing.write_text("nothing")
+    with pytest.raises(OSError, match="PEM"):
+        listen("127.0.0.1", 0, make_app(), Tls(certificate=nothing, key=nothing))
