@@ -20,7 +20,7 @@ EPILOG = """\b
 Examples:
   assay serve
   assay serve --port 9000
-  assay serve --mutant quota.utc-midnight
+  assay serve --mutant quota.accounts-utc-day
   assay serve --dialect stet
   assay serve --tls try --mutual --signatures cavage
   assay serve --oauth

@@ -68,6 +68,8 @@ def links_of(wire: Wire, body: Json, binding: OperationBinding) -> tuple[str, ..
     links = [absolute(wire.url, one) for one in found if isinstance(one, str) and one]
     if how and how.turn is Turn.HEADER and (link := header_link(wire, how)):
         links.append(link)
+    named = (binding.item.key_header or "").lower()
+    links += [absolute(wire.url, value) for name, value in wire.headers if name.lower() == named]
     return tuple(links)
 
 

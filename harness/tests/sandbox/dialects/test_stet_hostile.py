@@ -266,6 +266,22 @@ def test_lists_of_any_shape_are_passed_on(path, rows, links):
     assert shown[name] == rows or len(shown[name]) == len(rows)
 
 
+def test_what_is_missing_is_not_made_up():
+    """An answer without anything has nothing but links in the dialect, and they are none."""
+    bank = DIALECTS["stet"](Crooked(b"{}"))
+    for verb, path, shown in (
+        ("GET", "/accounts", {"_links": {}}),
+        ("GET", "/accounts/x/balances", {"_links": {}}),
+        ("GET", "/accounts/x/transactions", {"_links": {}}),
+        ("PUT", "/consents", {}),
+        ("POST", "/payment-requests", {"_links": {}}),
+        ("GET", "/payment-requests/1", {"paymentRequest": {}, "_links": {}}),
+    ):
+        status, headers, body = call(bank, verb, ROOT + path)
+        assert (200, shown) == (status, json.loads(body))
+        assert "Location" not in headers
+
+
 @pytest.mark.parametrize("status", [["x"], 1, None, "lost", "rejected"])
 @pytest.mark.parametrize("links", [None, {"self": 1}, {"self": "/payment-requests/1"}])
 def test_payments_of_any_shape_are_passed_on(status, links):
