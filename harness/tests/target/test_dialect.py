@@ -11,7 +11,7 @@ from assay.errors import CannotArrange
 from assay.files.load import loads
 from assay.history import Accepted, Call, Item, Rejected, State, Wire
 from assay.model import Operation
-from assay.target.decode import body_of, decode
+from assay.target.decode import body_of, decode, links_of
 from assay.target.encode import Access, Request, encode
 from assay.target.pointer import lists, put
 from assay.target.profile import Profile
@@ -175,6 +175,13 @@ def test_a_key_in_a_header() -> None:
     assert Accepted(items=(Item(key="a b"),)) == got
     assert None is told(text, {}).items[0].key
     assert None is told(text, {}, (("location", "http://["),)).items[0].key
+
+
+def test_where_a_new_request_is_found_is_a_link() -> None:
+    """The URL that names a key in a header is among the links, which must stay on the host."""
+    text = "operations: {read: {one: '', item: {key: {header: Location}}}}"
+    wire = Wire(method="POST", url="https://bank.example/v1/x", headers=(("location", "//evil/1"),))
+    assert ("https://evil/1",) == links_of(wire, {}, profile(text).operations["read"])
 
 
 def test_outcomes_of_an_operation() -> None:
