@@ -22,9 +22,13 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "run": ("assay.commands.run", "Test a target against its contracts (the main job)."),
     "plan": ("assay.commands.plan", "Show what would be asked, its cost, and what stays open."),
     "check": ("assay.commands.check", "Check contract and target files; send nothing."),
+    "doctor": ("assay.commands.doctor", "Examine a target file before any verdict."),
+    "init": ("assay.commands.init", "Begin a target file for your bank."),
     "report": ("assay.commands.report", "Render a recorded run again, in any format."),
     "export": ("assay.commands.export", "Write an OpenAPI document of contracts and target."),
     "serve": ("assay.commands.serve", "Serve the sandbox bank over HTTP."),
+    "proxy": ("assay.commands.proxy", "Record what a client says to a bank, to be judged."),
+    "judge": ("assay.commands.judge", "Judge recorded traffic, for the bank's duties or the provider's."),
     "prove": ("assay.commands.prove", "Break the sandbox on purpose; print the kill matrix."),
 }
 

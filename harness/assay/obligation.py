@@ -12,7 +12,8 @@ from typing import Any
 
 from assay.model import Capability, Clause, Contract, Level, Party, Source
 from assay.rules import rule_of
-from assay.rules.rule import Rule, Want
+from assay.rules.duties import DUTIES
+from assay.rules.rule import Duty, Facet, Rule, Want
 
 #: The kind that stands for a point on which the document is silent.
 UNSPECIFIED = "unspecified"
@@ -85,7 +86,34 @@ def obligations(contract: Contract) -> tuple[Obligation, ...]:
     return tuple(out)
 
 
+def duties(contract: Contract) -> tuple[Obligation, ...]:
+    """Return what a provider owes under a contract, in the contract's order.
+
+    An obligation's id is `<contract>/<clause>/<duty>`; nothing is ever asked for it.
+    """
+    out: list[Obligation] = []
+    for applied in apply_rules(contract).values():
+        duty = DUTIES.get(applied.clause.kind)
+        if duty is not None:
+            out += _obligations(contract, applied, (_facet(duty, applied.params),))
+    return tuple(out)
+
+
+def _facet(duty: Duty[Any], params: object) -> Facet:
+    return Facet(
+        id=duty.id,
+        asks=duty.asks(params),
+        scenario="",
+        needs=duty.needs,
+        wants=duty.wants(params) if duty.wants else (),
+    )
+
+
 def _of_clause(contract: Contract, applied: Ruled) -> list[Obligation]:
+    return _obligations(contract, applied, applied.rule.facets(applied.params))
+
+
+def _obligations(contract: Contract, applied: Ruled, facets: tuple[Facet, ...]) -> list[Obligation]:
     clause = applied.clause
     return [
         Obligation(
@@ -104,5 +132,5 @@ def _of_clause(contract: Contract, applied: Ruled) -> list[Obligation]:
             wants=facet.wants,
             void=facet.void,
         )
-        for facet in applied.rule.facets(applied.params)
+        for facet in facets
     ]

@@ -41,6 +41,10 @@ UNBLOCKS = {
 }
 
 
+#: What nobody does at a bank that is only read, and what would allow it.
+WRITING, ALLOW = frozenset({Capability.CONSENT, Capability.WRITE}), "safety.allow_writes"
+
+
 class Fate(Enum):
     """What the plan foresees for an obligation."""
 
@@ -159,12 +163,20 @@ def _decide(
                 why=_unspelt(want.otherwise, str(want)),
             )
     lacking = sorted(obligation.needs - offered, key=lambda one: one.value)
-    if lacking:
-        why = "needs " + "; ".join(UNBLOCKS[one] for one in lacking)
+    unblocks = [UNBLOCKS[one] for one in lacking]
+    if obligation.needs & WRITING & offered and read_only(profile):
+        unblocks.append(ALLOW)
+    if unblocks:
+        why = "needs " + "; ".join(unblocks)
         return Planned(obligation=obligation, fate=Fate.UNVERIFIED, why=why)
     applied: Ruled = ruled[obligation.clause]
     calls = applied.rule.price(applied.params, obligation.scenario)
     return Planned(obligation=obligation, fate=Fate.ASK, calls=calls)
+
+
+def read_only(profile: Profile) -> bool:
+    """Whether nothing may be changed at a target: a live one, unless its profile says so."""
+    return profile.environment == "live" and not profile.safety.allow_writes
 
 
 def _unspelt(otherwise: Standing, where: str) -> str:
@@ -201,7 +213,17 @@ def script_of(plan_: Plan, trial: Trial) -> tuple[Ruled, Any]:
     return applied, applied.rule.probe(applied.params, trial.scenario)
 
 
+def decided(plan_: Plan, items: Iterable[Planned]) -> Plan:
+    """Return a plan with these obligations and fates; its trials keep their order."""
+    settled = tuple(items)
+    order = {trial.id: number for number, trial in enumerate(plan_.trials)}
+    trials = sorted(
+        _trials(settled, person=plan_.person),
+        key=lambda one: (plan_.person and one.signed, order.get(one.id, len(order))),
+    )
+    return replace(plan_, items=settled, trials=tuple(trials))
+
+
 def restrict(plan_: Plan, ids: Collection[str]) -> Plan:
     """Return the part of a plan that is about these obligations."""
-    items = tuple(one for one in plan_.items if one.obligation.id in ids)
-    return replace(plan_, items=items, trials=_trials(items, person=plan_.person))
+    return decided(plan_, (one for one in plan_.items if one.obligation.id in ids))

@@ -7,17 +7,23 @@ Nothing is sent.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from assay.errors import InputError
 from assay.obligation import Obligation
 from assay.parse import find_contract, parse_contract
-from assay.plan import Plan, plan
+from assay.plan import Plan, plan, restrict
 from assay.target.join import Bound, bind
-from assay.target.profile import Profile, Transport
+from assay.target.profile import Profile, Transport, WorldKind
 from assay.target.read import find_target, read_profile
+
+if TYPE_CHECKING:
+    from assay.run.foresight import Foresight
 
 #: The contracts that are run when none is named, and the target likewise.
 SHIPPED, SANDBOX = ("aisp", "pis"), "sandbox"
@@ -30,12 +36,30 @@ Select = Callable[[Obligation], bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """Contracts and target, joined and planned; `reproduce` are the options for both."""
+    """Contracts and target, joined and planned; `reproduce` are the options for both.
+
+    `foresight` is there where only a rehearsal could tell what can be held; `look` makes
+    it of another plan of the same target.
+    """
 
     profile: Profile
     bound: tuple[Bound, ...]
     plan: Plan
     reproduce: str
+    foresight: Foresight | None = None
+    look: Callable[[Plan], Foresight] | None = field(default=None, repr=False, compare=False)
+
+    def part(self, ids: Collection[str]) -> Plan:
+        """Return the plan of these obligations alone, with all of today's budget for them."""
+        if self.look is None or self.foresight is None:
+            return restrict(self.plan, ids)
+        return self.look(restrict(self.foresight.before, ids)).plan
+
+    def foreseen(self) -> Foresight:
+        """Return what each trial will do, also where the plan needed no look at it."""
+        from assay.run.foresight import foresee  # noqa: PLC0415 -- seldom needed
+
+        return self.foresight or foresee(self.plan, self.profile, now=datetime.now(UTC))
 
     def whole(self) -> Plan:
         """Return the plan of everything, whatever was selected."""
@@ -129,8 +153,12 @@ def prepare(
     keywords: str = "",
     marks: str = "",
     wait: timedelta | None = None,
+    ledger: Path | None = None,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Prepared:
     """Find, check, join, select and plan; `wait` is how long the run may wait in all.
+
+    `ledger` is where it is kept what was spent today, `now` the clock of the plan.
 
     Raises:
         InputError: a file or an option cannot be used; or nothing is selected.
@@ -140,7 +168,7 @@ def prepare(
     profile = find_profile(target)
     parsed = [parse_contract(find_contract(name)) for name in contracts or SHIPPED]
     bound = bind(parsed, profile)
-    planned = _waiting(plan(bound, profile, select), bound, profile, select, wait)
+    planned = _waiting(plan(bound, profile, select), bound, profile, select, wait=wait, now=now)
     if not planned.items:
         chosen = " ".join(part for part in (keywords, marks) if part)
         raise InputError.one(
@@ -148,15 +176,36 @@ def prepare(
             f"nothing is selected by {chosen!r}" if chosen else "the contracts ask nothing",
             hint="`assay plan` lists every obligation",
         )
+    look = _looking(profile, ledger, now, waits=wait is not None)
+    foresight = look(planned) if look else None
     words = [f"--contract {shlex.quote(one)}" for one in contracts]
     if target:
         words.append(f"--target {shlex.quote(target)}")
+    if wait is not None:
+        words.append(f"--wait {int(wait.total_seconds())}s")
     return Prepared(
         profile=profile,
         bound=bound,
-        plan=planned,
+        plan=foresight.plan if foresight else planned,
         reproduce="".join(f" {word}" for word in words),
+        foresight=foresight,
+        look=look,
     )
+
+
+def _looking(
+    profile: Profile, ledger: Path | None, now: Callable[[], datetime], *, waits: bool
+) -> Callable[[Plan], Foresight] | None:
+    """Return what looks ahead where customers are real, or limits are set.
+
+    Elsewhere the plan knows all.
+    """
+    limits = profile.budget.calls, profile.safety.only, profile.safety.most
+    if profile.world.kind is WorldKind.CONTROL and not any(limits):
+        return None
+    from assay.run.foresight import foresee  # noqa: PLC0415 -- not for a bank in this process
+
+    return lambda one: foresee(one, profile, ledger=ledger, now=now(), waits=waits)
 
 
 def _waiting(
@@ -164,16 +213,20 @@ def _waiting(
     bound: Sequence[Bound],
     profile: Profile,
     select: Select,
+    *,
     wait: timedelta | None,
+    now: Callable[[], datetime],
 ) -> Plan:
     """Plan what can be waited for where no clock can be moved, and price the rest."""
-    from assay.run import forecast, waiting  # noqa: PLC0415 -- only for real customers
+    from assay.run import waiting  # noqa: PLC0415 -- only for real customers
 
     if wait is not None:
         waiting.refuse_elsewhere(profile)
     if not waiting.lends_itself(profile):
         return planned
+    from assay.run import forecast  # noqa: PLC0415 -- as above
+
     timed = plan(bound, waiting.timed(profile), select)
     screens = len(profile.sca.screens)
-    now = datetime.now(UTC)
-    return forecast.with_waits(planned, timed, now, screens=screens, most=wait or waiting.NONE)
+    most = wait or waiting.NONE
+    return forecast.with_waits(planned, timed, now(), screens=screens, most=most)

@@ -55,6 +55,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="where stories that broke something are kept, to be tried first next time",
     )
     group.addoption(
+        "--assay-wait",
+        metavar="SPAN",
+        help="where no clock can be moved: check time rules by waiting, so long in all (45m, 26h)",
+    )
+    group.addoption(
         "--allow-incomplete",
         action="store_true",
         help="succeed although something could not be verified",

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -22,13 +23,15 @@ from assay import suite_searches
 from assay.errors import AssayError
 from assay.model import Level
 from assay.obligation import Obligation
-from assay.plan import Plan, Planned, restrict
+from assay.plan import Plan, Planned
 from assay.prepare import Prepared, markers, prepare
 from assay.run.conduct import OPEN, Options, Session
 from assay.run.findings import Searched
+from assay.run.forecast import announce
 from assay.run.journal import Journal
 from assay.run.sca.person import Plain
 from assay.run.stage import set_up
+from assay.run.waiting import span
 from assay.suite_searches import Sought, params_of, sought_by
 from assay.verdict import Exit, Standing, Verdict
 
@@ -52,7 +55,7 @@ def install(config: pytest.Config) -> None:
     contracts = cast("list[str]", config.getoption("--contract"))
     target = cast("str | None", config.getoption("--target"))
     try:
-        prepared = prepare(contracts, target)
+        prepared = prepare(contracts, target, wait=_wait(config))
     except AssayError as error:
         raise pytest.UsageError(*str(error).splitlines()) from None
     if prepared.plan.person and getattr(config.option, "numprocesses", None):
@@ -62,6 +65,12 @@ def install(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "discharges(*kinds): the rule kinds that a suite asserts")
     config.addinivalue_line("markers", "searches(*ways): how a suite searches a contract")
     config.pluginmanager.register(Suites(config=config, prepared=prepared), NAME)
+
+
+def _wait(config: pytest.Config) -> timedelta | None:
+    """Return how long the run may wait in all, where no clock can be moved."""
+    text = cast("str | None", config.getoption("assay_wait", default=None))
+    return None if text is None else span(text, "--assay-wait")
 
 
 def kinds_of(function: object) -> frozenset[str]:
@@ -127,6 +136,10 @@ class Suites:
         items.sort(key=lambda item: sought_by(item) is not None or _examines(item))
         plan = self.prepared.plan
         signed = {one.id for trial in plan.trials if trial.signed for one in trial.settles}
+        if _wait(self.config) is not None:
+            # What is waited for comes as the plan has it: last, and the shortest first.
+            turn = {each.id: n for n, one in enumerate(plan.trials) for each in one.settles}
+            items.sort(key=lambda item: turn.get(_obligation(item), -1))
         if plan.person:
             items.sort(key=lambda item: _obligation(item) in signed)
 
@@ -141,7 +154,7 @@ class Suites:
         if forgotten and self._whole():
             some = ", ".join(sorted(forgotten)[:5])
             raise pytest.UsageError(f"no suite discharges {len(forgotten)} obligations: {some}")
-        self.session = self._open(restrict(self.prepared.plan, chosen))
+        self.session = self._open(self.prepared.part(chosen))
 
     def _whole(self) -> bool:
         """Whether all suites are run, and not some files of them."""
@@ -153,7 +166,7 @@ class Suites:
         if option.assay_journal and (worker or getattr(option, "numprocesses", None)):
             raise pytest.UsageError("--assay-journal records one process: leave -n away")
         try:
-            stage = set_up(self.prepared.profile, seed=option.assay_seed)
+            stage = set_up(self.prepared.profile, seed=option.assay_seed, wait=_wait(self.config))
             journal = (
                 Journal.at(Path(option.assay_journal))
                 if option.assay_journal
@@ -162,6 +175,7 @@ class Suites:
         except AssayError as error:
             raise pytest.UsageError(*str(error).splitlines()) from None
         stage.person = Uncaptured(self.config)
+        announce(stage.waiting, plan, self.prepared.profile, stage.person.tell)
         session = Session(
             plan=plan,
             stage=stage,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from itertools import groupby
+from pathlib import Path
 
 import click
 
-from assay.commands import options
+from assay.commands import costs, options, waits
 from assay.obligation import UNSPECIFIED
 from assay.plan import Fate, Plan, Planned
 from assay.prepare import prepare
@@ -27,6 +29,8 @@ Examples:
 @options.contracts
 @options.target
 @options.selection
+@waits.option
+@costs.ledger
 @click.option("-v", "--verbose", is_flag=True, help="Show sentences, needs and sources too.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, for machines.")
 def command(
@@ -34,6 +38,8 @@ def command(
     target: str | None,
     keywords: str,
     marks: str,
+    wait: timedelta | None,
+    ledger: Path | None,
     verbose: bool,
     as_json: bool,
 ) -> int:
@@ -41,10 +47,16 @@ def command(
 
     Nothing is sent.
     """
-    plan = prepare(contracts, target, keywords=keywords, marks=marks).plan
+    prepared = prepare(contracts, target, keywords=keywords, marks=marks, wait=wait, ledger=ledger)
+    plan = prepared.plan
     lines = (json.dumps(planned(one)) for one in plan.items) if as_json else text(plan, verbose)
     for line in lines:
         click.echo(line)
+    for line in costs.as_json(prepared) if as_json else costs.told(prepared):
+        click.echo(line)
+    if not as_json:
+        for line in waits.told(prepared):
+            click.echo(line)
     return 0
 
 

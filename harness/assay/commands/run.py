@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from assay.commands import options
+from assay.commands import costs, doctor, options, waits
 from assay.commands.progress import Progress
 from assay.errors import InputError, TargetError
 from assay.journeys.story import Kept
@@ -20,8 +20,11 @@ from assay.plan import Plan
 from assay.prepare import Prepared, prepare
 from assay.run.conduct import Options, Result, Session, conduct
 from assay.run.examples import DEFAULT, open_examples
+from assay.run.forecast import announce
 from assay.run.journal import Journal
-from assay.run.stage import set_up
+from assay.run.stage import Stage, set_up
+from assay.target.profile import Profile
+from assay.verdict import Exit
 
 if TYPE_CHECKING:
     from assay.report import Report
@@ -96,6 +99,10 @@ Examples:
     help="Where stories that broke something are kept, to be tried first next time: "
     "a directory, or a redis:// URL that a team shares.",
 )
+@waits.option
+@costs.ledger
+@costs.dry_run
+@doctor.no_doctor
 @click.option("-q", "--quiet", is_flag=True, help="Print the closing line only.")
 def command(
     contracts: Sequence[str],
@@ -109,6 +116,10 @@ def command(
     fields: int,
     replays: Sequence[Path],
     examples: str,
+    wait: timedelta | None,
+    ledger: Path | None,
+    dry_run: bool,
+    no_doctor: bool,
     quiet: bool,
 ) -> int:
     """Test a target against its contracts and write a conformance report.
@@ -116,12 +127,20 @@ def command(
     Without options: the shipped contracts against the sandbox that Assay brings along.
     """
     told = stories(replays)
-    chosen = contracts or [*dict.fromkeys(one.contract for one in told)]
-    prepared = prepare(chosen, target, keywords=keywords, marks=marks)
+    prepared = prepare(
+        contracts or [*dict.fromkeys(one.contract for one in told)],
+        target,
+        keywords=keywords,
+        marks=marks,
+        wait=wait,
+        ledger=ledger,
+    )
+    if dry_run or not (no_doctor or doctor.fit(prepared, target, ledger, quiet=quiet)):
+        return costs.tell_dry(prepared) if dry_run else Exit.USAGE.value
     plan = _about(prepared.plan, told)
     ways = {} if told else {"journeys": journeys, "fields": fields}
     kept = open_examples(examples) if any(ways.values()) else None
-    stage = set_up(prepared.profile, seed=seed)
+    stage = _stage(prepared.profile, plan, seed, wait, ledger, quiet=quiet)
     folder = out or _folder(prepared)
     session = Session(
         plan=plan,
@@ -153,7 +172,7 @@ def command(
             )
             asked = dict.fromkeys(trial.contract for trial in prepared.plan.trials)
             for contract, (how, times) in product(asked, ways.items()):
-                if times:
+                if times and not stage.guard.stopped:
                     progress.on_search(contract, how)
                     limits = searching.limits_of(prepared.profile, times)
                     search.search(contract, how, limits, searching.MAKERS[how])
@@ -167,6 +186,26 @@ def command(
     finally:
         stage.close()
     return finish(folder, result, quiet=quiet)
+
+
+def _stage(
+    profile: Profile,
+    plan: Plan,
+    seed: int,
+    wait: timedelta | None,
+    ledger: Path | None,
+    *,
+    quiet: bool,
+) -> Stage:
+    """Make the target ready, and say how long the run will wait there."""
+    stage = set_up(profile, seed=seed, wait=wait, ledger=ledger)
+    # Who speaks then is not there yet.
+    announce(None if quiet else stage.waiting, plan, profile, lambda text: _tell(stage, text))
+    return stage
+
+
+def _tell(stage: Stage, text: str) -> None:
+    stage.person.tell(text)
 
 
 def _about(plan: Plan, told: Sequence[Kept]) -> Plan:
@@ -223,6 +262,8 @@ def finish(folder: Path, result: Result, *, quiet: bool) -> int:
         report.render(read, name, folder / file)
     _summarise(read, quiet=quiet)
     click.echo(f"report: {folder / VIEWS['html']}")
+    for line in costs.held_back(result):
+        click.echo(line)
     for fault in result.faults:
         click.echo(f"assay: harness fault: {fault}", err=True)
     return result.exit.value

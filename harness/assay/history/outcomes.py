@@ -73,6 +73,7 @@ class Cause(Enum):
     SERVER = "the target failed"
     TRANSPORT = "no answer came"
     BINDING = "the profile does not know this answer"
+    AUTH = "the target does not take the credentials"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ group `assay.rules`, whose values are `Rule`s.
 
 What is no kind is what kinds are written with: `rule`, `script`, `folds`, `consents`,
 `counts`, `periods`, `answers`, `ranges`, `calendar`, `params` and `formats` here; `requests` for kinds about
-requests; `conditions` for those of a decision.
+requests; `conditions` for those of a decision. The provider's side of the kinds is in `duties`.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
+from assay.history.masked import Masked
 from assay.model import Json
 
 #: The lengths that a card number can have (ISO/IEC 7812).
@@ -18,6 +19,8 @@ LONGEST_IBAN = 64
 
 def is_iban(value: Json) -> bool:
     """Whether this is a valid IBAN: known country, right length, mod 97 (ISO 13616)."""
+    if isinstance(value, Masked):
+        return "iban" in value.forms
     return isinstance(value, str) and len(value) <= LONGEST_IBAN and _is_iban(value)
 
 
@@ -30,6 +33,8 @@ def _is_iban(value: str) -> bool:
 
 def is_no_clear_pan(value: Json) -> bool:
     """Whether this is no card number in clear (12 to 19 digits that pass Luhn)."""
+    if isinstance(value, Masked):
+        return "no-clear-pan" in value.forms
     from stdnum import luhn  # noqa: PLC0415 -- only where a contract asks for it
 
     if not isinstance(value, str) or not value:

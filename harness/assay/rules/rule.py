@@ -74,6 +74,24 @@ class Rule(Generic[P]):
     explain: Callable[[P], str] | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Duty(Generic[P]):
+    """The provider's side of a kind: what whoever calls owes under the same clause.
+
+    It takes the parameters of the kind's rule. `id` is the facet of its one obligation and
+    `asks` its sentence, `needs` and `wants` are what the profile must tell before a
+    recording can show it. A check speaks of a call that could have broken the duty only,
+    and convicts on what is sure.
+    """
+
+    kind: str
+    id: str
+    asks: Callable[[P], str]
+    check: Callable[[P, History], Iterator[Evidence]]
+    needs: frozenset[Capability] = frozenset()
+    wants: Callable[[P], tuple[Want, ...]] | None = None
+
+
 def needs(*capabilities: Capability) -> frozenset[Capability]:
     """Return the capabilities as the set that a facet takes."""
     return frozenset(capabilities)

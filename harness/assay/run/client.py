@@ -8,15 +8,17 @@ is being measured or trust a stranger.
 from __future__ import annotations
 
 import json
+import ssl
 import time
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import httpx
 
-from assay.errors import TargetError
+from assay.errors import Problem, TargetError
+from assay.run.auth.fault import NoAccess
 from assay.run.carrier import ELSEWHERE, MOST, PREFIX, Sent, answered, nothing, sendable
 from assay.target.encode import Request
 
@@ -41,7 +43,8 @@ class Client:
     could look up, and are called at the base URL's address.
 
     `reached` tells whether the target ever did what it was asked. `clock` counts
-    seconds of real time.
+    seconds of real time. Connections are made with `tls`, and `explain` puts what goes
+    wrong with one down to a line of the profile, where it can.
     """
 
     base_url: str
@@ -53,13 +56,16 @@ class Client:
     nearby: bool = False
     reached: bool = False
     clock: Callable[[], float] = time.monotonic
+    tls: ssl.SSLContext | None = None
+    explain: Callable[[BaseException], Problem | None] = lambda _: None
     _wire: httpx.BaseTransport = field(init=False)
     _origins: frozenset[Origin] = field(init=False)
 
     def __post_init__(self) -> None:
         # The transport alone, below httpx.Client: no cookie of one customer may
         # travel with another's call, and nothing may be retried or followed.
-        self._wire = self.transport or httpx.HTTPTransport(trust_env=False)
+        verify = True if self.tls is None else self.tls
+        self._wire = self.transport or httpx.HTTPTransport(verify=verify, trust_env=False)
         self._origins = frozenset(_origin(httpx.URL(one)) for one in (self.base_url, *self.hosts))
 
     def send(self, request: Request) -> Sent:
@@ -67,6 +73,7 @@ class Client:
 
         Raises:
             TargetError: nobody can be connected to, and nobody ever could.
+            NoAccess: the same, and the profile has a line that is the reason.
 
         """
         for name, value in request.headers:
@@ -85,6 +92,11 @@ class Client:
         try:
             answer, body, truncated = self._exchange(asked)
         except httpx.HTTPError as error:
+            problem = self.explain(error)
+            if problem:
+                if not self.reached:
+                    raise NoAccess(problem, nowhere=True) from None
+                return nothing(request, str(problem))
             if isinstance(error, UNREACHED) and not self.reached:
                 raise TargetError(_say(error, self.timeout)) from None
             return nothing(request, _say(error, self.timeout))
@@ -139,6 +151,8 @@ class Client:
             asked = self._request(method, url, headers, content)
             answer, told, _ = self._exchange(asked)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
+            if problem := self.explain(error):
+                raise NoAccess(problem, nowhere=True) from None
             raise TargetError(f"{url}: {_say(error, self.timeout)}") from None
         try:
             known = json.loads(told, parse_constant=_refuse) if told else {}
@@ -149,9 +163,26 @@ class Client:
         self.reached = self.reached or answer.is_success
         return answer.status_code, known
 
+    def beyond(self, *urls: str) -> Client:
+        """Return a client that also calls these URLs' hosts, over the same connections."""
+        return replace(self, transport=self._wire, hosts=(*self.hosts, *urls))
+
     def close(self) -> None:
         """Close every connection."""
         self._wire.close()
+
+
+def spelt(url: str) -> str:
+    """Return a URL as it is sent.
+
+    Raises:
+        ValueError: it is none.
+
+    """
+    try:
+        return str(httpx.URL(url))
+    except httpx.InvalidURL as error:
+        raise ValueError(str(error)) from None
 
 
 def _origin(url: httpx.URL) -> Origin:

@@ -8,7 +8,7 @@ finish with an obligation forgotten.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +22,8 @@ from assay.obligation import Obligation
 from assay.plan import Fate, Plan, Trial, script_of
 from assay.rules.maintenance_window import Params as Window
 from assay.rules.maintenance_window import windows
+from assay.run.auth.fault import NoAccess
+from assay.run.auth.taken import CredentialWatch, discount_untaken, parties, provided
 from assay.run.drive import Driven, drive
 from assay.run.forecast import signatures
 from assay.run.journal import Journal, header, planned
@@ -52,13 +54,14 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What a finished run amounts to."""
+    """What a finished run amounts to; `stopped` says what ended it before its time."""
 
     verdicts: tuple[Verdict, ...]
     counts: Mapping[str, int]
     exchanges: int
     faults: tuple[str, ...]
     exit: Exit
+    stopped: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -77,12 +80,15 @@ class Session:
     _watch: StaticWatch = field(default_factory=StaticWatch)
     _windows: dict[str, tuple[Window, ...]] = field(default_factory=dict[str, tuple[Window, ...]])
     _operations: dict[int, str] = field(default_factory=dict[int, str])
+    _credentials: CredentialWatch = field(default_factory=CredentialWatch)
+    _lost: set[bool] = field(default_factory=set[bool])
     _told: dict[str, str] = field(default_factory=dict[str, str])
     _replays: dict[str, Path] = field(default_factory=dict[str, Path])
 
     def open(self) -> None:
         """Write the header and the whole plan."""
         options = self.options
+        self.stage.guard.learn(self.plan)
         if self.plan.person:
             self.stage.foretell(signatures(self.plan))
         self.journal.write(
@@ -97,6 +103,7 @@ class Session:
         )
         for item in self.plan.items:
             self.journal.write("plan", planned(item))
+        self._credentials.provided = provided(self.plan)
         self._windows = {id_: windows(one) for id_, one in self.plan.contracts.items()}
         for item in self.plan.items:
             if item.fate is not Fate.ASK:
@@ -119,6 +126,13 @@ class Session:
             driven, verdicts = self._try(trial)
         except JournalError:
             raise
+        except NoAccess as error:
+            if error.hopeless is not None:
+                self._lost.add(error.hopeless)
+            unreached = error.nowhere and not self.stage.client.reached
+            if unreached or self._lost >= parties(self.plan):
+                raise
+            verdicts = self._without(trial, str(error))
         except TargetError as error:
             if not self.stage.client.reached:
                 raise
@@ -132,7 +146,7 @@ class Session:
             self._watch.see(driven.history)
         verdicts = tuple(map(self.journal.clean, verdicts))
         self._found.update({one.obligation: one for one in verdicts})
-        return discount_static(verdicts, self._watch.static(), self._operations)
+        return self._discounted(verdicts)
 
     def tell(
         self, name: str, contract: Contract, story: Sequence[Told], *, seed: int | None = None
@@ -189,11 +203,20 @@ class Session:
             trial = next(one for one in self.plan.trials if obligation in one.settles)
             self.hold(trial)
         found = (self._found[obligation.id],)
-        (verdict,) = discount_static(found, self._watch.static(), self._operations)
+        (verdict,) = self._discounted(found)
         return self._waived(verdict)
+
+    def _discounted(self, verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
+        """Take back what rests on static answers, or on credentials that were never taken."""
+        live = discount_static(verdicts, self._watch.static(), self._operations)
+        return discount_untaken(live, self._credentials, self._operations, self.stage.profile)
 
     def _try(self, trial: Trial) -> tuple[Driven, tuple[Verdict, ...]]:
         applied, probe = script_of(self.plan, trial)
+        stopped = self.stage.guard.stopped
+        if stopped:
+            driven = Driven(history=History(), stopped=stopped)
+            return driven, judge(applied, trial.settles, driven, ())
         self.journal.redactor.begin()
 
         driven = drive(
@@ -203,6 +226,9 @@ class Session:
             number=self._number,
             record=self._recorder(trial.id),
         )
+        stopped = self.stage.guard.stopped
+        if driven.stopped and stopped:
+            driven = replace(driven, stopped=stopped)
         return driven, judge(applied, trial.settles, driven, self._windows[trial.contract])
 
     def _recorder(self, name: str) -> Recorder:
@@ -210,6 +236,7 @@ class Session:
             self.journal.event(name, event, access)
             if isinstance(event, Exchange):
                 self._operations[event.n] = event.call.operation
+                self._credentials.see(event)
             if isinstance(event, Exchange | Authorised):
                 self.on_exchange()
 
@@ -239,8 +266,11 @@ class Session:
                 for item, verdict in zip(self.plan.items, verdicts, strict=True)
             ),
             faults=len(self.faults),
-            allow_incomplete=self.options.allow_incomplete,
+            # Whatever is missing of a run that was stopped, nobody has agreed to it.
+            allow_incomplete=self.options.allow_incomplete and not self.stage.guard.stopped,
         )
+        if self.stage.guard.stopped and exit_ is Exit.OK:
+            exit_ = Exit.INCOMPLETE
         self._footer(counts, exit_)
         return Result(
             verdicts=verdicts,
@@ -248,6 +278,7 @@ class Session:
             exchanges=self.exchanges,
             faults=tuple(self.faults),
             exit=exit_,
+            stopped=self.stage.guard.stopped,
         )
 
     def abort(self, why: str) -> None:
@@ -259,8 +290,7 @@ class Session:
         """Write every verdict that was reached, in the plan's order."""
         names = [item.obligation.id for item in self.plan.items]
         rough = [self._found[name] for name in names if name in self._found]
-        static = self._watch.static()
-        found = tuple(map(self._waived, discount_static(rough, static, self._operations)))
+        found = tuple(map(self._waived, self._discounted(rough)))
         for one in found:
             told = self._told.get(one.obligation, "")
             self.journal.verdict(one, self._reproduce(one.obligation), told)
@@ -275,6 +305,7 @@ class Session:
                 "exchanges": self.exchanges,
                 "faults": len(self.faults),
                 "exit": exit_.value,
+                **self.stage.guard.told(),
                 **more,
             }
         )

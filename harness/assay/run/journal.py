@@ -33,6 +33,7 @@ from assay.history import (
 )
 from assay.model import Contract
 from assay.plan import Plan, Planned
+from assay.run.again import Scribe
 from assay.run.redact import Redactor
 from assay.target.encode import Access
 from assay.target.profile import Profile
@@ -49,6 +50,7 @@ class Journal:
 
     out: IO[str] | None
     redactor: Redactor = field(default_factory=Redactor)
+    _scribe: Scribe | None = None
     _digest: Any = field(default_factory=hashlib.sha256)
     _torn: bool = False
 
@@ -105,8 +107,16 @@ class Journal:
         kind, record = self._told(event)
         self.write(kind, {"trial": trial, **record})
 
+    @property
+    def scribe(self) -> Scribe:
+        """Who writes down, beside what people read, what it takes to judge a run again."""
+        if self._scribe is None or self._scribe.redactor is not self.redactor:
+            self._scribe = Scribe(redactor=self.redactor)
+        return self._scribe
+
     def _told(self, event: Event) -> tuple[str, Mapping[str, object]]:
         """Return the kind of line that an event becomes, and what stands in it."""
+        again = self.scribe
         match event:
             case Exchange():
                 told: tuple[str, Mapping[str, object]] = "exchange", self._exchange(event)
@@ -120,11 +130,13 @@ class Journal:
                 told = "effects", self._effects(event)
             case Registered(subject=subject, argument=argument, since=since):
                 since_ = since.isoformat()
-                told = "registered", {"subject": subject, "argument": argument, "since": since_}
+                known = {"subject": subject, "argument": argument, "since": since_}
+                told = "registered", {**known, "again": again.registered(event)}
             case Withdrawn(subject=subject, done=done):
-                told = "withdrawn", {"subject": subject, "done": done}
-            case Lacking(mode=mode):
-                told = "lacking", {"mode": mode}
+                over = {"subject": subject, "done": done}
+                told = "withdrawn", {**over, "again": again.withdrawn(event)}
+            case Lacking(mode=mode, now=now):
+                told = "lacking", {"mode": mode, "again": {"now": now.isoformat()}}
         return told
 
     def _subject(self, subject: Subject) -> dict[str, object]:
@@ -145,6 +157,7 @@ class Journal:
                 }
                 for one in subject.owns
             ],
+            "again": self.scribe.subject(subject),
         }
 
     def _exchange(self, exchange: Exchange) -> dict[str, object]:
@@ -160,6 +173,7 @@ class Journal:
             **self.redactor.wire(exchange.wire),
             "outcome": {"kind": type(outcome).__name__.lower(), "why": why},
             "ms": round(exchange.ms, 2),
+            "again": self.scribe.exchange(exchange),
         }
 
     def _learn(self, exchange: Exchange, access: Access) -> None:
@@ -176,7 +190,11 @@ class Journal:
         return {"now": effects.now.isoformat(), "done": known}
 
     def _effect(self, effect: Effect) -> dict[str, object]:
-        return {"request": self.redactor.text(effect.request), "on": effect.on.isoformat()}
+        return {
+            "request": self.redactor.text(effect.request),
+            "on": effect.on.isoformat(),
+            "again": self.scribe.effect(effect),
+        }
 
     def _authorised(self, event: Authorised) -> dict[str, object]:
         """Tell of a signature as of an exchange; what was typed in is nobody's business."""
@@ -215,6 +233,7 @@ class Journal:
             },
             "outcome": {"kind": event.ending.name.lower(), "why": text(event.why, 1000)},
             "ms": round(event.ms, 2),
+            "again": self.scribe.authorised(event),
         }
 
     def clean(self, verdict: Verdict) -> Verdict:

@@ -43,6 +43,9 @@ from assay.history import (
 )
 from assay.model import Capability, Operation
 from assay.plan import UNBLOCKS
+from assay.run.auth.showing import authorising
+from assay.run.auth.taken import not_taken
+from assay.run.guard import Who, who_is
 from assay.run.sca.signer import Signer
 from assay.run.stage import Stage
 from assay.target.decode import body_of, decode, links_of
@@ -93,6 +96,7 @@ class Play:
             TargetError: the target's world cannot be reached or used at all.
 
         """
+        self.stage.guard.going()
         event = self._event(step)
         # Reading the clock is part of no story.
         if not (isinstance(step, Advance) and step.to is None):
@@ -102,7 +106,11 @@ class Play:
     def keep(self, event: Event, subject: str) -> None:
         """Take into the story, and into the record, what happened to a subject."""
         self.events.append(event)
-        self.record(event, self.access.get(subject, Access()))
+        access = self.access.get(subject, Access())
+        if isinstance(event, Exchange) and self.operations[event.call.operation].by_provider:
+            # What authorised it is the third party's, and must not be told either.
+            access = self.providers.get(event.call.by, access)
+        self.record(event, access)
 
     def look(self) -> datetime:
         """Read the target's clock, as far as it is known; that is part of no story."""
@@ -131,6 +139,12 @@ class Play:
                 event = Lacking(mode=mode, now=self.scene.lack(step))
         return event
 
+    def who(self, subject: str) -> Who:
+        """Return whose accesses those of a subject are."""
+        access = self.access.get(subject, self.stage.common)
+        owns = [key for key, owner in self.owners.items() if owner == subject]
+        return who_is(self.stage.profile, access, subject, owns)
+
     def _effects(self) -> tuple[Effect, ...] | None:
         """Ask what was carried out, and return what no event has told of before.
 
@@ -156,13 +170,14 @@ class Play:
 
     def _authorise(self, step: Authorise) -> Authorised:
         access = self.access.get(step.by or step.subject, Access())
+        self.stage.guard.count()
         began = perf_counter()
-        walked = self.signer.sign(step, access, self._wait)
+        walked = self.signer.sign(step, access, self.wait)
         return Authorised(
             n=self.number(),
             step=step,
             ending=walked.ending,
-            moments=tuple(walked.moments) or (self._wait(timedelta(0)),),
+            moments=tuple(walked.moments) or (self.wait(timedelta(0)),),
             offered=walked.offered,
             screens=tuple(walked.screens),
             redirected=walked.redirected,
@@ -174,17 +189,19 @@ class Play:
             ms=(perf_counter() - began) * 1000,
         )
 
-    def _wait(self, span: timedelta) -> datetime:
+    def wait(self, span: timedelta) -> datetime:
+        """Let so much time pass at the target, and return its clock."""
         now = self.scene.clock(None)
         return self.scene.clock(now + span) if span else now
 
-    def _provider(self, name: str) -> Access:
+    def provider(self, name: str) -> Access:
         """Return the access of a third party, who comes into being when first needed."""
         if name not in self.providers:
             offered = Capability.PROVIDERS in self.stage.profile.world.offers
             if name and not offered:
                 raise CannotArrange(UNBLOCKS[Capability.PROVIDERS])
-            self.providers[name] = self.scene.provider() if offered else self.stage.common
+            common = self.stage.party or self.stage.common
+            self.providers[name] = self.scene.provider() if offered else common
         return self.providers[name]
 
     def _arrange(self, step: Arrange) -> Subject:
@@ -220,10 +237,7 @@ class Play:
         operation = self.operations[call.operation]
         profile = self.stage.profile
         _permitted(call, operation, profile)
-        access = self.access.get(call.subject, self.stage.common)
-        if operation.by_provider:
-            # The customer's credentials may be sent; the customer's token never is.
-            access = replace(access, token=self._provider(call.by).token)
+        access = authorising(self, call, operation)
         binding = profile.operations.get(operation.id, BARE)
         self._find(call, binding)
         request = encode(call, operation, profile, access, self._made(call))
@@ -281,18 +295,29 @@ class Play:
         self.ids |= {one.key: one.id for one in items if one.key and one.id}
 
     def exchanged(self, call: Call, request: Request) -> Exchange:
-        """Send a request that is ready, as this call, and return what came of it."""
+        """Send a request that is ready, as this call, and return what came of it.
+
+        Whoever made it up, it passes the gates here (`run.guard`).
+
+        Raises:
+            CannotArrange: it must not be sent.
+
+        """
         operation, profile = self.operations[call.operation], self.stage.profile
+        guard = self.stage.guard
+        guard.admit(call, operation, request, lambda: self.who(call.subject), self.look)
         began = perf_counter()
         sent = self.stage.client.send(request)
         ms = (perf_counter() - began) * 1000
+        guard.see(sent.wire.status, sent.trouble)
         at = self.scene.clock(None)
         wire, n = sent.wire, self.number()
         if sent.trouble:
             outcome: Outcome = Indeterminate(cause=Cause.TRANSPORT, why=sent.trouble)
         else:
             body = body_of(wire)
-            outcome = decode(wire, body, operation, profile)
+            refused = None if call.credentials else not_taken(operation, wire, profile)
+            outcome = refused or decode(wire, body, operation, profile)
             binding = profile.operations.get(operation.id, BARE)
             if body is not MISSING and (binding.links or binding.next or binding.approval):
                 wire = replace(wire, links=links_of(wire, body, binding))

@@ -9,18 +9,24 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, cast
+from urllib.parse import urlsplit
 
 from assay.errors import CannotArrange
 from assay.history import Arrange, Authorise, Subject
+from assay.run.auth.desk import Desk
+from assay.run.auth.opening import endpoints
+from assay.run.auth.opening import opened as opened_ways
 from assay.run.carrier import Carrier
-from assay.run.embedded import Application, Embedded
+from assay.run.embedded import Application
 from assay.run.environ import look_up
+from assay.run.guard import Guard, real
 from assay.run.sca.control import ControlSigner
 from assay.run.sca.forms import FormsSigner
 from assay.run.sca.person import Person, Plain
 from assay.run.sca.signer import Anywhere, Signer, Wait, Walked
+from assay.run.waiting import Waiting, WaitingWorld
 from assay.target.control import ControlWorld
 from assay.target.encode import Access
 from assay.target.profile import Profile, ScaKind, Transport, WorldKind
@@ -28,32 +34,52 @@ from assay.target.roles import RolesWorld
 from assay.target.world import NoRequests, Scene, World
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from assay.run.ledger import Ledger
     from assay.run.sca.chromium import Chromium
     from assay.run.sca.reception import Reception
+
+#: Stands for the gates until a profile is there to make them of.
+_UNGUARDED = cast("Guard", None)
 
 
 @dataclass(slots=True, kw_only=True)
 class Stage:
     """Everything that driving a trial touches.
 
+    `client` carries calls, `screens` what a customer looks at, who signs nothing (the
+    same, if None). `desk` has the tokens of OAuth. `common` is what authorises every
+    customer's calls, `party` the third party's own, where the profile has that.
     Who signs in a whole run is kept here too: the browser, or where a person comes back
-    to. `person` is how that person is spoken to.
+    to. `person` is how that person is spoken to. `guard` is what every call passes.
+    `waiting` is what waits, where that is allowed.
     """
 
     profile: Profile
     client: Carrier
     world: World
     common: Access = field(default_factory=Access)
+    party: Access | None = None
+    screens: Carrier | None = None
+    desk: Desk | None = None
     chromium: Chromium | None = None
     reception: Reception | None = None
     person: Person = field(default_factory=Plain)
+    guard: Guard = _UNGUARDED
+    waiting: Waiting | None = None
+
+    def __post_init__(self) -> None:
+        """Put the gates up that the profile asks for, if nobody has."""
+        if self.guard is _UNGUARDED:
+            self.guard = Guard(profile=self.profile)
 
     def signer(self, scene: Scene) -> Signer:
         """Return who signs in a trial."""
         sca = self.profile.sca
         match sca.kind:
             case ScaKind.FORMS:
-                return FormsSigner(sca=sca, carrier=self.client)
+                return FormsSigner(sca=sca, carrier=self.screens or self.client)
             case ScaKind.CONTROL:
                 return ControlSigner(sca=sca, scene=scene)
             case ScaKind.BROWSER if self.chromium:
@@ -135,47 +161,71 @@ def set_up(
     *,
     seed: int = 0,
     bank: Bank = sound_bank,
+    ledger: Path | None = None,
+    wait: timedelta | None = None,
 ) -> Stage:
-    """Make a target ready for use.
+    """Make a target ready for use; `ledger` is where accesses are kept, if not as usual.
+
+    `wait` is how long the run may wait in all, where that helps.
 
     Raises:
-        InputError: secrets that the profile names are not set, and it tells all of them;
-            or who signs is not there: no browser, no port to come back to.
+        InputError: the ledger cannot be used; or
+            secrets that the profile names are not set, and it tells all of them;
+            or who signs is not there: no browser, no port to come back to; or a world
+            that is written in Python cannot be made; or certificates and keys cannot
+            be used.
 
     """
     secrets = look_up(profile, os.environ)
-    world = profile.world
-    client: Carrier
-    if profile.transport is Transport.EMBEDDED:
-        client = Embedded(bank(profile.base_url), profile.base_url, profile.hosts)
-    else:
-        from assay.run.client import Client  # noqa: PLC0415 -- httpx only for a network
-
-        client = Client(
-            base_url=profile.base_url,
-            timeout=profile.timeout,
-            control_url=world.url,
-            control_key=secrets[world.key_env] if world.key_env else None,
-            hosts=profile.hosts,
-            nearby=profile.nearby,
-        )
-    token_env = profile.auth.token_env
+    waiting = Waiting(span=wait) if wait is not None else None
+    embedded = profile.transport is Transport.EMBEDDED
+    ways = opened_ways(profile, secrets, _spoken(bank, profile) if embedded else None)
     return Stage(
         profile=profile,
-        client=client,
-        world=_world(profile, client, seed),
-        common=Access(token=secrets[token_env]) if token_env else Access(),
+        client=ways.client,
+        screens=ways.screens,
+        desk=ways.desk,
+        world=_waited_for(_world(profile, ways.client, seed), waiting),
+        waiting=waiting,
+        common=ways.common,
+        party=ways.party,
         chromium=_chromium(profile),
         reception=_reception(profile),
+        guard=Guard(profile=profile, book=_ledger(profile, ledger)),
     )
+
+
+def _ledger(profile: Profile, path: Path | None) -> Ledger | None:
+    """Open the ledger of what is spent on real customers."""
+    if not real(profile):
+        return None
+    from assay.run.ledger import Ledger, default_path  # noqa: PLC0415 -- SQLite, seldom needed
+
+    return Ledger.at(path or default_path())
+
+
+def _spoken(bank: Bank, profile: Profile) -> Application:
+    """Open the bank on the host of the base URL, in the dialect that the profile spells."""
+    parts = urlsplit(profile.base_url)
+    app = bank(f"{parts.scheme}://{parts.netloc}")
+    if not profile.dialect:
+        return app
+    from assay.sandbox.dialects import DIALECTS  # noqa: PLC0415 -- seldom spoken
+
+    return DIALECTS[profile.dialect](app)
 
 
 def _chromium(profile: Profile) -> Chromium | None:
     if profile.sca.kind is not ScaKind.BROWSER:
         return None
-    from assay.run.sca.chromium import found  # noqa: PLC0415 -- seldom used
+    from assay.run.sca.chromium import found, origin  # noqa: PLC0415 -- seldom used
 
-    return found(profile)
+    chromium = found(profile)
+    base = origin(profile.base_url)
+    for url in endpoints(profile):
+        # Where customers agree that a token is issued, they may be on another host.
+        chromium.hosts = {origin(url): base if profile.nearby else origin(url), **chromium.hosts}
+    return chromium
 
 
 def _reception(profile: Profile) -> Reception | None:
@@ -197,5 +247,13 @@ def _world(profile: Profile, client: Carrier, seed: int) -> World:
             )
         case WorldKind.ROLES:
             return RolesWorld(roles=profile.world.roles, now=lambda: datetime.now(UTC))
+        case WorldKind.PYTHON:
+            from assay.run.python_world import found as found_class  # noqa: PLC0415 -- seldom used
+
+            return found_class(profile, seed)
         case WorldKind.NONE:
             return Nobody()
+
+
+def _waited_for(world: World, waiting: Waiting | None) -> World:
+    return world if waiting is None else WaitingWorld(world=world, waiting=waiting)

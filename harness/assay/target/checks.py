@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from assay.files.document import Pointer
 from assay.files.finding import Finding, found
 from assay.files.zone import read_zone
+from assay.target import checks_security, offers
 from assay.target.profile import AuthKind, ScaKind, Transport, WorldKind
 
 __all__ = ["bad_url", "findings"]
@@ -29,8 +30,7 @@ def findings(raw: _Raw) -> Iterator[Finding]:
     ):
         if url is not None and (wrong := bad_url(url)):
             yield at, *wrong
-    auth = raw.get("auth", {})
-    yield from _auth(auth, ("auth",))
+    yield from checks_security.findings(raw, bad_url)
     yield from _live(raw)
     if "zone" in raw and isinstance(hint := read_zone(raw["zone"]), str):
         yield ("zone",), f"there is no time zone {found(raw['zone'])}", hint
@@ -38,29 +38,8 @@ def findings(raw: _Raw) -> Iterator[Finding]:
         yield from _day(("waivers", index, "expires"), waiver["expires"])
     yield from _sca(raw)
     yield from _roles(raw)
+    yield from offers.findings(raw)
     yield from _matchers(raw)
-
-
-def _auth(auth: _Raw, at: Pointer) -> Iterator[Finding]:
-    """Say what is wrong in how calls are authenticated, or those of the third party."""
-    if "header" in auth and auth["kind"] != AuthKind.KEY.value:
-        instead = "write `kind: key`, or leave it out"
-        yield (*at, "header"), "only a key stands in a header of its own", instead
-    for name in ("token_url", "authorize_url", "redirect_uri"):
-        if name in auth and (wrong := bad_url(auth[name])):
-            yield (*at, name), *wrong
-    oauth = auth.get("kind") in {AuthKind.CLIENT.value, AuthKind.CODE.value}
-    for name in ("token_url", "scope", "client_id"):
-        if name in auth and not oauth:
-            hint = "write `kind: client-credentials` or `kind: authorization-code`, or leave it out"
-            yield (*at, name), f"a {auth['kind']} token is not asked for", hint
-    if {"client_id", "client_id_env"} <= auth.keys():
-        yield (*at, "client_id_env"), "the client_id stands there twice", "keep one"
-    if "provider" in auth:
-        if len(at) > 1:
-            yield (*at, "provider"), "the third party has no third party", "take it out"
-        else:
-            yield from _auth(auth["provider"], (*at, "provider"))
 
 
 def _live(raw: _Raw) -> Iterator[Finding]:

@@ -110,7 +110,13 @@ class ControlScene:
     def provider(self) -> Access:
         """Make a provider with a token of its own."""
         answer = self._do("POST", "/providers", {}, CREATED, "a provider")
-        return Access(token=_text(answer, "token"))
+        client = _maybe(answer, "client_id")
+        return Access(
+            # Who is a client asks for tokens, and need not be given one.
+            token=_maybe(answer, "token") if client else _text(answer, "token"),
+            client_id=client,
+            client_secret=_maybe(answer, "client_secret"),
+        )
 
     def lack(self, step: Lack) -> datetime:
         """Leave this world for one of a bank that does not offer a mode."""

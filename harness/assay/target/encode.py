@@ -29,6 +29,7 @@ class Access:
 
     `name` is the customer's own, known only so that it can be kept out of records;
     `codes` are what each factor shows, by the world's names; `id` is the world's own name.
+    A third party may be given a `client_id` and its secret, to ask for tokens with.
     """
 
     token: str | None = None
@@ -37,6 +38,8 @@ class Access:
     name: str | None = None
     codes: Mapping[str, str] = field(default_factory=dict[str, str])
     id: str | None = None
+    client_id: str | None = None
+    client_secret: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

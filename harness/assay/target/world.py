@@ -2,7 +2,12 @@
 
 A `World` opens a `Scene` for each trial, in which subjects come into being and
 time passes. Adapters: `control` (the HTTP API `assay-control/1`), `roles`
-(customers that the profile lists), and `nobody`. This file has what they share.
+(customers that the profile lists), `python` (a class of somebody else's, see
+`assay.worlds`), and `nobody`. This file has what they share.
+
+A scene raises `CannotArrange` for what it cannot do here and may do elsewhere; its
+text says what would be needed. `TargetError` says that the world itself failed.
+Moments are aware of their offset. They are the target's, wherever its clock differs.
 """
 
 from __future__ import annotations
@@ -20,11 +25,23 @@ class Scene(Protocol):
     """The state of one trial at the target."""
 
     def arrange(self, step: Arrange) -> tuple[Subject, Access]:
-        """Bring a subject into being, or raise `CannotArrange`."""
+        """Bring a subject into being, called as the step says.
+
+        What was asked for comes first among the things it owns, in the order asked for.
+
+        Raises:
+            CannotArrange: there is no such customer, and none can be made.
+
+        """
         ...
 
     def clock(self, to: datetime | None) -> datetime:
-        """Move the clock, or only read it; return what it shows."""
+        """Move the clock, or only read it (None); return what it shows.
+
+        Raises:
+            CannotArrange: it cannot be moved there.
+
+        """
         ...
 
     def close(self) -> None:

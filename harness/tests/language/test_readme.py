@@ -105,7 +105,7 @@ def test_every_block_says_what_it_is() -> None:
     sorts = {one.sort.partition(":")[0] for one in BLOCKS if one.language == "yaml"}
     assert {"contract", "target", "rule", "part"} == sorts
     # The story, which is JSON, is told in harness/tests/journeys.
-    assert {"yaml", "text", "json"} == {one.language for one in BLOCKS}
+    assert {"yaml", "text", "json", "python"} == {one.language for one in BLOCKS}
     known = {"hosts", "resources", "operations", "scope", "unspecified", "outcomes"}
     assert {f"part: {one}" for one in known} == {
         one.sort for one in BLOCKS if one.sort.startswith("part")
@@ -228,7 +228,7 @@ def test_the_default_outcomes() -> None:
 def test_the_errors_are_the_real_ones() -> None:
     """The example of errors shows exactly what such a rule gives."""
     (wrong,) = of("rule: wrong")
-    (shown,) = (one.text for one in BLOCKS if one.language == "text")
+    *_, shown = (one.text for one in BLOCKS if one.language == "text")
     text = whole((wrong,))
     problems = check(loads(text, "meters.yaml"), "contract")
     above = text[: text.index("rules:\n")].count("\n") + 1
@@ -245,3 +245,10 @@ def test_links_within_the_page() -> None:
     assert set(re.findall(r"\]\(#([^)]*)\)", TEXT)) <= anchors
     for name in re.findall(r"`(targets/[a-z]+\.yaml|[a-z]+\.yaml|schema/|targets/)`", TEXT):
         assert Path(contract_dir() / name).exists(), name
+
+
+def test_the_world_of_the_page() -> None:
+    """The example of a world written in Python is the file that a test plays with."""
+    (block,) = (one for one in BLOCKS if one.language == "python")
+    file = Path(__file__).parents[1] / "target" / "our_bank" / "worlds.py"
+    assert file.read_text(encoding="utf-8").strip() == block.text.strip()

@@ -409,7 +409,7 @@ BINDINGS = {
             "work": Spelling(place=Place.BODY, name="/work", value="repair", other="test"),
             "backTo": Spelling(place=Place.BODY, name="/backTo", value=FIXED, other=FIXED + "2"),
         },
-        item=ItemBinding(key="/id"),
+        item=ItemBinding(key=("/id",)),
     )
 }
 

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from assay.plan import Fate
+from assay.plan import Fate, Plan
 from assay.prepare import Prepared, prepare
 from assay.run.conduct import Result, Session, conduct
 from assay.run.journal import Journal
@@ -115,17 +115,22 @@ def test_the_whole_contract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         made = customers(url)
         for name, customer in made.items():
             monkeypatch.setenv(f"TEST_{name.upper()}_TOKEN", customer["token"])
-        prepared = prepare(target=profile_of(url, made, tmp_path))
-        first, second = run(prepared), run(prepared)
-    foreseen = {one.obligation.id: one for one in prepared.plan.items}
-    for result in (first, second):
+        path = profile_of(url, made, tmp_path)
+        plans, results = list[Plan](), list[Result]()
+        for _ in range(2):
+            prepared = prepare(target=path, now=lambda: NOW)
+            plans.append(prepared.plan)
+            results.append(run(prepared))
+    for planned, result in zip(plans, results, strict=True):
+        foreseen = {one.obligation.id: one for one in planned.items}
         assert ((), 0) == (result.faults, result.counts["violates"])
         open_ = [one for one in result.verdicts if one.standing is Standing.UNVERIFIED]
         assert {(id_, one.why) for id_, one in foreseen.items() if one.fate is Fate.UNVERIFIED} == {
             (one.obligation, one.reason) for one in open_
         }
-    assert [76, 68] == [result.counts["conforms"] for result in (first, second)]
-    assert len(prepared.plan.items) == sum(first.counts.values())
+        assert len(planned.items) == sum(result.counts.values())
+    assert [76, 68] == [result.counts["conforms"] for result in results]
+    assert [147, 155] == [result.counts["unverified"] for result in results]
 
 
 def test_fewer_calls_than_a_customer_owns_things(
@@ -136,7 +141,9 @@ def test_fewer_calls_than_a_customer_owns_things(
         made = customers(url)
         for name, customer in made.items():
             monkeypatch.setenv(f"TEST_{name.upper()}_TOKEN", customer["token"])
-        prepared = prepare(target=profile_of(url, made, tmp_path), keywords="aliases-agree")
+        prepared = prepare(
+            target=profile_of(url, made, tmp_path), keywords="aliases-agree", now=lambda: NOW
+        )
         result = run(prepared)
     assert (2, 2) == (result.counts["conforms"], len(result.verdicts))
     assert prepared.plan.calls == result.exchanges
@@ -152,7 +159,7 @@ def test_a_search_only_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ho
         made = customers(url)
         for name, customer in made.items():
             monkeypatch.setenv(f"TEST_{name.upper()}_TOKEN", customer["token"])
-        prepared = prepare(["aisp"], profile_of(url, made, tmp_path))
+        prepared = prepare(["aisp"], profile_of(url, made, tmp_path), now=lambda: NOW)
         stage = set_up(prepared.profile)
         stage.world = RolesWorld(roles=prepared.profile.world.roles, now=lambda: NOW)
         sent: list[Request] = []

@@ -1,0 +1,172 @@
+"""A case: a recording, whose duties it is judged for, and the record of what came of it.
+
+The one way in for the command line and for whoever else has a recording. Reads files and
+writes one; sends nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from assay.errors import InputError
+from assay.history import Authorised, Exchange
+from assay.model import Contract, Operation, Party
+from assay.parse import find_contract, parse_contract
+from assay.plan import Plan
+from assay.prepare import SHIPPED, find_profile, selector
+from assay.recorded.har import read_har
+from assay.recorded.journal import Journey, is_journal, read_trials
+from assay.recorded.judging import Bench, Told
+from assay.recorded.planning import RECORDING, foresee
+from assay.recorded.retell import retell
+from assay.run.conduct import Result
+from assay.run.journal import Journal, header, planned
+from assay.run.redact import Redactor
+from assay.target.encode import Access
+from assay.target.join import bind
+from assay.target.profile import Profile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A recording that was read, ready to be judged.
+
+    `strangers` counts what in it is no call of the contract, `unread` the calls whose own
+    body was not recorded.
+    """
+
+    plan: Plan
+    profile: Profile
+    party: Party
+    told: tuple[Told, ...]
+    access: Mapping[int, Access]
+    redactor: Redactor
+    selection: Mapping[str, str]
+    strangers: Mapping[str, int]
+    unread: int = 0
+
+    @property
+    def exchanges(self) -> int:
+        """How many exchanges there are to judge."""
+        return sum(len(one.history.exchanges) for one in self.told)
+
+    def close(self, path: Path, *, allow_incomplete: bool = False, command: str = "") -> Result:
+        """Judge it, and write the record of it to a new file.
+
+        Raises:
+            InputError: the file exists, or cannot be made.
+            JournalError: there is no room.
+
+        """
+        bench = Bench(
+            plan=self.plan,
+            profile=self.profile,
+            party=self.party,
+            allow_incomplete=allow_incomplete,
+        )
+        judged = bench.judge(self.told)
+        journal = Journal.at(path)
+        journal.redactor = self.redactor
+        head = header(self.plan, self.profile, seed=0, selection=self.selection, command=command)
+        journal.write("header", {**head, "party": self.party.value})
+        for item in self.plan.items:
+            journal.write("plan", planned(item))
+        for one in self.told:
+            if len(self.told) > 1:
+                journal.redactor.begin()
+            for event in one.history.events:
+                n = event.n if isinstance(event, Exchange | Authorised) else 0
+                journal.event(one.name, event, self.access.get(n, Access()))
+        verdicts = tuple(map(journal.clean, judged.verdicts))
+        for verdict in verdicts:
+            journal.verdict(verdict, command, judged.trials.get(verdict.obligation, ""))
+        journal.footer(
+            {
+                "planned": len(self.plan.items),
+                "counts": dict(judged.counts),
+                "exchanges": self.exchanges,
+                "faults": 0,
+                "exit": judged.exit.value,
+            }
+        )
+        return Result(
+            verdicts=verdicts,
+            counts=judged.counts,
+            exchanges=self.exchanges,
+            faults=(),
+            exit=judged.exit,
+        )
+
+
+def open_case(
+    path: Path,
+    *,
+    contracts: Sequence[str] = (),
+    target: str | None = None,
+    party: Party = Party.BANK,
+    keywords: str = "",
+    marks: str = "",
+    bases: Sequence[str] = (),
+) -> Case:
+    """Read a recording, with the contracts and the target file that spell it.
+
+    Raises:
+        InputError: a file or an option cannot be used, or nothing is selected.
+        JournalError: a journal is damaged.
+
+    """
+    select = selector(keywords, marks)
+    profile = find_profile(target)
+    journey = read_trials(path) if is_journal(path) else None
+    named = contracts or (journey.contracts if journey else SHIPPED)
+    parsed = [parse_contract(find_contract(name)) for name in named]
+    if journey is not None:
+        _same(path, parsed, journey)
+    bound = bind(parsed, profile)
+    plan = foresee(bound, profile, party, select)
+    if not plan.items:
+        hint = "`assay plan` lists every obligation of a bank"
+        raise InputError.one("selection", "nothing is selected", hint=hint)
+    if bases:
+        profile = replace(profile, base_url=bases[0], hosts=(*bases[1:], *profile.hosts))
+    operations: dict[str, Operation] = {
+        name: one for each in bound for name, one in each.contract.operations.items()
+    }
+    redactor, told = Redactor(), tuple[Told, ...]()
+    access: Mapping[int, Access] = {}
+    strangers: Mapping[str, int] = {}
+    unread = 0
+    if journey is not None:
+        told = journey.told
+    else:
+        found = retell(
+            read_har(path, profile.zone),
+            operations,
+            profile,
+            redactor,
+            lenient=party is Party.TPP,
+        )
+        told = (Told(name=RECORDING, history=found.history),)
+        access, strangers, unread = found.access, found.strangers, found.unread
+    return Case(
+        plan=plan,
+        profile=profile,
+        party=party,
+        told=told,
+        access=access,
+        redactor=redactor,
+        selection={"k": keywords, "m": marks},
+        strangers=strangers,
+        unread=unread,
+    )
+
+
+def _same(path: Path, contracts: Sequence[Contract], journey: Journey) -> None:
+    """Refuse to judge a run by other words than those it was made for."""
+    for one in contracts:
+        if journey.digests.get(one.id, one.digest) != one.digest:
+            what = f"recorded with another version of the contract {one.id}"
+            hint = "name the contract file of that time with --contract"
+            raise InputError.one(str(path), what, hint=hint)

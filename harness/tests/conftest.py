@@ -1,0 +1,11 @@
+"""What every test may rely on: that nothing of its machine's user is touched."""
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def ledger_of_its_own(tmp_path_factory, monkeypatch):
+    """Give each test, and what it starts, an empty ledger of its own."""
+    path = tmp_path_factory.mktemp("state") / "ledger.sqlite"
+    monkeypatch.setenv("ASSAY_LEDGER", str(path))
+    return path

@@ -1,0 +1,79 @@
+"""`assay doctor` as a person and a machine read it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from assay.sandbox.app import make_app
+from assay.sandbox.serve import serving
+
+ASSAY = [sys.executable, "-c", "from assay.cli import main; main()"]
+BANK = Path(__file__).with_name("bank.yaml").read_text(encoding="utf-8")
+
+
+def doctor(*args, cwd):
+    """Run the command in a folder; return code, output and errors."""
+    done = subprocess.run(
+        [*ASSAY, "doctor", *map(str, args)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        env=os.environ,
+        timeout=60,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr + done.stdout
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_the_bank_that_comes_along_is_sound(tmp_path):
+    """Without arguments it is the embedded sandbox, of which nothing is wrong; no file is left."""
+    code, out, err = doctor(cwd=tmp_path)
+    assert (0, "") == (code, err)
+    first, *steps, last = out.splitlines()
+    assert first.startswith("doctor: about 37 calls (accounts 17, ")
+    assert "; of these 10 without the customer, 1 that transmit a consent, " in first
+    assert first.endswith("2 that make a request; a signature")
+    assert [] == [one for one in steps if not one.startswith("  ok ")]
+    assert "sound; next: assay run" == last
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_mistake_ends_with_what_to_do_next(tmp_path):
+    """The line is there for an editor to jump to, and so is the next command."""
+    with serving(make_app()) as url:
+        path = tmp_path / "bank.yaml"
+        text = BANK.replace("URL", url).replace("list: /accounts", "list: /account")
+        path.write_text(text, encoding="utf-8")
+        code, out, err = doctor("--target", path, cwd=tmp_path)
+        machine = doctor("--target", path, "--json", cwd=tmp_path)
+    assert (2, "") == (code, err)
+    line = (
+        f"  fault    pointers: {path}:62: operations.accounts.list: expected the list of items, "
+        "found no list at /account (did you mean /accounts?)"
+    )
+    assert line in out.splitlines()
+    last = f"1 thing to mend, the first at {path}:62; then again: assay doctor --target {path}"
+    assert last == out.splitlines()[-1]
+    told = json.loads(machine[1])
+    assert (2, "") == (machine[0], machine[2])
+    assert {"assay-doctor": 1, "exit": 2, "target": str(path)}.items() <= told.items()
+    (found,) = [one for step in told["steps"] for one in step["findings"]]
+    assert ("fault", 62, "did you mean /accounts?") == (
+        found["weight"],
+        found["line"],
+        found["hint"],
+    )
+
+
+def test_a_file_that_does_not_read(tmp_path):
+    """What is wrong in the file itself comes first, and nothing else is reached."""
+    path = tmp_path / "bank.yaml"
+    path.write_text("assay: 1\ntarget: mine\nextends: sandbx\n", encoding="utf-8")
+    code, out, err = doctor("--target", path, cwd=tmp_path)
+    assert (2, "") == (code, err)
+    assert f"profile: {path}:3: " in out
+    assert "did you mean 'sandbox'?" in out
+    assert "not reached, for the sake of profile" in out

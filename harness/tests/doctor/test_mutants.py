@@ -1,0 +1,60 @@
+"""Banks with a fault of their own: what is asked of the file for their sake, and what is not."""
+
+import pytest
+
+from assay.doctor import steps
+from assay.run.stage import set_up
+from assay.sandbox.app import make_app
+from assay.sandbox.mutants import MUTANTS, NEUTRAL, PIS_MUTANTS
+from assay.sandbox.policies import SOUND
+
+FAULTY = {one.id: one.change for one in (*MUTANTS, *PIS_MUTANTS)}
+SOUND_ENOUGH = {one.id: one.change for one in NEUTRAL}
+
+
+@pytest.fixture
+def examined(monkeypatch):
+    """Examine the embedded sandbox as a change of its policies leaves it."""
+
+    def examined(change):
+        def made(profile, ledger=None):
+            return set_up(profile, bank=lambda url: make_app(change(SOUND), base_url=url))
+
+        monkeypatch.setattr(steps, "set_up", made)
+        return [(one.weight.value, one.key) for one in steps.examine(None).findings]
+
+    return examined
+
+
+@pytest.mark.parametrize("name", SOUND_ENOUGH)
+def test_another_bank_that_is_sound(name, examined):
+    """What a contract leaves open may be as it likes: nothing is found."""
+    assert [] == examined(SOUND_ENOUGH[name])
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        # No line explains a failure, or JSON that breaks off: the run tells whose that is.
+        ("available.accounts-500", [("not seen", "operations.accounts")]),
+        ("form.balances-cut-off", [("not seen", "operations.balances")]),
+        ("pis.modify.never", [("not seen", "operations.modify-payment")]),
+        # Faults of meaning, where all is spelt as it should be.
+        ("quota.accounts-five-a-day", []),
+        ("paging.accounts-first-page-long", []),
+        ("eligible.savings-listed", []),
+        # Here nobody can tell a fault of the bank from one of the file.
+        ("quota.accounts-unlimited", [("doubt", "presence.header")]),
+        ("attended.refused-after-batch", [("doubt", "presence.header")]),
+        ("paging.accounts-stops-early", [("doubt", "operations.accounts.next")]),
+        ("links.accounts-next-elsewhere", [("doubt", "hosts")]),
+        (
+            "consistent.range-from-anywhere",
+            [("doubt", "operations.transactions.arguments.since")],
+        ),
+        ("identity.misnamed", [("fault", "operations.accounts.values.PsuIdentity")]),
+    ],
+)
+def test_a_bank_with_a_fault(name, found, examined):
+    """The file is blamed where it may be wrong, and for nothing that it cannot be."""
+    assert found == examined(FAULTY[name])

@@ -1,0 +1,289 @@
+"""Targets that are odd in themselves: static, late, of another sort, with listed customers."""
+
+import json
+from collections.abc import Callable
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+
+import httpx
+import pytest
+
+from assay._resources import contract_dir
+from assay.doctor import Weight, examine
+from assay.sandbox.app import make_app
+from assay.sandbox.serve import serving
+from assay.verdict import Exit
+
+BANK = Path(__file__).with_name("bank.yaml").read_text(encoding="utf-8")
+
+#: What is put before an application.
+Wrap = Callable[..., object]
+
+
+@contextmanager
+def bank(folder: Path, wrap: Wrap = lambda app: app, text: str = BANK):
+    """Serve a bank behind something, and write the target file for it."""
+    with serving(wrap(make_app())) as url:
+        path = folder / "bank.yaml"
+        path.write_text(text.replace("URL", url), encoding="utf-8")
+        yield str(path), url
+
+
+def said(findings):
+    """Return the line, key and weight of each finding."""
+    return [(one.line, one.key, one.weight) for one in findings]
+
+
+def dated(shift: timedelta) -> Wrap:
+    """Put a clock that is wrong before an application."""
+
+    def wrap(app):
+        def shifted(environ, start):
+            def begin(status, headers, *rest):
+                date = format_datetime(datetime.now(UTC) + shift, usegmt=True)
+                return start(status, [*headers, ("Date", date)], *rest)
+
+            return app(environ, begin)
+
+        return shifted
+
+    return wrap
+
+
+@pytest.mark.parametrize(("minutes", "way"), [(10, "ahead of"), (-10, "behind")])
+def test_a_clock_that_is_wrong(minutes, way, tmp_path):
+    """Clocks that are minutes apart are told before anything is judged by days."""
+    with bank(tmp_path, dated(timedelta(minutes=minutes))) as (path, _):
+        (found,) = examine(path).findings
+    assert (6, "base_url", Weight.FAULT) == (found.line, found.key, found.weight)
+    assert f" s {way} ours" in found.found
+
+
+def test_a_clock_that_is_nearly_right(tmp_path):
+    """Half a minute is borne."""
+    with bank(tmp_path, dated(timedelta(seconds=30))) as (path, _):
+        assert Exit.OK == examine(path).exit
+
+
+def keyed(app):
+    """Let nobody to the control API who has no key."""
+
+    def checked(environ, start):
+        control = environ["PATH_INFO"].startswith("/assay-control/")
+        if control and environ.get("HTTP_ASSAY_CONTROL_KEY") != "right":
+            start("401 Unauthorized", [("Content-Type", "application/json")])
+            return [b"{}"]
+        return app(environ, start)
+
+    return checked
+
+
+@pytest.mark.parametrize(("key", "findings"), [("right", []), ("wrong", [(17, "world.key_env")])])
+def test_the_key_of_the_control_api(key, findings, tmp_path, monkeypatch):
+    """A key that the control API does not take is named where its variable stands."""
+    monkeypatch.setenv("DOCTOR_KEY", key)
+    text = BANK.replace("  kind: control\n", "  kind: control\n  key_env: DOCTOR_KEY\n")
+    with bank(tmp_path, keyed, text) as (path, _):
+        found = examine(path).findings
+    assert findings == [(one.line, one.key) for one in found]
+
+
+def page(_app):
+    """Answer everything with a page, as a web server that is no gateway does."""
+
+    def answer(_environ, start):
+        start("200 OK", [("Content-Type", "text/html")])
+        return [b"<!doctype html><title>Welcome to our bank</title><p>How can we help you?"]
+
+    return answer
+
+
+def mock(app):
+    """Answer everything with the same JSON, as a mock does that nobody has told anything."""
+
+    def answer(_environ, start):
+        start("200 OK", [("Content-Type", "application/json")])
+        told = {"accounts": [{"iban": "FR7630001007941234567890185", "kind": "account"}]}
+        return [json.dumps({**told, "balances": [], "transactions": []}).encode()]
+
+    return answer
+
+
+def roles(alice="FR7630001007941234567890185", bob="FR4730001007940000000000185") -> str:
+    """Return a target file with listed customers, as for a bank that arranges nothing."""
+    return f"""\
+assay: 1
+target: listed
+extends: sandbox
+transport: http
+base_url: URL
+auth: {{kind: bearer}}
+sca: null
+hosts: null
+world:
+  kind: roles
+  offers: [psu, two-psu, consent, roster]
+  segments: null
+  effects: null
+  roles:
+    alice:
+      token_env: DOCTOR_ALICE
+      owns: [{{resource: account, key: {alice}}}]
+    bob:
+      token_env: DOCTOR_BOB
+      owns: [{{resource: account, key: {bob}}}]
+"""
+
+
+@pytest.mark.parametrize("wrap", [page, mock])
+def test_what_is_no_bank_at_all(wrap, tmp_path, monkeypatch):
+    """A web page, or one answer to everything, is told by the address; no pointer is blamed."""
+    monkeypatch.setenv("DOCTOR_ALICE", "demo-alice")
+    monkeypatch.setenv("DOCTOR_BOB", "demo-bob")
+    with bank(tmp_path, wrap, roles()) as (path, _):
+        examined = examine(path, ["aisp"])
+    assert [(5, "base_url", Weight.FAULT)] == said(examined.grave)
+
+
+def customers(url: str, monkeypatch) -> dict[str, str]:
+    """Make the customers at the bank, as an operator would; return the key of an account each."""
+    with httpx.Client(base_url=f"{url}/assay-control/1/worlds", trust_env=False) as http:
+        world = http.post("", json={"now": datetime.now(UTC).isoformat()}).json()["world"]
+        made = {
+            name: http.post(
+                f"/{world}/customers", json={"holdings": [{"resource": "account", "count": 6}]}
+            ).json()
+            for name in ("alice", "bob")
+        }
+    for name, one in made.items():
+        monkeypatch.setenv(f"DOCTOR_{name.upper()}", one["token"])
+    monkeypatch.setenv("DOCTOR_WRONG", "nonsense")
+    return {name: one["holdings"][0]["key"] for name, one in made.items()}
+
+
+def calls(app, seen):
+    """Note which operations are called, and whether with the customer there."""
+
+    def noted(environ, start):
+        if not environ["PATH_INFO"].startswith("/assay-control/"):
+            token = environ.get("HTTP_AUTHORIZATION")
+            seen.append((token, environ["PATH_INFO"], "HTTP_PSU_IP_ADDRESS" in environ))
+        return app(environ, start)
+
+    return noted
+
+
+def test_listed_customers_are_called_once_each_with_the_customer_there(tmp_path, monkeypatch):
+    """Nothing is spent of what is free, no call comes twice, and what was not seen is told."""
+    seen: list[tuple[str | None, str, bool]] = []
+    with bank(tmp_path, lambda app: calls(app, seen), roles()) as (path, url):
+        keys = customers(url, monkeypatch)
+        Path(path).write_text(roles(**keys).replace("URL", url), encoding="utf-8")
+        examined = examine(path, ["aisp"])
+    assert Exit.INCOMPLETE == examined.exit
+    assert {Weight.UNSEEN} == {one.weight for one in examined.findings}
+    assert {
+        "operations.accounts.values.PsuIdentity",
+        "operations.accounts.next",
+        "operations.transactions.next",
+        "operations.transactions.arguments.since",
+        "operations.transactions.arguments.until",
+        "presence.header",
+    } == {one.key for one in examined.findings}
+    with_token = [one for one in seen if one[0]]
+    assert len(with_token) == len(set(with_token)) == examined.calls == 7
+    assert all(there for _, _, there in with_token)
+
+
+def test_the_token_of_one_customer(tmp_path, monkeypatch):
+    """Whose token is wrong is told, though the other's is right."""
+    with bank(tmp_path, text=roles()) as (path, url):
+        keys = customers(url, monkeypatch)
+        for wrong, line in (("DOCTOR_ALICE", 16), ("DOCTOR_BOB", 19)):
+            text = roles(**keys).replace(wrong, "DOCTOR_WRONG").replace("URL", url)
+            Path(path).write_text(text, encoding="utf-8")
+            name = wrong.removeprefix("DOCTOR_").lower()
+            found = examine(path, ["aisp"]).grave
+            assert [(line, f"world.roles.{name}.token_env", Weight.FAULT)] == said(found)
+
+
+def test_a_customer_who_owns_something_else(tmp_path, monkeypatch):
+    """Where none of the listed things is in the list, that is asked at the customer's own line."""
+    with bank(tmp_path, text=roles()) as (path, url):
+        keys = customers(url, monkeypatch)
+        text = roles(alice=keys["bob"], bob=keys["bob"]).replace("URL", url)
+        Path(path).write_text(text, encoding="utf-8")
+        found = examine(path, ["aisp"]).grave
+    assert (17, "world.roles.alice.owns", Weight.DOUBT) in said(found)
+
+
+def test_a_live_bank_is_only_read(tmp_path, monkeypatch):
+    """Neither consent nor request goes to a live bank whose file does not allow it."""
+    seen: list[tuple[str | None, str, bool]] = []
+    live = roles().replace("base_url: URL", "base_url: URL\nenvironment: live")
+    contract = tmp_path / "aisp.yaml"
+    with bank(tmp_path, lambda app: calls(app, seen), live) as (path, url):
+        keys = customers(url, monkeypatch)
+        text = roles(**keys).replace("base_url: URL", f"base_url: {url}\nenvironment: live")
+        Path(path).write_text(text, encoding="utf-8")
+        # A live host has a form, which an address of this machine has not.
+        said_of = (contract_dir() / "aisp.yaml").read_text(encoding="utf-8")
+        form = 'hosts:\n  live: www.<bankcode>.live.<api_domain>\n  bankcode: "[0-9]{5}"\n'
+        assert form in said_of
+        contract.write_text(said_of.replace(form, ""), encoding="utf-8")
+        examined = examine(path, [str(contract)])
+    paths = [where for token, where, _ in seen if token]
+    assert "/accounts" in paths
+    assert "/consents" not in paths
+    assert Exit.INCOMPLETE == examined.exit
+
+
+def bent(value, into):
+    """Return a JSON value in which every leaf is something else, and names stay."""
+    if isinstance(value, dict):
+        return {name: bent(one, into) for name, one in value.items()}
+    if isinstance(value, list):
+        return [bent(one, into) for one in value]
+    return into
+
+
+#: What may stand where a text should be.
+STRANGE = [
+    None,
+    7,
+    1.5e300,
+    True,
+    "",
+    [],
+    {},
+    [[{}]],
+    {"a": {"b": [1]}},
+    "\x1b[31m\u202e",
+    "x" * 9999,
+]
+
+
+@pytest.mark.parametrize("into", STRANGE, ids=lambda one: json.dumps(one)[:20])
+def test_whatever_stands_in_an_answer(into, tmp_path):
+    """Nothing in an answer makes the examination fail, and what it tells is short and harmless."""
+
+    def strange(app):
+        def answer(environ, start):
+            told: list[object] = []
+            control = environ["PATH_INFO"].startswith("/assay-control/")
+            body = b"".join(app(environ, lambda *said: told.extend(said)))
+            if not control and body.startswith(b"{"):
+                body = json.dumps(bent(json.loads(body), into)).encode()
+            start(told[0], [("Content-Type", "application/json")])
+            return [body]
+
+        return answer
+
+    with bank(tmp_path, strange) as (path, _):
+        examined = examine(path)
+    assert examined.grave
+    for one in examined.findings:
+        assert len(str(one)) < 1500
+        assert str(one).isprintable()

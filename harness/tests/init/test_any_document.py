@@ -1,0 +1,136 @@
+"""Whatever an OpenAPI document says, what is written from it is a target file."""
+
+import json
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from assay.errors import InputError
+from assay.files.load import loads
+from assay.init.begun import begun
+from assay.init.written import written
+from assay.parse import find_contract, parse_contract
+from assay.target.join import bind
+from assay.target.read import read_document
+
+CONTRACTS = tuple(parse_contract(find_contract(one)) for one in ("aisp", "pis"))
+TOLD = {
+    "name": "any",
+    "base_url": "https://x.example",
+    "environment": "sandbox",
+    "zone": "",
+    "auth": "bearer",
+    "presence": "",
+    "world": "roles",
+    "extends": "none",
+}
+
+WORDS = st.text(max_size=5) | st.sampled_from(
+    [
+        *("iban", "id", "resourceId", "accounts", "balances", "transactions", "other"),
+        *("next", "href", "_links", "bookingDate", "status", "amount", "currency", "cursor"),
+        *("identification", "paymentId", "PSU-IP-Address", "dateFrom", "to", "page"),
+        *("X-Request-ID", "account-id", "x y", "a/b~", "#", "{}", "'\"", ": ", "- a"),
+        *("null", "on", "true", "CACC", "CARD", "\n# x", "]", "%", "&a", "*a", "!t", "? a"),
+    ]
+)
+LEAF = st.fixed_dictionaries(
+    {},
+    optional={
+        "type": st.sampled_from(["string", "object", "array", "integer", None, ["null"]]),
+        "format": WORDS | st.sampled_from(["date", "date-time"]),
+        "enum": st.lists(WORDS, max_size=4),
+        "example": WORDS | st.integers() | st.booleans() | st.none(),
+        "const": WORDS,
+    },
+)
+
+
+def schemas(inner):
+    """Make objects and lists of schemas, some of which refer elsewhere."""
+    return st.fixed_dictionaries(
+        {},
+        optional={
+            "type": st.sampled_from(["object", "array"]),
+            "properties": st.dictionaries(WORDS, inner, max_size=4),
+            "items": inner,
+            "required": st.lists(WORDS, max_size=3),
+            "allOf": st.lists(inner, max_size=2),
+            "$ref": st.sampled_from(["#/components/schemas/a", "#/x", "http://x", ""]),
+        },
+    )
+
+
+SCHEMA = st.recursive(LEAF, schemas, max_leaves=8)
+PARAMETER = st.fixed_dictionaries(
+    {"name": WORDS, "in": st.sampled_from(["query", "header", "path", "cookie", "x"])},
+    optional={"required": st.booleans(), "schema": SCHEMA, "description": WORDS},
+)
+CONTENT = st.dictionaries(
+    st.sampled_from(["application/json", "text/html", "*/*"]),
+    st.fixed_dictionaries({"schema": SCHEMA}),
+    max_size=2,
+)
+ANSWER = st.fixed_dictionaries(
+    {"content": CONTENT},
+    optional={"headers": st.dictionaries(st.sampled_from(["Link", "Location"]), LEAF, max_size=2)},
+)
+STATUSES = st.sampled_from(["200", "201", "2XX", "404", "default", "20", "2000"])
+OPERATION = st.fixed_dictionaries(
+    {"responses": st.dictionaries(STATUSES, ANSWER, max_size=2)},
+    optional={
+        "parameters": st.lists(PARAMETER, max_size=4),
+        "operationId": WORDS,
+        "summary": WORDS,
+        "requestBody": st.fixed_dictionaries({"content": CONTENT}),
+    },
+)
+PATHS = st.sampled_from(
+    [
+        *("/accounts", "/accounts/{account-id}/balances", "/accounts/{x}/transactions"),
+        *("/transactions", "/consents", "/payments/{p}", "/payments/{p}/{q}"),
+        *("/payment-requests", "/a b", "/{", "/accounts/{}", "/accounts/{a}{b}", "accounts"),
+    ]
+)
+METHODS = st.sampled_from(["get", "post", "put", "delete", "parameters"])
+DOCUMENT = st.fixed_dictionaries(
+    {
+        "openapi": st.just("3.0.0"),
+        "paths": st.dictionaries(
+            PATHS, st.dictionaries(METHODS, OPERATION, max_size=3), min_size=1, max_size=5
+        ),
+    },
+    optional={
+        "components": st.fixed_dictionaries({"schemas": st.fixed_dictionaries({"a": SCHEMA})})
+    },
+)
+
+
+def test_whatever_a_document_says_the_file_can_be_read(tmp_path):
+    """It is refused, or it gives a file that passes and binds; both happen often."""
+    source = tmp_path / "told.json"
+    read, refused = [], []
+
+    @settings(
+        max_examples=100,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(DOCUMENT)
+    def check(told):
+        source.write_text(json.dumps(told), encoding="utf-8")
+        try:
+            start = begun(CONTRACTS, source, named=False)
+        except InputError as error:
+            refused.append(str(error))
+            return
+        text = written(start.draft(TOLD, start.whys))
+        bind(start.contracts, read_document(loads(text)))
+        read.append(text)
+
+    check()
+    assert len(read) > 20
+    assert all("is like one of the contracts" in one for one in refused)
+    assert any("  # guessed: " in one for one in read)

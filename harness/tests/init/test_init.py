@@ -1,0 +1,551 @@
+"""The beginning of a target file: by asking, from documents by hand, and from our own."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from assay.cli import group
+from assay.errors import InputError
+from assay.files.load import load
+from assay.openapi import document
+from assay.parse import find_contract, parse_contract
+from assay.prepare import find_profile
+from assay.sandbox.app import make_app
+from assay.sandbox.dialects import BASE_PATHS, DIALECTS
+from assay.sandbox.serve import serving
+from assay.target.join import bind
+from assay.target.read import read_profile
+
+HERE = Path(__file__).parent
+ASSAY = [sys.executable, "-c", "from assay.cli import main; main()"]
+
+
+@pytest.fixture
+def begin(tmp_path, capsys):
+    """Give the way to begin a target file; it gives the file and what was said."""
+
+    def init(*args):
+        out = tmp_path / "bank.yaml"
+        group.main(["init", "--yes", "--out", str(out), *map(str, args)], standalone_mode=False)
+        return out, capsys.readouterr().out
+
+    return init
+
+
+def guessed(path):
+    """Return the guesses of a file by the line without them, and the gaps."""
+    rows = [row.strip() for row in path.read_text(encoding="utf-8").splitlines()]
+    guesses = dict(row.split("  # guessed: ") for row in rows if "  # guessed: " in row)
+    return guesses, [row.removeprefix("# missing: ") for row in rows if "# missing: " in row]
+
+
+# -- from our own document -----------------------------------------------------
+
+
+def test_from_our_own_document_a_run_conforms_but_for_what_is_missing(begin, tmp_path):
+    """All of account information holds that needs nothing which the file says is missing."""
+    profile = find_profile(None)
+    bound = bind([parse_contract(find_contract("aisp"))], profile)
+    told = tmp_path / "sandbox.json"
+    told.write_text(json.dumps(document(bound, profile)))
+    with serving(make_app()) as url:
+        path, _ = begin("--openapi", told, "--base-url", url, "--world", "control")
+        run = [*ASSAY, "run", "-c", "aisp", "-t", str(path), "--out", "report", "--quiet"]
+        subprocess.run(run, cwd=tmp_path, capture_output=True, timeout=100, check=False)
+    report = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
+    verdicts = {one["id"]: one["verdict"] for one in report["obligations"]}
+    open_ones = {one for one, verdict in verdicts.items() if verdict == "unverified"}
+    assert {"conforms", "unverified", "unspecified"} == set(verdicts.values())
+    assert {
+        "aisp/no-extended-history/gives-no-more",
+        "aisp/redirect-only/accounts",
+        "aisp/redirect-only/consents",
+    } == open_ones
+    _, missing = guessed(path)
+    assert 2 == len([one for one in missing if "`credentials: " in one])
+    assert 1 == len([one for one in missing if "`extended_transaction_history: " in one])
+
+
+def test_a_shipped_dialect_is_a_beginning_that_runs(begin, tmp_path):
+    """With no document, a bank that speaks a shipped dialect conforms at once."""
+    with serving(DIALECTS["stet"](make_app())) as host:
+        url = f"{host}{BASE_PATHS['stet']}"
+        args = ("--extends", "stet-1.4.0", "--base-url", url, "--world", "control")
+        path, _ = begin("--contract", "aisp", *args)
+        text = path.read_text(encoding="utf-8")
+        gap = next(row for row in text.splitlines() if "where the control API stands" in row)
+        # The one line that is missing, as it says itself.
+        path.write_text(text.replace(gap, "  " + gap.split("`")[1]), encoding="utf-8")
+        run = [*ASSAY, "run", "-c", "aisp", "-t", str(path), "--out", "report", "--quiet"]
+        done = subprocess.run(
+            run, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False
+        )
+    assert 0 == done.returncode, done.stdout
+    report = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
+    verdicts = {one["verdict"] for one in report["obligations"]}
+    assert {"conforms", "unspecified", "not-applicable"} == verdicts
+
+
+# -- from documents by hand ----------------------------------------------------
+
+
+def test_a_document_in_the_manner_of_the_berlin_group(begin):
+    """Each operation of account information is found, with all that its names tell."""
+    path, told = begin("--openapi", HERE / "berlin.yaml", "--auth", "bearer")
+    read_profile(path)
+    data = load(path).data
+    assert ["aisp", "pis"] == data["contracts"]
+    assert "https://xs2a.bank.example" == data["base_url"]
+    assert {"X-Request-ID": "{unique}"} == data["headers"]
+    assert [{"statuses": [200, 201, 204]}] == data["outcomes"]["accepted"]
+    spelt = data["operations"]
+    assert {
+        "path": "/v1/accounts",
+        "list": "/accounts",
+        "item": {"key": "/iban", "id": "/resourceId", "fields": {"iban": "/iban"}},
+    } == spelt["accounts"]
+    assert {
+        "method": "POST",
+        "path": "/v1/consents",
+        "arguments": {
+            "accounts": {
+                "body": ["/access/accounts", "/access/balances", "/access/transactions"],
+                "each": {"iban": "{}"},
+            }
+        },
+        "template": {
+            "recurringIndicator": False,
+            "validUntil": "2026-12-31",
+            "frequencyPerDay": 4,
+        },
+    } == spelt["consents"]
+    assert {
+        "path": "/v1/accounts/{account-id}/balances",
+        "aliases": [],
+        "arguments": {"iban": {"path": "account-id", "found": "accounts"}},
+        "list": "/balances",
+        "item": {"fields": {"balanceType": "/balanceType", "currency": "/balanceAmount/currency"}},
+    } == spelt["balances"]
+    assert {
+        "path": "/v1/accounts/{account-id}/transactions",
+        "aliases": [],
+        "arguments": {
+            "iban": {"path": "account-id", "found": "accounts"},
+            "since": {"query": "dateFrom"},
+            "until": {"query": "dateTo"},
+        },
+        "list": ["/transactions/booked", "/transactions/pending"],
+        "next": "/transactions/_links/next/href",
+        "links": ["/transactions/_links/account/href", "/transactions/_links/next/href"],
+        "item": {
+            "key": "/transactionId",
+            "on": "/bookingDate",
+            # The IBAN in an item is the other side's, and the customer's nowhere.
+            "fields": {"currency": "/transactionAmount/currency"},
+        },
+    } == spelt["transactions"]
+    guesses, missing = guessed(path)
+    assert "GET /v1/accounts has a like name" == guesses["path: /v1/accounts"]
+    assert "key: /iban" not in guesses
+    assert any(one.startswith("Consent-ID is required by GET /v1/acc") for one in missing)
+    assert any("bookingStatus" in one and one.endswith("for example booked") for one in missing)
+    assert all(f": missing: {one}" in told for one in missing)
+
+
+def test_payments_in_the_manner_of_the_berlin_group(begin):
+    """A payment is found, with what the contract fixes in place of the document's first word."""
+    path, _ = begin("--openapi", HERE / "berlin.yaml", "--auth", "bearer", "--contract", "pis")
+    spelt = load(path).data["operations"]
+    state = {
+        "at": "/transactionStatus",
+        "values": {
+            "open": ["RCVD", "PDNG"],
+            "done": ["ACSC"],
+            "rejected": ["RJCT"],
+            "ended": ["CANC"],
+        },
+    }
+    assert {
+        "path": "/v1/payments/sepa-credit-transfers",
+        "arguments": {
+            "chargeBearer": {"body": "/chargeBearer", "value": "SLEV"},
+            "creditorAccount": {"body": "/creditorAccount/iban"},
+            "debtorAccount": {"body": "/debtorAccount/iban"},
+            "amount": {"body": "/instructedAmount/amount", "value": "12.30"},
+            "currency": {"body": "/instructedAmount/currency", "value": "EUR"},
+            "date": {"body": "/requestedExecutionDate"},
+        },
+        "template": {"creditorName": "Creditor"},
+        "one": "",
+        "approval": "/_links/scaRedirect/href",
+        "links": ["/_links/scaRedirect/href"],
+        "item": {"key": "/paymentId", "state": state},
+    } == spelt["create-payment"]
+    assert {
+        "path": "/v1/payments/sepa-credit-transfers/{paymentId}",
+        "arguments": {"paymentRequestResourceId": {"path": "paymentId"}},
+        "one": "",
+        "item": {
+            "state": state,
+            "fields": {
+                "creditorAccount": "/creditorAccount/iban",
+                "debtorAccount": "/debtorAccount/iban",
+                "amount": "/instructedAmount/amount",
+                "currency": "/instructedAmount/currency",
+            },
+        },
+    } == spelt["read-payment"]
+    # A DELETE cancels; nothing of the document modifies.
+    assert "DELETE" == spelt["cancel-payment"]["method"]
+    assert not {"modify-payment", "confirm-payment"} & spelt.keys()
+    _, missing = guessed(path)
+    assert (
+        "no operation of the document is like it, for example `modify-payment: {path: /…}`"
+        in missing
+    )
+
+
+def test_a_document_in_the_manner_of_stet(begin):
+    """What Assay's own binding of that dialect says, and this document tells, is found."""
+    path, _ = begin("--openapi", HERE / "stet.json")
+    data = load(path).data
+    assert ["aisp"] == data["contracts"]
+    assert {
+        "kind": "client-credentials",
+        "token_url": "https://api.bank.example/token",
+        "scope": "aisp extended_transaction_history",
+        "client_id_env": "BANK_CLIENT_ID",
+        "client_secret_env": "BANK_CLIENT_SECRET",
+    } == data["auth"]
+    assert {"header": "PSU-IP-Address", "value": "192.0.2.10"} == data["presence"]
+    spelt = data["operations"]
+    keys = ["/accountId/iban", "/accountId/other/identification"]
+    assert {
+        "list": "/accounts",
+        "next": "/_links/next/href",
+        "links": ["/_links/self/href", "/_links/next/href"],
+        "item": {
+            "key": keys,
+            "id": "/resourceId",
+            "resource": {
+                "at": "/cashAccountType",
+                "values": {"account": "CACC", "card": "CARD"},
+            },
+            "fields": {"iban": keys},
+        },
+        "values": {"PsuIdentity": "/connectedPsu"},
+    } == spelt["accounts"]
+    assert {
+        "accounts": {
+            "body": ["/balances", "/transactions"],
+            "each": {
+                "by": {"account": {"iban": "{}"}, "card": {"other": {"identification": "{}"}}}
+            },
+        }
+    } == spelt["consents"]["arguments"]
+    assert {"trustedBeneficiaries": False} == spelt["consents"]["template"]
+    assert {
+        "iban": {"path": "accountResourceId", "found": "accounts"},
+        "since": {"query": "dateFrom", "text": "{}T00:00:00Z"},
+        "until": {"query": "dateTo", "exclusive": True},
+    } == spelt["transactions"]["arguments"]
+    assert [] == spelt["transactions"]["aliases"]
+    assert {"path": "/trusted-beneficiaries"} == spelt["trusted-beneficiaries"]
+    guesses, missing = guessed(path)
+    assert "it has this name" == guesses["currency: /balanceAmount/currency"]
+    assert any(one.startswith("the client certificate that is wanted") for one in missing)
+    assert any(one.startswith("how calls are signed, which is wanted") for one in missing)
+    assert any("psuIdentity" in one for one in missing)
+
+
+PAGES = {
+    "link header": (
+        {},
+        {},
+        {"Link": {"schema": {"type": "string"}}},
+        {"header": "Link"},
+    ),
+    "cursor": (
+        {"meta": {"type": "object", "properties": {"nextCursor": {"type": "string"}}}},
+        {"after": {"type": "string"}},
+        {},
+        {"cursor": "/meta/nextCursor", "query": "after"},
+    ),
+    "page": (
+        {"hasMore": {"type": "boolean"}},
+        {"pageSize": {"type": "integer"}, "page": {"type": "integer", "default": 0}},
+        {},
+        {"page": "page", "first": 0, "more": "/hasMore"},
+    ),
+    "offset": (
+        {"totalCount": {"type": "integer"}},
+        {"offset": {"type": "integer"}},
+        {},
+        {"offset": "offset", "total": "/totalCount"},
+    ),
+    "none": ({}, {}, {}, None),
+}
+
+
+@pytest.mark.parametrize("how", PAGES)
+def test_the_way_to_the_next_page_is_guessed(begin, tmp_path, how):
+    """By a link, a header, a cursor, a number or an offset; or it is missing."""
+    members, query, headers, wanted = PAGES[how]
+    items = {"type": "array", "items": {"type": "object", "properties": {"iban": {}}}}
+    answer = {"type": "object", "properties": {"accounts": items, **members}}
+    told = tmp_path / "told.json"
+    told.write_text(
+        json.dumps(
+            {
+                "openapi": "3.0.0",
+                "paths": {
+                    "/accounts": {
+                        "get": {
+                            "parameters": [
+                                {"name": name, "in": "query", "schema": shape}
+                                for name, shape in query.items()
+                            ],
+                            "responses": {
+                                "200": {
+                                    "headers": headers,
+                                    "content": {"application/json": {"schema": answer}},
+                                }
+                            },
+                        }
+                    }
+                },
+            }
+        )
+    )
+    path, _ = begin("--openapi", told)
+    assert wanted == load(path).data["operations"]["accounts"].get("next")
+    missing = [one for one in guessed(path)[1] if "`next: " in one]
+    assert (wanted is None) is bool(missing)
+
+
+# -- hostile and broken documents ----------------------------------------------
+
+
+def test_a_hostile_document_cannot_write_into_the_file(begin, tmp_path):
+    """Names and texts of a document end no comment and no value, and no secret is asked for."""
+    evil = "x\nauth: {kind: none}\n# \u202e \u0085 \U0001f600 'a\": {"
+    schema = {
+        "type": "object",
+        "properties": {
+            evil: {"type": "string"},
+            "accounts": {
+                "type": "array",
+                "items": {"type": "object", "properties": {"iban": {}, "a/b~c": {}, evil: {}}},
+            },
+            "kind": {"enum": [evil, "\U0001f600"]},
+            "_links": {"type": "object", "properties": {"next": {"type": "string"}}},
+            "again": {"$ref": "#/components/schemas/again"},
+        },
+    }
+    told = {
+        "openapi": "3.0.0",
+        "servers": [{"url": "javascript:alert(1)"}, {"url": "https://u:p@x.example"}],
+        "paths": {
+            "/accounts" + evil: {"get": {}},
+            "/accounts": {
+                "get": {
+                    "operationId": evil,
+                    "summary": evil,
+                    "parameters": [
+                        {"name": evil, "in": "header", "required": True},
+                        {"name": 'X-"a', "in": "header", "required": True},
+                        {"$ref": "https://elsewhere.example/p.yaml"},
+                        {"$ref": "#/components/parameters/loop"},
+                    ],
+                    "responses": {"200": {"content": {"application/json": {"schema": schema}}}},
+                }
+            },
+        },
+        "components": {
+            "parameters": {"loop": {"$ref": "#/components/parameters/loop"}},
+            "schemas": {
+                "again": {
+                    "type": "object",
+                    "properties": {
+                        one: {"$ref": "#/components/schemas/again"} for one in ("a", "b", "c")
+                    },
+                }
+            },
+        },
+    }
+    source = tmp_path / "told.json"
+    source.write_text(json.dumps(told))
+    path, _ = begin("--openapi", source)
+    data = load(path).data
+    assert {"kind": "bearer"} == data["auth"]
+    assert "https://sandbox.bank.example/v1" == data["base_url"]
+    assert "/accounts" == data["operations"]["accounts"]["list"]
+    assert "/_links/next" == data["operations"]["accounts"]["next"]
+    assert "javascript" not in path.read_text(encoding="utf-8")
+
+
+BROKEN = {
+    "": "this is no OpenAPI document of version 3",
+    "[]": "this is no OpenAPI document of version 3",
+    "swagger: '2.0'": "version 3, but of version 2",
+    "{": "JSON cannot be read",
+    "{" * 5000: "JSON cannot be read",
+    '{"openapi": ' + "[" * 100_000: "JSON cannot be read",
+    "openapi: 3.0.0\npaths: {": "YAML cannot be read",
+    "openapi: 3.0.0\npaths: " + "[" * 5000: "nested too deep",
+    "openapi: 3.0.0\npaths: {/weather: {get: {}}}": "none of the document's 1 operations",
+    "openapi: 3.0.0\npaths: 7": "none of the document's 0 operations",
+    "a: &a [*a]\nopenapi: 3.0.0": "none of the document's 0 operations",
+    "openapi: 3.0.0\npaths: {*x : 1}": "none of the document's 0 operations",
+}
+
+
+@pytest.mark.parametrize("content", BROKEN, ids=range(len(BROKEN)))
+def test_a_broken_document_is_one_clear_line(tmp_path, monkeypatch, content):
+    """What is no OpenAPI document, or none of an interface like this, is said so."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "told").write_text(content)
+    with pytest.raises(InputError) as caught:
+        group.main(["init", "--yes", "--openapi", "told"], standalone_mode=False)
+    assert str(caught.value).startswith("told")
+    assert BROKEN[content] in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert [tmp_path / "told"] == list(tmp_path.iterdir())
+
+
+def test_a_bomb_of_aliases_does_no_harm(begin, tmp_path):
+    """A document whose aliases stand for a billion values is read as what it is."""
+    bomb = ["a0: &a0 {type: object, properties: {x: {type: string}}}"]
+    bomb += [
+        f"a{n}: &a{n} {{type: object, properties: {{{', '.join(f'{c}: *a{n - 1}' for c in 'pqrst')}}}}}"
+        for n in range(1, 13)
+    ]
+    answer = "{200: {content: {application/json: {schema: *a12}}}}"
+    bomb += ["openapi: 3.0.0", f"paths: {{/accounts: {{get: {{responses: {answer}}}}}}}"]
+    source = tmp_path / "told.yaml"
+    source.write_text("\n".join(bomb))
+    path, _ = begin("--openapi", source)
+    assert "accounts" not in (load(path).data.get("operations") or {})
+
+
+# -- by asking -----------------------------------------------------------------
+
+
+def test_the_defaults_are_a_file_that_can_be_read(begin):
+    """Asked nothing, it begins with a shipped dialect, and says what nobody said."""
+    path, told = begin()
+    profile = read_profile(path)
+    assert ("bank", "https://sandbox.bank.example/v1") == (profile.name, profile.base_url)
+    assert {"accounts", "create-payment"} <= profile.operations.keys()
+    assert profile.sca.kind.value == "none"
+    guesses, missing = guessed(path)
+    assert "nobody said, so this is an example" == guesses[f"base_url: {profile.base_url}"]
+    assert 1 == len(missing)
+    assert f"assay check {path}" in told
+
+
+@pytest.mark.parametrize("extends", ["none", "sandbox", "stet-1.4.0"])
+@pytest.mark.parametrize("world", ["control", "roles", "none"])
+@pytest.mark.parametrize("auth", ["none", "bearer", "key", "client-credentials"])
+def test_every_answer_gives_a_file_that_can_be_read(begin, extends, world, auth):
+    """Whatever is chosen, the file passes, and binds to the contracts."""
+    path, _ = begin("--extends", extends, "--world", world, "--auth", auth, "--zone", "-")
+    profile = read_profile(path)
+    assert (world, auth) == (profile.world.kind.value, profile.auth.kind.value)
+    assert not profile.hosts
+    assert ("none" == extends) is (not profile.operations)
+
+
+def test_a_code_needs_screens_and_the_file_says_so(tmp_path):
+    """Where a file cannot be complete, it is written, and the line to fill in is named."""
+    args = ["init", "--yes", "--openapi", str(HERE / "berlin.yaml"), "--out", "b.yaml"]
+    done = subprocess.run(
+        [*ASSAY, *args], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert 2 == done.returncode
+    assert "b.yaml:" in done.stdout
+    assert "missing: who signs in for a token, and on which screens" in done.stdout
+    assert done.stderr.startswith("assay: b.yaml:16: auth.kind: ")
+
+
+def test_it_asks_at_a_terminal(tmp_path):
+    """Each answer is taken as it is given, and what cannot be is asked again."""
+    control, terminal = pty.openpty()
+    args = [
+        "init",
+        "--out",
+        "b.yaml",
+        "--world",
+        "roles",
+        "--extends",
+        "none",
+        "--contract",
+        "aisp",
+    ]
+    with subprocess.Popen(
+        [*ASSAY, *args], cwd=tmp_path, stdin=terminal, stdout=subprocess.PIPE, text=True
+    ) as process:
+        answers = ["My Bank", "my-bank", "ftp://x", "https://x.example/v1", "", "-", "", "X-There"]
+        os.write(control, "".join(f"{one}\n" for one in answers).encode())
+        told, _ = process.communicate(timeout=60)
+    os.close(terminal)
+    os.close(control)
+    assert 0 == process.returncode
+    assert 2 == told.count("expected ")
+    assert "extends" not in told.lower()
+    data = load(tmp_path / "b.yaml").data
+    assert ("my-bank", "https://x.example/v1") == (data["target"], data["base_url"])
+    assert "zone" not in data
+    assert {"header": "X-There", "value": "192.0.2.10"} == data["presence"]
+    assert {} == guessed(tmp_path / "b.yaml")[0]
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (["--yes", "--out", "there.yaml"], "there.yaml: this file exists already"),
+        (["--yes", "--out", "no/x.yaml"], "no/x.yaml: cannot be written"),
+        (["--yes", "--base-url", "x"], "--base-url: expected an http or https URL"),
+        (["--yes", "--name", "My Bank"], "--name: expected a name of small letters"),
+        (["--yes", "--zone", "Paris"], "--zone: there is no such time zone"),
+        (["--yes", "--presence", "Authorization"], "--presence: expected the name of a header"),
+        (["--yes", "--openapi", "no.json"], "no.json: the file cannot be read"),
+        (["--yes", "--openapi", "https://x.example/openapi.json"], "this is a URL and no file"),
+        (["--yes", "--contract", "nope"], "nope"),
+    ],
+)
+def test_what_cannot_be_is_said_in_a_line(tmp_path, monkeypatch, args, told):
+    """A mistake is one clear line, and no file is written or changed."""
+    monkeypatch.chdir(tmp_path)
+    there = tmp_path / "there.yaml"
+    there.write_text("mine")
+    with pytest.raises(InputError) as caught:
+        group.main(["init", *args], standalone_mode=False)
+    assert told in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert [there] == list(tmp_path.iterdir())
+    assert "mine" == there.read_text()
+
+
+def test_without_a_terminal_it_says_so_and_ends(tmp_path):
+    """Nobody is asked who cannot answer: exit code 2, one line, no traceback."""
+    done = subprocess.run(
+        [*ASSAY, "init"],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (2, "") == (done.returncode, done.stdout)
+    assert (
+        "assay: init: there is no terminal to ask at "
+        "(say --yes to take the defaults, or give every answer as an option)\n"
+    ) == done.stderr
+    assert [] == list(tmp_path.iterdir())

@@ -1,0 +1,98 @@
+"""`assay judge` as it is typed: what it prints, what it writes, and how it ends."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from clients import BREAKS, Client, clean, write
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    """Return the recording of a clean client."""
+    client = Client()
+    psu = clean(client)
+    client.call("POST", "/oauth/token", psu["token"])
+    return client.har(tmp_path_factory.mktemp("har") / "clean.har")
+
+
+def judge(*words, cwd):
+    """Run the command; return the exit code and what it printed."""
+    code = "from assay.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "judge", *map(str, words)],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_a_clean_client(recording, tmp_path):
+    """All duties are kept: exit 0, every view is written, and what was left out is named."""
+    code, out, _ = judge(recording, "--party", "tpp", "--out", tmp_path / "r", cwd=tmp_path)
+    assert 0 == code
+    assert "for the duties of the tpp" in out
+    assert "1 requests are not of this contract" in out
+    assert {"journal.jsonl", "report.html", "report.json", "junit.xml", "report.md"} == {
+        one.name for one in (tmp_path / "r").iterdir()
+    }
+
+
+def test_a_breach(tmp_path):
+    """A broken duty is exit 1, and named in the report for machines."""
+    client = Client()
+    psu = clean(client)
+    BREAKS["pis/charge-bearer/value-kept"](client, psu)
+    har = client.har(tmp_path / "x.har")
+    code, out, _ = judge(har, "--party", "tpp", "--json", cwd=tmp_path)
+    assert 1 == code
+    assert 1 == json.loads(out)["counts"]["violates"]
+
+
+def test_selection_and_incompleteness(recording, tmp_path):
+    """What traffic does not show is exit 3, or 0 where that is allowed."""
+    asked = (recording, "-k", "listing", "-q")
+    assert 3 == judge(*asked, "--out", "a", cwd=tmp_path)[0]
+    assert 0 == judge(*asked, "--out", "b", "--allow-incomplete", cwd=tmp_path)[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("{", "is the file whole?"), ("[]", "no 'log' in this file")]
+)
+def test_a_broken_file(text, said, tmp_path):
+    """A file that cannot be read is one clear line, and exit 2."""
+    path = tmp_path / "x.har"
+    path.write_text(text)
+    code, _, err = judge(path, cwd=tmp_path)
+    assert (2, True) == (code, said in err)
+
+
+def test_no_journal_of_ours(tmp_path):
+    """A file that only begins like a journal is refused as one."""
+    path = tmp_path / "journal.jsonl"
+    path.write_text('{"type": "header"}\n')
+    code, _, err = judge(path, cwd=tmp_path)
+    assert 2 == code
+    assert "journal.jsonl" in err
+
+
+def test_strangers_are_shown_without_their_secrets(tmp_path):
+    """Of a request that is none of the contract's the query is not shown, nor a number."""
+    entry = {
+        "startedDateTime": "2026-09-16T08:00:00Z",
+        "request": {
+            "method": "GET",
+            "url": "https://u:geheim@x.example/FR7630001007941234567890185?code=geheim",
+            "headers": [],
+        },
+        "response": {"status": 200, "headers": [], "content": {}},
+    }
+    har = write(tmp_path / "x.har", {"log": {"entries": [entry]}})
+    _, out, err = judge(har, cwd=tmp_path)
+    assert "GET https://x.example/<number-1>" in out
+    assert "geheim" not in out + err
+    assert "FR7630001007941234567890185" not in out + err
