@@ -239,5 +239,6 @@ def _told(out: Path, text: str, draft: Draft) -> int:
     click.echo("next:")
     click.echo(f"  look at   each line of {out} that says `guessed` or `missing`")
     click.echo(f"  check     assay check {out}")
+    click.echo(f"  examine   assay doctor --target {out}")
     click.echo(f"  plan      assay plan --target {out}")
     return 0

@@ -20,7 +20,7 @@ from assay.recorded.har import read_har
 from assay.recorded.journal import Journey, is_journal, read_trials
 from assay.recorded.judging import Bench, Told
 from assay.recorded.planning import RECORDING, foresee
-from assay.recorded.retell import retell
+from assay.recorded.retell import MOST_KNOWN, retell
 from assay.run.conduct import Result
 from assay.run.journal import Journal, header, planned
 from assay.run.redact import Redactor
@@ -77,6 +77,8 @@ class Case:
             if len(self.told) > 1:
                 journal.redactor.begin()
             for event in one.history.events:
+                if len(journal.redactor.known) > MOST_KNOWN:
+                    journal.redactor.begin()  # as while it was read
                 n = event.n if isinstance(event, Exchange | Authorised) else 0
                 journal.event(one.name, event, self.access.get(n, Access()))
         verdicts = tuple(map(journal.clean, judged.verdicts))

@@ -183,7 +183,7 @@ class _Teller:
 #: A longer text is no name of anything.
 LONGEST_KEY = 256
 #: So many private values are looked for in every text; former ones as words.
-MOST_KNOWN = 2000
+MOST_KNOWN = 200
 _NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
 

@@ -250,7 +250,7 @@ class Play:
         """Return what belongs to this request alone, as far as the profile asks for it."""
         profile = self.stage.profile
         binding = profile.operations.get(call.operation, BARE)
-        if not (profile.headers or binding.headers or binding.template):
+        if not (profile.headers or binding.headers or binding.queries or binding.template):
             return Made(ids=self.ids, resources=self.resources)
         self.made += 1
         twin = repr(replace(call, by="", deviation="", present=True, alias=None, host=None))

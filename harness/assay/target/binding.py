@@ -180,8 +180,8 @@ class OperationBinding:
 
     `list` points at the lists of items of an answer, which count as one; a step `*` goes
     into every element. `one` points at the single thing that it shows, `approval` at the
-    link to the screens where the customer signs. `headers` stand in each call, and
-    `template` is the body into which arguments are put. `outcomes` are this operation's
+    link to the screens where the customer signs. `headers` and `queries` (parameters)
+    stand in each call, and `template` is the body into which arguments are put. `outcomes` are this operation's
     own, where they are not everybody's.
     """
 
@@ -189,6 +189,7 @@ class OperationBinding:
     path: str | None = None
     aliases: tuple[str, ...] | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    queries: Mapping[str, str] = field(default_factory=dict[str, str])
     template: Mapping[str, Json] = field(default_factory=dict[str, Json])
     arguments: Mapping[str, Spelling] = field(default_factory=dict[str, Spelling])
     modes: Mapping[str, Spelling] = field(default_factory=dict[str, Spelling])

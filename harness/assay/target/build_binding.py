@@ -34,6 +34,7 @@ def operation(raw: _Raw, line: int, common: _Raw) -> OperationBinding:
         path=raw.get("path"),
         aliases=None if aliases is None else tuple(aliases),
         headers=raw.get("headers", {}),
+        queries=raw.get("queries", {}),
         template=raw.get("template", {}),
         arguments={name: _spelling(one) for name, one in raw.get("arguments", {}).items()},
         modes={name: _spelling(one) for name, one in raw.get("modes", {}).items()},

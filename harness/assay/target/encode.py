@@ -80,7 +80,8 @@ def encode(
     if call.follow is not None:
         return Request(method=method, url=call.follow, headers=tuple(headers))
     body = cast("dict[str, Any]", filled(binding.template, made))
-    draft = _Draft(path=_path(call, operation, binding), query=[], headers=headers, body=body)
+    query = [(name, str(filled(text, made))) for name, text in binding.queries.items()]
+    draft = _Draft(path=_path(call, operation, binding), query=query, headers=headers, body=body)
     for name, value in arguments(call, operation, binding).items():
         spelling = binding.arguments.get(name)
         _place(draft, name, sent(value, spelling, made), spelling, method)

@@ -9,6 +9,7 @@ import re
 import subprocess
 from pathlib import Path
 
+import httpx
 import pytest
 
 from assay.parse import parse_contract
@@ -74,15 +75,45 @@ def test_the_second_command_is_what_the_gate_runs():
 
 
 def test_the_commands_for_one_s_own_bank(installed, clone):
-    """The template is sound and can be planned; a run says which secret is missing."""
-    (block,) = (one for one in BLOCKS if "bank.yaml" in one)
-    copy, check, plan, run = (line.partition("#")[0].strip() for line in block.splitlines())
+    """The file that is begun is sound and can be planned; the doctor and a run say what it lacks."""
+    (block,) = (one for one in BLOCKS if "assay init" in one)
+    init, check, doctor, plan, run = (
+        line.partition("#")[0].strip() for line in block.splitlines()
+    )
     path = f"{clone}/.venv/bin:{os.environ['PATH']}"
-    for line in (copy, check, plan):
+    for line in (f"{init} --yes", check, plan):
         assert shell(line, clone, PATH=path).returncode == 0, line
+    examined = shell(doctor, clone, PATH=path)
+    assert examined.returncode == 2
+    assert "bank.yaml:12: base_url: expected a host that can be looked up" in examined.stdout
     done = shell(run, clone, PATH=path)
     assert done.returncode == 2
     assert "is not set" in done.stderr
+
+
+def test_the_commands_for_one_s_own_traffic(installed, clone):
+    """A client's calls go through the proxy into a recording, which is judged for its side."""
+    (block,) = (one for one in BLOCKS if "assay proxy" in one)
+    proxy, judge = (line.partition("#")[0].strip() for line in block.splitlines())
+    path = f"{clone}/.venv/bin:{os.environ['PATH']}"
+    with serving(make_app()) as url:
+        proxy = proxy.replace("https://sandbox.bank.example/v1", url) + " --listen 127.0.0.1:0"
+        recording = subprocess.Popen(
+            ["bash", "-euc", f"exec {proxy}"],
+            cwd=clone,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PATH": path, "PYTHONUNBUFFERED": "1", "PYTHONPATH": ""},
+        )
+        (here,) = re.findall(r"http://127\S+", recording.stdout.readline())[:1]
+        headers = {"Authorization": "Bearer demo-alice", "PSU-IP-Address": "192.0.2.10"}
+        assert httpx.get(f"{here}/accounts", headers=headers).status_code == 200
+        assert httpx.get(f"{here}/trustedBeneficiaries", headers=headers).status_code >= 400
+        recording.terminate()
+        assert recording.wait(20) == 0
+        done = shell(judge.replace("bank.yaml", url), clone, PATH=path)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "aisp/trusted-beneficiaries/" in done.stdout
 
 
 def test_the_command_that_searches(installed, clone):

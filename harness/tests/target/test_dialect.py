@@ -90,7 +90,7 @@ def test_a_template_is_filled_in_and_never_changed() -> None:
     """Arguments go into the lists of a template, and the next request finds it as it was."""
     text = (
         "headers: {X-Request-ID: '{unique}'}\n"
-        "operations: {make: {template: {ref: '{alike}', at: '{now}', parts: [{}]}, headers: {A: b},"
+        "operations: {make: {queries: {v: '3'}, template: {ref: '{alike}', at: '{now}', parts: [{}]}, headers: {A: b},"
         " arguments: {amount: {body: /parts/0/amount, value: '1.00'},"
         " bearer: {body: /bearer, value: SLEV, words: {SLEV: shared}}}}}"
     )
@@ -106,6 +106,7 @@ def test_a_template_is_filled_in_and_never_changed() -> None:
         assert expected == json.loads(one.body)
         assert ("X-Request-ID", "u") in one.headers
         assert ("A", "b") in one.headers
+        assert one.url.endswith("/make?v=3")
     assert encode(call, MAKE, bank, Access(), made).body != b""
 
 

@@ -1,0 +1,50 @@
+"""Lines of a target file: what is written is what is read, and comments stay comments."""
+
+import pytest
+
+from assay.files.load import loads
+from assay.init.lines import Entry, gap, render
+
+TEXTS = [
+    *("plain", "/a/b", "/a/{b}", "/a: b", "{a}", "[a", "]", "a, b", "a: b", "a #b", "# a", "- a"),
+    *("? a", "&a", "*a", "!a", "|", ">", "%a", "@a", "`a", "'a'", '"a"', "\\n", " a ", "", "~"),
+    *("on", "yes", "No", "true", "null", "NaN", "12", "012", "1.0", "1e3", "0x1f", "2026-12-31"),
+    *("22:00", "https://x.example/a?b=c#d", "été", "\U0001f600", "=", "<<", ".inf"),
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_is_read_as_it_was(text):
+    """As a value, in brackets and as a key, whatever YAML might take it for."""
+    value = {"a": text, "b": [text, {"c": text}]}
+    entries = [
+        Entry(key="whole", value=text, why="because"),
+        Entry(key="flow", value=value, why="because"),
+        Entry(key="below", below=(Entry(key="k", value=text),)),
+    ]
+    read = loads("\n".join(render(entries))).data
+    assert {"whole": text, "flow": value, "below": {"k": text}} == read
+
+
+def test_a_reason_cannot_leave_its_comment():
+    """A foreign text in a comment stays in one line, printable and short."""
+    why = "a\nb: c\r\x85\u2028d\x00" + "e" * 500
+    (line,) = render([Entry(key="a", value=1, why=why)])
+    assert line.startswith("a: 1  # guessed: a b: c d ee")
+    assert line.isprintable()
+    assert len(line) < 130
+
+
+def test_what_is_missing_is_a_comment_with_an_example():
+    """A key below which all is missing is a comment, too: it would be nothing."""
+    entries = [
+        Entry(key="a", below=(gap("b", "where it is", "/b"),)),
+        Entry(key="c", below=(gap("d", "where it is", "/d"), Entry(key="e", value=1))),
+    ]
+    assert [
+        "# a:",
+        "  # missing: where it is, for example `b: /b`",
+        "c:",
+        "  # missing: where it is, for example `d: /d`",
+        "  e: 1",
+    ] == list(render(entries))
