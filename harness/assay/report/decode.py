@@ -70,6 +70,7 @@ def header(line: Line) -> Header:
         ),
         selection={key: _clean(selection, key) for key in ("k", "m")},
         command=_command(line, "command"),
+        party=_clean(line, "party", "bank"),
     )
 
 

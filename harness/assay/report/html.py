@@ -25,6 +25,7 @@ from assay.report.plain import (
     closing,
     duration,
     headline,
+    judged,
     searched,
     some,
 )
@@ -68,6 +69,7 @@ def render(report: Report, out: TextIO) -> None:
         **_WORDS,
         report=report,
         headline=headline(report),
+        judged=judged(report),
         caveats=caveats(report),
         closing=closing(report),
         broken=broken,

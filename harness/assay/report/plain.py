@@ -86,13 +86,18 @@ def headline(report: Report) -> str:
     planned = len(report.results) - len(report.of(*OWED_BY_NOBODY))
     counts = {word: len(report.of(word)) for word in Standing}
     if broken := counts[Standing.VIOLATES]:
-        return f"The gateway breaks {broken:,} of {some(planned, 'obligation')}."
+        return f"{judged(report)} breaks {broken:,} of {some(planned, 'obligation')}."
     if not counts[Standing.CONFORMS]:
         return "Nothing was verified: this report is no evidence of conformance."
     kept = counts[Standing.CONFORMS]
     if kept == planned and report.complete:
-        return f"The gateway keeps {_all(planned)}."
-    return f"The gateway keeps {kept:,} of {some(planned, 'obligation')}; none was seen broken."
+        return f"{judged(report)} keeps {_all(planned)}."
+    return f"{judged(report)} keeps {kept:,} of {some(planned, 'obligation')}; none was seen broken."
+
+
+def judged(report: Report) -> str:
+    """Return who was judged, to begin a sentence with."""
+    return "The provider" if report.header.party == "tpp" else "The gateway"
 
 
 def _all(number: int) -> str:

@@ -55,7 +55,10 @@ class TargetRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """The first line of a journal: who asked whom, about what, when."""
+    """The first line of a journal: who asked whom, about what, when.
+
+    `party` is whose duties were judged: `bank`, or `tpp` for the provider's.
+    """
 
     tool: str
     version: str
@@ -65,6 +68,7 @@ class Header:
     target: TargetRef
     selection: Mapping[str, str] = field(default_factory=dict[str, str])
     command: str = ""
+    party: str = "bank"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,6 +37,8 @@ from assay.verdict import Evidence
 
 #: So far from the end of a period is just before and just after it.
 MARGIN = timedelta(seconds=30)
+#: So far apart two clocks may be that are taken for the same.
+SKEW = timedelta(minutes=2)
 #: On the long day, 24 hours after its midnight have gone by and an hour is left.
 LONG, NOON = time(23, 30), time(12, 0)
 #: The scenarios at whose end something is asked for the first time.
@@ -266,9 +268,20 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
             continue
         if question(call) in controls and bare(call, operation):
             for evidence in _judge(p, exchange, counts, sound=_sound(p, exchange, consents)):
-                known = call.subject in untouched
+                known = call.subject in untouched or _too_many(p, exchange, counts)
                 yield evidence if known else doubt(evidence, "earlier calls may be unknown")
         counts.note(exchange)
+
+
+def _too_many(p: Params, exchange: Exchange, counts: Counts) -> bool:
+    """Whether one more was served than may be, whatever was before it and was not told.
+
+    Not near the end of a period: where nobody moves the clock it is not the target's own.
+    """
+    if not exchange.accepted or counts.least(exchange) < p.limit:
+        return False
+    first, now = counts.first(exchange), moment(exchange)
+    return p.period.kept(first - SKEW) == p.period.kept(now + SKEW)
 
 
 def _sound(p: Params, exchange: Exchange, consents: Consents) -> bool:

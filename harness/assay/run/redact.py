@@ -44,6 +44,8 @@ PLAIN_HEADERS = frozenset(
         "x-request-id",
     ]
 )
+#: So many new spellings are looked for by themselves.
+MOST_NEW = 64
 #: Read beyond what is kept, so that a private value at the end is seen whole.
 MARGIN = 4096
 #: Shorter values are not searched for: they stand everywhere and tell nothing.
@@ -85,6 +87,8 @@ class Redactor:
     counts: dict[str, int] = field(default_factory=dict[str, int])
     _short: dict[str, str] = field(default_factory=dict[str, str])
     _fast: re.Pattern[str] | None = None
+    _few: re.Pattern[str] | None = None
+    _new: set[str] = field(default_factory=set[str])
     _longest: int = 0
 
     def learn(self, subject: Subject, access: Access) -> None:
@@ -107,10 +111,22 @@ class Redactor:
         pseudonym = self._pseudonym(value, kind)
         if value not in self.known and len(value) >= TELLING:
             spelt = {*_spellings(value), *(_packed(value) if packed else ())}
+            self._note(spelt)
             self.known.update(dict.fromkeys(spelt, pseudonym))
-            self._fast = None
             self._short.clear()
         return pseudonym
+
+    def _note(self, spelt: set[str]) -> None:
+        """Look for new values along with the known ones, or for a while by themselves.
+
+        A pattern of many values takes long to make, so a few new ones have one of their
+        own; unless one is a part of another, for then the longer must be found first.
+        """
+        parts = any(one in old or old in one for one in spelt for old in self.known)
+        if parts or len(self._new) > MOST_NEW:
+            self._fast = None
+        self._new.update(spelt)
+        self._few = None
 
     def _pseudonym(self, value: str, kind: str) -> str:
         """Return the one pseudonym of a value, making it up at first sight."""
@@ -131,8 +147,9 @@ class Redactor:
         while len(self.earlier) > MOST_NAMES:
             del self.earlier[next(iter(self.earlier))]
         self.known.clear()
+        self._new.clear()
         self._short.clear()
-        self._fast = None
+        self._fast = self._few = None
 
     def text(self, text: str) -> str:
         """Return a text with everything private masked."""
@@ -146,10 +163,13 @@ class Redactor:
 
     def _masked(self, text: str) -> str:
         if self._fast is None:
-            longest = sorted(self.known, key=len, reverse=True)
-            self._fast = re.compile("|".join(map(re.escape, longest)) if longest else r"(?!)")
-            self._longest = max(TELLING * 16, len(longest[0]) if longest else 0)
-        text = self._fast.sub(lambda found: self.known[found[0]], text)
+            self._fast, self._longest = _any_of(self.known), TELLING * 16
+            self._new.clear()
+        if self._few is None:
+            self._few = _any_of(self._new)
+            self._longest = max(self._longest, *map(len, self.known), 0)
+        for pattern in (self._fast, self._few):
+            text = pattern.sub(lambda found: self.known[found[0]], text)
         if self.earlier:
             text = _WORD.sub(self._word, text)
         return _LOOKS.sub(self._number, text)
@@ -226,6 +246,12 @@ class Careless(Redactor):
     def bounded(self, text: str, most: int) -> str:
         """Return the beginning of the text."""
         return text[:most]
+
+
+def _any_of(values: Iterable[str]) -> re.Pattern[str]:
+    """Return what finds any of the values, the longest first."""
+    longest = sorted(values, key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, longest)) if longest else r"(?!)")
 
 
 def _spellings(value: str) -> set[str]:

@@ -171,9 +171,19 @@ def test_of_a_customer_who_was_there_before_a_refusal_is_open(known):
     found = says(*known, consent("A1"), batch(NO), ATTENDED)
 
     assert ["balances-served unclear 2"] == found
-    assert ["balances-refused unclear 6"] == says(
+    assert ["balances-refused disagrees 6"] == says(
         *known, consent("A1"), *four(), batch(DATA), ATTENDED
     )[-1:]
+
+
+@pytest.mark.parametrize("minutes", [1, -1], ids=["before midnight", "after midnight"])
+def test_near_the_end_of_the_day_five_answers_may_be_of_two_days(minutes):
+    """Where nobody moves the clock, ours and the bank's are not quite the same."""
+    known = owner("psu", fresh=False)
+    near = AT.replace(hour=0, minute=0) + timedelta(days=1) - timedelta(minutes=minutes)
+    day = [batch(at=near) for _ in range(5)]
+
+    assert ["balances-refused unclear 6"] == says(known, consent("A1"), *day, ATTENDED)[-1:]
 
 
 def test_attended_calls_and_other_customers_do_not_count():

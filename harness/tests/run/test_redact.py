@@ -242,3 +242,25 @@ def test_the_wire() -> None:
     assert (201, "{}", True) == tuple(
         written["response"][name] for name in ("status", "body", "truncated")
     )
+
+
+@pytest.mark.parametrize("order", [("abcd-1234-wxyz", "1234"), ("1234", "abcd-1234-wxyz")])
+def test_of_two_values_the_longer_is_found_first_whenever_each_was_learnt(order):
+    """A value that is a part of another takes nothing away from it."""
+    redactor = Redactor()
+    for value in order:
+        redactor.name(value, "key")
+        redactor.text("something in between")
+    masked = redactor.text("x abcd-1234-wxyz y 1234 z")
+    names = {value: redactor.name(value, "key") for value in order}
+    assert f"x {names['abcd-1234-wxyz']} y {names['1234']} z" == masked
+
+
+def test_many_values_are_all_found_as_they_come():
+    """However many there are, the first and the last are both masked."""
+    redactor = Redactor()
+    values = [f"value-{n:04d}-end" for n in range(300)]
+    for value in values:
+        name = redactor.name(value, "key")
+        assert f"a{name}b" == redactor.text(f"a{value}b")
+    assert not any(value in redactor.text(" ".join(values)) for value in values)
