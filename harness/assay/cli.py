@@ -28,7 +28,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "export": ("assay.commands.export", "Write an OpenAPI document of contracts and target."),
     "serve": ("assay.commands.serve", "Serve the sandbox bank over HTTP."),
     "proxy": ("assay.commands.proxy", "Record what a client says to a bank, to be judged."),
-    "judge": ("assay.commands.judge", "Judge recorded traffic, for the bank's duties or the provider's."),
+    "judge": (
+        "assay.commands.judge",
+        "Judge recorded traffic, for the bank's duties or the provider's.",
+    ),
     "prove": ("assay.commands.prove", "Break the sandbox on purpose; print the kill matrix."),
 }
 

@@ -12,6 +12,7 @@ from assay.errors import TargetError
 from assay.model import Capability
 from assay.run.carrier import PREFIX
 from assay.target.profile import WorldKind
+from assay.target.world import World
 
 __all__ = ["answers", "zone"]
 
@@ -45,18 +46,28 @@ def answers(patient: Patient) -> Iterator[Finding]:
         return
     place = ("world", "url") if world.url else ("base_url",)
     expected = f"the control API ({API}) below it"
+    status, told, why = 0, None, ""
     try:
         status, told = stage.client.control("GET", "/", None)
     except TargetError as error:
-        yield at(profile, place, expected, str(error), _elsewhere(patient))
-        return
+        why = str(error)
     if status in DENIED and world.key_env:
         found = f"{status}: the key is not taken"
         yield at(profile, ("world", "key_env"), "the control API's key", found)
-    elif not isinstance(told, dict) or cast("dict[str, Any]", told).get("api") != API:
-        yield at(profile, place, expected, f"status {status}, and not it", _elsewhere(patient))
-    else:
+    elif isinstance(told, dict) and cast("dict[str, Any]", told).get("api") == API:
         yield from _capabilities(patient, cast("dict[str, Any]", told))
+    elif not _opens(stage.world):
+        found = why or f"status {status}, and not it"
+        yield at(profile, place, expected, found, _elsewhere(patient))
+
+
+def _opens(world: World) -> bool:
+    """Whether a world can be made: an API that makes one need not tell what it is."""
+    try:
+        world.open().close()
+    except TargetError:
+        return False
+    return True
 
 
 def _elsewhere(patient: Patient) -> str:

@@ -116,11 +116,12 @@ def credentials(taken: Taken, binding: OperationBinding, said: Said) -> Access |
 
 def strange(taken: Taken, binding: OperationBinding, said: Said) -> Iterator[str]:
     """Name what no part of the profile explains."""
-    yield from dict.fromkeys(name for name, _ in taken.query if name not in said.query)
+    explained = said.query | binding.queries.keys()
+    yield from dict.fromkeys(name for name, _ in taken.query if name not in explained)
     template = set(leaves(cast("Json", binding.template))) if binding.template else set[str]()
-    explained = said.body | template
+    spelt = said.body | template
     for at in taken.leaves():
-        if at and not any(at == one or at.startswith(f"{one}/") for one in explained):
+        if at and not any(at == one or at.startswith(f"{one}/") for one in spelt):
             yield at
 
 

@@ -92,7 +92,9 @@ def headline(report: Report) -> str:
     kept = counts[Standing.CONFORMS]
     if kept == planned and report.complete:
         return f"{judged(report)} keeps {_all(planned)}."
-    return f"{judged(report)} keeps {kept:,} of {some(planned, 'obligation')}; none was seen broken."
+    return (
+        f"{judged(report)} keeps {kept:,} of {some(planned, 'obligation')}; none was seen broken."
+    )
 
 
 def judged(report: Report) -> str:

@@ -68,6 +68,8 @@ def nearest(
     ordered = sorted(operations, key=lambda one: one.id != own)
     calls = [_read(request, control.call, one, profile, says) for one in ordered]
     for call, operation in zip(calls, ordered, strict=True):
+        if _translated(profile.operations.get(operation.id, BARE)):
+            continue
         try:
             spelt = encode(call, operation, profile, Access())
         except CannotArrange:
@@ -75,6 +77,15 @@ def nearest(
         if _bare(_authorised(spelt, control, profile)) == _bare(request):
             return call
     return replace(calls[0], malformed=_malformed(request))
+
+
+def _translated(binding: OperationBinding) -> bool:
+    """Whether what is sent is not what is meant: such requests are not read back here."""
+    plain = (
+        one.found is None and not (one.words or one.each or one.exclusive) and one.text == "{}"
+        for one in binding.arguments.values()
+    )
+    return bool(binding.template) or not all(plain)
 
 
 def _authorised(spelt: Request, control: Exchange, profile: Profile) -> Request:

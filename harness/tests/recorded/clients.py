@@ -174,6 +174,7 @@ def clean(client, *, base=BASE, today=False):
         client.get("/accounts/balances", psu, params={"iban": first}, present=False)
     # Payments: one at once, one put off, changed, and then cancelled; another the day after.
     made = client.pay(psu)
+    client.payment("GET", made)
     client.sign(made["paymentRequestResourceId"], psu)
     client.payment("GET", made)
     client.pay(psu, amount="99.00")

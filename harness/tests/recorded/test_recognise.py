@@ -1,12 +1,14 @@
 """Requests of whole runs, in both dialects, read again: each gives the call back that it was."""
 
 from collections import Counter
-from dataclasses import fields
+from dataclasses import fields, replace
+from datetime import UTC, datetime
 
 import pytest
 from runs import whole
 
-from assay.history import Call, Exchange, History
+from assay.history import Call, Exchange, History, Wire
+from assay.prepare import prepare
 from assay.recorded.retell import Entry, retell
 from assay.rules.duties import DUTIES
 from assay.run.redact import Redactor
@@ -107,3 +109,22 @@ def every(prepared, history):
             duty = DUTIES.get(applied.clause.kind)
             if duty is not None:
                 yield from duty.check(applied.params, history)
+
+
+@pytest.mark.parametrize(("always", "arguments"), [({"v": "3"}, {}), ({}, {"?v": ["3"]})])
+def test_a_parameter_that_stands_in_every_call_is_none_of_its_own(always, arguments):
+    """What the profile always sends says nothing of a call; anything else does."""
+    prepared = prepare(["aisp"])
+    profile = prepared.profile
+    accounts = replace(profile.operations["accounts"], queries=always)
+    profile = replace(profile, operations={**profile.operations, "accounts": accounts})
+    wire = Wire(
+        method="GET",
+        url=f"{profile.base_url}/accounts?v=3",
+        status=200,
+        headers=(("content-type", "application/json"),),
+        body=b'{"accounts": []}',
+    )
+    sent = [Entry(at=datetime(2026, 9, 16, 10, tzinfo=UTC), wire=wire, lost="")]
+    told = retell(sent, prepared.plan.contracts["aisp"].operations, profile, Redactor())
+    assert arguments == told.history.exchanges[0].call.arguments

@@ -187,3 +187,16 @@ def test_nothing_leaves_the_host(account):
 def test_slots(template, path, expected):
     """What stands in a path's slots is found by its template alone."""
     assert expected == slots(template, path)
+
+
+@pytest.mark.parametrize(
+    "more", [{"found": "accounts"}, {"words": {"a": "b"}}, {"text": "x{}"}, {"exclusive": True}]
+)
+def test_what_is_sent_in_other_words_is_not_read_back(account, more):
+    """Where the target's word is not the contract's, a request is nobody's plain call."""
+    _, control = account
+    binding = PROFILE.operations["balances"]
+    spelt = {name: replace(one, **more) for name, one in binding.arguments.items()}
+    other = replace(PROFILE, operations={"balances": replace(binding, arguments=spelt)})
+    call = nearest(request(control), control, [AISP["balances"]], other, "so")
+    assert Malformed.JUNK_QUERY is call.malformed
