@@ -172,7 +172,12 @@ def clean(client, *, base=BASE, today=False):
     if not today:
         client.wait(days=1)
         client.get("/accounts/balances", psu, params={"iban": first}, present=False)
-    # Payments: one at once, one put off, changed, and then cancelled; another the day after.
+    pays(client, psu, today=today)
+    return psu
+
+
+def pays(client, psu, *, today):
+    """Pay at once, put a payment off, change it, cancel it, and pay again the day after."""
     made = client.pay(psu)
     client.payment("GET", made)
     client.sign(made["paymentRequestResourceId"], psu)
@@ -186,7 +191,6 @@ def clean(client, *, base=BASE, today=False):
     if not today:
         client.wait(days=1)
         client.pay(psu)
-    return psu
 
 
 # -- each duty broken, by what is done after all else was done well -----------------
