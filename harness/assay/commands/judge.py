@@ -11,6 +11,7 @@ import click
 
 from assay.commands import options
 from assay.commands.run import VIEWS, finish
+from assay.files.names import file_name
 from assay.model import Party
 from assay.recorded.case import Case, open_case
 from assay.run.conduct import Result
@@ -129,5 +130,4 @@ def _told(folder: Path, result: Result) -> int:
 
 def _folder(file: Path) -> Path:
     stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S-%fZ")
-    name = "".join(c if c.isalnum() or c in "-_." else "-" for c in file.stem)
-    return Path("reports") / "local" / f"{stamp}-judged-{name[:40]}"
+    return Path("reports") / "local" / f"{stamp}-judged-{file_name(file.stem, 40)}"

@@ -14,6 +14,7 @@ import click
 from assay.commands import costs, doctor, options, waits
 from assay.commands.progress import Progress
 from assay.errors import InputError, TargetError
+from assay.files.names import file_name
 from assay.journeys.story import Kept
 from assay.journeys.story import read as read_story
 from assay.plan import Plan
@@ -235,8 +236,7 @@ def stories(paths: Sequence[Path]) -> list[Kept]:
 
 def _folder(prepared: Prepared) -> Path:
     stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S-%fZ")
-    name = "".join(c if c.isalnum() or c in "-_." else "-" for c in prepared.profile.name)
-    return Path("reports") / "local" / f"{stamp}-{name[:40]}"
+    return Path("reports") / "local" / f"{stamp}-{file_name(prepared.profile.name, 40)}"
 
 
 def _summarise(read: Report, *, quiet: bool) -> None:

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from assay.errors import InputError, did_you_mean
 from assay.fields import stories
+from assay.files.names import file_name
 from assay.journeys.story import Kept, write
 from assay.plan import Plan, restrict
 from assay.run.conduct import Session
@@ -117,7 +118,7 @@ class Searching:
             return None
         folder = self.folder / STORIES
         folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{_file(finding.obligation)}.json"
+        path = folder / f"{file_name(finding.obligation, 150)}.json"
         path.write_text(write(kept), encoding="utf-8")
         return path
 
@@ -173,10 +174,6 @@ class Searching:
                 for finding, path in found
             ],
         }
-
-
-def _file(obligation: str) -> str:
-    return "".join(c if c.isalnum() or c in "-_." else "-" for c in obligation)[:150]
 
 
 def travels(search: Search, on_finding: Callable[[Finding], None]) -> Searched:

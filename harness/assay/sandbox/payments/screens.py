@@ -23,7 +23,7 @@ from assay.sandbox.wire import Answer
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
-__all__ = ["draw", "ending"]
+__all__ = ["draw", "ending", "page_headers"]
 
 _HTML = "text/html; charset=utf-8"
 _TITLES: Mapping[str, str] = {
@@ -97,7 +97,7 @@ def draw(desk: Desk, payment: Payment, view: View) -> Answer:
     """Show a view; it is the whole answer."""
     signing, page = payment.signing, view.page
     if view.target is not None:
-        headers = (("Location", view.target), *_headers("'none'"))
+        headers = (("Location", view.target), *page_headers("'none'"))
         return Answer(status=303, body=b"", headers=headers)
     if signing is None or page is None or page not in _TITLES:
         return ending(page or "unknown")
@@ -140,12 +140,12 @@ def _page(
         status=status,
         body=text.encode("utf-8", "replace"),
         media=_HTML,
-        headers=_headers(forms),
+        headers=page_headers(forms),
     )
 
 
-def _headers(forms: str) -> tuple[tuple[str, str], ...]:
-    """Keep the page to itself: its key is in the URL, and must not be passed on."""
+def page_headers(forms: str) -> tuple[tuple[str, str], ...]:
+    """Keep a page of the bank to itself: its key is in the URL, and must not be passed on."""
     policy = (
         f"default-src 'none'; style-src {_style_source()}; "
         f"form-action {forms}; base-uri 'none'; frame-ancestors 'none'"

@@ -5,16 +5,15 @@ fields; only what the customer is asked differs. Every text is escaped by Jinja,
 only loaded when the first screen is shown. Not for deciding what comes next.
 """
 
-from base64 import b64encode
 from collections.abc import Mapping
 from functools import cache
-from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from assay.sandbox.guard.oauth.office import Sitting
 from assay.sandbox.guard.paths import SCREENS
 from assay.sandbox.payments.policies import SOUND_PAYMENTS
+from assay.sandbox.payments.screens import page_headers
 from assay.sandbox.payments.terms import Factor
 from assay.sandbox.payments.urls import origin
 from assay.sandbox.wire import Answer
@@ -62,13 +61,6 @@ def _environment() -> "Environment":
     return Environment(loader=FunctionLoader(_load), autoescape=True, undefined=StrictUndefined)
 
 
-@cache
-def _style_source() -> str:
-    """Name the one style that pages may have, by its digest."""
-    digest = sha256(_load("style.css").removesuffix("\n").encode()).digest()
-    return f"'sha256-{b64encode(digest).decode('ascii')}'"
-
-
 def screen(sitting: Sitting, message: str = "") -> Answer:
     """Show the screen of a customer's step."""
     step, asked = sitting.step, sitting.asked
@@ -98,7 +90,7 @@ def ending(page: str) -> Answer:
 
 def away(target: str) -> Answer:
     """Send the customer elsewhere."""
-    return Answer(status=303, body=b"", headers=(("Location", target), *_headers("'none'")))
+    return Answer(status=303, body=b"", headers=(("Location", target), *page_headers("'none'")))
 
 
 def _page(
@@ -106,18 +98,4 @@ def _page(
 ) -> Answer:
     text = _environment().get_template(f"{template}.html.j2").render(**content, page=page)
     body = text.encode("utf-8", "replace")
-    return Answer(status=status, body=body, media=_HTML, headers=_headers(forms))
-
-
-def _headers(forms: str) -> tuple[tuple[str, str], ...]:
-    """Keep the page to itself: its key is in the URL, and must not be passed on."""
-    policy = (
-        f"default-src 'none'; style-src {_style_source()}; "
-        f"form-action {forms}; base-uri 'none'; frame-ancestors 'none'"
-    )
-    return (
-        ("Content-Security-Policy", policy),
-        ("Cache-Control", "no-store"),
-        ("Referrer-Policy", "no-referrer"),
-        ("X-Content-Type-Options", "nosniff"),
-    )
+    return Answer(status=status, body=body, media=_HTML, headers=page_headers(forms))
