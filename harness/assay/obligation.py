@@ -12,7 +12,6 @@ from typing import Any
 
 from assay.model import Capability, Clause, Contract, Level, Party, Source
 from assay.rules import rule_of
-from assay.rules.duties import DUTIES
 from assay.rules.rule import Duty, Facet, Rule, Want
 
 #: The kind that stands for a point on which the document is silent.
@@ -91,6 +90,8 @@ def duties(contract: Contract) -> tuple[Obligation, ...]:
 
     An obligation's id is `<contract>/<clause>/<duty>`; nothing is ever asked for it.
     """
+    from assay.rules.duties import DUTIES  # noqa: PLC0415 -- only where a provider is judged
+
     out: list[Obligation] = []
     for applied in apply_rules(contract).values():
         duty = DUTIES.get(applied.clause.kind)

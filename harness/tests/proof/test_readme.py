@@ -98,19 +98,19 @@ def test_the_commands_for_one_s_own_traffic(installed, clone):
     path = f"{clone}/.venv/bin:{os.environ['PATH']}"
     with serving(make_app()) as url:
         proxy = proxy.replace("https://sandbox.bank.example/v1", url) + " --listen 127.0.0.1:0"
-        recording = subprocess.Popen(
+        with subprocess.Popen(
             ["bash", "-euc", f"exec {proxy}"],
             cwd=clone,
             stdout=subprocess.PIPE,
             text=True,
             env={**os.environ, "PATH": path, "PYTHONUNBUFFERED": "1", "PYTHONPATH": ""},
-        )
-        (here,) = re.findall(r"http://127\S+", recording.stdout.readline())[:1]
-        headers = {"Authorization": "Bearer demo-alice", "PSU-IP-Address": "192.0.2.10"}
-        assert httpx.get(f"{here}/accounts", headers=headers).status_code == 200
-        assert httpx.get(f"{here}/trustedBeneficiaries", headers=headers).status_code >= 400
-        recording.terminate()
-        assert recording.wait(20) == 0
+        ) as recording:
+            (here,) = re.findall(r"http://127\S+", recording.stdout.readline())[:1]
+            headers = {"Authorization": "Bearer demo-alice", "PSU-IP-Address": "192.0.2.10"}
+            assert httpx.get(f"{here}/accounts", headers=headers).status_code == 200
+            assert httpx.get(f"{here}/trustedBeneficiaries", headers=headers).status_code >= 400
+            recording.terminate()
+            assert recording.wait(20) == 0
         done = shell(judge.replace("bank.yaml", url), clone, PATH=path)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "aisp/trusted-beneficiaries/" in done.stdout

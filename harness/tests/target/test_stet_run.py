@@ -53,7 +53,7 @@ def every(number: int) -> list[str]:
     return [one.id for one in (*MUTANTS, *PIS_MUTANTS)][::number]
 
 
-@pytest.mark.parametrize("fault", every(30))
+@pytest.mark.parametrize("fault", every(60))
 def test_the_same_faults(fault: str) -> None:
     """A faulty bank is convicted of the same in both dialects."""
     (mutant,) = (one for one in (*MUTANTS, *PIS_MUTANTS) if one.id == fault)
