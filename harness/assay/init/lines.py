@@ -23,7 +23,6 @@ _PATH = re.compile(r"/[A-Za-z0-9/_.{}-]*")
 _WORDS = frozenset(
     ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "none", "inf", "nan"]
 )
-_WIDE = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -85,11 +85,6 @@ def in_turn(plan: Plan, now: datetime, screens: int) -> tuple[Wait, ...]:
     return tuple(turns)
 
 
-def wait_in_all(plan: Plan, now: datetime, screens: int) -> timedelta:
-    """Return how long a whole run will wait, at the most."""
-    return sum((one.span for one in in_turn(plan, now, screens)), NONE)
-
-
 def with_waits(
     plan: Plan, timed: Plan, now: datetime, *, screens: int, most: timedelta = NONE
 ) -> Plan:
