@@ -17,9 +17,10 @@ from assay.openapi.answers import answer, responses, single
 from assay.openapi.kinds import concerned
 from assay.openapi.merge import JSON, both
 from assay.openapi.notes import of_operation
-from assay.openapi.sent import SLOT, body, parameters, place
+from assay.openapi.sent import body, parameters, place
 from assay.openapi.shapes import Schema, unique
 from assay.openapi.use import Use
+from assay.target.binding import SLOT
 from assay.target.profile import AuthKind, Place
 
 

@@ -8,17 +8,15 @@ about nothing without it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import cast
 
 from assay.model import Json
 from assay.openapi.shapes import Schema, filled, over, ready, typed, within
 from assay.openapi.use import Use
+from assay.target.binding import SLOT
 from assay.target.profile import Place, Spelling
 
-#: What stands in a path for an argument.
-SLOT = re.compile(r"\{([^{}]*)\}")
 _TEXT: Schema = {"type": "string"}
 _DAY: Schema = {"type": "string", "format": "date"}
 

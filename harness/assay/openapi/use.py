@@ -30,9 +30,8 @@ class Use:
     @property
     def paths(self) -> tuple[str, ...]:
         """The path, and the other names that it has."""
-        aliases = self.binding.aliases
         own = self.binding.path or self.operation.path
-        return (own, *(self.operation.aliases if aliases is None else aliases))
+        return (own, *self.binding.names(self.operation))
 
     @property
     def arguments(self) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from assay.obligation import Obligation, Ruled
 from assay.plan import Fate, Plan
 from assay.rules.duties import DUTIES
 from assay.rules.maintenance_window import windows
+from assay.run.conduct import OPEN
 from assay.run.drive import Driven
 from assay.run.judge import StaticWatch, discount_static, judge
 from assay.target.join import expired, waiver_of
@@ -25,8 +26,6 @@ from assay.target.profile import Profile
 from assay.verdict import Agreement, Evidence, Exit, Standing, Verdict, exit_of, tally, weigh
 
 UNSHOWN = "this traffic does not show it"
-#: Verdicts that leave a must unsettled.
-OPEN = frozenset({Standing.INDETERMINATE, Standing.UNVERIFIED})
 #: So much evidence of one agreement is kept for one obligation.
 KEPT = 20
 

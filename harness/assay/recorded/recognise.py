@@ -82,8 +82,8 @@ class Recogniser:
             binding = self.profile.operations.get(operation.id, BARE)
             if taken.method != (binding.method or operation.method).upper():
                 continue
-            aliases = operation.aliases if binding.aliases is None else binding.aliases
-            paths = [(None, binding.path or operation.path), *enumerate(aliases)]
+            names = binding.names(operation)
+            paths = [(None, binding.path or operation.path), *enumerate(names)]
             for alias, template in sorted(paths, key=lambda one: one[1].count("{")):
                 found = slots(template, path)
                 if found is not None:
@@ -102,7 +102,7 @@ class Recogniser:
     ) -> Read:
         given: dict[str, Json] = {}
         said, torn = readings.Said(), False
-        for name in named(operation, binding):
+        for name in binding.taken(operation):
             where = Spelling(place=Place.PATH, name=name) if name in found else None
             own = binding.arguments.get(name)
             where = where or own
@@ -171,13 +171,6 @@ def plain(origin: str) -> str:
     scheme, _, host = origin.lower().partition("://")
     usual = {"http": ":80", "https": ":443"}.get(scheme, "")
     return f"{scheme}://{host.removesuffix(usual) if usual else host}"
-
-
-def named(operation: Operation, binding: OperationBinding) -> dict[str, None]:
-    """Return the names of all arguments that a call of an operation can have."""
-    one = operation
-    every = (one.about, one.since, one.until, one.grants, *one.arguments, *binding.arguments)
-    return dict.fromkeys(name for name in every if name)
 
 
 def _other_end(operation: Operation, own: Spelling | None, value: Json) -> bool:

@@ -18,14 +18,13 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from assay.history import Malformed, Wire
 from assay.model import Json
+from assay.target.binding import SLOT
 from assay.target.decode import same
 from assay.target.pointer import MISSING, find
 from assay.target.profile import Place, Spelling
 
 #: A body is looked into so deep, and read up to so many bytes.
 DEEPEST, LARGEST = 64, 1_000_000
-#: What stands in a path for an argument.
-SLOT = re.compile(r"\{([^{}]*)\}")
 
 
 @dataclass(slots=True, kw_only=True)

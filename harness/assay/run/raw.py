@@ -19,6 +19,7 @@ from assay.errors import CannotArrange
 from assay.history import Call, Exchange, Malformed
 from assay.model import Json, Operation
 from assay.run.play import Play
+from assay.target.binding import SLOT
 from assay.target.encode import BARE, Access, Request, encode
 from assay.target.pointer import MISSING, find
 from assay.target.profile import OperationBinding, Place, Profile, Spelling
@@ -27,10 +28,6 @@ from assay.target.profile import OperationBinding, Place, Profile, Spelling
 _Bare: TypeAlias = tuple[
     str, str, tuple[tuple[str, str], ...], frozenset[tuple[str, str]], Json | None
 ]
-
-
-#: What stands in a path for an argument.
-SLOT = re.compile(r"\{([^{}]*)\}")
 
 
 def slots(template: str, path: str) -> dict[str, str]:
@@ -128,7 +125,7 @@ def _read(
     spelt = _Spelt(request, _template(control, operation, binding))
     given = {
         name: value
-        for name in _named(operation, binding)
+        for name in binding.taken(operation)
         if (value := spelt.at(_spelling(name, binding, spelt))) is not MISSING
     }
     # What the profile would add, if it were not said that it is left out.
@@ -148,12 +145,6 @@ def _read(
         malformed=None,
         deviation=says,
     )
-
-
-def _named(operation: Operation, binding: OperationBinding) -> dict[str, None]:
-    one = operation
-    named = (one.about, one.since, one.until, one.grants, *one.arguments, *binding.arguments)
-    return dict.fromkeys(name for name in named if name)
 
 
 def _template(call: Call, operation: Operation, binding: OperationBinding) -> str:

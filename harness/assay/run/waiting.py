@@ -18,6 +18,7 @@ from datetime import datetime, timedelta
 from assay.errors import CannotArrange, InputError, TargetError
 from assay.history import Arrange, Authorise, Effect, Lack, Register, Subject, Withdraw
 from assay.model import Capability, Json
+from assay.run.guard import real
 from assay.target.encode import Access
 from assay.target.profile import Profile, WorldKind
 from assay.target.world import Scene, World
@@ -64,8 +65,7 @@ def in_words(wanted: timedelta) -> str:
 
 def lends_itself(profile: Profile) -> bool:
     """Whether waiting helps: real customers, and no clock that can be moved."""
-    real = profile.world.kind in {WorldKind.ROLES, WorldKind.PYTHON}
-    return real and Capability.CLOCK not in profile.world.offers
+    return real(profile) and Capability.CLOCK not in profile.world.offers
 
 
 def timed(profile: Profile) -> Profile:

@@ -16,8 +16,8 @@ from typing import Any, cast
 from assay.history import Wire
 from assay.model import Json
 from assay.run.explore import explore_values
-from assay.run.raw import SLOT
 from assay.schema_search.case import Case
+from assay.target.binding import SLOT
 from assay.target.pointer import MISSING
 from assay.target.profile import Place
 

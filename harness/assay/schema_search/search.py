@@ -17,12 +17,13 @@ from assay.model import Contract, Operation
 from assay.plan import Plan
 from assay.rules.script import Part
 from assay.run.play import Play, Recorder, playing
-from assay.run.raw import SLOT, nearest, send
+from assay.run.raw import nearest, send
 from assay.run.stage import Stage
 from assay.schema_search.case import Case
 from assay.schema_search.found import BEFORE, Found, Sent, by_checks, by_document, once, vouched
 from assay.schema_search.generator import Generator, Remark
 from assay.schema_search.known import ready
+from assay.target.binding import SLOT
 from assay.target.encode import BARE, Request
 from assay.target.profile import OperationBinding
 

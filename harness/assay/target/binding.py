@@ -6,12 +6,16 @@ by it, `decode` and `paging` read answers by it. No I/O here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
 from assay.history import State
 from assay.model import Json, Operation
+
+#: What stands in a path for an argument.
+SLOT = re.compile(r"\{([^{}]*)\}")
 
 
 class Place(Enum):
@@ -203,6 +207,12 @@ class OperationBinding:
     item: ItemBinding = field(default_factory=ItemBinding)
     outcomes: Outcomes | None = None
     line: int = 0
+
+    def taken(self, operation: Operation) -> Mapping[str, None]:
+        """Return the names of all arguments that a call can have, each once and in order."""
+        one = operation
+        every = (one.about, one.since, one.until, one.grants, *one.arguments, *self.arguments)
+        return dict.fromkeys(name for name in every if name)
 
     def names(self, operation: Operation) -> Sequence[str]:
         """Return the other paths of the method: the target's own, or the contract's."""
