@@ -2,8 +2,8 @@
 
 import pytest
 
-from assay.run.findings import Searched, recount
-from assay.verdict import Standing, Verdict, explain
+from assay.fuzzing.findings import Searched, recount
+from assay.judging.verdict import Standing, Verdict, explain
 
 
 @pytest.mark.discharges("field", "gives-back", "mandatory", "fixed")

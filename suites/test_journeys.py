@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.run.findings import Searched, recount
+from assay.fuzzing.findings import Searched, recount
 
 
 @pytest.mark.searches("journeys")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.verdict import Standing, Verdict, explain
+from assay.judging.verdict import Standing, Verdict, explain
 
 
 @pytest.mark.discharges(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from assay.schema_search.items import Told
+    from assay.fuzzing.schema.items import Told
 
 if find_spec("schemathesis") is None:
     reason = "there is no Schemathesis (pip install 'assay[schema]')"

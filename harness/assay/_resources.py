@@ -13,14 +13,14 @@ _PACKAGE = Path(__file__).resolve().parent
 
 def contract_dir() -> Path:
     """Return the folder of the shipped contracts, their schema and targets."""
-    return _shipped("contract")
+    return _shipped("data", "contract")
 
 
 def suites_dir() -> Path:
     """Return the folder of the shipped pytest modules."""
-    return _shipped("suites")
+    return _shipped("suites", "suites")
 
 
-def _shipped(name: str) -> Path:
-    inside = _PACKAGE / name
-    return inside if inside.is_dir() else _PACKAGE.parents[1] / name
+def _shipped(inside: str, beside: str) -> Path:
+    packaged = _PACKAGE / inside
+    return packaged if packaged.is_dir() else _PACKAGE.parents[1] / beside

@@ -35,17 +35,17 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from assay.binding.target import Profile, Transport
+from assay.execution.environment import Stage, set_up
+from assay.execution.executor import playing
+from assay.fuzzing.search import Limits, Search, Searched
 from assay.history import Arrange, Call, Holding
+from assay.kill_matrix import _variants, touched
 from assay.openapi import document
-from assay.prepare import Prepared, prepare
-from assay.prove import _variants, touched
-from assay.run.play import playing
-from assay.run.search import Limits, Search, Searched
-from assay.run.stage import Stage, set_up
+from assay.planning.prepare import Prepared, prepare
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND
 from assay.sandbox.serve import serving
-from assay.target.profile import Profile, Transport
 
 MUTANTS = Path(__file__).with_name("mutants.txt")
 SEED, ROUNDS, BOUND = 1, 3, 5.0
@@ -266,7 +266,7 @@ def found(ids: list[str]) -> None:
 
 def _searches(prepared: Prepared, stage: Stage, seed: int) -> Iterator[tuple[str, Searched]]:
     """Search each contract for a stretch, by journeys and by fields."""
-    from assay.fields import stories  # noqa: PLC0415 -- slow to load, and not always measured
+    from assay.fuzzing.fields import stories  # noqa: PLC0415 -- slow to load, and not always measured
 
     for contract in prepared.plan.contracts.values():
         limits = Limits(journeys=10**6, seconds=STRETCH / len(prepared.plan.contracts))

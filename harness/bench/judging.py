@@ -19,9 +19,9 @@ from collections.abc import Mapping
 
 from wandering import driven, stretched
 
+from assay.contract.model import Contract
 from assay.history import History
-from assay.model import Contract
-from assay.obligation import apply_rules
+from assay.planning.obligation import apply_rules
 
 SIZES, ROUNDS = (10**2, 10**3, 10**4, 10**5), (3, 3, 1, 1)
 #: So many exchanges are really made, and then had again and again.

@@ -20,14 +20,14 @@ from typing import Any
 
 import httpx
 
-from assay.prepare import Prepared, prepare
-from assay.run.client import Client
-from assay.run.conduct import Session, conduct
-from assay.run.journal import Journal
-from assay.run.stage import Stage, set_up
+from assay.execution.environment import Stage, set_up
+from assay.execution.session import Session, conduct
+from assay.fixtures.control import ControlWorld
+from assay.journal.writer import Journal
+from assay.planning.prepare import Prepared, prepare
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import listen
-from assay.target.control import ControlWorld
+from assay.transport.http import Client
 
 ROUNDS, BOUND = 7, 0.5
 

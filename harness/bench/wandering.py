@@ -17,6 +17,9 @@ from operator import is_
 from random import Random
 from typing import Any
 
+from assay.contract.model import Contract, Operation
+from assay.execution.driver import drive
+from assay.execution.environment import set_up
 from assay.history import (
     Authorised,
     Call,
@@ -31,13 +34,11 @@ from assay.history import (
     Subject,
     Wire,
 )
-from assay.model import Contract, Operation
-from assay.prepare import prepare
-from assay.rules import script
-from assay.rules.requests import Life, life, making
+from assay.planning.prepare import prepare
+from assay.rules import steps
+from assay.rules.lifecycle import request_steps
+from assay.rules.lifecycle.tracker import Life, life
 from assay.rules.rule import Script
-from assay.run.drive import drive
-from assay.run.stage import set_up
 
 NAMES = ("psu-1", "psu-2", "psu-3", "psu-4")
 MINUTES = (1, 1, 7, 40, 300, 1500)
@@ -74,10 +75,10 @@ def _numbered(event: Event) -> bool:
 
 def _accounts(contract: Contract, dice: Random, length: int) -> Script:
     """Consent, read, turn pages, ask again, ask for what is not there, and wait."""
-    today = (yield from script.clock()).date()
+    today = (yield from steps.clock()).date()
     few, many = (
-        script.days_before(today, *range(1, 9)),
-        script.days_before(today, *range(1, 120, 6)),
+        steps.days_before(today, *range(1, 9)),
+        steps.days_before(today, *range(1, 120, 6)),
     )
     holdings = (
         Holding(resource="account", count=2, entries=few),
@@ -86,7 +87,7 @@ def _accounts(contract: Contract, dice: Random, length: int) -> Script:
     )
     people: list[Subject] = []
     for name in NAMES:
-        people.append((yield from script.arrange(name, *holdings)))  # noqa: PERF401 -- it yields
+        people.append((yield from steps.arrange(name, *holdings)))  # noqa: PERF401 -- it yields
     grant = contract.operations["consents"]
     others = [one for one in contract.operations.values() if one is not grant]
     others += 3 * [one for one in others if one.lists]
@@ -103,7 +104,7 @@ def _accounts(contract: Contract, dice: Random, length: int) -> Script:
                 yield from _wait(dice)
             case _:
                 pass
-        came = yield from script.send(call)
+        came = yield from steps.send(call)
         turned = getattr(came.outcome, "next", None)
         call = replace(call, follow=turned) if turned else call
 
@@ -115,7 +116,7 @@ def _consent(grant: Operation, psu: Subject, dice: Random) -> Call:
 
 def _question(operation: Operation, psu: Subject, key: str, today: date, dice: Random) -> Call:
     """Ask about something, as it should be done or as one way is to do it wrongly."""
-    arguments = dict(script.arguments(operation, key))
+    arguments = dict(steps.arguments(operation, key))
     if operation.since and dice.random() < SELDOM:
         arguments[operation.since] = str(today - timedelta(days=dice.choice((10, 200))))
     plain = Call(operation=operation.id, subject=psu.name, arguments=arguments)
@@ -127,8 +128,8 @@ def _question(operation: Operation, psu: Subject, key: str, today: date, dice: R
 
 
 def _wait(dice: Random) -> Script:
-    now = yield from script.clock()
-    yield from script.clock(now + timedelta(minutes=dice.choice(MINUTES)))
+    now = yield from steps.clock()
+    yield from steps.clock(now + timedelta(minutes=dice.choice(MINUTES)))
 
 
 def _payments(contract: Contract, dice: Random, length: int) -> Script:
@@ -136,7 +137,7 @@ def _payments(contract: Contract, dice: Random, length: int) -> Script:
     around = life(contract, "payment")
     people: list[Subject] = []
     for name in NAMES:
-        people.append((yield from making.customer(around, name, count=3)))  # noqa: PERF401 -- it yields
+        people.append((yield from request_steps.customer(around, name, count=3)))  # noqa: PERF401 -- it yields
     made = [(yield from _made(around, people[0], dice))]
     for _ in range(2 * length):
         psu = dice.choice(people)
@@ -147,15 +148,15 @@ def _payments(contract: Contract, dice: Random, length: int) -> Script:
             yield from _goes_on(around, dice.choice(made[-12:]), psu, dice)
 
 
-def _made(around: Life, psu: Subject, dice: Random) -> script.Part[Exchange]:
+def _made(around: Life, psu: Subject, dice: Random) -> steps.Part[Exchange]:
     mode = dice.choice((*("immediate", "deferred", "instant") * 3, "several"))
     sent = {
         "debtorAccount": dice.choice(psu.owns).key,
         # Now and then the same as before.
         "amount": f"{dice.randrange(1, 50)}.00",
     }
-    psu = replace(psu, now=(yield from script.clock()))
-    call = making.request(around, psu, mode, sent, ahead=dice.choice((1, 3)))
+    psu = replace(psu, now=(yield from steps.clock()))
+    call = request_steps.request(around, psu, mode, sent, ahead=dice.choice((1, 3)))
     wrong = {**call.arguments, "chargeBearer": "DEBT"}
     ways = [
         *[call] * 12,
@@ -164,25 +165,25 @@ def _made(around: Life, psu: Subject, dice: Random) -> script.Part[Exchange]:
         replace(call, malformed=Malformed.NOT_JSON),
         replace(call, arguments=wrong),
     ]
-    return (yield from script.send(dice.choice(ways)))
+    return (yield from steps.send(dice.choice(ways)))
 
 
 def _goes_on(around: Life, made: Exchange, psu: Subject, dice: Random) -> Script:
     """Do one more thing with a request, or beside it."""
-    change, age = making.about(around.change, made), timedelta(hours=dice.choice((1, 72, 100)))
+    change, age = request_steps.about(around.change, made), timedelta(hours=dice.choice((1, 72, 100)))
     ways: list[Script] = [
-        making.sign(made),
-        making.sign(made),
-        making.sign(made, replace(making.SIGN, decision=Decision.REFUSE)),
-        making.sign(made, replace(making.SIGN, code=Code.WRONG)),
-        making.maybe(change and replace(change, varied=around.changed)),
-        making.maybe(making.about(around.end, made)),
-        making.inquire(),
-        making.inquire(),
-        making.withdraw(made),
-        making.register(around, psu, "creditorAccount", age),
-        making.read(around, made),
-        making.read(around, made),
+        request_steps.sign(made),
+        request_steps.sign(made),
+        request_steps.sign(made, replace(request_steps.SIGN, decision=Decision.REFUSE)),
+        request_steps.sign(made, replace(request_steps.SIGN, code=Code.WRONG)),
+        request_steps.maybe(change and replace(change, varied=around.changed)),
+        request_steps.maybe(request_steps.about(around.end, made)),
+        request_steps.inquire(),
+        request_steps.inquire(),
+        request_steps.withdraw(made),
+        request_steps.register(around, psu, "creditorAccount", age),
+        request_steps.read(around, made),
+        request_steps.read(around, made),
         _wait(dice),
     ]
     yield from dice.choice(ways)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from assay.binding.target import OperationBinding, Place, Spelling
+from assay.doctor.context import Answer, Patient
 from assay.doctor.finding import Finding, at
-from assay.doctor.patient import Answer, Patient
 from assay.doctor.suggest import ALIKE, likeness
-from assay.target.profile import OperationBinding, Place, Spelling
 
 __all__ = ["examine", "named"]
 

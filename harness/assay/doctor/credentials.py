@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from assay.binding.target import AuthKind
+from assay.doctor.context import Answer, Patient
 from assay.doctor.finding import Finding, Weight, at
-from assay.doctor.patient import Answer, Patient
 from assay.history import Accepted
-from assay.target.profile import AuthKind
 
 __all__ = ["examine"]
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from assay.binding.target import Profile
+from assay.contract.files.document import Pointer, spell
 from assay.errors import Problem
-from assay.files.document import Pointer
-from assay.files.finding import spell
-from assay.report.clean import clean
-from assay.target.profile import Profile
+from assay.report.sanitize import clean
 
 #: The most of a text of a target's that is quoted, in characters.
 MOST = 160

@@ -2,6 +2,8 @@
 
 One unauthenticated request is sent, and what it says does not matter, but for its date.
 Only what TLS says is told apart here; what a call means is not known.
+
+The secrets and the files that the profile names: there, readable, and in time.
 """
 
 from __future__ import annotations
@@ -16,13 +18,13 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
-from assay.doctor.finding import Finding, at, told
-from assay.doctor.patient import Patient
-from assay.files.document import Pointer
-from assay.run.auth.tls import context, explainer
-from assay.target.profile import Profile
-
-__all__ = ["answers", "clocks", "connects", "resolves"]
+from assay.binding.target import Profile
+from assay.contract.files.document import Pointer
+from assay.doctor.context import Patient
+from assay.doctor.finding import Finding, Weight, at, told
+from assay.errors import InputError
+from assay.transport.auth.tls import context, explainer
+from assay.transport.secrets import unset
 
 #: How far clocks may be apart: tokens, signatures and calendar days bear no more.
 MOST_APART: Final = timedelta(seconds=60)
@@ -133,3 +135,34 @@ def clocks(patient: Patient) -> Iterator[Finding]:
     what = f"the bank's {abs(seconds)} s {way} ours"
     hint = "set the clock of this machine; tokens, signatures and days depend on it"
     yield at(profile, (key,), f"clocks within {MOST_APART.seconds} s", what, hint)
+
+
+#: A certificate that expires within this is worth a word.
+SOON: Final = timedelta(days=30)
+
+
+def secrets(patient: Patient) -> Iterator[Finding]:
+    """Say which variables of the environment hold nothing to call with."""
+    yield from map(told, unset(patient.profile, os.environ))
+
+
+def papers(patient: Patient) -> Iterator[Finding]:
+    """Read certificates and keys, and say what is wrong with them."""
+    profile = patient.profile
+    if not profile.tls and not profile.signature:
+        return
+    from assay.transport.auth.certificates import check  # noqa: PLC0415 -- cryptography, seldom needed
+
+    now = datetime.now(UTC)
+    try:
+        check(profile, os.environ, now)
+    except InputError as error:
+        yield from map(told, error.problems)
+        return
+    try:
+        check(profile, os.environ, now + SOON)
+    except InputError as error:
+        for problem in error.problems:
+            place = ("tls", "certificate_file")
+            what = told(problem).found.replace("expired", "expires")
+            yield at(profile, place, "a certificate with time left", what, weight=Weight.NOTE)

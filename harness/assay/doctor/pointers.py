@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from assay.binding.pointer import MISSING, lists
+from assay.binding.spelling import OperationBinding
+from assay.contract.model import Json, Operation
 from assay.doctor import items
+from assay.doctor.context import Answer, Patient
 from assay.doctor.finding import Finding, Weight, at
-from assay.doctor.looking import Look, look, mean
-from assay.doctor.patient import Answer, Patient
+from assay.doctor.pointer_probe import Look, look, mean
 from assay.doctor.suggest import is_link, is_text, is_things, kind, suggest
 from assay.history import Accepted, Indeterminate
-from assay.model import Json, Operation
-from assay.target.binding import OperationBinding
-from assay.target.pointer import MISSING, lists
 
 __all__ = ["examine"]
 

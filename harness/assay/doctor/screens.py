@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from assay.binding.target import Profile, ScaKind
+from assay.doctor.context import Patient
 from assay.doctor.finding import Finding, Weight, at
-from assay.doctor.patient import Patient
 from assay.doctor.suggest import nearest
 from assay.history import Authorised, Ending, Wire
-from assay.run.sca.page import Form, forms
-from assay.target.profile import Profile, ScaKind
+from assay.sca.html_forms import Form, forms
 
 __all__ = ["effects", "examine"]
 

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-from assay.doctor import arguments, credentials, keys
+from assay.binding.decode import decode
+from assay.binding.target import Matcher, Outcomes, Profile
+from assay.contract.model import Operation
+from assay.doctor import arguments, credentials, items
+from assay.doctor.context import Answer, Patient
 from assay.doctor.finding import Finding, Weight, at
-from assay.doctor.patient import Answer, Patient
 from assay.doctor.suggest import nearest
 from assay.history import Accepted, Cause, Indeterminate, Rejected, Unavailable
-from assay.model import Operation
-from assay.target.decode import decode
-from assay.target.profile import Matcher, Outcomes, Profile
 
 __all__ = ["examine", "matched"]
 
@@ -59,7 +59,7 @@ def _follows(patient: Patient, answer: Answer) -> bool:
     Without a consent nothing is shown, and by a wrong key nothing is found.
     """
     if answer.operation.request and not answer.operation.makes and answer.status in REFUSED:
-        return any(keys.miskeyed(patient, one) for one in patient.operations if one.makes)
+        return any(items.miskeyed(patient, one) for one in patient.operations if one.makes)
     granting = [one for one in patient.operations if one.grants and one.available]
     denied = answer.operation.about and answer.status in REFUSED
     return bool(denied) and any(

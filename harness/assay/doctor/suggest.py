@@ -13,8 +13,8 @@ from itertools import islice
 from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
-from assay.model import Json
-from assay.target.pointer import steps
+from assay.binding.pointer import steps
+from assay.contract.model import Json
 
 #: What a value has to look like.
 Fits: TypeAlias = Callable[[Json], bool]

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from assay.binding.target import AuthKind, Profile, ScaKind, Transport
+from assay.contract.model import Capability, Contract
+from assay.doctor.context import Patient
 from assay.doctor.finding import Finding, Weight, at, one_line
-from assay.doctor.patient import Patient
 from assay.errors import did_you_mean
-from assay.model import Capability, Contract
-from assay.target.profile import AuthKind, Profile, ScaKind, Transport
 
 __all__ = ["guessed", "unused"]
 

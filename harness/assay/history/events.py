@@ -1,16 +1,19 @@
 """What happened: the events that steps became, and a history of them.
 
 The same values come from a sandbox run, a live run and a recorded file.
+
+A text that was taken out of a record, with what could be said of it before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import Enum
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
+from assay.contract.model import Json
 from assay.history.outcomes import (
     Accepted,
     Indeterminate,
@@ -21,7 +24,6 @@ from assay.history.outcomes import (
     Wire,
 )
 from assay.history.steps import Authorise, Call
-from assay.model import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,3 +242,20 @@ class History(_Once):
     def subjects(self) -> dict[str, Subject]:
         """The subjects by name."""
         return {event.name: event for event in self.events if isinstance(event, Subject)}
+
+
+class Masked(str):
+    """Stands for a private text; `forms` are the formats that the text itself had.
+
+    Equal to another one if the texts were the same. Its own letters mean nothing.
+    """
+
+    __slots__ = ("forms",)
+
+    forms: frozenset[str]
+
+    def __new__(cls, text: str, forms: Collection[str] = ()) -> Self:
+        """Make one of a pseudonym."""
+        made = super().__new__(cls, text)
+        made.forms = frozenset(forms)
+        return made

@@ -8,7 +8,7 @@ from datetime import date
 from enum import Enum
 from typing import TypeAlias
 
-from assay.model import Json
+from assay.contract.model import Json
 
 
 class State(Enum):

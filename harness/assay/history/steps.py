@@ -11,7 +11,7 @@ from datetime import date, datetime, timedelta
 from enum import Enum
 from typing import TypeAlias
 
-from assay.model import Json
+from assay.contract.model import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

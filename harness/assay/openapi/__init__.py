@@ -12,13 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from assay.binding.join import EMPTY, Bound
+from assay.binding.target import Auth, AuthKind, Profile
+from assay.openapi.bound_operation import Use
+from assay.openapi.extensions import of_document
 from assay.openapi.kinds import pieces
-from assay.openapi.notes import of_document
 from assay.openapi.paths import Known, paths, schemas
-from assay.openapi.shapes import Schema, unique
-from assay.openapi.use import Use
-from assay.target.join import EMPTY, Bound
-from assay.target.profile import Auth, AuthKind, Profile
+from assay.openapi.schemas import Schema, unique
 
 __all__ = ["document"]
 

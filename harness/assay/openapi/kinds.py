@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from assay.model import Clause, Contract, Json
-from assay.openapi.shapes import Schema, ready
-from assay.rules import params
+from assay.contract.model import Clause, Contract, Json
+from assay.openapi.schemas import Schema, ready
+from assay.rules import parameters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,18 +68,18 @@ def pieces(contract: Contract) -> tuple[Piece, ...]:
 
 def _field(clause: Clause, contract: Contract) -> Iterator[Piece]:
     mandatory = clause.params.get("mandatory") is True
-    formats = params.mapping(clause, "format")
-    for resource in params.texts(clause, "resources"):
+    formats = parameters.mapping(clause, "format")
+    for resource in parameters.texts(clause, "resources"):
         if "const" in clause.params:
             schema = _values([clause.params["const"]], mandatory)
         elif "enum" in clause.params:
-            schema = _values(list(params.texts(clause, "enum")), mandatory)
+            schema = _values(list(parameters.texts(clause, "enum")), mandatory)
         else:
             schema = _format(str(formats[resource]), mandatory)
         yield Shown(
             clause=name(clause, contract),
             resource=resource,
-            field=params.text(clause, "field"),
+            field=parameters.text(clause, "field"),
             schema=schema,
             mandatory=mandatory,
         )
@@ -102,7 +102,7 @@ def _format(form: str, mandatory: bool) -> Schema:
 
 def _made_by(clause: Clause, contract: Contract) -> Iterator[str]:
     """Yield the operation that makes the request which a clause names."""
-    request = params.text(clause, "request")
+    request = parameters.text(clause, "request")
     for operation in contract.operations.values():
         if operation.makes == request and operation.available:
             yield operation.id
@@ -110,7 +110,7 @@ def _made_by(clause: Clause, contract: Contract) -> Iterator[str]:
 
 def _mandatory(clause: Clause, contract: Contract) -> Iterator[Piece]:
     for operation in _made_by(clause, contract):
-        for argument in params.texts(clause, "fields"):
+        for argument in parameters.texts(clause, "fields"):
             yield Asked(
                 clause=name(clause, contract),
                 operation=operation,
@@ -124,14 +124,14 @@ def _fixed(clause: Clause, contract: Contract) -> Iterator[Piece]:
         yield Asked(
             clause=name(clause, contract),
             operation=operation,
-            argument=params.text(clause, "field"),
-            schema={"const": params.text(clause, "const")},
+            argument=parameters.text(clause, "field"),
+            schema={"const": parameters.text(clause, "const")},
         )
 
 
 def _modes(clause: Clause, contract: Contract) -> Iterator[Piece]:
     for operation in _made_by(clause, contract):
-        for mode in params.texts(clause, "refused"):
+        for mode in parameters.texts(clause, "refused"):
             yield Barred(
                 clause=name(clause, contract), operation=operation, mode=mode, word="refused"
             )
@@ -140,8 +140,8 @@ def _modes(clause: Clause, contract: Contract) -> Iterator[Piece]:
 def _unsupported(clause: Clause, contract: Contract) -> Iterator[Piece]:
     yield Barred(
         clause=name(clause, contract),
-        operation=params.text(clause, "operation"),
-        mode=params.text(clause, "mode"),
+        operation=parameters.text(clause, "operation"),
+        mode=parameters.text(clause, "mode"),
         word="unsupported",
     )
 
@@ -202,14 +202,14 @@ def concerned(clause: Clause, contract: Contract) -> tuple[str, ...]:
     if clause.kind in EVERYWHERE:
         return tuple(one.id for one in every if one.available)
     if "operation" in clause.params:
-        return (params.text(clause, "operation"),)
+        return (parameters.text(clause, "operation"),)
     if "operations" in clause.params:
-        return params.texts(clause, "operations")
+        return parameters.texts(clause, "operations")
     if "resources" in clause.params:
-        named = set(params.texts(clause, "resources"))
+        named = set(parameters.texts(clause, "resources"))
         return tuple(one.id for one in every if named & set(one.lists))
     if "request" in clause.params:
-        request = params.text(clause, "request")
+        request = parameters.text(clause, "request")
         around = tuple(one for one in every if one.request == request)
         does = DOING.get(clause.kind, ())
         meant = tuple(one for one in around if any(getattr(one, word) for word in does))

@@ -2,26 +2,30 @@
 
 Operations that a target spells with one method and one path become one, which takes the
 body of either. Two paths that differ in the names of their slots only are one path, too.
+
+One operation for two that a target spells with one method and one path.
+
+Whoever calls it means one of them, by what the body holds: so it takes what either takes,
+and answers what either answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
+from assay.binding.spelling import SLOT
+from assay.binding.target import AuthKind, Place
+from assay.contract.model import Resource
 from assay.errors import InputError
-from assay.model import Resource
-from assay.obligation import Obligation
-from assay.openapi.answers import answer, responses, single
+from assay.openapi.bound_operation import Use
+from assay.openapi.extensions import of_operation
 from assay.openapi.kinds import concerned
-from assay.openapi.merge import JSON, both
-from assay.openapi.notes import of_operation
-from assay.openapi.sent import body, parameters, place
-from assay.openapi.shapes import Schema, unique
-from assay.openapi.use import Use
-from assay.target.binding import SLOT
-from assay.target.profile import AuthKind, Place
+from assay.openapi.requests import body, parameters, place
+from assay.openapi.responses import answer, responses, single
+from assay.openapi.schemas import Schema, either, unique
+from assay.planning.obligation import Obligation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,3 +165,76 @@ def _leads(use: Use, other: Use) -> bool:
 def _owners(use: Use) -> Iterator[str]:
     every: Mapping[str, Resource] = use.contract.resources
     return (every[child].of or "" for child in use.operation.lists)
+
+
+JSON = "application/json"
+
+
+def both(one: Schema, other: Schema) -> Schema:
+    """Return one operation for two that a target spells alike."""
+    says = dict.fromkeys((one["summary"], other["summary"]))
+    out = {**one, "summary": " ".join(says)}
+    out["parameters"] = _parameters(one["parameters"], other["parameters"])
+    bodies = [each["requestBody"] for each in (one, other) if "requestBody" in each]
+    if bodies:
+        schemas = (each["content"][JSON]["schema"] for each in bodies)
+        required = len(bodies) > 1 and all(each["required"] for each in bodies)
+        out["requestBody"] = {
+            "required": required,
+            "content": {JSON: {"schema": either(schemas)}},
+        }
+    out["responses"] = _responses(one["responses"], other["responses"])
+    for key, value in other.items():
+        if key == "tags" or (key.startswith("x-") and isinstance(value, list)):
+            here = out.get(key, [])
+            out[key] = [*here, *(each for each in value if each not in here)]
+        elif key == "security" and value != out.get(key):
+            out[key] = [*out.get(key, []), *value]
+    if "x-assay-available" in out and "x-assay-available" not in other:
+        del out["x-assay-available"]
+    return out
+
+
+def _parameters(one: Iterable[Schema], other: Iterable[Schema]) -> list[Schema]:
+    """Join parameters; one that only one of two operations has need not be there."""
+    mine, theirs = ({(each["in"], each["name"]): each for each in every} for every in (one, other))
+    out: list[Schema] = []
+    for key in dict.fromkeys((*mine, *theirs)):
+        each = [every[key] for every in (mine, theirs) if key in every]
+        out.append(
+            {
+                **each[0],
+                "required": len(each) > 1 and all(parameter["required"] for parameter in each),
+                "schema": either(parameter["schema"] for parameter in each),
+            }
+        )
+    return out
+
+
+def _responses(one: Schema, other: Schema) -> Schema:
+    out = dict(one)
+    for status, response in other.items():
+        out[status] = _response(one[status], response) if status in one else response
+    return dict(sorted(out.items()))
+
+
+def _response(one: Schema, other: Schema) -> Schema:
+    outcomes = list(
+        dict.fromkeys((*one.get("x-assay-outcomes", ()), *other.get("x-assay-outcomes", ())))
+    )
+    says = " ".join(dict.fromkeys((one["description"], other["description"])))
+    out: Schema = {"description": says, "x-assay-outcomes": outcomes}
+    if "content" in one and "content" in other:
+        out["content"] = {
+            media: {
+                "schema": either(
+                    each["content"][media]["schema"]
+                    for each in (one, other)
+                    if media in each["content"]
+                )
+            }
+            for media in dict.fromkeys((*one["content"], *other["content"]))
+        }
+    if "links" in one or "links" in other:
+        out["links"] = {**one.get("links", {}), **other.get("links", {})}
+    return out

@@ -15,7 +15,7 @@ from typing import TextIO
 
 from assay.errors import InputError, did_you_mean
 from assay.report.build import read_journal
-from assay.report.value import Report
+from assay.report.values import Report
 
 __all__ = ["FORMATS", "Format", "Report", "read_journal", "render"]
 
@@ -53,9 +53,9 @@ def _markdown(report: Report, out: TextIO) -> None:
 
 
 def _text(report: Report, out: TextIO) -> None:
-    from assay.report import text  # noqa: PLC0415 -- only when used
+    from assay.report import terminal  # noqa: PLC0415 -- only when used
 
-    text.render(report, out)
+    terminal.render(report, out)
 
 
 FORMATS: Mapping[str, Format] = {

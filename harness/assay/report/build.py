@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from assay.errors import JournalError
+from assay.journal.lines import Line, parse, raw_lines, refuse
+from assay.judging.verdict import Standing
 from assay.report import decode
-from assay.report.lines import Line, parse, raw_lines, refuse
-from assay.report.value import (
+from assay.report.values import (
     ENDED,
     Exchange,
     Fault,
@@ -29,7 +30,6 @@ from assay.report.value import (
     Result,
     Search,
 )
-from assay.verdict import Standing
 
 _EVENTS = frozenset(
     {"subject", "advanced", "exchange", "effects", "registered", "withdrawn", "lacking"}

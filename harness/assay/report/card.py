@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from assay.model import Source
-from assay.report.clean import bounded
-from assay.report.plain import some
-from assay.report.value import Exchange, Headers, Result
-from assay.verdict import Agreement, Evidence, Standing
+from assay.contract.model import Source
+from assay.judging.verdict import Agreement, Evidence, Standing
+from assay.report.sanitize import bounded
+from assay.report.values import Exchange, Headers, Result
+from assay.report.wording import some
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

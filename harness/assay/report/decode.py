@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from pathlib import PureWindowsPath
 
-from assay.model import Source
-from assay.report import clean
-from assay.report.lines import Line
-from assay.report.value import (
+from assay.contract.model import Source
+from assay.journal.lines import Line
+from assay.judging.verdict import Agreement, Evidence, Standing
+from assay.report import sanitize
+from assay.report.values import (
     KEPT,
     WAYS,
     ContractRef,
@@ -29,7 +30,6 @@ from assay.report.value import (
     Search,
     TargetRef,
 )
-from assay.verdict import Agreement, Evidence, Standing
 
 FORMAT = 1
 
@@ -39,12 +39,12 @@ _WEIGHT = {Agreement.DISAGREES: 0, Agreement.UNCLEAR: 1, Agreement.AGREES: 2}
 
 
 def _clean(line: Line, key: str, default: str | None = "") -> str:
-    return clean.one_line(clean.clean(line.text(key, default)))
+    return sanitize.one_line(sanitize.clean(line.text(key, default)))
 
 
 def _command(line: Line, key: str) -> str:
     """Read a command to copy: its spaces matter, so only line breaks are shown."""
-    return clean.clean(line.text(key, "")).replace("\n", r"\n")
+    return sanitize.clean(line.text(key, "")).replace("\n", r"\n")
 
 
 def header(line: Line) -> Header:
@@ -99,7 +99,7 @@ def planned(line: Line) -> Planned:
             for one in line.objects("sources")
         ),
         line=line.number_of("line", 0),
-        needs=tuple(clean.clean(one) for one in line.list_of("needs", str)),
+        needs=tuple(sanitize.clean(one) for one in line.list_of("needs", str)),
         calls=line.number_of("calls", 0),
         trial=_clean(line, "trial"),
         fate=_clean(line, "fate", None),
@@ -111,7 +111,7 @@ def standing(line: Line) -> Standing:
     """Read the verdict word of a verdict line."""
     word = line.text("verdict")
     if word not in _WORDS:
-        line.refuse(f"unknown verdict {clean.clean(word, 40)!r}")
+        line.refuse(f"unknown verdict {sanitize.clean(word, 40)!r}")
     return _WORDS[word]
 
 
@@ -127,7 +127,7 @@ def evidence(line: Line, facet: str) -> tuple[Evidence, ...]:
 def _one_evidence(line: Line, facet: str) -> Evidence:
     word = line.text("agreement")
     if word not in _AGREEMENTS:
-        line.refuse(f"unknown agreement {clean.clean(word, 40)!r}")
+        line.refuse(f"unknown agreement {sanitize.clean(word, 40)!r}")
     return Evidence(
         facet=facet,
         agreement=_AGREEMENTS[word],
@@ -178,15 +178,15 @@ def exchange(line: Line) -> Exchange:
         present=line.flag("present", default=False),
         deviation=_clean(line, "deviation"),
         request=Request(
-            method=clean.header_name(request.text("method", "")),
+            method=sanitize.header_name(request.text("method", "")),
             url=_clean(request, "url"),
             headers=_headers(request),
-            body=clean.clean(request.text("body", ""), clean.BODY),
+            body=sanitize.clean(request.text("body", ""), sanitize.BODY),
         ),
         response=Response(
             status=response.number_of("status", 0),
             headers=_headers(response),
-            body=clean.clean(body, clean.BODY),
+            body=sanitize.clean(body, sanitize.BODY),
             truncated=response.flag("truncated", default=False),
         ),
         outcome=_clean(outcome, "kind"),
@@ -198,10 +198,10 @@ def exchange(line: Line) -> Exchange:
 def _headers(line: Line) -> Headers:
     return tuple(
         (
-            clean.header_name(name),
-            clean.one_line(clean.clean(value, clean.HEADER_VALUE)),
+            sanitize.header_name(name),
+            sanitize.one_line(sanitize.clean(value, sanitize.HEADER_VALUE)),
         )
-        for name, value in line.pairs("headers")[: clean.HEADERS]
+        for name, value in line.pairs("headers")[: sanitize.HEADERS]
     )
 
 
@@ -209,7 +209,7 @@ def search(line: Line) -> Search:
     """Read what a search did and found."""
     how = line.text("how")
     if how not in WAYS:
-        line.refuse(f"unknown way of searching {clean.clean(how, 40)!r}")
+        line.refuse(f"unknown way of searching {sanitize.clean(how, 40)!r}")
     seconds = line.decimal("seconds")
     if seconds < 0:
         line.refuse("'seconds' is less than nought")
@@ -235,7 +235,7 @@ def _beside(line: Line, key: str) -> str:
     """Read the path of a file that lies where the journal lies, or below."""
     # Windows knows all the ways of other systems to begin a path elsewhere. What is
     # cleaned may begin with the backslash of a character that was spelled out.
-    path = PureWindowsPath(clean.one_line(line.text(key, "")))
+    path = PureWindowsPath(sanitize.one_line(line.text(key, "")))
     if path.anchor or ".." in path.parts:
         line.refuse(f"{key!r} is no path from where the journal lies")
     return _clean(line, key)

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from assay.model import Capability
-from assay.report.value import ENDED, Planned, Report, Result
-from assay.verdict import Standing
+from assay.contract.model import Capability
+from assay.judging.verdict import Standing
+from assay.report.values import ENDED, Planned, Report, Result
 
 #: What gives a target a capability that was missing.
 CAPABILITY_ADVICE: Mapping[str, str] = {

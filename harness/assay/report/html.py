@@ -15,10 +15,12 @@ from typing import TextIO
 
 from jinja2 import Environment, StrictUndefined, Template
 
+from assay.judging.verdict import Standing
 from assay.report.card import Card, card, exchange_title, notes, source, wire
-from assay.report.clean import bounded
 from assay.report.group import by_clause, by_reason, is_open_point, reason_of
-from assay.report.plain import (
+from assay.report.sanitize import bounded
+from assay.report.values import Report, Result
+from assay.report.wording import (
     MEANINGS,
     SIGNS,
     caveats,
@@ -29,8 +31,6 @@ from assay.report.plain import (
     searched,
     some,
 )
-from assay.report.value import Report, Result
-from assay.verdict import Standing
 
 #: Cards shown in full, of each sort; the rest are listed briefly.
 CARDS = 500

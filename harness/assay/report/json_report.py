@@ -11,9 +11,9 @@ import json
 from dataclasses import asdict
 from typing import TextIO
 
-from assay.report.plain import caveats, fault_count, headline
-from assay.report.value import Exchange, Headers, Planned, Report, Result
-from assay.verdict import Evidence
+from assay.judging.verdict import Evidence
+from assay.report.values import Exchange, Headers, Planned, Report, Result
+from assay.report.wording import caveats, fault_count, headline
 
 SCHEMA = "assay-report/1"
 

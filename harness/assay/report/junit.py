@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TextIO
 
+from assay.judging.verdict import Standing
 from assay.report.card import card, lines
-from assay.report.clean import bounded, xml, xml_attribute
 from assay.report.group import reason_of
-from assay.report.plain import found, headline, searched, unfinished
-from assay.report.value import Fault, Report, Result, Search
-from assay.verdict import Standing
+from assay.report.sanitize import bounded, xml, xml_attribute
+from assay.report.values import Fault, Report, Result, Search
+from assay.report.wording import found, headline, searched, unfinished
 
 #: What all cards together may take, in bytes; well under GitLab's 30 MB.
 BUDGET = 16_000_000

@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
+from assay.judging.verdict import Standing
 from assay.report.card import Card, card, exchange_title, notes, source, wire
-from assay.report.clean import bounded, code, fenced, markdown
 from assay.report.group import Group, Row, by_clause, by_reason, reason_of
-from assay.report.plain import (
+from assay.report.sanitize import bounded, code, fenced, markdown
+from assay.report.values import Exchange, Found, Report, Result
+from assay.report.wording import (
     MEANINGS,
     SIGNS,
     caveats,
@@ -24,8 +26,6 @@ from assay.report.plain import (
     searched,
     some,
 )
-from assay.report.value import Exchange, Found, Report, Result
-from assay.verdict import Standing
 
 #: What each section may take, in bytes; together well under 1 MiB.
 CARDS = 450_000

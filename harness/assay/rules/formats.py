@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-from assay.history.masked import Masked
-from assay.model import Json
+from assay.contract.model import Json
+from assay.history.events import Masked
 
 #: The lengths that a card number can have (ISO/IEC 7812).
 PAN_LENGTHS = range(12, 20)

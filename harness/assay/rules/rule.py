@@ -12,9 +12,9 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar
 
+from assay.contract.model import Capability, Clause, Contract, Operation, Party
 from assay.history import History, Reply, Step
-from assay.model import Capability, Clause, Contract, Operation, Party
-from assay.verdict import Evidence, Standing
+from assay.judging.verdict import Evidence, Standing
 
 P = TypeVar("P")
 

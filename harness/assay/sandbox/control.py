@@ -10,10 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from assay.sandbox.days import local
-from assay.sandbox.edge import decoded_path, read_body
-from assay.sandbox.holdings import Order, endow
-from assay.sandbox.orders import (
+from assay.sandbox.calendar import local
+from assay.sandbox.control_requests import (
     TRAITS,
     Unusable,
     read_choice,
@@ -23,10 +21,12 @@ from assay.sandbox.orders import (
     read_orders,
     read_seed,
 )
+from assay.sandbox.edge import decoded_path, read_body
+from assay.sandbox.holdings import Order, endow
 from assay.sandbox.payments.control import Errand, run_errand
 from assay.sandbox.payments.desk import Desk
+from assay.sandbox.payments.formats import FACTORS, SEGMENTS, Segment
 from assay.sandbox.payments.states import advance
-from assay.sandbox.payments.terms import FACTORS, SEGMENTS, Segment
 from assay.sandbox.policies import Policies
 from assay.sandbox.roster import Item
 from assay.sandbox.wire import Answer, Json

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TypeAlias
 
-from assay.sandbox.days import months_before
+from assay.sandbox.calendar import months_before
 from assay.sandbox.roster import Item
 
 __all__ = [

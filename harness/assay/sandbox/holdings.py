@@ -1,14 +1,14 @@
 """Giving customers their accounts and cards: the order form, and carrying it out.
 
 The one place where items are made, for the control API and the demo alike. Not for
-reading JSON: :mod:`assay.sandbox.orders` does that.
+reading JSON: :mod:`assay.sandbox.control_requests` does that.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from assay.sandbox.days import today
+from assay.sandbox.calendar import today
 from assay.sandbox.policies import Policies
 from assay.sandbox.roster import Item, Ledger
 from assay.sandbox.wire import Resource

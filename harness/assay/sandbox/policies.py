@@ -10,27 +10,21 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias, TypeVar
 
-from assay.sandbox.consent import Renew, Scope, consented_only, replaces
-from assay.sandbox.depth import (
+from assay.sandbox.calendar import (
+    Closed,
     Depth,
     Extended,
     Period,
     as_asked,
     ninety_days,
     not_supported,
+    sunday_night,
 )
-from assay.sandbox.eligibility import (
-    Eligible,
-    Listed,
-    account_eligible,
-    card_eligible,
-    everything,
-)
-from assay.sandbox.maintenance import Closed, sunday_night
-from assay.sandbox.paging import Cutter, pages_of
+from assay.sandbox.consent import Renew, Scope, consented_only, replaces
+from assay.sandbox.eligibility import Eligible, Listed, account_eligible, card_eligible, everything
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentPolicies
 from assay.sandbox.quota import BATCH, Quota
-from assay.sandbox.reading import Fault, ReadBody, consented_keys
+from assay.sandbox.reading import Cutter, Fault, ReadBody, consented_keys, pages_of
 from assay.sandbox.render import (
     AliasView,
     Base,

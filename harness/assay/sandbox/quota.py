@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-from assay.sandbox.days import today
+from assay.sandbox.calendar import today
 from assay.sandbox.wire import Operation
 
 __all__ = ["BATCH", "Access", "Quota", "Uses", "admit", "batch", "same_local_day"]

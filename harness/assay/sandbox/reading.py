@@ -3,28 +3,21 @@
 Every fault has a name, so that the answer to it is a policy and a mutant can stumble
 over a single one. Input is never repeated in an answer. Not about rights: an identifier
 that reads well may still be somebody else's.
+
+Cutting a list into pages: positions, and the number of the page after.
+
+Works on positions, not on things, so that accounts and transactions share it. Not for
+links: those are made in :mod:`assay.sandbox.render`.
 """
 
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Literal, TypeAlias, cast
 
-from assay.sandbox.days import parse_day
-
-__all__ = [
-    "BODY_LIMIT",
-    "Fault",
-    "Malformed",
-    "ReadBody",
-    "consented_keys",
-    "credentials_in",
-    "read_day",
-    "read_identifier",
-    "read_object",
-    "read_page",
-]
+from assay.sandbox.calendar import parse_day
 
 Fault: TypeAlias = Literal[
     "page",
@@ -154,3 +147,28 @@ def _deeper_than(content: object, limit: int) -> bool:
             return False
         level = below
     return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """One page: which positions of the list it shows, and the next page if any."""
+
+    positions: Sequence[int]
+    next: int | None
+
+
+#: Cuts page ``page`` (from 1) out of a list of ``count``.
+Cutter: TypeAlias = Callable[[int, int], Cut]
+
+
+def pages_of(size: int) -> Cutter:
+    """Cut pages of one size; a page after the last is empty."""
+
+    def cut(count: int, page: int) -> Cut:
+        end = page * size
+        return Cut(
+            positions=range(min(end - size, count), min(end, count)),
+            next=page + 1 if end < count else None,
+        )
+
+    return cut

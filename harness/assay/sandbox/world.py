@@ -13,9 +13,9 @@ from hashlib import sha256
 from random import Random
 from threading import RLock
 
-from assay.sandbox.days import PARIS
+from assay.sandbox.calendar import PARIS
 from assay.sandbox.payments.book import Book, Provider
-from assay.sandbox.payments.terms import FACTORS, Factor, Segment
+from assay.sandbox.payments.formats import FACTORS, Factor, Segment
 from assay.sandbox.quota import Uses
 from assay.sandbox.roster import Item, Mark, person
 

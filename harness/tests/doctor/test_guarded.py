@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from assay.doctor import examine
+from assay.judging.verdict import Exit
 from assay.sandbox.app import make_app
 from assay.sandbox.guard import guarded
 from assay.sandbox.guard.certificates import papers
 from assay.sandbox.guard.server import Tls
 from assay.sandbox.serve import serving
-from assay.verdict import Exit
 
 HERE = Path(__file__).parent
 GUARDED = (HERE / "guarded.yaml").read_text(encoding="utf-8")

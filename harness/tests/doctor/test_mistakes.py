@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli import main
+from assay.cli.main import main
 from assay.doctor import Weight, examine
+from assay.judging.verdict import Exit
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
-from assay.verdict import Exit
 
 SOUND = Path(__file__).with_name("bank.yaml").read_text(encoding="utf-8")
 

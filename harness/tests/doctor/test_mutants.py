@@ -2,8 +2,8 @@
 
 import pytest
 
-from assay.doctor import steps
-from assay.run.stage import set_up
+from assay.doctor import examination
+from assay.execution.environment import set_up
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS, NEUTRAL, PIS_MUTANTS
 from assay.sandbox.policies import SOUND
@@ -20,8 +20,8 @@ def examined(monkeypatch):
         def made(profile, ledger=None):
             return set_up(profile, bank=lambda url: make_app(change(SOUND), base_url=url))
 
-        monkeypatch.setattr(steps, "set_up", made)
-        return [(one.weight.value, one.key) for one in steps.examine(None).findings]
+        monkeypatch.setattr(examination, "set_up", made)
+        return [(one.weight.value, one.key) for one in examination.examine(None).findings]
 
     return examined
 

@@ -12,9 +12,9 @@ import pytest
 
 from assay._resources import contract_dir
 from assay.doctor import Weight, examine
+from assay.judging.verdict import Exit
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
-from assay.verdict import Exit
 
 BANK = Path(__file__).with_name("bank.yaml").read_text(encoding="utf-8")
 

@@ -15,18 +15,18 @@ from faults import FAULTS, READINGS
 from laboratory import Laboratory
 from service import Service
 
-from assay.cli import group
-from assay.model import Capability
-from assay.parse import find_contract, parse_contract
-from assay.plan import Fate, plan
-from assay.run.conduct import Session, conduct
-from assay.run.journal import Journal
-from assay.run.stage import set_up
+from assay.binding.join import bind, capabilities
+from assay.binding.read import read_profile
+from assay.binding.target import Place
+from assay.cli.main import group
+from assay.contract.model import Capability
+from assay.contract.parse import find_contract, parse_contract
+from assay.execution.environment import set_up
+from assay.execution.session import Session, conduct
+from assay.journal.writer import Journal
+from assay.judging.verdict import Standing
+from assay.planning.plan import Fate, plan
 from assay.sandbox.serve import serving
-from assay.target.join import bind, capabilities
-from assay.target.profile import Place
-from assay.target.read import read_profile
-from assay.verdict import Standing
 
 HERE = Path(__file__).parent
 LAB = parse_contract(HERE / "lab.yaml")

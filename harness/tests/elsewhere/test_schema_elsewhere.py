@@ -11,14 +11,14 @@ import pytest
 from laboratory import Laboratory
 from service import Service
 
+from assay.binding.join import bind
+from assay.binding.read import read_profile
+from assay.contract.parse import parse_contract
+from assay.execution.environment import set_up
+from assay.fuzzing.schema.generator import Generator
+from assay.fuzzing.schema.search import Limits, SchemaSearch
 from assay.openapi import document
-from assay.parse import parse_contract
-from assay.plan import plan
-from assay.run.stage import set_up
-from assay.schema_search.generator import Generator
-from assay.schema_search.search import Limits, SchemaSearch
-from assay.target.join import bind
-from assay.target.read import read_profile
+from assay.planning.plan import plan
 
 HERE = Path(__file__).parent
 LAB = parse_contract(HERE / "lab.yaml")

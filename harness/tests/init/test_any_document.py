@@ -5,13 +5,13 @@ import json
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from assay.binding.join import bind
+from assay.binding.read import read_document
+from assay.contract.files.load import loads
+from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
-from assay.files.load import loads
-from assay.init.begun import begun
-from assay.init.written import written
-from assay.parse import find_contract, parse_contract
-from assay.target.join import bind
-from assay.target.read import read_document
+from assay.init.defaults import begun
+from assay.init.target_file import written
 
 CONTRACTS = tuple(parse_contract(find_contract(one)) for one in ("aisp", "pis"))
 TOLD = {

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli import group
+from assay.binding.join import bind
+from assay.binding.read import read_profile
+from assay.cli.main import group
+from assay.contract.files.load import load
+from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
-from assay.files.load import load
 from assay.openapi import document
-from assay.parse import find_contract, parse_contract
-from assay.prepare import find_profile
+from assay.planning.prepare import find_profile
 from assay.sandbox.app import make_app
 from assay.sandbox.dialects import BASE_PATHS, DIALECTS
 from assay.sandbox.serve import serving
-from assay.target.join import bind
-from assay.target.read import read_profile
 
 HERE = Path(__file__).parent
 ASSAY = [sys.executable, "-c", "from assay.cli import main; main()"]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from assay.files.load import loads
-from assay.init.lines import Entry, gap, render
+from assay.contract.files.load import loads
+from assay.init.yaml_writer import Entry, gap, render
 
 TEXTS = [
     *("plain", "/a/b", "/a/{b}", "/a: b", "{a}", "[a", "]", "a, b", "a: b", "a #b", "# a", "- a"),

@@ -14,11 +14,11 @@ from jsonschema import Draft202012Validator, FormatChecker
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
+from assay.binding.join import bind
+from assay.contract.parse import find_contract, parse_contract
 from assay.openapi import document
-from assay.parse import find_contract, parse_contract
-from assay.prepare import find_profile
+from assay.planning.prepare import find_profile
 from assay.rules.formats import FORMATS
-from assay.target.join import bind
 
 ELSEWHERE = Path(__file__).parents[1] / "elsewhere"
 LAB = (str(ELSEWHERE / "lab.yaml"),), str(ELSEWHERE / "target.yaml")

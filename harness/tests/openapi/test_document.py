@@ -9,9 +9,9 @@ from documented import LAB, SHIPPED, Documented, joined, made, operations
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from assay._resources import contract_dir
+from assay.binding.join import bind
 from assay.openapi import document
-from assay.prepare import find_profile
-from assay.target.join import bind
+from assay.planning.prepare import find_profile
 
 EVERY = pytest.mark.parametrize(
     "name",

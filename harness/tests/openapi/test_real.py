@@ -6,12 +6,12 @@ import pytest
 from documented import LAB, SHIPPED, Documented, joined, made
 from service import Service
 
-from assay.plan import plan
-from assay.prepare import selector
-from assay.run.conduct import Session, conduct
-from assay.run.journal import Journal
-from assay.run.redact import Careless
-from assay.run.stage import set_up
+from assay.execution.environment import set_up
+from assay.execution.session import Session, conduct
+from assay.journal.redact import Careless
+from assay.journal.writer import Journal
+from assay.planning.plan import plan
+from assay.planning.prepare import selector
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import NEUTRAL, PIS_NEUTRAL
 from assay.sandbox.mutants.fields import FIELDS

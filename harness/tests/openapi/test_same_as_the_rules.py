@@ -9,11 +9,11 @@ from documented import LAB, SHIPPED, Documented, joined
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.binding.decode import body_of, decode
 from assay.history import Call, Exchange, History, Owned, Subject, Wire
-from assay.obligation import apply_rules
+from assay.judging.verdict import Agreement
 from assay.openapi import document
-from assay.target.decode import body_of, decode
-from assay.verdict import Agreement
+from assay.planning.obligation import apply_rules
 
 NOW = datetime(2026, 3, 4, tzinfo=UTC)
 #: What may stand in any field: right, wrong, nothing, of another type.

@@ -7,8 +7,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from assay.openapi.shapes import either, filled, found, over, ready, typed, unique, within
-from assay.target.pointer import MISSING, find, put
+from assay.binding.pointer import MISSING, find, put
+from assay.openapi.schemas import either, filled, found, over, ready, typed, unique, within
 
 NAMES = st.sampled_from(["a", "b", "0", "1", "01", "~/"])
 LEAVES = st.sampled_from([None, True, False, 0, 1, "", "x", [], {}])

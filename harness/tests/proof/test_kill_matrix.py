@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.commands.prove import markdown
-from assay.prove import count, prove
+from assay.cli.prove import markdown
+from assay.kill_matrix import count, prove
 
 REFERENCE = Path(__file__).parents[3] / "reports" / "reference" / "kill-matrix.md"
 

@@ -5,9 +5,9 @@ import tracemalloc
 import pytest
 
 from assay.errors import JournalError
-from assay.report import lines as lines_module
+from assay.journal import lines as lines_module
+from assay.judging.verdict import Standing
 from assay.report import read_journal
-from assay.verdict import Standing
 
 NAME = "aisp/batch-quota/next-day"
 

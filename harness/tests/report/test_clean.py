@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.report import clean
+from assay.report import sanitize
 
 
 @pytest.mark.parametrize(
@@ -22,18 +22,18 @@ from assay.report import clean
 )
 def test_visible(text, expected):
     """Characters that act are spelled out and all others stay."""
-    assert expected == clean.visible(text)
+    assert expected == sanitize.visible(text)
 
 
 def test_bounded():
     """A long text is cut and says by how much."""
-    assert clean.bounded("aaaaa", 2) == "aa… (3 more characters left out)"
-    assert clean.bounded("aa", 2) == "aa"
+    assert sanitize.bounded("aaaaa", 2) == "aa… (3 more characters left out)"
+    assert sanitize.bounded("aa", 2) == "aa"
 
 
 def test_clean_is_bounded():
     """Spelling out five million control characters does not make a long text."""
-    assert len(clean.clean("\x1b" * 5_000_000, 100)) < 300
+    assert len(sanitize.clean("\x1b" * 5_000_000, 100)) < 300
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_clean_is_bounded():
 )
 def test_markdown(text, expected):
     """Text becomes one line of Markdown that is nothing but text."""
-    assert expected == clean.markdown(text)
+    assert expected == sanitize.markdown(text)
 
 
 @pytest.mark.parametrize(
@@ -61,15 +61,15 @@ def test_markdown(text, expected):
 )
 def test_code(text, expected):
     """A code span's fence is longer than anything in it."""
-    assert expected == clean.code(text)
+    assert expected == sanitize.code(text)
 
 
 def test_fenced():
     """A code block's fence is longer than anything in it."""
-    assert clean.fenced("```") == "````text\n```\n````"
+    assert sanitize.fenced("```") == "````text\n```\n````"
 
 
 def test_xml():
     """XML text holds neither markup nor an illegal character."""
-    assert clean.xml('<a b="&">]]>\x00') == r"&lt;a b=&quot;&amp;&quot;&gt;]]&gt;\x00"
-    assert clean.xml_attribute("a\nb") == '"a&#10;b"'
+    assert sanitize.xml('<a b="&">]]>\x00') == r"&lt;a b=&quot;&amp;&quot;&gt;]]&gt;\x00"
+    assert sanitize.xml_attribute("a\nb") == '"a&#10;b"'

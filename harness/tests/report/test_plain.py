@@ -1,6 +1,6 @@
 """What is said in plain words never claims more than was observed."""
 
-from assay.report.plain import caveats, closing, headline
+from assay.report.wording import caveats, closing, headline
 
 
 def test_headline_of_all_kept(journal):

@@ -12,9 +12,9 @@ from rich.console import Console
 
 from assay.errors import JournalError
 from assay.report import html, junit
-from assay.report import text as text_view
-from assay.report.plain import caveats, closing, headline, searched
-from assay.report.value import WAYS
+from assay.report import terminal as text_view
+from assay.report.values import WAYS
+from assay.report.wording import caveats, closing, headline, searched
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "contract/schema/report.json").read_text("utf-8"))
 

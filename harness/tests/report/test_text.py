@@ -5,8 +5,8 @@ from io import StringIO
 
 from rich.console import Console
 
-from assay.report import text as text_view
-from assay.report.plain import closing
+from assay.report import terminal as text_view
+from assay.report.wording import closing
 
 
 def test_text_bounded(journal, written):

@@ -9,6 +9,7 @@ from datetime import date, datetime, timedelta
 from itertools import count
 from zoneinfo import ZoneInfo
 
+from assay.contract.parse import find_contract, parse_contract
 from assay.history import (
     Accepted,
     Advance,
@@ -27,10 +28,9 @@ from assay.history import (
     Unavailable,
     Wire,
 )
-from assay.obligation import obligations
-from assay.parse import find_contract, parse_contract
-from assay.rules import rule_of
-from assay.rules.eligibility import states, surely_listed
+from assay.planning.obligation import obligations
+from assay.rules.kinds import rule_of
+from assay.rules.kinds.eligibility import states, surely_listed
 
 PARIS = ZoneInfo("Europe/Paris")
 #: A quiet Wednesday morning.

@@ -42,7 +42,7 @@ from orders import (
 )
 
 from assay.history import Advanced, Authorised, Ending, Exchange, History, Malformed, Subject
-from assay.rules.addressed import stray
+from assay.rules.kinds.addressed import stray
 
 #: Each chapter begins at the hour of the maintenance, on another day than that.
 BEGIN = AT.replace(hour=2)

@@ -10,6 +10,7 @@ from itertools import count
 
 from building import AT, PARIS, ask
 
+from assay.contract.parse import find_contract, parse_contract
 from assay.history import (
     Accepted,
     Authorise,
@@ -27,8 +28,7 @@ from assay.history import (
     Wire,
     Withdrawn,
 )
-from assay.parse import find_contract, parse_contract
-from assay.rules import rule_of
+from assay.rules.kinds import rule_of
 
 PIS = replace(parse_contract(find_contract("pis")), zone=PARIS)
 KEY = "paymentRequestResourceId"

@@ -3,15 +3,15 @@
 from dataclasses import replace
 from functools import cache
 
-from assay.parse import find_contract, parse_contract
-from assay.plan import plan
-from assay.run.conduct import Session, conduct
-from assay.run.journal import Journal
-from assay.run.stage import set_up
+from assay.binding.join import bind
+from assay.binding.read import find_target, read_profile
+from assay.contract.parse import find_contract, parse_contract
+from assay.execution.environment import set_up
+from assay.execution.session import Session, conduct
+from assay.journal.writer import Journal
+from assay.planning.plan import plan
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND
-from assay.target.join import bind
-from assay.target.read import find_target, read_profile
 
 
 @cache

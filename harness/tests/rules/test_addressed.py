@@ -21,9 +21,9 @@ from orders import (
 )
 from playing import calls, paid, play, price
 
+from assay.contract.model import Capability
 from assay.history import Accepted, Advanced, Item, Lacking, Malformed, Rejected
-from assay.model import Capability
-from assay.rules.addressed import stray
+from assay.rules.kinds.addressed import stray
 
 MINE, THEIRS = "3f9a0c11d2", "77b0c4e8aa"
 ODD = stray(MINE)

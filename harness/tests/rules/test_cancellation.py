@@ -24,8 +24,8 @@ from orders import (
 )
 from sound import hold
 
+from assay.contract.model import Capability
 from assay.history import Ending
-from assay.model import Capability
 
 PUT_OFF = {"mode": "deferred", "date": "2026-09-19"}
 LATER = {"mode": "deferred", "date": "2026-09-20"}

@@ -29,8 +29,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.history import Advanced, Item, Lacking, Malformed, Registered, Withdrawn
-from assay.rules import answers, consistent
-from assay.verdict import Agreement, Standing
+from assay.judging.verdict import Agreement, Standing
+from assay.rules.kinds import consistent
+from assay.rules.state import answers
 
 FRESH = owner("psu", account("A1"))
 LIVED = owner("psu", account("A1"), fresh=False)

@@ -23,9 +23,9 @@ from orders import (
     sign,
 )
 
-from assay.commands.plan import text
+from assay.cli.plan import text
 from assay.history import Authorise, Call, Code, Ending, Owned
-from assay.prepare import prepare
+from assay.planning.prepare import prepare
 
 CASH, USUAL = "categoryPurpose-CASH", "categoryPurpose-not-CASH"
 HOUR = 3600

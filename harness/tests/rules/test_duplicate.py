@@ -24,8 +24,8 @@ from orders import (
     withdrawn,
 )
 
+from assay.contract.model import Capability
 from assay.history import Advance, Advanced, Arrange, Authorise, Call, Decision, Ending
-from assay.model import Capability
 
 DAY = timedelta(days=1)
 REPEAT, NEXT_DAY = "repeat-refused", "next-day-accepted"

@@ -22,7 +22,7 @@ from building import (
 )
 
 from assay.history import Advanced
-from assay.rules.eligibility import months_before, states, surely_listed
+from assay.rules.kinds.eligibility import months_before, states, surely_listed
 
 RECENT = {"last-used": "2026-09-15"}
 

@@ -8,8 +8,8 @@ from orders import DONE, PIS, REJECTED, check, make, read, shown, sign
 from playing import calls, carrying_out, paid, play, price
 
 from assay.history import Authorise
-from assay.rules import rule_of
-from assay.rules.eligible_for import ORDINARY
+from assay.rules.kinds import rule_of
+from assay.rules.kinds.eligible_for import ORDINARY
 
 PSU = owner(
     "psu",

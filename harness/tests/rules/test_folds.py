@@ -21,12 +21,12 @@ from building import (
 )
 
 from assay.history import Malformed
-from assay.rules import folds
-from assay.rules.consents import Consents
+from assay.rules import queries
+from assay.rules.state.consents import Consents
 
 
 def walked(*events):
-    return [one.numbers for one in folds.walks(history(*events), "accounts")]
+    return [one.numbers for one in queries.walks(history(*events), "accounts")]
 
 
 def test_pages_that_nobody_named_belong_to_no_walk():
@@ -60,14 +60,14 @@ def test_a_walk_ended_only_where_every_page_was_served():
     """A failed page, and one that names another, end nothing."""
     for last, ended in ((listed(), True), (listed(next="3"), False), (NO, False), (FAILED, False)):
         events = history(ask("accounts", listed(next="2")), ask("accounts", last, follow="2"))
-        (walk,) = folds.walks(events, "accounts")
+        (walk,) = queries.walks(events, "accounts")
 
         assert ended is walk.ended
 
 
 def test_a_walk_knows_its_keys_and_whether_one_is_missing():
     """Items without a key count as items all the same."""
-    (walk,) = folds.walks(history(ask("accounts", listed("A1", item()))), "accounts")
+    (walk,) = queries.walks(history(ask("accounts", listed("A1", item()))), "accounts")
 
     assert ({"A1"}, True, 2) == (walk.keys, walk.nameless, len(walk.items))
 
@@ -80,7 +80,7 @@ def test_the_roster_says_what_a_thing_is_before_any_list_does():
         ask("accounts", listed(item("X1", resource="vault"), item("X2"), item(resource="card"))),
     )
 
-    assert {"A1": "account", "C1": "card"} == folds.kinds(events, AISP)
+    assert {"A1": "account", "C1": "card"} == queries.kinds(events, AISP)
 
 
 @pytest.mark.parametrize(
@@ -97,26 +97,26 @@ def test_the_roster_says_what_a_thing_is_before_any_list_does():
 )
 def test_what_came_back_is_said_in_a_few_words(came, words):
     """The words stand in every report."""
-    assert words == folds.describe(history(ask("accounts", came)).exchanges[0])
+    assert words == queries.describe(history(ask("accounts", came)).exchanges[0])
 
 
 def test_an_empty_list_comes_with_a_hint():
     """The profile can say that it is a refusal."""
     (event,) = history(ask("accounts", NONE)).exchanges
 
-    assert folds.must_be_refused("f", event, "it must").seen.endswith("outcomes can say so")
+    assert queries.must_be_refused("f", event, "it must").seen.endswith("outcomes can say so")
 
 
 def test_doubt_takes_back_a_conviction_and_nothing_else():
     """What agrees goes on agreeing."""
     good, bad = (
-        folds.must_be_served("f", event, "it must")
+        queries.must_be_served("f", event, "it must")
         for event in history(ask("accounts", listed()), ask("accounts", NO)).exchanges
     )
 
-    assert good == folds.doubt(good, "why")
-    assert "unclear" == folds.doubt(bad, "why").agreement.value
-    assert folds.doubt(bad, "why").seen.endswith("; why")
+    assert good == queries.doubt(good, "why")
+    assert "unclear" == queries.doubt(bad, "why").agreement.value
+    assert queries.doubt(bad, "why").seen.endswith("; why")
 
 
 # -- consents -----------------------------------------------------------------------

@@ -14,8 +14,8 @@ from chapters import accounts, long, payments
 from orders import PIS
 
 from assay.history import Effects, Exchange, History
-from assay.obligation import apply_rules
-from assay.rules.requests import Book, life
+from assay.planning.obligation import apply_rules
+from assay.rules.lifecycle.tracker import Book, life
 
 #: From so many chapters to so many: three of them near the beginning, and three later.
 EARLY, LATE = (2, 5), (12, 15)

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from building import AISP, AT, FAILED, LOST, NO, PARIS, ask, check, listed, ruled
 
-from assay.rules.maintenance_window import windows
+from assay.rules.kinds.maintenance_window import windows
 
 DATA = listed("A1")
 QUIET = ask("accounts", DATA)

@@ -24,7 +24,7 @@ from orders import (
 )
 
 from assay.history import Advanced, Malformed, Owned, Subject
-from assay.rules.requests import making
+from assay.rules.lifecycle import request_steps
 
 ANSWERS = [
     (NO, "disagrees"),
@@ -290,5 +290,5 @@ def test_a_probe_stops_where_no_request_is_made(clause, scenario):
 def test_the_key_of_a_request_is_that_of_its_answer():
     """Nothing is known of a request that was not accepted."""
     (made, refused) = history(make(shown("P7")), make(NO)).exchanges
-    assert ("P7", None) == (making.key_of(made), making.key_of(refused))
+    assert ("P7", None) == (request_steps.key_of(made), request_steps.key_of(refused))
     assert OPEN is made.item.state

@@ -25,9 +25,9 @@ from orders import (
 )
 from playing import calls, carrying_out, paid, play, price
 
+from assay.contract.model import Capability
 from assay.history import Authorise, Ending, Lack, Lacking, Malformed
-from assay.model import Capability
-from assay.verdict import Standing
+from assay.judging.verdict import Standing
 
 LATER = "2026-09-19"
 DEFERRED = make(mode="deferred", date=LATER)

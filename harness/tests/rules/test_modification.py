@@ -25,8 +25,8 @@ from orders import (
 )
 from sound import hold
 
+from assay.contract.model import Capability
 from assay.history import Effect, Effects, Ending, Malformed
-from assay.model import Capability
 
 PUT_OFF = {"mode": "deferred", "date": "2026-09-19"}
 OTHER = {"amount": "47.11", "creditorAccount": "C2", "date": "2026-09-20"}

@@ -3,8 +3,8 @@
 import pytest
 from building import AISP
 
-from assay.model import Clause, Level
-from assay.rules import params
+from assay.contract.model import Clause, Level
+from assay.rules import parameters
 
 
 def clause(**given):
@@ -14,11 +14,11 @@ def clause(**given):
 @pytest.mark.parametrize(
     ("read", "value", "words"),
     [
-        (params.text, 7, "c.x is no text"),
-        (params.maybe, 7, "c.x is no text"),
-        (params.whole, "7", "c.x is no whole number"),
-        (params.texts, "x", "c.x is no list"),
-        (params.mapping, ["x"], "c.x is no mapping"),
+        (parameters.text, 7, "c.x is no text"),
+        (parameters.maybe, 7, "c.x is no text"),
+        (parameters.whole, "7", "c.x is no whole number"),
+        (parameters.texts, "x", "c.x is no list"),
+        (parameters.mapping, ["x"], "c.x is no mapping"),
     ],
 )
 def test_what_the_schema_should_have_refused_is_a_fault(read, value, words):
@@ -33,19 +33,19 @@ def test_what_is_there_is_read():
         x="a", n=4, list=["a", "b"], map={"a": 1}, operation="accounts", grant="consents"
     )
 
-    assert "a" == params.text(given, "x") == params.maybe(given, "x")
-    assert 4 == params.whole(given, "n")
-    assert ("a", "b") == params.texts(given, "list")
-    assert {"a": 1} == params.mapping(given, "map")
-    assert AISP.operations["accounts"] is params.operation(given, AISP)
-    assert AISP.operations["consents"] is params.granting(given, AISP)
+    assert "a" == parameters.text(given, "x") == parameters.maybe(given, "x")
+    assert 4 == parameters.whole(given, "n")
+    assert ("a", "b") == parameters.texts(given, "list")
+    assert {"a": 1} == parameters.mapping(given, "map")
+    assert AISP.operations["accounts"] is parameters.operation(given, AISP)
+    assert AISP.operations["consents"] is parameters.granting(given, AISP)
 
 
 def test_what_may_be_absent_is_nothing():
     """No text, no list, no mapping, no grant, no operations."""
     empty = clause()
 
-    assert params.maybe(empty, "x") is None
-    assert () == params.texts(empty, "x") == params.operations(empty, AISP)
-    assert {} == params.mapping(empty, "x")
-    assert params.granting(empty, AISP) is None
+    assert parameters.maybe(empty, "x") is None
+    assert () == parameters.texts(empty, "x") == parameters.operations(empty, AISP)
+    assert {} == parameters.mapping(empty, "x")
+    assert parameters.granting(empty, AISP) is None

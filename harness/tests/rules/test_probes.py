@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from building import AISP, AT, PARIS, Obliging, facets, history, ruled
 
+from assay.contract.model import Capability
 from assay.history import (
     Accepted,
     Advance,
@@ -17,9 +18,8 @@ from assay.history import (
     Owned,
     Subject,
 )
-from assay.model import Capability
-from assay.rules import script
-from assay.verdict import Agreement
+from assay.judging.verdict import Agreement
+from assay.rules import steps
 
 FACETS = facets()
 IDS = [one.id for one, _, _ in FACETS]
@@ -289,9 +289,9 @@ def test_a_clause_on_consent_without_a_grant_is_a_fault(clause):
 def test_a_step_that_is_answered_by_the_wrong_event_is_a_fault(step):
     """A driver that answers with something else is found out at once."""
     made = {
-        "arrange": script.arrange("psu"),
-        "clock": script.clock(),
-        "send": script.send(Call(operation="accounts", subject="psu")),
+        "arrange": steps.arrange("psu"),
+        "clock": steps.clock(),
+        "send": steps.send(Call(operation="accounts", subject="psu")),
     }[step]
     wrong = Advanced(now=AT) if step != "clock" else Subject(name="psu", now=AT, owns=())
     next(made)
@@ -302,7 +302,7 @@ def test_a_step_that_is_answered_by_the_wrong_event_is_a_fault(step):
 
 def test_an_arranged_customer_is_seen_as_far_as_was_asked():
     """What one who existed before owns besides does not change a probe's price."""
-    part = script.arrange("psu", Holding(resource="account", count=1))
+    part = steps.arrange("psu", Holding(resource="account", count=1))
     next(part)
     owns = tuple(Owned(key=key, resource="account") for key in ("A1", "A2"))
     with pytest.raises(StopIteration) as end:
@@ -325,7 +325,7 @@ def test_a_walk_turns_back_from_circles_and_ends_at_its_bound(fickle, calls):
     bank = Endless()
     bank.fickle = fickle
     bank.people["psu"] = Subject(name="psu", now=AT, owns=())
-    made = bank.play(script.walk(Call(operation="accounts", subject="psu"), most=7))
+    made = bank.play(steps.walk(Call(operation="accounts", subject="psu"), most=7))
 
     assert calls == len(made)
     assert [None, *["page"] * (calls - 1)] == [

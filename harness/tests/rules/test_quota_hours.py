@@ -20,9 +20,9 @@ from building import (
     ruled,
 )
 
+from assay.contract.model import Capability
 from assay.history import Accepted, Advance, Rejected
-from assay.model import Capability
-from assay.rules.periods import period
+from assay.rules.state.periods import period
 
 PSU, OTHER = owner("psu", account("A1")), owner("other", account("B1"))
 DATA = listed("x")

@@ -21,11 +21,11 @@ from orders import (
 )
 from screens import BACK, CONFIRMED, DISCONNECTED, REFUSED, STOPPED, Signing, story
 
+from assay.contract.files.load import loads
+from assay.contract.parse import find_contract, parse_document
 from assay.errors import InputError
-from assay.files.load import loads
 from assay.history import Decision
-from assay.parse import find_contract, parse_document
-from assay.rules.requests.addresses import same
+from assay.rules.lifecycle.urls import same
 
 QUERY = "https://tpp.example/back?state=4711&x=%C3%A9"
 EVIL = "https://evil.example/take"

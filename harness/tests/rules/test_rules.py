@@ -3,8 +3,8 @@
 import pytest
 from building import AISP, facets
 
-from assay.model import Capability
-from assay.rules import RULES, installed, rule_of
+from assay.contract.model import Capability
+from assay.rules.kinds import RULES, installed, rule_of
 from assay.rules.rule import Want
 
 

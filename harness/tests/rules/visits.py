@@ -1,8 +1,8 @@
 """A small contract about visits that are ordered, for conditions that no shipped contract has."""
 
-from assay.files.load import loads
-from assay.parse import parse_document
-from assay.rules import decision
+from assay.contract.files.load import loads
+from assay.contract.parse import parse_document
+from assay.rules.kinds import decision
 
 CONTRACT = """
 assay: 1

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assay.model import Json
-from assay.rules.conditions import expression, factor, field_above, field_is, registered, table
+from assay.contract.model import Json
+from assay.rules.conditions import expression, factor, fields, registered, table
 from assay.rules.conditions.atom import Atom, ReadAtom
-from assay.rules.requests import Life
+from assay.rules.lifecycle.tracker import Life
 
 ATOMS: Mapping[str, ReadAtom] = {
-    "is": field_is.read,
-    "above": field_above.read,
+    "is": fields.read_is,
+    "above": fields.read_above,
     "factor": factor.read,
     "registered": registered.read,
 }

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeAlias
 
+from assay.contract.model import Capability, Json
 from assay.history import Authorise, Call, Registered, Subject
-from assay.model import Capability, Json
-from assay.rules.requests import Life, Request
+from assay.rules.lifecycle.tracker import Life, Request
 from assay.rules.rule import Want
-from assay.rules.script import Part
+from assay.rules.steps import Part
 
 #: What stands at an input.
 Value: TypeAlias = Hashable

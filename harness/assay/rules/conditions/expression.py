@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never, cast
 
-from assay.model import Json
+from assay.contract.model import Json
 
 
 @dataclass(frozen=True, slots=True)

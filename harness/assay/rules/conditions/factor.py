@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import cast
 
+from assay.contract.model import Json
 from assay.history import Authorise, Code
-from assay.model import Json
 from assay.rules.conditions.atom import FAR, Point, Seen, Value
-from assay.rules.requests import Life, trail
+from assay.rules.lifecycle import request_queries
+from assay.rules.lifecycle.tracker import Life
 
 #: The kind of screen on which a factor is chosen.
 CHOICE = "factor"
@@ -60,7 +61,7 @@ class Factor:
 
     def look(self, seen: Seen) -> Value | None:
         """Return the factor that the customer used."""
-        one = trail.signature(seen.request)
+        one = request_queries.signature(seen.request)
         if one is None or one.step.code is not Code.RIGHT:
             return None
         if one.screens and CHOICE not in one.screens:

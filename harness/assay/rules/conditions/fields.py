@@ -1,15 +1,26 @@
-"""What stands in an argument of a request: the input of all atoms about fields."""
+"""What stands in an argument of a request: the input of all atoms about fields.
+
+`{field: F, is: V}`: the argument F of the request has the value V, letter by letter.
+
+The value that the profile has there, and its other one, are taken to be different from
+V. Where they are not, the check sees what was sent, and counts it for what it is.
+
+`{field: F, above: N}`: the argument F of the request is a number greater than N.
+
+Asked at N, which is not above it, and one step below and above. The step is 1 if N is
+written as a whole number, and else 0.01, or finer if N is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 
+from assay.contract.model import Json
 from assay.history import Call
-from assay.model import Json
-from assay.rules.conditions.atom import Atom, Seen
-from assay.rules.requests import Life, Request
+from assay.rules.conditions.atom import FAR, Atom, Point, Seen, Value
+from assay.rules.lifecycle.tracker import Life, Request
 from assay.rules.rule import Want
 
 
@@ -82,3 +93,136 @@ def number(text: str | None) -> Decimal | None:
     except InvalidOperation:
         return None
     return value if value is not None and value.is_finite() else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldIs:
+    """One such atom."""
+
+    argument: str
+    value: str
+    life: Life = field(compare=False, repr=False)
+
+    @property
+    def input(self) -> str:
+        """The argument."""
+        return f"field {self.argument}"
+
+    @property
+    def stem(self) -> str:
+        """The argument's name."""
+        return self.argument
+
+    @property
+    def head(self) -> str:
+        """What it says."""
+        return f"{self.argument} is {self.value}"
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """The value; what the profile has there; and the other that it has."""
+        name, value = self.argument, self.value
+        return (
+            Point(
+                name=value,
+                says=f"{name} is {value}",
+                value=Given(text=value),
+                near=lambda seen: 0 if isinstance(seen, Given) and seen.text == value else FAR,
+                ask=give(name, value),
+                wants=want(self.life, "argument", name),
+            ),
+            Point(
+                name=f"not-{value}",
+                says=f"{name} is as usual",
+                value=Given(),
+                near=lambda seen: 1 if isinstance(seen, Given) and seen.other else 0,
+            ),
+            Point(
+                name=f"not-{value}-other",
+                says=f"{name} is neither {value} nor as usual",
+                value=Given(other=True),
+                near=lambda seen: 0 if isinstance(seen, Given) and seen.other else 1,
+                ask=vary(name),
+                wants=want(self.life, "other", name),
+            ),
+        )
+
+    def holds(self, value: Value) -> bool | None:
+        """Whether a value is this one."""
+        return value.text == self.value if isinstance(value, Given) else None
+
+    def look(self, seen: Seen) -> Value | None:
+        """Return what was sent."""
+        return look(seen, self.argument)
+
+
+def read_is(raw: Mapping[str, Json], life: Life) -> FieldIs:
+    """Read the atom."""
+    return FieldIs(argument=str(raw["field"]), value=str(raw["is"]), life=life)
+
+
+_CENT = -2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldAbove:
+    """One such atom; `limit` is spelt as in the contract."""
+
+    argument: str
+    limit: str
+    life: Life = field(compare=False, repr=False)
+
+    @property
+    def input(self) -> str:
+        """The argument."""
+        return f"field {self.argument}"
+
+    @property
+    def stem(self) -> str:
+        """The argument's name."""
+        return self.argument
+
+    @property
+    def head(self) -> str:
+        """What it says."""
+        return f"{self.argument} above {self.limit}"
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """At the limit, and one step to each side; nobody asks for nothing or less."""
+        limit = Decimal(self.limit)
+        exponent = limit.as_tuple().exponent
+        finest = exponent if isinstance(exponent, int) else 0
+        step = Decimal(1).scaleb(min(finest, _CENT)) if "." in self.limit else Decimal(1)
+        tried = (("at", limit), ("just-above", limit + step), ("just-below", limit - step))
+        return tuple(self._point(word, value) for word, value in tried if value > 0)
+
+    def _point(self, word: str, value: Decimal) -> Point:
+        text = f"{value:f}"
+
+        def near(seen: Value) -> float:
+            found = number(seen.text) if isinstance(seen, Given) else None
+            return FAR if found is None else float(abs(found - value))
+
+        return Point(
+            name=f"{word}-{self.limit}",
+            says=f"{self.argument} is {text}",
+            value=Given(text=text),
+            near=near,
+            ask=give(self.argument, value),
+            wants=want(self.life, "argument", self.argument),
+        )
+
+    def holds(self, value: Value) -> bool | None:
+        """Whether a value is greater; what is no number, nobody can tell."""
+        found = number(value.text) if isinstance(value, Given) else None
+        return None if found is None else found > Decimal(self.limit)
+
+    def look(self, seen: Seen) -> Value | None:
+        """Return what was sent."""
+        return look(seen, self.argument)
+
+
+def read_above(raw: Mapping[str, Json], life: Life) -> FieldAbove:
+    """Read the atom."""
+    return FieldAbove(argument=str(raw["field"]), limit=str(raw["above"]), life=life)

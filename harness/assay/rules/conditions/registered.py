@@ -12,13 +12,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from assay.contract.model import Capability, Json
 from assay.history import Call, Register, Subject
-from assay.model import Capability, Json
 from assay.rules.conditions import fields
 from assay.rules.conditions.atom import FAR, Point, Seen, Value
-from assay.rules.requests import Life, making, trail
+from assay.rules.lifecycle import request_queries, request_steps
+from assay.rules.lifecycle.tracker import Life
 from assay.rules.rule import needs
-from assay.rules.script import Part
+from assay.rules.steps import Part
 
 SECOND, LONG = timedelta(seconds=1), timedelta(days=30)
 #: How far from the limit a registration still shows where the limit is.
@@ -122,7 +123,7 @@ class IsRegistered:
         since = seen.known.since(subject.name, self.argument, value)
         if since is None:
             return Age(another=another) if subject.fresh else None
-        signed = trail.signature(request)
+        signed = request_queries.signature(request)
         moments = [request.made.at, *([signed.at] if signed else [])]
         open_ended = seen.life.due(request.mode) or not subject.fresh
         return Age(
@@ -169,7 +170,7 @@ def _by_another(argument: str, age: timedelta) -> Callable[[Life, Subject, Call]
     register = _by_customer(argument, age)
 
     def prepare(life: Life, subject: Subject, call: Call) -> Part[None]:
-        other = yield from making.customer(life, f"{subject.name}-other")
+        other = yield from request_steps.customer(life, f"{subject.name}-other")
         yield from register(life, other, call)
 
     return prepare

@@ -2,17 +2,17 @@
 
 For each of balances, outstandings, transactions and slips alone. And of the customer's
 name, which a consent discloses.
+
+Faults of the redirect approach: the bank honours customers' own credentials.
 """
 
 from dataclasses import replace
 
 from assay.sandbox.consent import Ask, Decision, Scope, consented_only
 from assay.sandbox.mutants.mutant import Change, breaking
-from assay.sandbox.policies import put
+from assay.sandbox.policies import Approach, put
 from assay.sandbox.render import Identity, Row
-from assay.sandbox.wire import KINDS, Kind
-
-__all__ = ["CONSENT"]
+from assay.sandbox.wire import KINDS, Kind, Operation
 
 
 def _outside(ask: Ask) -> bool:
@@ -149,5 +149,28 @@ CONSENT = (
         "psu-identity/disclosed-after psu-identity/withheld-before",
         "the customer is named before the consent, and no more after it",
         _identity(_named_the_wrong_way_round),
+    ),
+)
+
+
+def _honours(operation: Operation, *approaches: Approach) -> Change:
+    return lambda bank: replace(
+        bank,
+        honours=put(bank.honours, **{operation: frozenset({"token", *approaches})}),
+    )
+
+
+CREDENTIALS = (
+    breaking(
+        "credentials.basic-for-accounts",
+        "redirect-only/accounts",
+        "login and password open the list of accounts",
+        _honours("accounts", "basic"),
+    ),
+    breaking(
+        "credentials.body-for-consents",
+        "redirect-only/consents",
+        "login and password in the body give a consent",
+        _honours("consents", "body"),
     ),
 )

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import TypeAlias, cast
 
-from assay.sandbox.depth import Period
+from assay.sandbox.calendar import Period
 from assay.sandbox.eligibility import Listing
 from assay.sandbox.mutants.mutant import Change, breaking
 from assay.sandbox.policies import Policies

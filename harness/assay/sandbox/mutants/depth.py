@@ -8,8 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, timedelta
 
-from assay.sandbox.days import local
-from assay.sandbox.depth import Depth, Extended, Span, ninety_days
+from assay.sandbox.calendar import Depth, Extended, Span, local, ninety_days
 from assay.sandbox.mutants.mutant import Change, breaking
 
 __all__ = ["DEPTH"]

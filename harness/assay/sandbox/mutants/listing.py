@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import TypeAlias
 
-from assay.sandbox.days import months_before
+from assay.sandbox.calendar import months_before
 from assay.sandbox.eligibility import Listing, card_eligible
 from assay.sandbox.mutants.mutant import Change, breaking
 from assay.sandbox.policies import put

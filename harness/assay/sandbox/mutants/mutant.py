@@ -2,16 +2,18 @@
 
 Apart from the tables, so that each table's file can import it. Not for running them:
 give ``mutant.change(SOUND)`` to :func:`assay.sandbox.app.make_app`.
+
+How a mutant of payment initiation is written: what it breaks, and what it replaces.
+
+The same as in :mod:`assay.sandbox.mutants.mutant`, for the other half of the bank.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 from assay.sandbox.policies import Policies
 from assay.sandbox.wire import Answer, Request
-
-__all__ = ["Change", "Mutant", "Neutral", "answering", "breaking"]
 
 #: Makes another bank from a bank.
 Change: TypeAlias = Callable[[Policies], Policies]
@@ -54,3 +56,13 @@ def answering(
         return altered(answer) if applies(request, answer) else answer
 
     return respond
+
+
+def breaking_pis(id: str, facets: str, says: str, **policies: Any) -> Mutant:
+    """Name a mutant that replaces policies of payments; facets part by a space."""
+
+    def change(bank: Policies) -> Policies:
+        return replace(bank, payments=replace(bank.payments, **policies))
+
+    broken = frozenset(f"pis/{facet}" for facet in facets.split())
+    return Mutant(id=f"pis.{id}", breaks=broken, says=says, change=change)

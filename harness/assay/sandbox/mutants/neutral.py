@@ -9,8 +9,7 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from itertools import count
 
-from assay.sandbox.days import months_before, today
-from assay.sandbox.depth import Span, ninety_days
+from assay.sandbox.calendar import Span, months_before, ninety_days, today
 from assay.sandbox.eligibility import Listing
 from assay.sandbox.mutants.mutant import Change, Neutral, answering
 from assay.sandbox.policies import Policies, put

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from assay.sandbox.mutants.mutant import Change, Mutant, breaking
-from assay.sandbox.paging import Cut, Cutter, pages_of
 from assay.sandbox.policies import put
+from assay.sandbox.reading import Cut, Cutter, pages_of
 
 __all__ = ["PAGING"]
 

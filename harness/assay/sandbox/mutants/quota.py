@@ -1,17 +1,21 @@
-"""Faults of the batch quota: how many, until when, whose, and of which method."""
+"""Faults of the batch quota: how many, until when, whose, and of which method.
+
+Faults of calls made while the customer is there: limited, or held against batch.
+
+Attended calls also arrange the other trials, so a fault here only shows after more of
+them than an arrangement takes.
+"""
 
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from assay.sandbox.days import PARIS, local, today
+from assay.sandbox.calendar import PARIS, local, today
 from assay.sandbox.mutants.mutant import Change, breaking
 from assay.sandbox.policies import put
 from assay.sandbox.quota import BATCH, Access, Quota
 from assay.sandbox.wire import OPERATIONS, Operation
-
-__all__ = ["QUOTA"]
 
 _HELSINKI = ZoneInfo("Europe/Helsinki")
 _ALL = OPERATIONS
@@ -160,5 +164,59 @@ QUOTA = (
         "batch-quota/per-customer",
         "all customers share the quotas",
         _pool(_ALL, _one_for_all_customers),
+    ),
+)
+
+
+def _attended(access: Access) -> bool:
+    return access.attended and access.page == 1
+
+
+def _any(access: Access) -> bool:
+    return access.page == 1
+
+
+def _per_operation(access: Access) -> Hashable:
+    return (access.customer, access.operation)
+
+
+def _limited(operation: Operation, limit: int) -> Change:
+    """Limit attended calls as well."""
+    rule = Quota(limit=limit, pool=_per_operation, applies=_attended, charged=_attended)
+    return lambda bank: replace(bank, quota=put(bank.quota, **{operation: (BATCH, rule)}))
+
+
+def _every(*rules: Quota) -> Change:
+    return lambda bank: replace(bank, quota=put(bank.quota, **dict.fromkeys(OPERATIONS, rules)))
+
+
+ATTENDED = (
+    *(
+        breaking(
+            f"attended.{operation}-{limit}-a-day",
+            f"online-unlimited/{operation}-unlimited",
+            f"{operation}: at most {limit} attended calls a day",
+            _limited(operation, limit),
+        )
+        for operation in OPERATIONS
+        for limit in (15, 19)
+    ),
+    breaking(
+        "attended.seven-in-all",
+        "online-unlimited/not-counted",
+        "batch accesses are refused after seven calls of any sort",
+        _every(BATCH, replace(BATCH, limit=7, charged=_any)),
+    ),
+    breaking(
+        "attended.eight-in-all",
+        "online-unlimited/not-counted",
+        "batch accesses are refused after eight calls of any sort",
+        _every(BATCH, replace(BATCH, limit=8, charged=_any)),
+    ),
+    breaking(
+        "attended.refused-after-batch",
+        "online-unlimited/after-exhausted",
+        "attended calls are refused once the batch quota is used up",
+        _every(replace(BATCH, applies=_any)),
     ),
 )

@@ -10,7 +10,7 @@ from hashlib import sha256
 from secrets import token_urlsafe
 from typing import Literal, TypeAlias, get_args
 
-from assay.sandbox.payments.terms import Factor, PaymentType, Reason, Status, Terms
+from assay.sandbox.payments.formats import Factor, PaymentType, Reason, Status, Terms
 
 __all__ = [
     "LAPSES",

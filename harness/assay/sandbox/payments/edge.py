@@ -16,12 +16,12 @@ from assay.sandbox.credentials import by_basic
 from assay.sandbox.edge import decoded_path, own_base, read_body
 from assay.sandbox.payments.book import Payment, Provider
 from assay.sandbox.payments.desk import Desk
+from assay.sandbox.payments.formats import PAYMENT_PATHS
 from assay.sandbox.payments.policies import PaymentOperation
 from assay.sandbox.payments.reading import Unfit
 from assay.sandbox.payments.screens import draw, ending
 from assay.sandbox.payments.service import PAYMENT_METHODS, PaymentCall, PaymentRefused
 from assay.sandbox.payments.signing import begin, look, submit
-from assay.sandbox.payments.urls import PAYMENT_PATHS
 from assay.sandbox.policies import Policies
 from assay.sandbox.reading import BODY_LIMIT
 from assay.sandbox.wire import Answer, error

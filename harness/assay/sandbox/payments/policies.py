@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from assay.sandbox.maintenance import Closed, monday_night
+from assay.sandbox.calendar import Closed, monday_night
 from assay.sandbox.payments.book import Activity, Lapse, Payment, Step
+from assay.sandbox.payments.calendar import Until, after_first, after_last
+from assay.sandbox.payments.formats import Decision, Factor, PaymentType, Segment, Status, Terms
 from assay.sandbox.payments.reading import (
     FIELDS,
     MODIFIABLE,
@@ -21,15 +23,6 @@ from assay.sandbox.payments.reading import (
     at_most_one,
 )
 from assay.sandbox.payments.rules import CashRule, DuplicateRule
-from assay.sandbox.payments.terms import (
-    Decision,
-    Factor,
-    PaymentType,
-    Segment,
-    Status,
-    Terms,
-)
-from assay.sandbox.payments.timing import Until, after_first, after_last
 from assay.sandbox.render import Base, same_everywhere
 from assay.sandbox.roster import Item
 from assay.sandbox.wire import Answer, Table, error

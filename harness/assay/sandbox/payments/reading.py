@@ -12,10 +12,8 @@ from datetime import date
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias, cast
 
-from assay.sandbox.days import parse_day
-from assay.sandbox.payments.ibans import is_iban
-from assay.sandbox.payments.terms import PaymentType, Terms
-from assay.sandbox.payments.urls import is_absolute_url
+from assay.sandbox.calendar import parse_day
+from assay.sandbox.payments.formats import PaymentType, Terms, is_absolute_url, is_iban
 from assay.sandbox.reading import Malformed, read_object
 from assay.sandbox.wire import Table
 

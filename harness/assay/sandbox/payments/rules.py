@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import TypeAlias
 
-from assay.sandbox.payments.terms import Factor, Status, Terms
+from assay.sandbox.payments.formats import Factor, Status, Terms
 
 __all__ = [
     "CashRule",

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 
 from assay.sandbox.payments.book import Payment
 from assay.sandbox.payments.desk import Desk
+from assay.sandbox.payments.formats import Factor, PaymentType, Terms, origin
 from assay.sandbox.payments.signing import View
-from assay.sandbox.payments.terms import Factor, PaymentType, Terms
-from assay.sandbox.payments.urls import origin
 from assay.sandbox.wire import Answer
 
 if TYPE_CHECKING:

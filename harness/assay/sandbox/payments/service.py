@@ -9,15 +9,11 @@ routing and maintenance: the edge sees to those.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from assay.sandbox.days import today
+from assay.sandbox.calendar import today
 from assay.sandbox.payments.book import Payment, Provider
 from assay.sandbox.payments.desk import Desk
-from assay.sandbox.payments.policies import (
-    Finding,
-    PaymentOperation,
-    PaymentPlace,
-    PaymentRefusal,
-)
+from assay.sandbox.payments.formats import Segment, Terms
+from assay.sandbox.payments.policies import Finding, PaymentOperation, PaymentPlace, PaymentRefusal
 from assay.sandbox.payments.reading import (
     ABSENT,
     Content,
@@ -27,7 +23,6 @@ from assay.sandbox.payments.reading import (
     read_terms,
 )
 from assay.sandbox.payments.states import cancel, carry_on
-from assay.sandbox.payments.terms import Segment, Terms
 from assay.sandbox.wire import Answer, Json, error
 
 __all__ = ["PAYMENT_METHODS", "PaymentCall", "PaymentRefused"]

@@ -13,9 +13,9 @@ from typing import Literal, TypeAlias
 
 from assay.sandbox.payments.book import Activity, Payment, Signing, Step
 from assay.sandbox.payments.desk import Desk
+from assay.sandbox.payments.formats import DECISIONS, Decision
 from assay.sandbox.payments.policies import Return
 from assay.sandbox.payments.states import sign
-from assay.sandbox.payments.terms import DECISIONS, Decision
 
 __all__ = ["Ending", "Form", "View", "begin", "look", "submit"]
 

@@ -14,13 +14,12 @@ since a repeat may have been executed meanwhile and a creditor changed. Time pas
 :func:`advance` alone.
 """
 
-from assay.sandbox.days import today
+from assay.sandbox.calendar import today
 from assay.sandbox.payments.book import LAPSES, Execution, Payment, Signing
-from assay.sandbox.payments.calendar import day_of, due
+from assay.sandbox.payments.calendar import Times, day_of, due
 from assay.sandbox.payments.desk import Desk
+from assay.sandbox.payments.formats import Decision, Factor, Reason, Terms
 from assay.sandbox.payments.rules import Facts, breaks_cash
-from assay.sandbox.payments.terms import Decision, Factor, Reason, Terms
-from assay.sandbox.payments.timing import Times
 
 __all__ = ["advance", "cancel", "carry_on", "sign"]
 

@@ -8,14 +8,12 @@ from orders import PIS, make, payer, registered, shown
 from visits import contract, table
 
 from assay.history import Authorise, Call
-from assay.rules import requests
 from assay.rules.conditions.atom import FAR, Known, Seen
 from assay.rules.conditions.factor import Factor
-from assay.rules.conditions.field_above import FieldAbove
-from assay.rules.conditions.field_is import FieldIs
-from assay.rules.conditions.fields import Given
+from assay.rules.conditions.fields import FieldAbove, FieldIs, Given
 from assay.rules.conditions.registered import EVER, Age, IsRegistered
-from assay.rules.requests import Book, life
+from assay.rules.lifecycle import tracker
+from assay.rules.lifecycle.tracker import Book, life
 
 LIFE = life(PIS, "payment")
 CALL = Call(operation="create-payment", subject="psu", arguments={"amount": "1.00"})
@@ -195,4 +193,4 @@ def test_what_was_not_sent_is_unknown():
     assert FieldIs(argument="amount", value="7", life=LIFE).look(seen) is None
     assert IsRegistered(argument="amount", hours=7, life=LIFE).look(seen) is None
     assert Given(text="C1") == FieldIs(argument="creditorAccount", value="C1", life=LIFE).look(seen)
-    assert requests.life(PIS, "payment") == LIFE
+    assert tracker.life(PIS, "payment") == LIFE

@@ -6,10 +6,10 @@ from datetime import timedelta
 from orders import AT, make, payer, shown, sign
 from visits import FIVE, params, table
 
+from assay.contract.model import Capability
 from assay.history import Accepted, Authorise, Call, Item, Owned, Register, State, Subject
-from assay.model import Capability
-from assay.rules import decision
 from assay.rules.conditions.control import control
+from assay.rules.kinds import decision
 
 
 def of(when, row):

@@ -4,9 +4,9 @@ from itertools import product
 
 from visits import FIVE, params, table
 
-from assay.model import Capability
-from assay.rules import decision
-from assay.rules.conditions import show
+from assay.contract.model import Capability
+from assay.rules.conditions import table as conditions_table
+from assay.rules.kinds import decision
 
 
 def five(world):
@@ -129,7 +129,7 @@ def test_what_cannot_be_shown_is_told():
     why = "work registered > 900 h: whatever the rest is, it does not decide by itself"
     facets = decision.facets(params(MASKED))
     assert {"work-hidden": why} == {one.id: one.void for one in facets if one.void}
-    assert f"not shown: {why}" in show.text(found, "rejected", "accepted")
+    assert f"not shown: {why}" in conditions_table.text(found, "rejected", "accepted")
 
 
 def test_a_point_that_cannot_be_shown_is_told():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.rules.requests.addresses import same, same_host, split
+from assay.rules.lifecycle.urls import same, same_host, split
 
 HERE = "https://tpp.example/back?a=1"
 

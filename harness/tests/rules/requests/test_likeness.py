@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from orders import PIS, history, make, payer
 
-from assay.rules.requests import Book, life
-from assay.rules.requests.likeness import returning, sort
+from assay.rules.lifecycle.comparison import returning, sort
+from assay.rules.lifecycle.tracker import Book, life
 
 LIFE = life(PIS, "payment")
 HERE = "https://tpp.example/back"

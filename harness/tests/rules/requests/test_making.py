@@ -28,7 +28,8 @@ from assay.history import (
     Withdraw,
     Withdrawn,
 )
-from assay.rules.requests import life, making
+from assay.rules.lifecycle import request_steps
+from assay.rules.lifecycle.tracker import life
 
 LIFE = life(PIS, "payment")
 #: Somebody who owns two accounts.
@@ -57,7 +58,7 @@ def bare(**words):
 
 def test_a_customer_owns_what_a_request_can_be_about():
     """One account, with nothing special, of no special kind of customer."""
-    steps, subject = play(making.customer(LIFE), PSU)
+    steps, subject = play(request_steps.customer(LIFE), PSU)
 
     assert [Arrange(subject="psu", holdings=(Holding(resource="account"),))] == steps
     assert PSU is subject
@@ -65,7 +66,7 @@ def test_a_customer_owns_what_a_request_can_be_about():
 
 def test_a_customer_of_another_sort():
     """More things, in other states, of another segment, under another name."""
-    part = making.customer(LIFE, "other", count=3, segment="PRO", traits={"savings": True})
+    part = request_steps.customer(LIFE, "other", count=3, segment="PRO", traits={"savings": True})
     steps, _ = play(part, PSU)
     owned = Holding(resource="account", count=3, traits={"savings": True})
 
@@ -74,7 +75,7 @@ def test_a_customer_of_another_sort():
 
 def test_a_customer_who_owns_nothing():
     """Where a contract knows nothing of the customer's, nothing is asked for."""
-    steps, _ = play(making.customer(replace(LIFE, owner="")), PSU)
+    steps, _ = play(request_steps.customer(replace(LIFE, owner="")), PSU)
     assert [Arrange(subject="psu", holdings=())] == steps
 
 
@@ -91,7 +92,7 @@ def test_a_customer_who_owns_nothing():
 def test_today_is_the_banks_day(now, zone, day):
     """Not that of the clock that tells it; where no zone is known, there is no other."""
     told = replace(LIFE, contract=replace(PIS, zone=zone))
-    assert day == making.today(told, payer(now=now)).isoformat()
+    assert day == request_steps.today(told, payer(now=now)).isoformat()
 
 
 # -- making -----------------------------------------------------------------------
@@ -105,7 +106,7 @@ def test_a_plain_request():
         arguments={"debtorAccount": "A1"},
         mode="immediate",
     )
-    assert call == making.request(LIFE, PSU)
+    assert call == request_steps.request(LIFE, PSU)
 
 
 @pytest.mark.parametrize(
@@ -114,35 +115,35 @@ def test_a_plain_request():
 def test_a_request_that_is_put_off(ahead, day):
     """It has a day, so many from now, and only in the modes that have one."""
     more = {} if ahead is None else {"ahead": ahead}
-    call = making.request(LIFE, PSU, "deferred", **more)
+    call = request_steps.request(LIFE, PSU, "deferred", **more)
 
     assert ("deferred", {"debtorAccount": "A1", "date": day}) == (call.mode, call.arguments)
-    assert "date" not in making.request(LIFE, PSU, "instant", **more).arguments
+    assert "date" not in request_steps.request(LIFE, PSU, "instant", **more).arguments
 
 
 def test_the_day_is_counted_from_the_banks_today():
     """Just after local midnight the day of UTC is still yesterday's."""
     psu = payer(now=datetime(2026, 9, 16, 22, 0, tzinfo=UTC))
-    assert "2026-09-20" == making.request(LIFE, psu, "deferred").arguments["date"]
+    assert "2026-09-20" == request_steps.request(LIFE, psu, "deferred").arguments["date"]
 
 
 def test_arguments_win_over_what_is_made_up():
     """Bent ones, too; and the mapping that was given is not changed."""
     given = {"debtorAccount": "A2", "date": None, "amount": 7}
-    call = making.request(LIFE, PSU, "deferred", given, deviation="7")
+    call = request_steps.request(LIFE, PSU, "deferred", given, deviation="7")
 
     assert (given, "7") == (call.arguments, call.deviation)
-    making.request(LIFE, PSU, "deferred", given, ahead=9)
+    request_steps.request(LIFE, PSU, "deferred", given, ahead=9)
     assert {"debtorAccount": "A2", "date": None, "amount": 7} == given
 
 
 def test_a_request_about_nothing_of_the_customers():
     """It names nothing of theirs, has no mode, and no day."""
     nobody = replace(PSU, owns=())
-    call = making.request(bare(owned=None, modes=(), due=None), nobody)
+    call = request_steps.request(bare(owned=None, modes=(), due=None), nobody)
 
     assert (None, {}) == (call.mode, call.arguments)
-    assert {} == making.request(bare(owned=None, due=None), nobody, "deferred").arguments
+    assert {} == request_steps.request(bare(owned=None, due=None), nobody, "deferred").arguments
 
 
 # -- what was made ----------------------------------------------------------------
@@ -155,21 +156,21 @@ def test_what_was_not_made_is_left_out(came):
     """Nothing is read, signed or cancelled that has no key."""
     made = make(came)
 
-    assert None is making.key_of(made)
-    assert None is making.about(LIFE.read, made)
-    for part in (making.read(LIFE, made), making.sign(made), making.withdraw(made)):
+    assert None is request_steps.key_of(made)
+    assert None is request_steps.about(LIFE.read, made)
+    for part in (request_steps.read(LIFE, made), request_steps.sign(made), request_steps.withdraw(made)):
         assert ([], None) == play(part)
 
 
 def test_a_call_about_what_was_made():
     """It has its key, its customer and its provider."""
     made = make(shown("P7"), by="other", provider="second")
-    call = making.about(LIFE.change, made, amount="1.00")
+    call = request_steps.about(LIFE.change, made, amount="1.00")
 
-    assert "P7" == making.key_of(made)
+    assert "P7" == request_steps.key_of(made)
     assert {KEY: "P7", "amount": "1.00"} == call.arguments
     assert ("modify-payment", "other", "second") == (call.operation, call.subject, call.by)
-    assert None is making.about(None, made)
+    assert None is request_steps.about(None, made)
 
 
 def test_reading_what_was_made():
@@ -177,16 +178,16 @@ def test_reading_what_was_made():
     seen = ask("read-payment", shown())
     call = Call(operation="read-payment", subject="psu", arguments={KEY: "P1"})
 
-    assert ([call], seen) == play(making.read(LIFE, make()), seen)
-    assert ([], None) == play(making.read(replace(LIFE, read=None), make()))
+    assert ([call], seen) == play(request_steps.read(LIFE, make()), seen)
+    assert ([], None) == play(request_steps.read(replace(LIFE, read=None), make()))
 
 
 def test_a_call_that_may_be_none():
     """It is made if it is one."""
     seen = ask("read-payment", shown())
 
-    assert ([seen.call], seen) == play(making.maybe(seen.call), seen)
-    assert ([], None) == play(making.maybe(None))
+    assert ([seen.call], seen) == play(request_steps.maybe(seen.call), seen)
+    assert ([], None) == play(request_steps.maybe(None))
 
 
 # -- signing ----------------------------------------------------------------------
@@ -194,7 +195,7 @@ def test_a_call_that_may_be_none():
 
 def test_signing_what_was_made():
     """The customer who made it follows its link, and signs plainly."""
-    steps, reply = play(making.sign(make(by="other")), event := sign())
+    steps, reply = play(request_steps.sign(make(by="other")), event := sign())
 
     assert [Authorise(subject="other", request="P1", approval=LINK)] == steps
     assert event is reply
@@ -213,14 +214,14 @@ def test_signing_in_another_way():
         pace=timedelta(minutes=3),
         deviation="in another way",
     )
-    (step,), _ = play(making.sign(make(), how), sign())
+    (step,), _ = play(request_steps.sign(make(), how), sign())
 
     assert replace(how, subject="psu", request="P1", approval=LINK) == step
 
 
 def test_signing_without_a_link():
     """Whoever signs has to say that it cannot be done so."""
-    (step,), _ = play(making.sign(make(shown(approval=None))), sign())
+    (step,), _ = play(request_steps.sign(make(shown(approval=None))), sign())
     assert None is step.approval
 
 
@@ -229,31 +230,31 @@ def test_signing_without_a_link():
 
 def readied(operation, *replies):
     """Return the steps of making an operation's plain call ready, and the call."""
-    steps, (subject, call) = play(making.ready(PIS, PIS.operations[operation]), PSU, *replies)
+    steps, (subject, call) = play(request_steps.ready(PIS, PIS.operations[operation]), PSU, *replies)
     assert PSU is subject
     calls = [step for step in steps if isinstance(step, Call)]
-    assert making.before(PIS.operations[operation]) == len(calls) == len(steps) - 1
+    assert request_steps.before(PIS.operations[operation]) == len(calls) == len(steps) - 1
     return calls, call
 
 
 def test_what_makes_a_request_is_ready_at_once():
     """It takes a customer, and nothing before."""
-    assert ([], making.request(LIFE, PSU)) == readied("create-payment")
+    assert ([], request_steps.request(LIFE, PSU)) == readied("create-payment")
 
 
 def test_what_reads_a_request_takes_one():
     """A plain one is made first."""
     calls, call = readied("read-payment", make())
 
-    assert [making.request(LIFE, PSU)] == calls
-    assert making.about(LIFE.read, make()) == call
+    assert [request_steps.request(LIFE, PSU)] == calls
+    assert request_steps.about(LIFE.read, make()) == call
 
 
 def test_what_changes_a_request_takes_one_that_can_be_changed():
     """And changes something in it, to what the profile has for it."""
     calls, call = readied("modify-payment", make())
 
-    assert [making.request(LIFE, PSU, "deferred")] == calls
+    assert [request_steps.request(LIFE, PSU, "deferred")] == calls
     assert (("amount",), {KEY: "P1"}) == (call.varied, call.arguments)
 
 
@@ -266,7 +267,7 @@ def test_there_is_no_call_about_what_was_not_made(operation):
 
 def test_a_customer_of_any_name():
     """Rules that need two of them name them."""
-    part = making.ready(PIS, PIS.operations["create-payment"], "other")
+    part = request_steps.ready(PIS, PIS.operations["create-payment"], "other")
     (step,), (_, call) = play(part, payer("other"))
     assert ("other", "other") == (step.subject, call.subject)
 
@@ -281,13 +282,13 @@ def test_the_steps_of_the_world():
     told = Effects(now=AT)
     age = timedelta(hours=80)
 
-    assert ([Inquire()], told) == play(making.inquire(), told)
-    assert ([Withdraw(subject="psu", request="P1")], None) == play(making.withdraw(make()), done)
+    assert ([Inquire()], told) == play(request_steps.inquire(), told)
+    assert ([Withdraw(subject="psu", request="P1")], None) == play(request_steps.withdraw(make()), done)
     assert ([Lack(mode="instant")], None) == play(
-        making.lack("instant"), Lacking(mode="instant", now=AT)
+        request_steps.lack("instant"), Lacking(mode="instant", now=AT)
     )
     step = Register(subject="psu", operation="create-payment", argument="creditorAccount", age=age)
-    assert ([step], None) == play(making.register(LIFE, PSU, "creditorAccount", age), known)
+    assert ([step], None) == play(request_steps.register(LIFE, PSU, "creditorAccount", age), known)
 
 
 @pytest.mark.parametrize(
@@ -307,7 +308,7 @@ def test_the_steps_of_the_world():
 )
 def test_days_pass_until_an_hour_of_the_last(now, days, hour, then):
     """By the clock that the target shows: its own day and hour."""
-    (step,), _ = play(making.later(payer(now=now), days, hour), Advanced(now=AT))
+    (step,), _ = play(request_steps.later(payer(now=now), days, hour), Advanced(now=AT))
 
     assert isinstance(step, Advance)
     assert then == step.to.isoformat()
@@ -315,17 +316,17 @@ def test_days_pass_until_an_hour_of_the_last(now, days, hour, then):
 
 def test_days_pass_until_noon():
     """When nothing else is said: far from the hours in which a bank may be closed."""
-    (step,), _ = play(making.later(PSU, 1), Advanced(now=AT))
+    (step,), _ = play(request_steps.later(PSU, 1), Advanced(now=AT))
     assert AT.replace(day=17, hour=12) == step.to
 
 
 @pytest.mark.parametrize(
     "part",
     [
-        lambda: making.customer(LIFE),
-        lambda: making.sign(make()),
-        making.inquire,
-        lambda: making.read(LIFE, make()),
+        lambda: request_steps.customer(LIFE),
+        lambda: request_steps.sign(make()),
+        request_steps.inquire,
+        lambda: request_steps.read(LIFE, make()),
     ],
 )
 def test_a_step_that_is_answered_by_the_wrong_event_is_a_fault(part):
@@ -339,4 +340,4 @@ def test_a_step_that_is_answered_by_the_wrong_event_is_a_fault(part):
 
 def test_a_plain_signature_is_nobodys():
     """It is only a way of signing, filled in when something is signed."""
-    assert Authorise(subject="", request="", approval=None) == making.SIGN
+    assert Authorise(subject="", request="", approval=None) == request_steps.SIGN

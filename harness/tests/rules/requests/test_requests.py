@@ -26,20 +26,11 @@ from orders import (
     withdrawn,
 )
 
-from assay.history import (
-    Accepted,
-    Advanced,
-    Effects,
-    Ending,
-    Item,
-    Lacking,
-    Malformed,
-    Rejected,
-)
-from assay.model import Due, Operation
-from assay.parse import find_contract, parse_contract
-from assay.rules.requests import REJECTED as NOT_ACCEPTED
-from assay.rules.requests import Book, Fate, follow, life, life_of, of_clause
+from assay.contract.model import Due, Operation
+from assay.contract.parse import find_contract, parse_contract
+from assay.history import Accepted, Advanced, Effects, Ending, Item, Lacking, Malformed, Rejected
+from assay.rules.lifecycle.tracker import REJECTED as NOT_ACCEPTED
+from assay.rules.lifecycle.tracker import Book, Fate, follow, life, life_of, of_clause
 
 LIFE = life(PIS, "payment")
 

@@ -8,11 +8,10 @@ from orders import DONE, ENDED, OPEN, PIS, REJECTED, effects, history, make, pay
 from screens import CONFIRMED, DISCONNECTED, STOPPED, page, story
 
 from assay.history import Accepted, Item
-from assay.rules import requests
-from assay.rules.requests import signing
-from assay.verdict import Agreement
+from assay.judging.verdict import Agreement
+from assay.rules.lifecycle import signing, tracker
 
-LIFE = requests.life(PIS, "payment")
+LIFE = tracker.life(PIS, "payment")
 NAMELESS = (Accepted(items=(Item(key="P1"),)), 201)
 
 

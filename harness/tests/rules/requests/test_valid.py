@@ -4,7 +4,7 @@ import pytest
 from building import LOST, NO
 from orders import REJECTED, check, make, modify, payer, shown
 
-from assay.rules.requests.valid import PLAIN
+from assay.rules.lifecycle.validity import PLAIN
 
 LATER = "2026-09-19"
 DEFERRED = make(mode="deferred", date=LATER)

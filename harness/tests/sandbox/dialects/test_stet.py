@@ -11,12 +11,10 @@ import httpx
 import pytest
 from click.testing import CliRunner
 
-from assay.commands.serve import command
+from assay.cli.serve import command
 from assay.sandbox.app import make_app
 from assay.sandbox.dialects import BASE_PATHS, DIALECTS
-from assay.sandbox.dialects.stet.dates import asked_period, calendar_day
-from assay.sandbox.dialects.stet.ids import Ids
-from assay.sandbox.dialects.stet.trees import UNFIT, find, placed
+from assay.sandbox.dialects.stet.values import UNFIT, Ids, asked_period, calendar_day, find, placed
 from assay.sandbox.payments.reading import ABSENT
 
 HOST, ROOT = "http://bank.test", "/stet/psd2/v1"
@@ -767,7 +765,7 @@ def test_what_is_forgotten_is_shown_as_the_bank_shows_it(stet, payer, provider, 
 
 def test_ids_make_room(monkeypatch):
     """The oldest identifiers are forgotten, and stand for nobody then."""
-    monkeypatch.setattr("assay.sandbox.dialects.stet.ids._MOST", 2)
+    monkeypatch.setattr("assay.sandbox.dialects.stet.values._MOST", 2)
     ids = Ids()
     first, second = ids.issue("FR1"), ids.issue("FR2")
     assert first == ids.issue("FR1")

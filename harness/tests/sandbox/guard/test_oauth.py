@@ -18,8 +18,8 @@ from assay.sandbox.app import make_app
 from assay.sandbox.dialects import DIALECTS
 from assay.sandbox.guard import guarded
 from assay.sandbox.guard.oauth.control import demo, demo_accounts, learn
-from assay.sandbox.guard.oauth.office import Asked, Office, Sitting
-from assay.sandbox.guard.oauth.redirects import extended, may_return
+from assay.sandbox.guard.oauth.requests import extended, may_return
+from assay.sandbox.guard.oauth.state import Asked, Office, Sitting
 
 CONTROL = "/assay-control/1"
 BACK = "https://tpp.example/back?flow=17&x=%C3%A9"

@@ -6,8 +6,8 @@ from shutil import copytree
 import pytest
 from click.testing import CliRunner
 
-from assay.commands.demands import Demands
-from assay.commands.serve import command
+from assay.cli.serve import command
+from assay.cli.serve_security import Demands
 from assay.errors import InputError
 from assay.sandbox.app import make_app
 from assay.sandbox.guard.server import Tls

@@ -8,10 +8,8 @@ whose card is debited from where, so no card names its account.
 import json
 from collections.abc import Callable, Mapping
 
-from assay.sandbox.dialects.stet.ids import Ids
-from assay.sandbox.dialects.stet.links import beside, hal, turning
-from assay.sandbox.dialects.stet.shown import Shown, others, renamed
-from assay.sandbox.dialects.stet.trees import UNFIT, Content, find, listed, members
+from assay.sandbox.dialects.stet.responses import Shown, beside, hal, others, renamed, turning
+from assay.sandbox.dialects.stet.values import UNFIT, Content, Ids, find, listed, members
 from assay.sandbox.payments.reading import ABSENT
 from assay.sandbox.reading import Malformed, read_object
 

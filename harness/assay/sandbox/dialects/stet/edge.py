@@ -24,16 +24,12 @@ from assay.sandbox.dialects.stet.accounts import (
     show_transactions,
     wished,
 )
-from assay.sandbox.dialects.stet.dates import asked_period
-from assay.sandbox.dialects.stet.ids import Ids
-from assay.sandbox.dialects.stet.links import PAYMENTS, ROOT
 from assay.sandbox.dialects.stet.orders import changed, ordered
 from assay.sandbox.dialects.stet.payments import Sent, show_created, show_payment
-from assay.sandbox.dialects.stet.refusals import refusal, status_of
-from assay.sandbox.dialects.stet.shown import Show, Shown
-from assay.sandbox.dialects.stet.trees import Content
+from assay.sandbox.dialects.stet.responses import PAYMENTS, ROOT, Show, Shown, refusal, status_of
+from assay.sandbox.dialects.stet.values import Content, Ids, asked_period
 from assay.sandbox.edge import decoded_path, read_body
-from assay.sandbox.payments.urls import PAYMENT_PATHS
+from assay.sandbox.payments.formats import PAYMENT_PATHS
 from assay.sandbox.reading import BODY_LIMIT
 
 if TYPE_CHECKING:

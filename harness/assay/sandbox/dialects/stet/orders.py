@@ -24,9 +24,16 @@ import json
 from collections.abc import Mapping
 from typing import Final
 
-from assay.sandbox.dialects.stet.dates import calendar_day
-from assay.sandbox.dialects.stet.trees import UNFIT, Content, Way, find, listed, members
-from assay.sandbox.dialects.stet.words import CANCELLED
+from assay.sandbox.dialects.stet.values import (
+    CANCELLED,
+    UNFIT,
+    Content,
+    Way,
+    calendar_day,
+    find,
+    listed,
+    members,
+)
 from assay.sandbox.payments.reading import ABSENT
 from assay.sandbox.reading import Malformed, read_object
 

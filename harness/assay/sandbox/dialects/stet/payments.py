@@ -10,13 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock
 
-from assay.sandbox.dialects.stet.dates import calendar_day
-from assay.sandbox.dialects.stet.ids import Ids
-from assay.sandbox.dialects.stet.links import hal
 from assay.sandbox.dialects.stet.orders import DAY, INSTANT, INSTRUMENT, PLACES, REFERENCES
-from assay.sandbox.dialects.stet.shown import Shown, others, renamed
-from assay.sandbox.dialects.stet.trees import Content, members, placed
-from assay.sandbox.dialects.stet.words import standing
+from assay.sandbox.dialects.stet.responses import Shown, hal, others, renamed
+from assay.sandbox.dialects.stet.values import Content, Ids, calendar_day, members, placed, standing
 from assay.sandbox.payments.reading import ABSENT
 from assay.sandbox.reading import Malformed, read_object
 

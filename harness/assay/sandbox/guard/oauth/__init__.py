@@ -10,11 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from assay.sandbox.edge import decoded_path, send
-from assay.sandbox.guard.oauth.authorize import answer_authorize, answer_screen
-from assay.sandbox.guard.oauth.control import demo, learn
-from assay.sandbox.guard.oauth.office import Office
-from assay.sandbox.guard.oauth.token import answer_token
-from assay.sandbox.guard.paths import (
+from assay.sandbox.guard.demands import (
     AUTHORIZE,
     OAUTH,
     SCREENS,
@@ -23,6 +19,10 @@ from assay.sandbox.guard.paths import (
     is_control,
     third_party,
 )
+from assay.sandbox.guard.oauth.authorize import answer_authorize, answer_screen
+from assay.sandbox.guard.oauth.control import demo, learn
+from assay.sandbox.guard.oauth.state import Office
+from assay.sandbox.guard.oauth.token import answer_token
 from assay.sandbox.wire import Answer, error
 
 if TYPE_CHECKING:

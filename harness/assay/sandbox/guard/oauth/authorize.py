@@ -10,13 +10,12 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
-from assay.sandbox.guard.oauth.forms import posted, read_parameters
-from assay.sandbox.guard.oauth.office import Asked, Office, Sitting, Step
+from assay.sandbox.guard.demands import SCREENS
 from assay.sandbox.guard.oauth.pages import away, ending, screen
-from assay.sandbox.guard.oauth.redirects import extended, may_return
-from assay.sandbox.guard.paths import SCREENS
+from assay.sandbox.guard.oauth.requests import extended, may_return, posted, read_parameters
+from assay.sandbox.guard.oauth.state import Asked, Office, Sitting, Step
+from assay.sandbox.payments.formats import DECISIONS
 from assay.sandbox.payments.policies import SOUND_PAYMENTS
-from assay.sandbox.payments.terms import DECISIONS
 from assay.sandbox.wire import Answer, error
 
 if TYPE_CHECKING:

@@ -10,12 +10,11 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from assay.sandbox.guard.oauth.office import Sitting
-from assay.sandbox.guard.paths import SCREENS
+from assay.sandbox.guard.demands import SCREENS
+from assay.sandbox.guard.oauth.state import Sitting
+from assay.sandbox.payments.formats import Factor, origin
 from assay.sandbox.payments.policies import SOUND_PAYMENTS
 from assay.sandbox.payments.screens import page_headers
-from assay.sandbox.payments.terms import Factor
-from assay.sandbox.payments.urls import origin
 from assay.sandbox.wire import Answer
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from hashlib import sha256
 from hmac import compare_digest
 from typing import TYPE_CHECKING, TypeAlias
 
-from assay.sandbox.guard.oauth.clients import BadClient, authenticate
-from assay.sandbox.guard.oauth.forms import posted
-from assay.sandbox.guard.oauth.office import LIFE, Access, Asked, Client, Office
+from assay.sandbox.guard.oauth.requests import BadClient, authenticate, posted
+from assay.sandbox.guard.oauth.state import LIFE, Access, Asked, Client, Office
 from assay.sandbox.wire import Answer, Json, error
 
 if TYPE_CHECKING:

@@ -1,10 +1,10 @@
 """Banks that are wrong in one way each, in the half that initiates payments."""
 
+from assay.sandbox.mutants.maintenance import CLOSING_FAULTS
 from assay.sandbox.mutants.mutant import Mutant
 from assay.sandbox.mutants.payments.available import AVAILABLE_FAULTS
 from assay.sandbox.mutants.payments.fields import FIELD_FAULTS
 from assay.sandbox.mutants.payments.lifecycle import LIFECYCLE_FAULTS
-from assay.sandbox.mutants.payments.maintenance import CLOSING_FAULTS
 from assay.sandbox.mutants.payments.neutral import PIS_NEUTRAL
 from assay.sandbox.mutants.payments.rules import RULE_FAULTS
 from assay.sandbox.mutants.payments.scope import SCOPE_FAULTS

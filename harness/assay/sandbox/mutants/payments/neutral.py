@@ -11,11 +11,10 @@ from typing import Any
 
 from assay.sandbox.mutants.mutant import Neutral
 from assay.sandbox.payments.book import Payment
+from assay.sandbox.payments.calendar import Until, after_first, after_last
+from assay.sandbox.payments.formats import Factor, Status, Terms, origin
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation, Return
 from assay.sandbox.payments.reading import FIELDS, Field, ReadField, Unfit
-from assay.sandbox.payments.terms import Factor, Status, Terms
-from assay.sandbox.payments.timing import Until, after_first, after_last
-from assay.sandbox.payments.urls import origin
 from assay.sandbox.policies import Policies, put
 from assay.sandbox.wire import Answer, error
 

@@ -4,7 +4,8 @@ from collections.abc import Callable, Hashable
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 
-from assay.sandbox.mutants.payments.change import breaking_pis
+from assay.sandbox.mutants.mutant import breaking_pis
+from assay.sandbox.payments.formats import Factor, Status, Terms
 from assay.sandbox.payments.reading import PURPOSES
 from assay.sandbox.payments.rules import (
     CashRule,
@@ -13,7 +14,6 @@ from assay.sandbox.payments.rules import (
     all_parameters,
     own_registration,
 )
-from assay.sandbox.payments.terms import Factor, Status, Terms
 
 __all__ = ["RULE_FAULTS"]
 

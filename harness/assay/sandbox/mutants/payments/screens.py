@@ -4,13 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from assay.sandbox.mutants.mutant import Mutant
-from assay.sandbox.mutants.payments.change import breaking_pis
+from assay.sandbox.mutants.mutant import Mutant, breaking_pis
 from assay.sandbox.payments.book import LAPSES, Lapse, Payment
+from assay.sandbox.payments.calendar import Times, Until, after_first, after_last
+from assay.sandbox.payments.formats import Terms, origin
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, Return
-from assay.sandbox.payments.terms import Terms
-from assay.sandbox.payments.timing import Times, Until, after_first, after_last
-from assay.sandbox.payments.urls import origin
 from assay.sandbox.policies import put
 
 __all__ = ["SCREEN_FAULTS"]

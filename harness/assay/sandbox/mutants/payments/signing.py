@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from assay.sandbox.mutants.payments.change import breaking_pis
+from assay.sandbox.mutants.mutant import breaking_pis
 from assay.sandbox.payments.book import Payment, Step
+from assay.sandbox.payments.formats import Factor, PaymentType, Segment, Status
 from assay.sandbox.payments.policies import SOUND_PAYMENTS
-from assay.sandbox.payments.terms import Factor, PaymentType, Segment, Status
 from assay.sandbox.policies import put
 from assay.sandbox.wire import Table
 

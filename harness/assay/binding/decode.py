@@ -1,0 +1,250 @@
+"""From what came over the wire to an abstract outcome, by the profile's matchers.
+
+Everything here is hostile: bodies may be no JSON, nested, huge, or lie. What no
+matcher knows, or does not hold what the profile points at, is a binding matter
+and said so; nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import date
+from decimal import Decimal
+from typing import Any, cast
+from urllib.parse import unquote, urlsplit
+
+from assay.binding.digest import digest
+from assay.binding.encode import BARE
+from assay.binding.paging import absolute, header_link, next_page
+from assay.binding.pointer import MISSING, find, lists
+from assay.binding.target import (
+    FieldAt,
+    ItemBinding,
+    Matcher,
+    OperationBinding,
+    Profile,
+    StateAt,
+    Turn,
+)
+from assay.contract.model import Json, Operation
+from assay.history import (
+    Accepted,
+    Cause,
+    Indeterminate,
+    Item,
+    Outcome,
+    Rejected,
+    State,
+    Unavailable,
+    Wire,
+)
+
+SERVER_ERRORS = range(500, 600)
+NO_CONTENT = 204
+
+
+def body_of(wire: Wire) -> Json:
+    """Return a body as JSON with decimal numbers, or `MISSING`."""
+    if not wire.body or wire.truncated:
+        return MISSING
+    try:
+        return cast("Json", json.loads(wire.body, parse_float=Decimal))
+    except (ValueError, RecursionError):
+        return MISSING
+
+
+def links_of(wire: Wire, body: Json, binding: OperationBinding) -> tuple[str, ...]:
+    """Return every link that the profile points at, made absolute."""
+    how = binding.next
+    pointers = dict.fromkeys(
+        [
+            *binding.links,
+            how.at if how and how.turn is Turn.LINK else "",
+            binding.approval or "",
+        ]
+    )
+    found = (find(body, pointer) for pointer in pointers if pointer)
+    links = [absolute(wire.url, one) for one in found if isinstance(one, str) and one]
+    if how and how.turn is Turn.HEADER and (link := header_link(wire, how)):
+        links.append(link)
+    named = (binding.item.key_header or "").lower()
+    links += [absolute(wire.url, value) for name, value in wire.headers if name.lower() == named]
+    return tuple(links)
+
+
+def decode(wire: Wire, body: Json, operation: Operation, profile: Profile) -> Outcome:
+    """Say what an answer means under a profile.
+
+    An answer that was too large to be read whole means nothing, for what it may
+    hold further down nobody knows.
+    """
+    if wire.truncated:
+        server = wire.status in SERVER_ERRORS
+        why = f"the answer ({wire.status}) is too large to be read whole"
+        return Indeterminate(cause=Cause.SERVER if server else Cause.TRANSPORT, why=why)
+    binding = profile.operations.get(operation.id, BARE)
+    items = _all(wire, body, binding)
+    outcomes = binding.outcomes or profile.outcomes
+    if _any(outcomes.unavailable, wire, body, items):
+        return Unavailable(leaked=_leaked(items, binding))
+    if _any(outcomes.rejected, wire, body, items):
+        return Rejected(leaked=_leaked(items, binding))
+    if _any(outcomes.accepted, wire, body, items):
+        return _accepted(wire, body, items, binding)
+    if wire.status in SERVER_ERRORS:
+        return Indeterminate(cause=Cause.SERVER, why=f"the target failed ({wire.status})")
+    return Indeterminate(
+        cause=Cause.BINDING, why=f"the profile's outcomes do not know status {wire.status}"
+    )
+
+
+def _accepted(
+    wire: Wire, body: Json, items: tuple[Item, ...] | None, binding: OperationBinding
+) -> Outcome:
+    if binding.list and items is None:
+        if wire.status == NO_CONTENT:
+            return Accepted(items=())
+        where = " or ".join(map(repr, binding.list))
+        what = "no JSON" if body is MISSING else f"no list at {where}"
+        why = f"{what} in an accepted answer ({wire.status})"
+        return Indeterminate(cause=Cause.BINDING, why=why)
+    if binding.one is not None and items is None:
+        why = f"nothing at {binding.one!r} in an accepted answer ({wire.status})"
+        return Indeterminate(cause=Cause.BINDING, why=why)
+    approval = find(body, binding.approval) if binding.approval is not None else MISSING
+    values = {name: find(body, pointer) for name, pointer in binding.values.items()}
+    return Accepted(
+        items=items,
+        values={name: value for name, value in values.items() if value is not MISSING},
+        next=next_page(wire, body, items, binding.next),
+        approval=absolute(wire.url, approval) if isinstance(approval, str) else None,
+    )
+
+
+def _any(
+    matchers: Iterable[Matcher], wire: Wire, body: Json, items: tuple[Item, ...] | None
+) -> bool:
+    return any(_matches(one, wire, body, items) for one in matchers)
+
+
+def _matches(matcher: Matcher, wire: Wire, body: Json, items: tuple[Item, ...] | None) -> bool:
+    status = str(wire.status)
+    if matcher.statuses and not any(
+        status == one or (one.endswith("xx") and status[0] == one[0]) for one in matcher.statuses
+    ):
+        return False
+    if matcher.empty is not None and (items == ()) is not matcher.empty:
+        return False
+    if matcher.states and not (items and len(items) == 1 and items[0].state in matcher.states):
+        return False
+    if matcher.media_type and wire.media_type != matcher.media_type:
+        return False
+    return all(same(find(body, pointer), value) for pointer, value in matcher.body.items())
+
+
+def same(one: Json, other: Json) -> bool:
+    """Whether two JSON values are the same; `true` is not 1, as it is in Python."""
+    return one == other and isinstance(one, bool) is isinstance(other, bool)
+
+
+def _leaked(items: tuple[Item, ...] | None, binding: OperationBinding) -> tuple[Item, ...]:
+    """Return what a refusal shows all the same; an error's own words are no request."""
+    if binding.one is None:
+        return items or ()
+    return tuple(one for one in items or () if one.key or one.state or one.fields)
+
+
+def _all(wire: Wire, body: Json, binding: OperationBinding) -> tuple[Item, ...] | None:
+    """Return what an answer holds: a list of items, or the single thing that it shows."""
+    if binding.one is not None:
+        shown = find(body, binding.one)
+        return (_item(shown, wire, binding.item),) if isinstance(shown, dict) else None
+    found = [lists(body, pointer) for pointer in binding.list]
+    if all(one is None for one in found):
+        return None
+    return tuple(_item(one, wire, binding.item) for each in found for one in each or ())
+
+
+def _item(one: Json, wire: Wire, binding: ItemBinding) -> Item:
+    fields: dict[str, Json] = {}
+    for name, where in binding.fields.items():
+        value = _field(one, where)
+        if value is not MISSING:
+            fields[name] = value
+    key = _named(wire, binding.key_header) if binding.key_header else _first(one, binding.key)
+    own = find(one, binding.id) if binding.id is not None else None
+    return Item(
+        resource=_resource(one, binding),
+        key=key if isinstance(key, str) and key else None,
+        id=own if isinstance(own, str) and own else None,
+        on=_date(_first(one, binding.on)) if binding.on else None,
+        state=_state(one, binding.state) if binding.state is not None else None,
+        fields=fields,
+        digest="" if binding.volatile is None else digest(one, binding.volatile),
+    )
+
+
+def _first(one: Json, pointers: Iterable[str]) -> Json:
+    """Return what the first pointer finds that finds anything."""
+    found = (find(one, pointer) for pointer in pointers)
+    return next((value for value in found if value is not MISSING), MISSING)
+
+
+def _named(wire: Wire, header: str) -> Json:
+    """Return the end of the URL in a header."""
+    for name, value in wire.headers:
+        if name.lower() == header.lower():
+            try:
+                path = urlsplit(value).path
+            except ValueError:
+                return MISSING
+            return unquote(path.rstrip("/").rpartition("/")[2]) or MISSING
+    return MISSING
+
+
+def _field(one: Json, where: FieldAt) -> Json:
+    """Return a field in the contract's word, as far as the profile knows it."""
+    value = _first(one, where.at)
+    if where.first is not None and isinstance(value, str):
+        value = value[: where.first]
+    return next((word for word, spelt in where.words.items() if same(spelt, value)), value)
+
+
+def _resource(one: Json, binding: ItemBinding) -> str | None:
+    if binding.resource is None:
+        return None
+    value = find(one, binding.resource.at)
+    values: Mapping[str, Any] = binding.resource.values
+    return next((name for name, known in values.items() if same(known, value)), None)
+
+
+def _state(one: Json, where: StateAt) -> State | None:
+    """Say where a request stands; None for a word that the profile does not know.
+
+    What is told by several values together is more than what one of them tells.
+    """
+    shown = tuple(find(one, pointer) for pointer in where.at)
+    single: State | None = None
+    for state, known in where.values.items():
+        for word in known:
+            if isinstance(word, tuple):
+                words = cast("tuple[Json, ...]", word)
+                if len(words) <= len(shown) and all(map(_stands, words, shown)):
+                    return state
+            elif single is None and same(word, shown[0]):
+                single = state
+    return single
+
+
+def _stands(word: Json, value: Json) -> bool:
+    """Whether a value is as it should be; null stands for nothing at all, too."""
+    return value in (None, MISSING) if word is None else same(word, value)
+
+
+def _date(value: object) -> date | None:
+    """Read the date off an ISO date or timestamp."""
+    try:
+        return date.fromisoformat(value[:10]) if isinstance(value, str) else None
+    except ValueError:
+        return None

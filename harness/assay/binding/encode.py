@@ -1,0 +1,261 @@
+"""From an abstract call to a request, as the target spells it.
+
+Knows the binding and what the world told about the subject; sends nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any, cast
+from urllib.parse import quote, urlencode
+
+from assay.binding.pointer import put
+from assay.binding.target import AuthKind, OperationBinding, Place, Profile, Spelling
+from assay.binding.wire_values import Made, filled, sent
+from assay.contract.model import Json, Operation
+from assay.errors import CannotArrange
+from assay.history import Call, Malformed
+
+BARE = OperationBinding()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """What a subject's calls are authorised with, as the world gave it.
+
+    `name` is the customer's own, known only so that it can be kept out of records;
+    `codes` are what each factor shows, by the world's names; `id` is the world's own name.
+    A third party may be given a `client_id` and its secret, to ask for tokens with.
+    """
+
+    token: str | None = None
+    login: str | None = None
+    password: str | None = None
+    name: str | None = None
+    codes: Mapping[str, str] = field(default_factory=dict[str, str])
+    id: str | None = None
+    client_id: str | None = None
+    client_secret: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A request ready to be sent; `url` is absolute."""
+
+    method: str
+    url: str
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A request while arguments are being put into their places."""
+
+    path: str
+    query: list[tuple[str, str]]
+    headers: list[tuple[str, str]]
+    body: dict[str, Any]
+
+
+def encode(
+    call: Call, operation: Operation, profile: Profile, access: Access, made: Made | None = None
+) -> Request:
+    """Spell a call for a target; `made` is what belongs to this one request.
+
+    Raises:
+        CannotArrange: the profile does not say how to spell something asked for.
+
+    """
+    binding = profile.operations.get(operation.id, BARE)
+    made = made or Made()
+    method = binding.method or operation.method
+    headers = list(_standing(call, operation, profile, access))
+    own = {**profile.headers, **binding.headers}
+    headers += [(name, str(filled(text, made))) for name, text in own.items()]
+    if call.follow is not None:
+        return Request(method=method, url=call.follow, headers=tuple(headers))
+    body = cast("dict[str, Any]", filled(binding.template, made))
+    query = [(name, str(filled(text, made))) for name, text in binding.queries.items()]
+    draft = _Draft(path=_path(call, operation, binding), query=query, headers=headers, body=body)
+    for name, value in arguments(call, operation, binding).items():
+        spelling = binding.arguments.get(name)
+        _place(draft, name, sent(value, spelling, made), spelling, method)
+    if call.mode is not None:
+        mode = binding.modes.get(call.mode)
+        _place(draft, call.mode, filled(mode.value, made) if mode else "", mode, method)
+    if call.credentials:
+        _credentials(draft, binding, access, operation.id)
+    if "{" in draft.path:
+        raise CannotArrange(f"operations.{operation.id} in the profile: how is its path filled?")
+    base = profile.base_url if call.host is None else profile.hosts[call.host]
+    url = base.rstrip("/") + draft.path
+    if call.malformed is Malformed.JUNK_QUERY:
+        draft.query += JUNK
+    if draft.query:
+        url += "?" + urlencode(draft.query)
+    request = Request(method=method, url=url, headers=tuple(draft.headers))
+    if draft.body or method in {"PUT", "POST", "PATCH"}:
+        request = replace(
+            request,
+            headers=(*request.headers, ("Content-Type", "application/json")),
+            body=_body(draft.body, call.malformed),
+        )
+    return request
+
+
+def _standing(
+    call: Call, operation: Operation, profile: Profile, access: Access
+) -> Iterator[tuple[str, str]]:
+    yield "Accept", "application/json"
+    auth = profile.auth.of(by_provider=operation.by_provider)
+    if access.token and not call.credentials:
+        match auth.kind:
+            case AuthKind.NONE:
+                pass
+            case AuthKind.KEY:
+                yield auth.header, access.token
+            case AuthKind.BEARER | AuthKind.CLIENT | AuthKind.CODE:
+                yield "Authorization", f"Bearer {access.token}"
+    if profile.presence and call.present is not profile.presence.absent:
+        yield profile.presence.header, profile.presence.value
+
+
+def _path(call: Call, operation: Operation, binding: OperationBinding) -> str:
+    if call.alias is None:
+        return binding.path or operation.path
+    names = binding.names(operation)
+    if call.alias >= len(names):
+        raise CannotArrange(f"operations.{operation.id}.aliases in the profile")
+    return names[call.alias]
+
+
+def _place(draft: _Draft, name: str, value: Json, spelling: Spelling | None, method: str) -> None:
+    slot = f"{{{name}}}"
+    text = value
+    if slot in draft.path:
+        draft.path = draft.path.replace(slot, quote(str(text), safe=""))
+        return
+    if spelling is None:
+        raise CannotArrange(f"operations.….{name} in the profile: where does it go in a {method}?")
+    match spelling.place:
+        case Place.QUERY:
+            draft.query.append((spelling.name, str(text)))
+        case Place.HEADER:
+            draft.headers.append((spelling.name, str(text)))
+        case Place.BODY:
+            for pointer in (spelling.name, *spelling.also):
+                put(draft.body, pointer, text)
+        case Place.PATH:
+            draft.path = draft.path.replace(f"{{{spelling.name}}}", quote(str(text), safe=""))
+
+
+def _credentials(draft: _Draft, binding: OperationBinding, access: Access, operation: str) -> None:
+    spelt = binding.credentials
+    if spelt is None or access.login is None or access.password is None:
+        raise CannotArrange(f"customer credentials and operations.{operation}.credentials")
+    if spelt.basic:
+        pair = base64.b64encode(f"{access.login}:{access.password}".encode()).decode()
+        draft.headers.append(("Authorization", f"Basic {pair}"))
+    for name, value in (("login", access.login), ("password", access.password)):
+        if name in spelt.body:
+            put(draft.body, spelt.body[name], value)
+
+
+#: What stands in place of an identifier in a malformed read.
+BAD_IDENTIFIERS: Mapping[Malformed, str] = {
+    Malformed.BAD_IDENTIFIER: "not an identifier/..%2f\u00e9'\"<>",
+    Malformed.LONG_IDENTIFIER: "9" * 10_000,
+    Malformed.CONTROL_IDENTIFIER: "FR76\x00\x01\r\n\x7f",
+}
+
+#: A query that no bank can mean anything by.
+JUNK = (("page", "minus one"), ("page", "\u2603"), ("\u0000", "\u0000"), ("limit", "9" * 400))
+
+#: Bodies that are sent as they are; the others are made from the valid one.
+BAD_BODIES: Mapping[Malformed, bytes] = {
+    Malformed.NOT_JSON: b"<consent>this is not JSON</consent>",
+    Malformed.EMPTY: b"",
+    Malformed.DEEP: b'{"a":' * 100 + b"1" + b"}" * 100,
+    Malformed.SCALAR: b'"a bare string"',
+    Malformed.HUGE: b'{"a":"' + b"9" * 2_000_000 + b'"}',
+}
+
+
+def arguments(call: Call, operation: Operation, binding: OperationBinding) -> Mapping[str, Json]:
+    """Return what stands in each argument: the probe's wish, or what the profile has."""
+    given = {**_fixed(call, operation, binding), **_bent(call, operation)}
+    for name in call.varied:
+        spelling = binding.arguments.get(name)
+        if spelling is None or spelling.other is None:
+            where = f"operations.{operation.id}.arguments.{name}"
+            raise CannotArrange(f"{where} in the profile, with an other value")
+        given[name] = spelling.other
+    return {
+        name: _number(value, binding.arguments.get(name)) if isinstance(value, Decimal) else value
+        for name, value in given.items()
+        if name not in call.without
+    }
+
+
+def _number(value: Decimal, spelling: Spelling | None) -> Json:
+    """Spell a number as the profile's own value there is spelt: as a number, or as a text.
+
+    Only an exact number is one that a target may spell; an integer or a text of a
+    probe's is meant as it is.
+    """
+    own = spelling.value if spelling else None
+    if spelling is None or spelling.place is not Place.BODY or not isinstance(own, int | Decimal):
+        return f"{value:f}"
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
+def _fixed(call: Call, operation: Operation, binding: OperationBinding) -> dict[str, Json]:
+    """Return the arguments that the profile says once and for all.
+
+    A change names only what is to be changed, and what the probe has to choose (the
+    owned thing, a day) is never made up.
+    """
+    fixed: dict[str, Json] = {}
+    chosen = {operation.about, operation.grants, operation.owned}
+    chosen |= {operation.since, operation.until}
+    if operation.due:
+        chosen.add(operation.due.argument)
+    for name in () if operation.changes else operation.arguments:
+        if name in chosen or name in call.arguments or name in call.without:
+            continue
+        spelling = binding.arguments.get(name)
+        if spelling is None or spelling.value is None:
+            where = f"operations.{operation.id}.arguments.{name}"
+            raise CannotArrange(f"{where} in the profile, with a value")
+        fixed[name] = spelling.value
+    return fixed
+
+
+def _bent(call: Call, operation: Operation) -> Mapping[str, Json]:
+    """Return the call's arguments, with the identifier bent where that is asked."""
+    bad = BAD_IDENTIFIERS.get(call.malformed) if call.malformed else None
+    if bad is not None and operation.about:
+        return {**call.arguments, operation.about: bad}
+    return call.arguments
+
+
+def _body(body: dict[str, Any], malformed: Malformed | None) -> bytes:
+    if malformed is not None and malformed in BAD_BODIES:
+        return BAD_BODIES[malformed]
+    if malformed is Malformed.WRONG_TYPES:
+        return json.dumps(_wrong(body)).encode()
+    text = json.dumps(body, default=str).encode()
+    return text[: len(text) // 2] if malformed is Malformed.TRUNCATED else text
+
+
+def _wrong(value: Any) -> Any:
+    """Return a value in which everything has another type, and names stay."""
+    if isinstance(value, dict):
+        named: dict[str, Any] = value
+        return {name: _wrong(one) for name, one in named.items()}
+    return 42 if isinstance(value, str | list) else "forty-two"

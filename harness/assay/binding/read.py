@@ -1,0 +1,190 @@
+"""Text -> `Profile`, or every error in it with file, line and hint.
+
+A target file is laid over what it extends (`target.extends`), has the right shape
+(`schema`), holds what can be meant (`target.checks`), and then becomes a value
+(`target.build`). What the operations mean is not known here, for that needs a contract:
+see `target.join`.
+
+A target file laid over the one that it extends, and that over the next.
+
+Mappings are laid over each other key by key, lists and everything else replace what
+was there, and `null` takes an inherited key away. Every value keeps the file and line
+where it stands. Whether the whole has the right shape is asked afterwards.
+
+The target files that Assay brings along, by name.
+
+A name that is given may be one of them or a path; what is in the file is not read here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final, TypeAlias, cast
+from urllib.parse import urlsplit
+
+from assay._resources import contract_dir
+from assay.binding.build import build
+from assay.binding.checks import bad_url, findings
+from assay.binding.target import Profile, Transport
+from assay.contract.files.document import Document, Spot, found, problem
+from assay.contract.files.load import load
+from assay.contract.files.shape_check import check
+from assay.contract.model import Json
+from assay.errors import InputError, did_you_mean
+
+_Raw: TypeAlias = Mapping[str, Any]
+
+
+def read_profile(path: str | Path, *, base_url: str | None = None) -> Profile:
+    """Read a target file; anything wrong in it is an `InputError` that says it all.
+
+    `base_url` takes the place of the file's own, and then calls go over HTTP.
+    """
+    return read_document(load(path), base_url=base_url)
+
+
+def read_document(document: Document, *, base_url: str | None = None) -> Profile:
+    """Read a loaded target file, with all that it extends."""
+    if base_url is not None and (wrong := bad_url(base_url)):
+        raise InputError.one("--target", wrong[0], hint=wrong[1])
+    whole = extended(document)
+    problems = check(whole, "target")
+    if not problems:
+        raw = cast("_Raw", whole.data)
+        problems = [problem(whole, *one) for one in findings(raw)]
+        problems.sort(key=lambda one: (one.path != document.path, one.line))
+    if problems:
+        raise InputError(problems)
+    profile = build(whole, _lines(document, whole))
+    if base_url is None:
+        return profile
+    # Another address for the same bank: its other names are answered there, too.
+    scheme = urlsplit(base_url).scheme
+    hosts = tuple(urlsplit(one)._replace(scheme=scheme).geturl() for one in profile.hosts)
+    return replace(
+        profile,
+        base_url=base_url.rstrip("/"),
+        transport=Transport.HTTP,
+        hosts=hosts,
+        nearby=True,
+    )
+
+
+def _lines(document: Document, whole: Document) -> Mapping[str, int]:
+    """Give the line of each part in the file; what is inherited stands at `extends`."""
+    pointers: list[tuple[str, ...]] = [(name,) for name in whole.data]
+    for name in ("operations", "not_offered", "outcomes", "auth", "world"):
+        below = cast("_Raw", whole.data.get(name) or {})
+        pointers += [(name, key) for key in below]
+    roles = cast("_Raw", whole.data.get("world") or {}).get("roles", {})
+    pointers += [("world", "roles", key) for key in roles]
+    inherited = document.line(("extends",))
+    lines: dict[str, int] = {}
+    for pointer in pointers:
+        path, line = whole.place(pointer)
+        lines[".".join(pointer)] = line if path == document.path else inherited
+    return lines
+
+
+#: So many files may extend each other in a row.
+_MOST: Final = 8
+
+
+def extended(top: Document) -> Document:
+    """Lay a file over the one that it extends, if any; errors name the `extends` at fault."""
+    return _extended(top, ())
+
+
+def _extended(top: Document, above: tuple[Path, ...]) -> Document:
+    name = top.data.get("extends")
+    if not isinstance(name, str) or not name:
+        return top
+    here = Path(top.path).resolve()
+    base = _base(name, top)
+    if base.resolve() in (*above, here):
+        what = f"extends: {found(name)} extends this file in turn"
+        raise _at_extends(top, what, "break the circle")
+    if len(above) >= _MOST:
+        raise _at_extends(top, f"extends: more than {_MOST} files in a row", "extend fewer")
+    try:
+        loaded = load(base)
+    except InputError as error:
+        first = error.problems[0]
+        if first.line:  # the other file is there, and broken: its own line says more
+            raise
+        raise _at_extends(top, f"extends: {found(name)}: {first.what}", first.hint) from None
+    return _laid(_extended(loaded, (*above, here)), top)
+
+
+def _base(name: str, top: Document) -> Path:
+    if name.endswith(SUFFIXES) or "/" in name:
+        return Path(top.path).parent / name
+    if name not in shipped():
+        hint = did_you_mean(name, shipped())
+        raise _at_extends(top, f"extends: there is no shipped target {found(name)}", hint)
+    return shipped_file(name)
+
+
+def _at_extends(top: Document, what: str, hint: str) -> InputError:
+    return InputError.one(top.path, what, line=top.line(("extends",)), hint=hint)
+
+
+def _laid(base: Document, top: Document) -> Document:
+    data, spots = _merge((base.data, base.spots), (top.data, top.spots))
+    both = hashlib.sha256(f"{top.digest} {base.digest}".encode()).hexdigest()
+    return Document(
+        data=cast("dict[str, Json]", data), path=top.path, digest=f"sha256:{both}", spots=spots
+    )
+
+
+def _merge(base: tuple[Any, Spot], top: tuple[Any, Spot]) -> tuple[Any, Spot]:
+    below, above = base[0], top[0]
+    if not isinstance(below, dict) or not isinstance(above, dict):
+        return top
+    data: dict[str, Any] = dict(cast("dict[str, Any]", below))
+    spots: dict[str, Spot] = {key: _below(base[1], key) for key in data}
+    for key, value in cast("dict[str, Any]", above).items():
+        if value is None and key in data:
+            del data[key], spots[key]
+            continue
+        pair = value, _below(top[1], key)
+        data[key], spots[key] = _merge((data[key], spots[key]), pair) if key in data else pair
+    return data, Spot(top[1].path, top[1].line, spots)
+
+
+def _below(spot: Spot, key: str) -> Spot:
+    return spot.at(key) or spot
+
+
+#: How the name of a target file ends.
+SUFFIXES: Final = (".yaml", ".yml")
+
+
+def find_target(name_or_path: str | Path) -> Path:
+    """Return the file of a shipped target (`sandbox`), or the path as it was given."""
+    given = str(name_or_path)
+    path = Path(given)
+    if path.suffix in SUFFIXES or os.sep in given or path.exists():
+        return path
+    if given in shipped():
+        return shipped_file(given)
+    hint = did_you_mean(given, shipped())
+    raise InputError.one(given or "''", "there is no such target", hint=hint)
+
+
+def shipped() -> list[str]:
+    """Return the names of the shipped targets."""
+    return sorted(one.stem for one in _folder().glob("*.yaml"))
+
+
+def shipped_file(name: str) -> Path:
+    """Return the file of a shipped target."""
+    return _folder() / f"{name}.yaml"
+
+
+def _folder() -> Path:
+    return contract_dir() / "targets"

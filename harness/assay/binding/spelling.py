@@ -1,0 +1,219 @@
+"""How a target spells operations, as values: where things stand, what answers mean.
+
+Plain data of the `operations` and `outcomes` of a target file. `encode` writes requests
+by it, `decode` and `paging` read answers by it. No I/O here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from assay.contract.model import Json, Operation
+from assay.history import State
+
+#: What stands in a path for an argument.
+SLOT = re.compile(r"\{([^{}]*)\}")
+
+
+class Place(Enum):
+    """Where an argument stands in a request."""
+
+    QUERY = "query"
+    HEADER = "header"
+    BODY = "body"
+    PATH = "path"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spelling:
+    """Where an abstract argument goes: a place and its name or body pointer there.
+
+    `value` is fixed for things that are only there or not (a mode), and for an
+    argument what stands there when a probe has no wish of its own; `other` is another
+    value that is as good. `also` are further pointers in the body where the same stands.
+
+    What is sent is made of the value in this order: `found` takes the item's `id` that an
+    answer of that operation gave for it; `words` spells it in the target's word;
+    `exclusive` takes the day after it; `each` puts it, or each of a list, into the shape
+    for the thing that it names, by resource ("" for any); `text` puts it into a text at
+    "{}".
+    """
+
+    place: Place
+    name: str
+    value: Json = None
+    other: Json = None
+    also: tuple[str, ...] = ()
+    found: str | None = None
+    words: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    exclusive: bool = False
+    each: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    text: str = "{}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldAt:
+    """Where a field stands in an item: the first of the pointers that finds something.
+
+    `words` maps the contract's words to the target's, and is read backwards; `first` cuts
+    a text after so many characters.
+    """
+
+    at: tuple[str, ...]
+    words: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    first: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceAt:
+    """How an item says what it is: a pointer, and the values per resource."""
+
+    at: str
+    values: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateAt:
+    """How an item says where it stands: pointers, and the values of each state.
+
+    A value is for the first pointer; a tuple has one for each, and is tried before
+    single values.
+    """
+
+    at: tuple[str, ...]
+    values: Mapping[State, tuple[Json, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemBinding:
+    """Pointers into one item; empty where the target has no such thing.
+
+    `key` and `on` take the first of their pointers that finds something. `key_header` is
+    the header of the answer whose URL ends with the key. `id` is the target's own name
+    for it, where calls do not name it by its key. `volatile` points at what changes by
+    itself from one answer to the next; where it is given, even empty, all else in an item
+    may be compared.
+    """
+
+    key: tuple[str, ...] = ()
+    key_header: str | None = None
+    on: tuple[str, ...] = ()
+    id: str | None = None
+    state: StateAt | None = None
+    resource: ResourceAt | None = None
+    fields: Mapping[str, FieldAt] = field(default_factory=dict[str, FieldAt])
+    volatile: tuple[str, ...] | None = None
+
+    @property
+    def keyed(self) -> bool:
+        """Whether an item can be told by its key."""
+        return bool(self.key or self.key_header)
+
+
+class Turn(Enum):
+    """How the next page is named."""
+
+    LINK = "link"
+    HEADER = "header"
+    CURSOR = "cursor"
+    PAGE = "page"
+    OFFSET = "offset"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextPage:
+    """How one comes from a page to the next.
+
+    `at` is a pointer at a link or a cursor, or the name of the header with links
+    (RFC 8288). `query` is the parameter that takes the cursor, the number of the page or
+    the offset, which begins with `first`. `more` points at what is true, or at anything,
+    while there is more; `total` at how many items there are in all. With neither, pages
+    are turned until one is empty.
+    """
+
+    turn: Turn
+    at: str = ""
+    query: str = ""
+    first: int = 1
+    more: str | None = None
+    total: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credentials:
+    """How customer credentials would be spelt, if the target took them (it must not)."""
+
+    basic: bool = False
+    body: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matcher:
+    """One way to recognise an outcome; every part that is given must match.
+
+    `statuses` are exact codes or classes like "4xx"; `empty` asks for a list
+    without items; `body` maps pointers to values that must stand there; `states` are
+    those in which the one thing that the answer shows may be.
+    """
+
+    statuses: tuple[str, ...] = ()
+    empty: bool | None = None
+    media_type: str | None = None
+    body: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    states: frozenset[State] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcomes:
+    """Matchers by outcome, tried in the order unavailable, rejected, accepted.
+
+    The defaults are the loosest honest reading of HTTP.
+    """
+
+    unavailable: tuple[Matcher, ...] = (Matcher(statuses=("404", "405", "501")),)
+    rejected: tuple[Matcher, ...] = (Matcher(statuses=("4xx",)),)
+    accepted: tuple[Matcher, ...] = (Matcher(statuses=("2xx",)),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationBinding:
+    """How one operation is spelt; None leaves the contract's own spelling.
+
+    `list` points at the lists of items of an answer, which count as one; a step `*` goes
+    into every element. `one` points at the single thing that it shows, `approval` at the
+    link to the screens where the customer signs. `headers` and `queries` (parameters)
+    stand in each call, and `template` is the body into which arguments are put. `outcomes` are this operation's
+    own, where they are not everybody's.
+    """
+
+    method: str | None = None
+    path: str | None = None
+    aliases: tuple[str, ...] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    queries: Mapping[str, str] = field(default_factory=dict[str, str])
+    template: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    arguments: Mapping[str, Spelling] = field(default_factory=dict[str, Spelling])
+    modes: Mapping[str, Spelling] = field(default_factory=dict[str, Spelling])
+    credentials: Credentials | None = None
+    list: tuple[str, ...] = ()
+    one: str | None = None
+    approval: str | None = None
+    next: NextPage | None = None
+    links: tuple[str, ...] = ()
+    values: Mapping[str, str] = field(default_factory=dict[str, str])
+    item: ItemBinding = field(default_factory=ItemBinding)
+    outcomes: Outcomes | None = None
+    line: int = 0
+
+    def taken(self, operation: Operation) -> Mapping[str, None]:
+        """Return the names of all arguments that a call can have, each once and in order."""
+        one = operation
+        every = (one.about, one.since, one.until, one.grants, *one.arguments, *self.arguments)
+        return dict.fromkeys(name for name in every if name)
+
+    def names(self, operation: Operation) -> Sequence[str]:
+        """Return the other paths of the method: the target's own, or the contract's."""
+        return operation.aliases if self.aliases is None else self.aliases

@@ -1,0 +1,237 @@
+"""What a target file says, as values: how *this* bank spells the contract.
+
+A profile is read without any contract (`target.read`), and joined to one by
+`target.join`. Secrets are names of environment variables and are looked up
+only when the run begins. No I/O here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from zoneinfo import ZoneInfo
+
+from assay.binding.security import (
+    Auth,
+    AuthKind,
+    Budget,
+    ClientAuth,
+    OAuth,
+    Safety,
+    Signature,
+    SignatureKind,
+    Tls,
+)
+from assay.binding.spelling import (
+    Credentials,
+    FieldAt,
+    ItemBinding,
+    Matcher,
+    NextPage,
+    OperationBinding,
+    Outcomes,
+    Place,
+    ResourceAt,
+    Spelling,
+    StateAt,
+    Turn,
+)
+from assay.contract.files.document import Document
+from assay.contract.model import Capability, Json
+
+__all__ = [
+    "Auth",
+    "AuthKind",
+    "Budget",
+    "ClientAuth",
+    "Credentials",
+    "FieldAt",
+    "ItemBinding",
+    "Matcher",
+    "NextPage",
+    "OAuth",
+    "OperationBinding",
+    "Outcomes",
+    "Place",
+    "Presence",
+    "Profile",
+    "ResourceAt",
+    "Role",
+    "RoleHolding",
+    "Safety",
+    "Sca",
+    "ScaKind",
+    "Signature",
+    "SignatureKind",
+    "Spelling",
+    "StateAt",
+    "Tls",
+    "Transport",
+    "Turn",
+    "Waiver",
+    "World",
+    "WorldKind",
+]
+
+
+class Transport(Enum):
+    """How calls reach the target."""
+
+    EMBEDDED = "embedded"
+    HTTP = "http"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Presence:
+    """The header that says that the customer is there, or with `absent` that he is not."""
+
+    header: str
+    value: str
+    absent: bool = False
+
+
+class WorldKind(Enum):
+    """Who arranges what a probe needs."""
+
+    CONTROL = "control"
+    ROLES = "roles"
+    PYTHON = "python"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoleHolding:
+    """One thing that a listed customer owns, as the target's operator states it.
+
+    `entries` is None when nobody knows what is below it.
+    """
+
+    resource: str
+    key: str
+    traits: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    entries: tuple[tuple[str, str], ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Role:
+    """A test customer that exists at the target: name, variables of secrets, holdings.
+
+    `login_env`, `password_env` and `code_envs` (by factor, in the target's words) are what
+    the customer would type in. `segment` is in the contract's words.
+    """
+
+    name: str
+    token_env: str | None
+    owns: tuple[RoleHolding, ...]
+    segment: str | None = None
+    login_env: str | None = None
+    password_env: str | None = None
+    code_envs: Mapping[str, str] = field(default_factory=dict[str, str])
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """How states are arranged. `key_env` names the control API's secret, if any.
+
+    `adapter` is the `module:Class` of a world written in Python, which is given `options`.
+
+    `segments` spells the contract's kinds of customers, `effects` points into what the
+    world tells of a request that was carried out, by the contract's field names.
+    """
+
+    kind: WorldKind = WorldKind.NONE
+    url: str | None = None
+    key_env: str | None = None
+    adapter: str = ""
+    options: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    offers: frozenset[Capability] = frozenset()
+    roles: tuple[Role, ...] = ()
+    segments: Mapping[str, str] = field(default_factory=dict[str, str])
+    effects: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+class ScaKind(Enum):
+    """Who signs: nobody, a program on the screens, the control API, or a person."""
+
+    NONE = "none"
+    FORMS = "forms"
+    BROWSER = "browser"
+    CONTROL = "control"
+    MANUAL = "manual"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sca:
+    """How a request is signed.
+
+    A screen is known by the names of its form's fields: each of `screens` maps names to
+    what is filled in: login, password, factor, code or decision. `factors` and
+    `decisions` spell the contract's words. `callback` is the loopback address to which
+    a person's browser comes back, `wait` for how many seconds that is waited for.
+    """
+
+    kind: ScaKind = ScaKind.NONE
+    screens: tuple[Mapping[str, str], ...] = ()
+    factors: Mapping[str, str] = field(default_factory=dict[str, str])
+    decisions: Mapping[str, str] = field(default_factory=dict[str, str])
+    callback: str = ""
+    wait: float = 300.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiver:
+    """A known deviation: which obligation, who owns it, why, and until when."""
+
+    obligation: str
+    owner: str
+    reason: str
+    expires: str
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """A whole target file, which spells the operations of `contracts`. `outside` names scope statements that exclude this bank.
+
+    `not_offered` maps clause ids to the reason why this bank need not offer them.
+    `hosts` are further base URLs under which it answers; `nearby` says that they are
+    found at the address of the base URL. `dialect` is what an embedded bank speaks,
+    "" for its own. Times are in seconds. `headers` stand in every
+    call; a value may hold `{unique}`, `{alike}` and `{now}` (see `encode.Made`). `document`
+    is the file itself, with all that it extends, to find lines in.
+    """
+
+    name: str
+    transport: Transport
+    base_url: str
+    contracts: frozenset[str] = frozenset()
+    environment: str = "sandbox"
+    dialect: str = ""
+    zone: ZoneInfo | None = None
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    auth: Auth = field(default_factory=Auth)
+    tls: Tls | None = None
+    signature: Signature | None = None
+    budget: Budget = field(default_factory=Budget)
+    safety: Safety = field(default_factory=Safety)
+    presence: Presence | None = None
+    world: World = field(default_factory=World)
+    sca: Sca = field(default_factory=Sca)
+    hosts: tuple[str, ...] = ()
+    nearby: bool = False
+    operations: Mapping[str, OperationBinding] = field(default_factory=dict[str, OperationBinding])
+    outcomes: Outcomes = field(default_factory=Outcomes)
+    outside: tuple[str, ...] = ()
+    not_offered: Mapping[str, str] = field(default_factory=dict[str, str])
+    waivers: tuple[Waiver, ...] = ()
+    timeout: float = 10.0
+    path: str = ""
+    digest: str = ""
+    lines: Mapping[str, int] = field(default_factory=dict[str, int])
+    document: Document | None = field(default=None, compare=False, repr=False)
+
+    def place(self, *pointer: str | int) -> tuple[str, int]:
+        """Return the file and line of a key, or of the nearest one above it that is there."""
+        return self.document.place(pointer) if self.document else (self.path, 0)

@@ -1,0 +1,91 @@
+"""`assay export`: contracts and a target, as other tools read them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from assay.binding.join import bind
+from assay.cli import options
+from assay.contract.parse import find_contract, parse_contract
+from assay.errors import InputError
+from assay.openapi import document
+from assay.planning.prepare import SHIPPED, find_profile
+
+EPILOG = """\b
+Examples:
+  assay export openapi > sandbox.json
+  assay export openapi --contract aisp --target bank.yaml --format yaml --out bank-openapi.yaml
+"""
+
+
+def _json(data: dict[str, Any]) -> str:
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+
+def _yaml(data: dict[str, Any]) -> str:
+    from assay.contract.files.load import dump  # noqa: PLC0415 -- only where YAML is asked for
+
+    return dump(data)
+
+
+#: How a document can be written.
+FORMATS: Mapping[str, Callable[[dict[str, Any]], str]] = {"json": _json, "yaml": _yaml}
+
+
+@click.group(epilog=EPILOG)
+def command() -> None:
+    """Write contracts and a target in the language of other tools; send nothing."""
+
+
+@command.command(epilog=EPILOG)
+@options.contracts
+@options.target
+@click.option(
+    "-f",
+    "--format",
+    "name",
+    type=click.Choice(list(FORMATS)),
+    default="json",
+    show_default=True,
+    help="How to write it.",
+)
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write to a file instead of printing.",
+)
+def openapi(contracts: Sequence[str], target: str | None, name: str, out: Path | None) -> int:
+    """Write an OpenAPI 3.1 document of contracts as a target spells them.
+
+    Limits and rules stand in it as x-assay- extensions, which contract/README.md explains.
+    """
+    profile = find_profile(target)
+    bound = bind([parse_contract(find_contract(one)) for one in contracts or SHIPPED], profile)
+    text = FORMATS[name](document(bound, profile))
+    if out is None:
+        # As bytes: what a terminal cannot show is no reason to write something else.
+        click.echo(text.encode(), nl=False)
+    else:
+        _write(text, out)
+    return 0
+
+
+def _write(text: str, path: Path) -> None:
+    """Write a file whole or not at all."""
+    unfinished = path.with_name(path.name + ".part")
+    try:
+        unfinished.write_text(text, encoding="utf-8", newline="\n")
+        os.replace(unfinished, path)  # noqa: PTH105 -- overwrites on every system
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise InputError.one(str(path), f"cannot be written: {why}") from error
+    finally:
+        unfinished.unlink(missing_ok=True)

@@ -1,0 +1,117 @@
+"""The command line: a table of commands, each loaded only when it is used.
+
+Errors that a user can mend end as one clear line each and exit code 2. Commands
+call what the pytest plugin calls too; nothing is decided here.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import click
+
+from assay import __version__
+from assay.errors import AssayError
+from assay.judging.verdict import Exit
+
+#: Every command, with its module and the line that `assay --help` shows.
+COMMANDS: Mapping[str, tuple[str, str]] = {
+    "run": ("assay.cli.run", "Test a target against its contracts (the main job)."),
+    "plan": ("assay.cli.plan", "Show what would be asked, its cost, and what stays open."),
+    "check": ("assay.cli.check", "Check contract and target files; send nothing."),
+    "doctor": ("assay.cli.doctor", "Examine a target file before any verdict."),
+    "init": ("assay.cli.init", "Begin a target file for your bank."),
+    "report": ("assay.cli.report", "Render a recorded run again, in any format."),
+    "export": ("assay.cli.export", "Write an OpenAPI document of contracts and target."),
+    "serve": ("assay.cli.serve", "Serve the sandbox bank over HTTP."),
+    "proxy": ("assay.cli.proxy", "Record what a client says to a bank, to be judged."),
+    "judge": (
+        "assay.cli.judge",
+        "Judge recorded traffic, for the bank's duties or the provider's.",
+    ),
+    "prove": ("assay.cli.prove", "Break the sandbox on purpose; print the kill matrix."),
+}
+
+
+class Commands(click.Group):
+    """A group that imports a command when it is asked for, to start fast."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in the table's order."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: Any = import_module(COMMANDS[cmd_name][0]).command
+        return command if isinstance(command, click.Command) else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or say which one was meant."""
+        from assay.errors import did_you_mean  # noqa: PLC0415 -- only on a mistake
+
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            hint = did_you_mean(name, COMMANDS)
+            raise click.UsageError(f"no command {name!r}" + (f" ({hint})" if hint else ""))
+        return super().resolve_command(ctx, args)
+
+
+EXAMPLES = """\b
+Examples:
+  assay run                                the shipped contracts on the embedded sandbox
+  assay serve --port 8080                  the same sandbox over HTTP, and then
+  assay run --target http://127.0.0.1:8080
+  assay plan --target bank.yaml            what a run on your bank would ask and cost
+  assay run --target bank.yaml -k quota    only the obligations named so
+
+\b
+Exit codes:
+  0  everything planned conforms           3  incomplete: a must could not be verified
+  1  something violates the contract       4  a fault of Assay itself
+  2  a usage, contract or profile error
+"""
+
+
+@click.group(
+    cls=Commands,
+    epilog=EXAMPLES,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="assay")
+def group() -> None:
+    """Test a bank's API gateway against a contract.
+
+    The report says what holds, what is broken, and what could not be checked, and why.
+    """
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    try:
+        code = group.main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        code = Exit.USAGE.value
+    except click.Abort:
+        click.echo("interrupted; what was recorded is kept", err=True)
+        code = 130
+    except AssayError as error:
+        for line in str(error).splitlines():
+            click.echo(f"assay: {line}", err=True)
+        code = Exit.USAGE.value
+    except BrokenPipeError:
+        sys.stderr.close()
+        code = Exit.OK.value
+    sys.exit(code if isinstance(code, int) else Exit.OK.value)

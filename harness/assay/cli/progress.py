@@ -1,0 +1,89 @@
+"""Live progress: a bar on a terminal, nothing elsewhere; and words to a person who signs.
+
+The bar counts calls, which the plan knows beforehand.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import Any, Self
+
+from assay.execution.session import Session
+from assay.planning.plan import Trial
+from assay.sca.prompt import Plain
+
+
+class Progress:
+    """Shows how far a session is, as long as somebody can see it."""
+
+    def __init__(self, session: Session, *, quiet: bool = False) -> None:
+        self._session = session
+        self._shown = sys.stderr.isatty() and not quiet
+        self._bar: Any = None
+        self._task: Any = None
+        self._says = ""
+
+    def __enter__(self) -> Self:
+        if self._shown:
+            from rich.console import Console  # noqa: PLC0415 -- only for eyes
+            from rich.progress import (  # noqa: PLC0415
+                BarColumn,
+                MofNCompleteColumn,
+                TextColumn,
+                TimeElapsedColumn,
+            )
+            from rich.progress import Progress as Bar  # noqa: PLC0415
+
+            self._bar = Bar(
+                TextColumn("{task.description:<44.44}"),
+                BarColumn(bar_width=30),
+                MofNCompleteColumn(),
+                TextColumn("calls"),
+                TimeElapsedColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._bar.start()
+            self._task = self._bar.add_task("", total=self._session.plan.calls)
+            self._session.on_exchange = self._advance
+        self._session.stage.person = self
+        return self
+
+    def _advance(self) -> None:
+        self._bar.advance(self._task)
+
+    def on_trial(self, trial: Trial) -> None:
+        """Show which trial is being held."""
+        self._says = f"{trial.contract}/{trial.clause}"
+        self._describe(self._says)
+
+    def on_search(self, contract: str, how: str) -> None:
+        """Show what is being searched; how long that takes, nobody knows."""
+        self._says = f"{contract}: {how}"
+        self._describe(self._says)
+
+    def tell(self, text: str) -> None:
+        """Say something to a person, above the bar; also where nothing else is said."""
+        if self._bar is None:
+            Plain().tell(text)
+        else:
+            self._bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def left(self, seconds: float) -> None:
+        """Count down in place of what is being asked."""
+        minutes, rest = divmod(round(seconds), 60)
+        self._describe(f"waiting for you: {minutes}:{rest:02}" if seconds else self._says)
+
+    def _describe(self, text: str) -> None:
+        if self._bar is not None:
+            self._bar.update(self._task, description=text)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()

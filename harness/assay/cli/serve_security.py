@@ -1,0 +1,106 @@
+"""What `assay serve` is asked to demand of callers, set up and explained.
+
+The certificates are made into a folder of the user's choice, and kept for the next time.
+What is loaded for all this is only loaded when it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
+
+    from assay.sandbox.guard.certificates import Papers
+    from assay.sandbox.guard.demands import Kind
+    from assay.sandbox.guard.server import Demand, Tls
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demands:
+    """Nothing of it is demanded unless it is named."""
+
+    folder: Path | None
+    mutual: Demand | None
+    signatures: Kind | None
+    oauth: bool
+
+    def __bool__(self) -> bool:
+        """Whether anything is demanded."""
+        return self.folder is not None or self.oauth
+
+    def put_before(self, app: WSGIApplication) -> tuple[WSGIApplication, Tls | None]:
+        """Put the demands before a bank; also give what it shows of itself over TLS.
+
+        Raises:
+            InputError: an option needs another, or the folder is of no use.
+
+        """
+        for name, given in (("--mutual", self.mutual), ("--signatures", self.signatures)):
+            if given and self.folder is None:
+                what = f"{name} needs certificates"
+                raise InputError.one("serve", what, hint="add --tls DIR")
+        from assay.sandbox.guard import guarded  # noqa: PLC0415 -- seldom asked for
+
+        if self.folder is None:
+            return guarded(app, oauth=self.oauth), None
+        from assay.sandbox.guard.server import Tls  # noqa: PLC0415
+
+        made = _papers(self.folder)
+        tls = Tls(
+            certificate=made.certificate("server"),
+            key=made.key("server"),
+            clients=made.certificate("ca") if self.mutual else None,
+            demand=self.mutual or "handshake",
+        )
+        try:
+            tls.context()
+            keys = made.signers() if self.signatures else None
+        except (OSError, ValueError):
+            what = f"{self.folder} has a file that is no certificate, or no key of it"
+            raise InputError.one("--tls", what, hint="name an empty folder, or a new one") from None
+        return guarded(app, signatures=self.signatures, keys=keys, oauth=self.oauth), tls
+
+    def told(self, url: str) -> Iterator[str]:
+        """Tell a caller what is needed, line by line."""
+        curl = "curl"
+        if self.folder is not None:
+            from assay.sandbox.guard.certificates import FILES, KEY_IDS  # noqa: PLC0415
+
+            yield f"certificates in {self.folder}, each NAME.pem with its NAME-key.pem:"
+            yield from (f"  {name:<12} {what}" for name, what in FILES.items())
+            curl += f" --cacert {self.folder / 'ca.pem'}"
+            if self.mutual:
+                files = (self.folder / name for name in ("client.pem", "client-key.pem"))
+                curl += " --cert {} --key {}".format(*files)
+            if self.signatures:
+                yield f"signatures ({self.signatures}) by the key identifiers:"
+                rsa_only = self.signatures == "cavage"
+                yield from (f"  {one}" for one in KEY_IDS if not rsa_only or "rsa" in one)
+        if self.oauth:
+            from assay.sandbox.guard.oauth.control import demo_accounts  # noqa: PLC0415
+
+            yield "customers for the screens, and clients for tokens:"
+            yield from (f"  {line}" for line in demo_accounts())
+            curl += " -u demo-tpp:demo-tpp-secret -d grant_type=client_credentials"
+            yield f"get a token {curl} {url}/oauth/token"
+        elif not self.signatures:
+            yield f"look at     {curl} -H 'Authorization: Bearer demo-alice' {url}/accounts"
+
+
+def _papers(folder: Path) -> Papers:
+    from assay.sandbox.guard.certificates import Incomplete, papers  # noqa: PLC0415
+
+    try:
+        return papers(folder)
+    except Incomplete as no:
+        what = f"{folder} has some of the files and not {no}"
+        raise InputError.one("--tls", what, hint="name an empty folder, or a new one") from None
+    except OSError as error:
+        what = f"{folder} cannot be read or written: {error.strerror}"
+        raise InputError.one("--tls", what, hint="name another folder") from None

@@ -1,1 +1,0 @@
-"""The commands of `assay`, one a file; `assay.cli` has their table."""

@@ -1,0 +1,113 @@
+"""A loaded file as a value: JSON data, and the line of everything in it.
+
+Nothing is read here (see `load`), and what the data means is not known either
+(see `schema`). Two files laid over each other are one document too, so a place
+is a file and a line.
+
+What is found wrong at a place in a document, and how it is said.
+
+A finding becomes a `Problem` once the document tells its file and line. Who finds
+things is elsewhere: shapes in `schema`, names in `references` and `target.checks`.
+
+Names of files made of other names: nothing in them that a file system minds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Final, TypeAlias
+
+from assay.contract.model import Json
+from assay.errors import Problem
+
+#: The keys and indexes that lead to a value, from the top.
+Pointer: TypeAlias = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where a value stands (file and line), and where the values below it stand."""
+
+    path: str
+    line: int
+    below: Mapping[str, Spot] | Sequence[Spot] = ()
+
+    def at(self, step: str | int) -> Spot | None:
+        """Return the place of a key or item, or None if there is no such thing."""
+        if isinstance(self.below, Mapping):
+            return self.below.get(step) if isinstance(step, str) else None
+        if isinstance(step, int) and 0 <= step < len(self.below):
+            return self.below[step]
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A loaded file: JSON data, and the line of everything in it."""
+
+    data: Mapping[str, Json]
+    path: str
+    digest: str
+    spots: Spot = field(repr=False, compare=False)
+
+    def line(self, pointer: Sequence[str | int] = ()) -> int:
+        """Return the line of the key or item at `pointer`, or of its nearest parent."""
+        return self.place(pointer)[1]
+
+    def place(self, pointer: Sequence[str | int] = ()) -> tuple[str, int]:
+        """Return the file and line of `pointer`: files can be laid over each other."""
+        spot = self.spots
+        for step in pointer:
+            found = spot.at(step)
+            if found is None:
+                break
+            spot = found
+        return spot.path, spot.line
+
+
+#: Where, what, and a hint.
+Finding: TypeAlias = tuple[Pointer, str, str]
+
+_SHOWN: Final = 40
+
+
+def problem(document: Document, pointer: Pointer, what: str, hint: str = "") -> Problem:
+    """Make the problem of one place in a document, with its file and line."""
+    path, line = document.place(pointer)
+    where = spell(pointer)
+    return Problem(path=path, line=line, what=f"{where}: {what}" if where else what, hint=hint)
+
+
+def spell(pointer: Iterable[str | int]) -> str:
+    """Write a pointer as it is read: `rules[3].limit`."""
+    out = ""
+    for step in pointer:
+        out += f"[{step}]" if isinstance(step, int) else f".{step}"
+    return out.removeprefix(".")
+
+
+def found(value: Json) -> str:
+    """Name a value in a few words."""
+    match value:
+        case None:
+            words = "nothing"
+        case bool():
+            words = "true" if value else "false"
+        case int() | Decimal():
+            words = str(value)
+        case str() if len(value) > _SHOWN:
+            words = f"{value[:_SHOWN]!r}… ({len(value)} characters)"
+        case str():
+            words = repr(value) if value else "an empty text"
+        case list():
+            words = "a list" if value else "an empty list"
+        case _:
+            words = "a mapping" if value else "an empty mapping"
+    return words
+
+
+def file_name(text: str, most: int) -> str:
+    """Return a text as the name of a file, in so many characters at the most."""
+    return "".join(one if one.isalnum() or one in "-_." else "-" for one in text)[:most]

@@ -1,0 +1,121 @@
+"""A file or a text -> `Document`: JSON data that knows its lines.
+
+Here are the file's own troubles: it is missing, unreadable, too large, not UTF-8,
+empty. What stands in it is read by `strict`, and what that means is not known
+here either: see `schema`.
+
+Data -> YAML, as a reader would write it: block style, keys in their order, no aliases.
+
+The way back of `strict`, for what is read by other tools. What is written here reads as
+JSON would write it: a text that looks like a number is quoted.
+
+The name of a time zone -> its rules of the calendar day.
+
+Which name counts, a contract's or a target's, is not decided here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any, Final, cast
+from zoneinfo import ZoneInfo, available_timezones
+
+import yaml
+
+from assay.contract.files.document import Document
+from assay.contract.files.strict_yaml import read
+from assay.contract.model import Json
+from assay.errors import InputError, did_you_mean
+
+MAX_BYTES: Final = 1024 * 1024
+_BEGIN: Final = "begin with `assay: 1`"
+
+
+def load(path: str | Path) -> Document:
+    """Read the file at `path`; anything wrong with it is an `InputError`."""
+    raw = _bytes(Path(path))
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError.one(
+            str(path),
+            "this is not UTF-8 text",
+            line=raw.count(b"\n", 0, error.start) + 1,
+            hint="save the file as UTF-8",
+        ) from None
+    return _document(text, str(path), raw)
+
+
+def loads(text: str, path: str = "<text>") -> Document:
+    """Read `text` as if it were the content of the file `path`."""
+    raw = text.encode("utf-8", "surrogatepass")
+    if len(raw) > MAX_BYTES:
+        raise _too_big(path)
+    return _document(text.removeprefix("\ufeff"), path, raw)
+
+
+def _document(text: str, path: str, raw: bytes) -> Document:
+    root = read(text, path)
+    if root is None:
+        raise InputError.one(path, "the file is empty", hint=_BEGIN)
+    if not isinstance(root.value, dict):
+        what = "the file holds no mapping of names to values"
+        raise InputError.one(path, what, line=root.spot.line, hint=_BEGIN)
+    digest = "sha256:" + hashlib.sha256(raw).hexdigest()
+    data = cast("dict[str, Json]", root.value)
+    return Document(data=data, path=path, digest=digest, spots=root.spot)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise InputError.one(str(path), "there is no such file", hint=_neighbour(path)) from None
+    except IsADirectoryError:
+        raise InputError.one(str(path), "this is a directory", hint="name a file in it") from None
+    except (OSError, ValueError) as error:
+        why = (getattr(error, "strerror", None) or str(error)).lower()
+        raise InputError.one(
+            str(path), f"the file cannot be read: {why}", hint="is the path right?"
+        ) from None
+    if len(raw) > MAX_BYTES:
+        raise _too_big(str(path))
+    return raw
+
+
+def _too_big(path: str) -> InputError:
+    return InputError.one(
+        path, "the file is larger than 1 MiB", hint="is it a contract or target file?"
+    )
+
+
+def _neighbour(path: Path) -> str:
+    try:
+        names = [one.name for one in path.parent.iterdir() if one.is_file()]
+    except (OSError, ValueError):
+        return f"there is no folder {str(path.parent)!r} either"
+    hint = did_you_mean(path.name, names)
+    return hint if hint.startswith("did you") else "look at the spelling"
+
+
+class _Plain(yaml.SafeDumper):
+    """A dumper that writes a value again wherever it stands."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def dump(data: dict[str, Any]) -> str:
+    """Return JSON data as a YAML document."""
+    text: str = yaml.dump(data, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=100)
+    return text
+
+
+def read_zone(name: str) -> ZoneInfo | str:
+    """Return the time zone of that name, or a hint if there is none."""
+    try:
+        return ZoneInfo(name)
+    except (OSError, ValueError, KeyError):
+        return did_you_mean(name, available_timezones()) or "an IANA name, as in Europe/Paris"

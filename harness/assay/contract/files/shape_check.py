@@ -1,0 +1,262 @@
+"""The shapes in `contract/schema`, as validators of JSON Schema 2020-12.
+
+Any other tool can use the shapes too. The one thing that is stricter here is the
+end of a pattern. What a failed keyword means in words is not known: see `keywords`.
+
+A keyword of JSON Schema that a value fails -> what to tell the one who wrote it.
+
+"Is not valid under any of the given schemas" helps nobody, so each keyword has its
+own words, from the `description` and `x-hint` of the shape. Where the value stands
+in its file is not known here.
+
+Whether a loaded file has the right shape: every problem, each with line and hint.
+
+A rule is checked against the schema of its own kind alone; kinds of other packages
+bring none. What names refer to is not known here: see `references` and
+`target.checks`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+
+from assay._resources import contract_dir
+from assay.contract.files.document import Document, Finding, Pointer, found, problem
+from assay.contract.files.load import load
+from assay.contract.model import Json
+from assay.errors import Problem, did_you_mean
+
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
+    from jsonschema.protocols import Validator
+    from referencing import Registry
+
+
+#: Any URI that relative references can be resolved against.
+_BASE: Final = "file:///"
+#: The schema that all others refer to.
+_COMMON: Final = "common.yaml"
+
+
+@cache
+def kinds() -> frozenset[str]:
+    """Return the rule kinds that have a schema."""
+    return frozenset(one.stem for one in (contract_dir() / "schema" / "rules").glob("*.yaml"))
+
+
+@cache
+def validator(name: str) -> Validator:
+    """Return what compares values with a schema file, or with a part of one (`x.yaml#/…`)."""
+    registry = _registry(name.partition("#")[0])
+    return cast("Validator", _strict()({"$ref": _BASE + name}, registry=registry))
+
+
+@cache
+def _strict() -> Any:
+    """Return the kind of validator that all shapes have; made once, for that is slow."""
+    from jsonschema import Draft202012Validator, validators  # noqa: PLC0415 -- slow
+
+    return cast("Any", validators).extend(Draft202012Validator, {"pattern": _whole_text})
+
+
+def described(schema: Mapping[str, Any]) -> str:
+    """Return the noun phrase for a value of a shape, its own or that of what it refers to."""
+    if "description" in schema:
+        return str(schema["description"])
+    name = str(schema.get("$ref", "")).rpartition("/")[2]
+    for file in ("common.yaml", "contract.yaml", "target.yaml") if name else ():
+        shapes = cast("dict[str, dict[str, Any]]", _schema(file).get("$defs", {}))
+        if name in shapes:
+            return str(shapes[name].get("description", ""))
+    return ""
+
+
+@cache
+def _registry(name: str) -> Registry[Any]:
+    """Hold one schema and those it refers to; crawled once, for that is slow."""
+    from referencing import Registry  # noqa: PLC0415
+    from referencing.jsonschema import DRAFT202012  # noqa: PLC0415
+
+    # What all refer to is crawled for the first of them, and for all.
+    below: Registry[Any] = Registry() if name == _COMMON else _registry(_COMMON)
+    names = {name, "contract.yaml"} if name == "target.yaml" else {name}
+    resources = [(_BASE + one, DRAFT202012.create_resource(_schema(one))) for one in names]
+    return below.with_resources(cast("Any", resources)).crawl()
+
+
+@cache
+def _schema(name: str) -> Mapping[str, Json]:
+    """Load a schema; without `$schema`, which would bring the plain validator back."""
+    data = load(contract_dir() / "schema" / name).data
+    return {key: value for key, value in data.items() if key != "$schema"}
+
+
+def _whole_text(
+    _validator: object, pattern: str, value: object, _schema: object
+) -> Iterator[ValidationError]:
+    """`pattern`, with a `$` that does not let a line break through as Python's does."""
+    from jsonschema import ValidationError  # noqa: PLC0415
+
+    if isinstance(value, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), value):
+        yield ValidationError("pattern")
+
+
+_SECRET: Final = re.compile(
+    r"token|password|passwd|secret|credential|(api|private).?key", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """A keyword that a value fails, and the schema in which the keyword stands.
+
+    `is_key` is true if the value is the key of a mapping.
+    """
+
+    keyword: str
+    asked: Any
+    value: Any
+    schema: Mapping[str, Any]
+    is_key: bool = False
+
+
+_Words: TypeAlias = Callable[[Failed], Iterator[Finding]]
+
+
+def words(failed: Failed) -> Iterator[Finding]:
+    """Say what is wrong; places are seen from the value."""
+    say = _key if failed.is_key else _WORDS.get(failed.keyword, _expected)
+    return say(failed)
+
+
+def _expected(failed: Failed) -> Iterator[Finding]:
+    schema, value = failed.schema, failed.value
+    secret = schema.get("writeOnly") and isinstance(value, str) and value
+    seen = "something else, not shown here" if secret else found(value)
+    wanted = schema.get("description") or f"{failed.keyword} {failed.asked}"
+    hint = schema.get("x-hint", "")
+    if not hint and failed.keyword == "enum" and isinstance(value, str):
+        close = did_you_mean(value, [str(one) for one in failed.asked])
+        hint = close if close.startswith("did") else ""
+    if not hint and schema.get("type") == "string" and _quotable(value):
+        hint = f'write it in quotes: "{found(value)}"'
+    yield (), f"expected {wanted}, found {seen}", hint
+
+
+def _quotable(value: Json) -> bool:
+    """Whether a text was perhaps meant, that reads as something else unquoted."""
+    return isinstance(value, bool | int | Decimal)
+
+
+def _const(failed: Failed) -> Iterator[Finding]:
+    wanted = failed.schema.get("description") or found(failed.asked)
+    yield (), f"expected {wanted}, found {found(failed.value)}", ""
+
+
+def _unknown_keys(failed: Failed) -> Iterator[Finding]:
+    known = set(failed.schema.get("properties", {}))
+    for key, value in failed.value.items():
+        if key in known:
+            continue
+        if _SECRET.search(key) and not isinstance(value, dict | list):
+            names = sorted(one for one in known if one.endswith("_env"))
+            likely = (f"{key}_env", "token_env", *names)
+            name = next((one for one in likely if one in names), "token_env")
+            hint = f"name an environment variable instead: `{name}: BANK_TOKEN`"
+            yield (key,), "a secret never stands in a file", hint
+        else:
+            yield (key,), f"unknown key {found(key)}", did_you_mean(key, known)
+
+
+def _missing(failed: Failed) -> Iterator[Finding]:
+    for key in failed.asked:
+        if key not in failed.value:
+            wanted = described(failed.schema.get("properties", {}).get(key, {}))
+            yield (), f"{key!r} is missing", f"expected {wanted}" if wanted else ""
+
+
+def _twice(failed: Failed) -> Iterator[Finding]:
+    seen: list[object] = []
+    for index, item in enumerate(failed.value):
+        if item in seen:
+            yield (index,), f"{found(item)} stands twice in the list", "keep one"
+        seen.append(item)
+
+
+def _too_long(failed: Failed) -> Iterator[Finding]:
+    size = len(failed.value)
+    yield (), f"expected at most {failed.asked} characters, found {size}", "shorten it"
+
+
+def _too_much(failed: Failed) -> Iterator[Finding]:
+    yield (), f"expected at most {failed.asked}, found {found(failed.value)}", ""
+
+
+def _key(failed: Failed) -> Iterator[Finding]:
+    wanted = failed.schema.get("description", "another name")
+    what = f"expected {wanted} as the key, found {found(failed.value)}"
+    yield (failed.value,), what, failed.schema.get("x-hint", "")
+
+
+_WORDS: Final[Mapping[str, _Words]] = {
+    "additionalProperties": _unknown_keys,
+    "const": _const,
+    "maxLength": _too_long,
+    "maximum": _too_much,
+    "required": _missing,
+    "uniqueItems": _twice,
+}
+
+
+def check(document: Document, schema_name: str) -> list[Problem]:
+    """Compare a document with the schema `contract` or `target`; list all problems."""
+    findings = list(_compare(f"{schema_name}.yaml", document.data, ()))
+    if schema_name == "contract":
+        findings += _rules(document.data.get("rules"))
+    problems = {problem(document, *one): None for one in findings}
+    return sorted(problems, key=lambda one: (one.path != document.path, one.line))
+
+
+def _rules(rules: Json) -> Iterator[Finding]:
+    if not isinstance(rules, list):
+        return
+    for index, rule in enumerate(cast("list[Json]", rules)):
+        if not isinstance(rule, dict):
+            continue
+        raw = cast("dict[str, Json]", rule)
+        kind = raw.get("kind")
+        if not isinstance(kind, str):
+            continue
+        where: Pointer = ("rules", index)
+        if kind in kinds():
+            yield from _compare(f"rules/{kind}.yaml", raw, where)
+        elif _installed(kind):
+            yield from _compare("common.yaml#/$defs/rule", raw, where)
+        else:
+            hint = did_you_mean(kind, kinds())
+            yield (*where, "kind"), f"there is no rule kind {found(kind)}", hint
+
+
+def _installed(kind: str) -> bool:
+    """Whether another package brings rules of this kind, and checks them itself."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 -- slow to import
+
+    return any(point.name == kind for point in entry_points(group="assay.rules"))
+
+
+def _compare(name: str, value: Json, at: Pointer) -> Iterator[Finding]:
+    for error in validator(name).iter_errors(cast("Any", value)):
+        failed = Failed(
+            keyword=str(error.validator),
+            asked=error.validator_value,
+            value=error.instance,
+            schema=cast("Mapping[str, Any]", error.schema),
+            is_key="propertyNames" in error.absolute_schema_path,
+        )
+        for below, what, hint in words(failed):
+            yield (*at, *error.absolute_path, *below), what, hint

@@ -1,0 +1,283 @@
+"""YAML text -> one JSON value that knows its lines: a strict reader of a small part of YAML.
+
+YAML lets the second of two equal keys win in silence, and guesses what a word
+means. What is not JSON (tags, merge keys, several documents) and what is there to
+exhaust a reader (alias bombs, endless nesting) is refused here with its line. What
+a plain word is, `scalar` says; files are opened by `load`.
+
+A plain word of a file -> null, true, false, a number or text, as JSON spells them.
+
+YAML reads `22:00` as 1320, `NO` as false and `012` as 10. Here a word is a number
+only if JSON would read it as one, with a point as `Decimal`; the rest stays text.
+Where a word stands, and whether it was quoted, is for `strict` to know.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final, NoReturn
+
+import yaml
+from yaml import events as ev
+
+from assay.contract.files.document import Spot
+from assay.contract.model import Json
+from assay.errors import InputError, did_you_mean
+
+MAX_DEPTH: Final = 32
+#: How many nodes all aliases of a file may stand for, together.
+MAX_EXPANDED: Final = 10_000
+
+_Loader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A finished value; `nodes` and `height` count what its aliases stand for."""
+
+    value: Json
+    spot: Spot
+    nodes: int = 1
+    height: int = 0
+
+
+def read(text: str, path: str) -> Node | None:
+    """Read a text, or nothing from an empty one; `path` is for errors and places."""
+    strange = odd(text)
+    if strange:
+        raise InputError.one(
+            path,
+            f"there is a control character, U+{ord(strange[0]):04X}",
+            line=text.count("\n", 0, strange.start()) + 1,
+            hint="delete it; is this a text file?",
+        )
+    builder = _Builder(path)
+    try:
+        for event in yaml.parse(text, Loader=_Loader):
+            builder.take(event)
+    except yaml.YAMLError as error:
+        raise _syntax(error, text, path) from None
+    except (ValueError, OverflowError):  # the parser's own number and code reading
+        raise InputError.one(
+            path, "this is not YAML", line=builder.line, hint="look at its escapes"
+        ) from None
+    return builder.root
+
+
+def _syntax(error: yaml.YAMLError, text: str, path: str) -> InputError:
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    rows = text.splitlines()
+    line = min(mark.line + 1, max(len(rows), 1)) if mark else 0
+    what = getattr(error, "problem", None) or "this is not YAML"
+    row = rows[line - 1] if 0 < line <= len(rows) else ""
+    hint = "quote texts that hold YAML's own signs"
+    if "\t" in row[: len(row) - len(row.lstrip())]:
+        hint = "indent with spaces, not with tabs"
+    elif "mapping values" in what:
+        hint = "quote a text that holds ': ', or look at the indentation"
+    elif "expected ':'" in what or "block end" in what or "<block" in what:
+        hint = "look at the indentation here and just above"
+    elif "flow" in what or "stream end" in what or "',' or" in what:
+        hint = "is a bracket, brace or quote left open?"
+    elif "alias" in what:
+        hint = "name an anchor (&name) that stands above"
+    return InputError.one(path, f"YAML cannot be read: {what}", line=line, hint=hint)
+
+
+@dataclass(slots=True)
+class _Open:
+    """A mapping or list whose end has not come yet."""
+
+    line: int
+    anchor: str | None
+    value: dict[str, Json] | list[Json]
+    spots: dict[str, Spot] | list[Spot]
+    key: tuple[str, int] | None = None
+    nodes: int = 1
+    height: int = 0
+
+
+class _Builder:
+    """Takes events one by one, and keeps a stack of what is open: no recursion."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.line = 0
+        self.root: Node | None = None
+        self._stack: list[_Open] = []
+        self._anchors: dict[str, Node | None] = {}
+        self._expanded = 0
+        self._documents = 0
+
+    def take(self, event: ev.Event) -> None:
+        mark: Any = event.start_mark
+        self.line = mark.line + 1
+        take = _TAKES.get(type(event))
+        if take:
+            take(self, event)
+
+    def refuse(self, what: str, hint: str) -> NoReturn:
+        raise InputError.one(self.path, what, line=self.line, hint=hint)
+
+    def document(self, _event: Any) -> None:
+        self._documents += 1
+        if self._documents > 1:
+            self.refuse("a second document begins", "keep one document in a file")
+
+    def begin(self, event: Any) -> None:
+        self._untagged(event)
+        if len(self._stack) >= MAX_DEPTH:
+            self.refuse(f"nested more than {MAX_DEPTH} deep", "write it flatter")
+        top = self._stack[-1] if self._stack else None
+        if top and isinstance(top.value, dict) and top.key is None:
+            self.refuse("a key is a list or a mapping", "a key is a text")
+        new = (
+            _Open(self.line, event.anchor, {}, {})
+            if isinstance(event, ev.MappingStartEvent)
+            else _Open(self.line, event.anchor, [], [])
+        )
+        if event.anchor:
+            self._anchors[event.anchor] = None
+        self._stack.append(new)
+
+    def end(self, _event: Any) -> None:
+        done = self._stack.pop()
+        spot = Spot(self.path, done.line, done.spots)
+        node = Node(done.value, spot, done.nodes, done.height)
+        if done.anchor:
+            self._anchors[done.anchor] = node
+        self._place(node)
+
+    def scalar(self, event: Any) -> None:
+        self._untagged(event)
+        bare = event.implicit[0]
+        top = self._stack[-1] if self._stack else None
+        if top and isinstance(top.value, dict) and top.key is None:
+            self._key(top, event.value, bare=bare)
+            if event.anchor:
+                self._anchors[event.anchor] = Node(event.value, Spot(self.path, self.line))
+            return
+        value = self._plain(event.value) if bare else self._text(event.value)
+        node = Node(value, Spot(self.path, self.line))
+        if event.anchor:
+            self._anchors[event.anchor] = node
+        self._place(node)
+
+    def alias(self, event: Any) -> None:
+        name = event.anchor
+        if name not in self._anchors:
+            known = did_you_mean(name, self._anchors)
+            self.refuse(f"the alias *{name} has no anchor", known or f"write &{name}")
+        node = self._anchors[name]
+        if node is None:
+            self.refuse(f"the alias *{name} stands inside of itself", "write it out")
+        self._expanded += node.nodes
+        if self._expanded > MAX_EXPANDED:
+            self.refuse(f"aliases stand for more than {MAX_EXPANDED:,} values", "write it out")
+        if len(self._stack) + node.height > MAX_DEPTH:
+            self.refuse(f"nested more than {MAX_DEPTH} deep", "write it flatter")
+        top = self._stack[-1]
+        if isinstance(top.value, dict) and top.key is None:
+            self.refuse("a key is an alias", "write the key out")
+        spot = Spot(self.path, self.line, node.spot.below)
+        self._place(Node(node.value, spot, node.nodes, node.height))
+
+    def _place(self, node: Node) -> None:
+        if not self._stack:
+            self.root = node
+            return
+        top = self._stack[-1]
+        top.nodes += node.nodes
+        top.height = max(top.height, node.height + 1)
+        if isinstance(top.value, list) and isinstance(top.spots, list):
+            top.value.append(node.value)
+            top.spots.append(node.spot)
+        elif isinstance(top.value, dict) and isinstance(top.spots, dict) and top.key:
+            key, line = top.key
+            top.value[key] = node.value
+            top.spots[key] = Spot(self.path, line, node.spot.below)
+            top.key = None
+
+    def _key(self, top: _Open, key: str, *, bare: bool) -> None:
+        if bare and key == "<<":
+            self.refuse("merge keys (<<) are not taken", "write the keys out")
+        if bare and not isinstance(self._plain(key), str):
+            shown = key or "(nothing)"
+            self.refuse(f"the key {shown} is not a text", f'quote it: "{key}"')
+        if key in top.value and isinstance(top.spots, dict):
+            first = top.spots[key].line
+            self.refuse(
+                f"the key {self._text(key)!r} stands here twice",
+                f"the first is in line {first}; keep one",
+            )
+        top.key = (self._text(key), self.line)
+
+    def _plain(self, word: str) -> Json:
+        try:
+            value = plain(word)
+        except ValueError:
+            self.refuse("a number is too large to be meant", "quote it to have a text")
+        return self._text(value) if isinstance(value, str) else value
+
+    def _text(self, text: str) -> str:
+        strange = odd(text)
+        if strange:
+            self.refuse(
+                f"a text holds the control character U+{ord(strange[0]):04X}",
+                "leave it out",
+            )
+        return text
+
+    def _untagged(self, event: Any) -> None:
+        if event.tag is not None:
+            self.refuse(f"the tag {event.tag} is not taken", "values are JSON types; drop it")
+
+
+_TAKES: Final[Mapping[type[ev.Event], Callable[[_Builder, Any], None]]] = {
+    ev.DocumentStartEvent: _Builder.document,
+    ev.MappingStartEvent: _Builder.begin,
+    ev.SequenceStartEvent: _Builder.begin,
+    ev.MappingEndEvent: _Builder.end,
+    ev.SequenceEndEvent: _Builder.end,
+    ev.ScalarEvent: _Builder.scalar,
+    ev.AliasEvent: _Builder.alias,
+}
+
+
+_MAX_NUMBER: Final = 64
+_MAX_EXPONENT: Final = 3
+_CONSTANTS: Final[Mapping[str, Json]] = {
+    "": None,
+    "null": None,
+    "true": True,
+    "false": False,
+}
+_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?(?:[eE][+-]?([0-9]+))?")
+# What YAML calls not printable, and the line break that only YAML knows.
+_ODD: Final = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def odd(text: str) -> re.Match[str] | None:
+    """Find the first control character."""
+    return _ODD.search(text)
+
+
+def plain(word: str) -> Json:
+    """Read a plain word as JSON would; what JSON does not know is text.
+
+    Raises:
+        ValueError: a number is too large to be meant.
+
+    """
+    if word in _CONSTANTS:
+        return _CONSTANTS[word]
+    number = _NUMBER.fullmatch(word)
+    if number is None:
+        return word
+    fraction, exponent = number.groups()
+    if len(word) > _MAX_NUMBER or len(exponent or "") > _MAX_EXPONENT:
+        raise ValueError(word)
+    return Decimal(word) if fraction or exponent else int(word)

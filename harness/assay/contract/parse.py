@@ -1,0 +1,167 @@
+"""Text -> `Contract`, or every error in it with file, line and hint.
+
+A contract has the right shape first (`schema`), then names that refer to something
+(`references`), and then becomes a value here. What a rule's parameters mean is left
+to the rule of its kind.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, TypeAlias, cast
+from zoneinfo import ZoneInfo
+
+from assay._resources import contract_dir
+from assay.contract.files.document import Document, problem
+from assay.contract.files.load import load, read_zone
+from assay.contract.files.shape_check import check
+from assay.contract.model import (
+    Clause,
+    Contract,
+    Due,
+    Level,
+    OpenPoint,
+    Operation,
+    Resource,
+    Source,
+)
+from assay.contract.references import OPEN, findings
+from assay.errors import InputError, did_you_mean
+
+__all__ = ["find_contract", "parse_contract", "parse_document", "read_zone"]
+
+_COMMON: Final = frozenset({"id", "kind", "says", "source", "level"})
+
+_Raw: TypeAlias = Mapping[str, Any]
+
+
+def find_contract(name_or_path: str | Path) -> Path:
+    """Return the file of a shipped contract (`aisp`), or the path as it was given."""
+    given = str(name_or_path)
+    path = Path(given)
+    if path.suffix or os.sep in given or path.exists():
+        return path
+    shipped = sorted(one.stem for one in contract_dir().glob("*.yaml"))
+    if given in shipped:
+        return _near(contract_dir() / f"{given}.yaml")
+    raise InputError.one(
+        given or "''", "there is no such contract", hint=did_you_mean(given, shipped)
+    )
+
+
+def parse_contract(path: str | Path) -> Contract:
+    """Read a contract file; an `InputError` says everything that is wrong in it."""
+    return parse_document(load(path))
+
+
+def parse_document(document: Document) -> Contract:
+    """Read a loaded contract."""
+    problems = check(document, "contract")
+    if not problems:
+        raw = cast("_Raw", document.data)
+        problems = [problem(document, *one) for one in findings(raw)]
+        problems.sort(key=lambda one: one.line)
+    if problems:
+        raise InputError(problems)
+    return _contract(document)
+
+
+def _near(path: Path) -> Path:
+    """Shorten a path below the working directory, so that messages are short."""
+    try:
+        return path.relative_to(Path.cwd())
+    except ValueError:
+        return path
+
+
+def _contract(document: Document) -> Contract:
+    raw = cast("_Raw", document.data)
+    zone = None if raw["zone"] == OPEN else ZoneInfo(raw["zone"])
+    return Contract(
+        id=raw["contract"],
+        title=raw["title"],
+        version=raw["version"],
+        interface=raw["interface"],
+        document=raw["document"],
+        zone=zone,
+        operations={id_: _operation(id_, one) for id_, one in raw["operations"].items()},
+        resources={id_: _resource(id_, one) for id_, one in raw["resources"].items()},
+        clauses=tuple(
+            _clause(one, document.line(("rules", n))) for n, one in enumerate(raw["rules"])
+        ),
+        open_points=_statements(document, "unspecified"),
+        scope=_statements(document, "scope"),
+        hosts=raw.get("hosts", {}),
+        path=document.path,
+        digest=document.digest,
+    )
+
+
+def _operation(id_: str, raw: _Raw) -> Operation:
+    names = ("aliases", "lists", "disclosures", "modes", "arguments")
+    return Operation(
+        id=id_,
+        method=raw["method"],
+        path=raw["path"],
+        about=raw.get("about"),
+        grants=raw.get("grants"),
+        since=raw.get("since"),
+        until=raw.get("until"),
+        available=raw.get("available", True),
+        by_provider=raw.get("by") == "provider",
+        due=_due(raw["due"]) if "due" in raw else None,
+        makes=raw.get("makes"),
+        shows=raw.get("shows"),
+        changes=raw.get("changes"),
+        ends=raw.get("ends"),
+        owned=raw.get("owned"),
+        returns=raw.get("returns"),
+        **{name: tuple(raw.get(name, ())) for name in names},
+    )
+
+
+def _due(raw: _Raw) -> Due:
+    return Due(argument=raw["argument"], modes=tuple(raw.get("modes", ())))
+
+
+def _resource(id_: str, raw: _Raw) -> Resource:
+    return Resource(
+        id=id_,
+        says=raw["says"],
+        key=raw.get("key"),
+        of=raw.get("of"),
+        fields=tuple(raw.get("fields", ())),
+        traits=raw.get("traits", {}),
+    )
+
+
+def _clause(raw: _Raw, line: int) -> Clause:
+    return Clause(
+        id=raw["id"],
+        kind=raw["kind"],
+        says=raw["says"],
+        sources=_sources(raw["source"]),
+        level=Level(raw.get("level", Level.MUST.value)),
+        params={name: value for name, value in raw.items() if name not in _COMMON},
+        line=line,
+    )
+
+
+def _statements(document: Document, section: str) -> tuple[OpenPoint, ...]:
+    raws = cast("list[_Raw]", document.data.get(section, []))
+    return tuple(
+        OpenPoint(
+            id=raw["id"],
+            says=raw["says"],
+            sources=_sources(raw["source"]),
+            line=document.line((section, n)),
+        )
+        for n, raw in enumerate(raws)
+    )
+
+
+def _sources(raw: _Raw | list[_Raw]) -> tuple[Source, ...]:
+    places = raw if isinstance(raw, list) else [raw]
+    return tuple(Source(**place) for place in places)

@@ -1,0 +1,228 @@
+"""The examination: steps in the order in which one would mend things, and what they found.
+
+Each step is a function that yields findings; `STEPS` is the visible table of them. A step
+whose needs have failed is not reached: what it would find follows from what is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from assay.binding.target import WorldKind
+from assay.doctor import (
+    fixtures,
+    mock_detection,
+    network,
+    pagination,
+    pointers,
+    presence_header,
+    screens,
+    statuses,
+    unused,
+)
+from assay.doctor.context import Patient
+from assay.doctor.finding import Finding, Weight, told
+from assay.doctor.probes import Cost, cost
+from assay.doctor.runner import lacking, tell, tellings
+from assay.errors import InputError
+from assay.execution.environment import set_up
+from assay.judging.verdict import Exit
+from assay.planning.prepare import Prepared, prepare
+
+__all__ = ["STEPS", "Examined", "Outcome", "Step", "examine"]
+
+#: Told of each step as it begins, and of what the calls will cost.
+OnStep = Callable[[str, Cost | None], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One thing that is looked at: its name, what it says when sound, what must be sound before."""
+
+    name: str
+    says: str
+    needs: tuple[str, ...]
+    look: Callable[[Patient], Iterator[Finding]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a step found; None for `findings` where it was not reached, for want of `after`."""
+
+    step: Step
+    findings: tuple[Finding, ...] | None
+    after: str = ""
+
+    @property
+    def sound(self) -> bool:
+        """Whether later steps can build on it."""
+        return self.findings is not None and not any(one.grave for one in self.findings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """A whole examination, with all that it asked of the target."""
+
+    outcomes: tuple[Outcome, ...]
+    calls: int
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Everything that was found, in the order to mend it."""
+        return tuple(one for each in self.outcomes for one in each.findings or ())
+
+    @property
+    def grave(self) -> tuple[Finding, ...]:
+        """What a run must not judge by."""
+        return tuple(one for one in self.findings if one.grave)
+
+    @property
+    def exit(self) -> Exit:
+        """Sound, at fault, or not wholly seen."""
+        if self.grave:
+            return Exit.USAGE
+        unseen = any(one.weight is Weight.UNSEEN for one in self.findings)
+        return Exit.INCOMPLETE if unseen else Exit.OK
+
+
+def _profile(patient: Patient) -> Iterator[Finding]:
+    """Read the target file and join it to its contracts."""
+    try:
+        patient.prepared = patient.prepared or prepare(patient.contracts, patient.target)
+    except InputError as error:
+        yield from map(told, error.problems)
+        return
+    patient.whole = patient.profile.world.kind is WorldKind.CONTROL
+
+
+def _ready(patient: Patient) -> Iterator[Finding]:
+    """Make the target ready; what can go wrong then is told with its line."""
+    try:
+        patient.stage = set_up(patient.profile, ledger=patient.ledger)
+    except InputError as error:
+        yield from map(told, error.problems)
+
+
+def _told(patient: Patient) -> Iterator[Finding]:
+    tell(patient)
+    yield from lacking(patient)
+
+
+#: What is looked at, in the order in which one would mend it.
+STEPS: Final[Sequence[Step]] = (
+    Step(name="profile", says="the file reads, and fits the contracts", needs=(), look=_profile),
+    Step(name="unused", says="every key has an effect", needs=("profile",), look=unused.unused),
+    Step(name="guessed", says="nothing is only guessed", needs=("profile",), look=unused.guessed),
+    Step(name="secrets", says="every secret is set", needs=("profile",), look=network.secrets),
+    Step(
+        name="files",
+        says="certificates and keys can be used",
+        needs=("secrets",),
+        look=network.papers,
+    ),
+    Step(name="host", says="every host has an address", needs=("profile",), look=network.resolves),
+    Step(name="port", says="somebody listens", needs=("host",), look=network.connects),
+    Step(
+        name="answers",
+        says="TLS and HTTP are understood",
+        needs=("port", "files"),
+        look=network.answers,
+    ),
+    Step(name="clocks", says="the clocks agree", needs=("answers",), look=network.clocks),
+    Step(name="ready", says="everything can be set up", needs=("answers",), look=_ready),
+    Step(name="world", says="the world answers", needs=("ready",), look=fixtures.answers),
+    Step(name="calls", says="an ordinary call can be made", needs=("world",), look=_told),
+    Step(name="zone", says="the calendar day is the bank's", needs=("calls",), look=fixtures.zone),
+    Step(
+        name="static",
+        says="answers depend on what is asked",
+        needs=("world",),
+        look=mock_detection.examine,
+    ),
+    Step(name="status", says="every answer is known", needs=("static",), look=statuses.examine),
+    Step(
+        name="pointers",
+        says="every pointer finds what it should",
+        needs=("static",),
+        look=pointers.examine,
+    ),
+    Step(name="pages", says="pages are turned", needs=("static",), look=pagination.pages),
+    Step(
+        name="dates",
+        says="days that are asked for are understood",
+        needs=("static",),
+        look=pagination.dates,
+    ),
+    Step(
+        name="presence",
+        says="presence makes a difference",
+        needs=("status",),
+        look=presence_header.examine,
+    ),
+    Step(name="screens", says="the screens are known", needs=("static",), look=screens.examine),
+    Step(
+        name="effects",
+        says="what was carried out is told",
+        needs=("screens",),
+        look=screens.effects,
+    ),
+)
+
+
+def examine(
+    target: str | None,
+    contracts: Sequence[str] = (),
+    *,
+    prepared: Prepared | None = None,
+    ledger: Path | None = None,
+    on_step: OnStep = lambda _name, _cost: None,
+    on_call: Callable[[], None] = lambda: None,
+) -> Examined:
+    """Examine a target; `prepared` is what was read of it already, if it was.
+
+    `ledger` is where accesses are kept, if not as usual: none are spent here.
+
+    Nothing is raised for what is wrong with it: that is a finding.
+    """
+    patient = Patient(
+        target=target,
+        contracts=tuple(contracts),
+        prepared=prepared,
+        ledger=ledger,
+        on_call=on_call,
+    )
+    done: dict[str, Outcome] = {}
+    try:
+        for step in STEPS:
+            on_step(step.name, _cost(patient) if step.name == "calls" else None)
+            done[step.name] = _taken(step, patient, done)
+    finally:
+        if patient.stage:
+            patient.stage.close()
+    return Examined(outcomes=tuple(done.values()), calls=len(patient.answers))
+
+
+def _taken(step: Step, patient: Patient, done: Mapping[str, Outcome]) -> Outcome:
+    """Take one step, if those that it needs were sound."""
+    after = next((name for name in step.needs if not done[name].sound), "")
+    if after:
+        return Outcome(step=step, findings=None, after=after)
+    return Outcome(step=step, findings=_once(step.look(patient)))
+
+
+def _once(findings: Iterator[Finding]) -> tuple[Finding, ...]:
+    """Return each finding once: what is spelt once for many operations is wrong once."""
+    found: dict[tuple[str, int, str, str], Finding] = {}
+    for one in findings:
+        found.setdefault((one.path, one.line, one.key.rpartition(".")[2], one.found), one)
+    return tuple(found.values())
+
+
+def _cost(patient: Patient) -> Cost:
+    total = Cost()
+    for telling in tellings(patient) if patient.stage else ():
+        cost(telling, total)
+    return total

@@ -1,0 +1,105 @@
+"""Whether who arranges things answers, and fits what the profile says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, cast
+from urllib.parse import urlsplit
+
+from assay.binding.target import WorldKind
+from assay.contract.model import Capability
+from assay.doctor.context import Patient
+from assay.doctor.finding import Finding, Weight, at
+from assay.errors import TargetError
+from assay.fixtures.protocol import World
+from assay.transport.protocol import PREFIX
+
+__all__ = ["answers", "zone"]
+
+API: Final = "assay-control/1"
+DENIED: Final = frozenset({401, 403})
+#: What the control API calls what a profile says that it offers.
+CAPABILITIES: Final[Mapping[Capability, str]] = {
+    Capability.PSU: "customers",
+    Capability.TWO_PSU: "customers",
+    Capability.CLOCK: "clock",
+    Capability.ROSTER: "roster",
+    Capability.CONSENT: "consent",
+    Capability.CREDENTIALS: "credentials",
+    Capability.PROVIDERS: "providers",
+    Capability.REGISTRATIONS: "creditors",
+    Capability.SEGMENTS: "segments",
+    Capability.BANKS: "offers",
+    Capability.EFFECTS: "executions",
+    Capability.DIRECT_ACCESS: "cancel",
+}
+
+
+def answers(patient: Patient) -> Iterator[Finding]:
+    """Ask the control API what it is; a world of another kind is not asked."""
+    profile, stage = patient.profile, patient.stage
+    world = profile.world
+    if stage is None or world.kind is not WorldKind.CONTROL:
+        if world.kind is WorldKind.NONE:
+            what, weight = "none, so that nothing can be called for anybody", Weight.UNSEEN
+            yield at(profile, ("world",), "a world", what, weight=weight)
+        return
+    place = ("world", "url") if world.url else ("base_url",)
+    expected = f"the control API ({API}) below it"
+    status, told, why = 0, None, ""
+    try:
+        status, told = stage.client.control("GET", "/", None)
+    except TargetError as error:
+        why = str(error)
+    if status in DENIED and world.key_env:
+        found = f"{status}: the key is not taken"
+        yield at(profile, ("world", "key_env"), "the control API's key", found)
+    elif isinstance(told, dict) and cast("dict[str, Any]", told).get("api") == API:
+        yield from _capabilities(patient, cast("dict[str, Any]", told))
+    elif not _opens(stage.world):
+        found = why or f"status {status}, and not it"
+        yield at(profile, place, expected, found, _elsewhere(patient))
+
+
+def _opens(world: World) -> bool:
+    """Whether a world can be made: an API that makes one need not tell what it is."""
+    try:
+        world.open().close()
+    except TargetError:
+        return False
+    return True
+
+
+def _elsewhere(patient: Patient) -> str:
+    """Say where to look: the API is often at the root of the host, not below a path."""
+    where = patient.profile.world.url or patient.profile.base_url
+    path = urlsplit(where).path.rstrip("/")
+    hint = f"it is looked for at {where}{PREFIX}/"
+    if path:
+        hint += f"; is the path {path} right, or should world.url name another place?"
+    return hint
+
+
+def _capabilities(patient: Patient, told: Mapping[str, Any]) -> Iterator[Finding]:
+    """Compare what the profile says is offered with what the API says."""
+    listed = told.get("capabilities")
+    if not isinstance(listed, list):
+        return
+    for one in sorted(patient.profile.world.offers, key=lambda one: one.value):
+        needed = CAPABILITIES.get(one)
+        if needed and needed not in listed:
+            what = f"no {needed!r} among the API's capabilities"
+            yield at(patient.profile, ("world", "offers"), f"{one.value} to be offered", what)
+
+
+def zone(patient: Patient) -> Iterator[Finding]:
+    """Compare the zone with the offset of the world's own clock."""
+    zone = patient.profile.zone
+    if zone is None or patient.profile.world.kind is not WorldKind.CONTROL:
+        return
+    for subject in list(patient.subjects.values())[:1]:
+        theirs, ours = subject.now.utcoffset(), subject.now.astimezone(zone).utcoffset()
+        if theirs and theirs != ours:
+            what = f"a clock at {subject.now.strftime('%z')}"
+            expected = f"the bank's day to be that of {zone.key}"
+            yield at(patient.profile, ("zone",), expected, what, weight=Weight.DOUBT)

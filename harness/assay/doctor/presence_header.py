@@ -1,0 +1,68 @@
+"""Whether the header makes a difference by which a call says that the customer is there.
+
+Only where a contract limits calls without the customer can that be seen: when they are
+used up, calls with the customer are still served.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assay.binding.target import WorldKind
+from assay.doctor.context import Patient
+from assay.doctor.finding import Finding, Weight, at
+from assay.history import Accepted
+
+__all__ = ["examine"]
+
+
+def examine(patient: Patient) -> Iterator[Finding]:
+    """Judge who was served when what is free without the customer was used up."""
+    presence = patient.profile.presence
+    answers = patient.presences
+    if presence is None:
+        return
+    if not answers:
+        if patient.profile.world.kind is WorldKind.ROLES:
+            what = "no calls to tell it by: they would be spent"
+            place, weight = ("presence", "header"), Weight.UNSEEN
+            yield at(
+                patient.profile, place, "a header that makes a difference", what, weight=weight
+            )
+        return
+    alone = [
+        isinstance(o.exchange.outcome, Accepted) for o in answers if not o.exchange.call.present
+    ]
+    there = [isinstance(o.exchange.outcome, Accepted) for o in answers if o.exchange.call.present]
+    if not alone[0]:
+        return  # nobody is served; said elsewhere
+    limited, served = not all(alone), all(there)
+    if limited and not served:
+        what = "calls with it refused like those without it"
+        hint = "is the name right, and the value one that the bank takes?"
+        place, expected = ("presence", "header"), "calls with the customer to be served"
+        yield at(patient.profile, place, expected, what, hint, weight=Weight.DOUBT)
+    elif not limited and not served:
+        key = "when" if presence.absent else "header"
+        what = "those with the customer limited, and those without served"
+        hint = "it says the opposite: " + (
+            "take `when: absent` out" if presence.absent else "add `when: absent`"
+        )
+        yield at(
+            patient.profile,
+            ("presence", key),
+            "calls without the customer to be limited",
+            what,
+            hint,
+        )
+    elif not limited:
+        what = f"all {len(alone)} served, and those with the customer too"
+        hint = "nothing tells calls with the customer from those without"
+        yield at(
+            patient.profile,
+            ("presence", "header"),
+            "calls without the customer to be limited",
+            what,
+            hint,
+            weight=Weight.DOUBT,
+        )

@@ -1,0 +1,1 @@
+"""What a run will cost and how far it can get, found by a dry run."""

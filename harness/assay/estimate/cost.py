@@ -1,0 +1,148 @@
+"""What a run will cost, added up: calls, and all that is precious at a real bank.
+
+Counted are rehearsals (`run.rehearse`), so every figure is an upper bound for a target
+that keeps its contract; but of a list whose length nobody knows, one page. Customers are named as in the profile, and of what is written
+only numbers are told: everything else there may be somebody's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+
+from assay.binding.target import Profile
+from assay.contract.model import Json
+from assay.estimate.feasibility import Foresight
+from assay.execution.guard import Who
+from assay.fixtures.waiting import NONE
+from assay.planning.plan import Fate
+
+__all__ = ["Access", "Cost", "cost_of", "lines", "record"]
+
+#: What is taken for an amount, where `safety.most` names no argument.
+AMOUNT = re.compile(r"[0-9]{1,12}[.][0-9]{1,5}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """So many accesses of an operation without the customer on one day.
+
+    `gone` were made before by other runs, and `most` may be made, None for any number.
+    """
+
+    customer: str
+    operation: str
+    day: str
+    number: int
+    gone: int
+    most: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What a run costs. `written` are requests, by operation and amounts."""
+
+    trials: int
+    calls: int
+    unverified: int
+    batch: tuple[Access, ...]
+    consents: Mapping[str, int]
+    written: Mapping[tuple[str, str], int]
+    signatures: int
+    waited: timedelta
+
+
+def cost_of(foresight: Foresight, profile: Profile) -> Cost:
+    """Add up what the trials of a plan cost that will be held."""
+    plan = foresight.plan
+    held = [foresight.trials[trial.id] for trial in plan.trials]
+    batch = sum((one.batch for one in held), Counter[tuple[Who, str, date]]())
+    consents = sum((one.consents for one in held), Counter[str]())
+    written = Counter(
+        (operation, _amounts(arguments, profile))
+        for one in held
+        for operation, arguments in one.requests
+    )
+    return Cost(
+        trials=len(plan.trials),
+        calls=plan.calls,
+        unverified=sum(one.fate is Fate.UNVERIFIED for one in plan.items),
+        batch=tuple(
+            Access(
+                customer=who.name,
+                operation=operation,
+                day=day.isoformat(),
+                number=number,
+                gone=foresight.gone[who, operation, day],
+                most=foresight.bounds.get(operation),
+            )
+            for (who, operation, day), number in batch.items()
+        ),
+        consents=consents,
+        written=written,
+        signatures=sum(one.signatures for one in held),
+        waited=sum((one.waited for one in held), NONE),
+    )
+
+
+def _amounts(arguments: Mapping[str, Json], profile: Profile) -> str:
+    """Tell the numbers of what is written, in the contract's words for them."""
+    told = [
+        f"{name} {value}"
+        for name, value in arguments.items()
+        if not isinstance(value, bool)
+        and isinstance(value, str | int | Decimal | float)
+        and (name in profile.safety.most or AMOUNT.fullmatch(str(value)))
+    ]
+    return ", ".join(told)
+
+
+def lines(cost: Cost) -> Iterator[str]:
+    """Yield what a run costs besides calls and waiting, a line each."""
+    for one in cost.batch:
+        left = "" if one.most is None else f"; {max(one.most - one.gone, 0)} of {one.most} left"
+        yield (
+            f"{_some(one.number, 'access', 'accesses')} of {one.operation} without the customer "
+            f"({one.customer}, {one.day}); {one.gone} made earlier{left}"
+        )
+    for name, number in cost.consents.items():
+        yield f"{_some(number, 'consent')} of {name}, which may take the place of those before"
+    for (operation, amounts), number in cost.written.items():
+        yield f"{_some(number, 'call')} of {operation}{f' ({amounts})' if amounts else ''}"
+    if cost.signatures:
+        yield f"up to {_some(cost.signatures, 'signature')}"
+
+
+def record(cost: Cost) -> dict[str, object]:
+    """Return what a run costs as JSON has it; waiting is in seconds."""
+    return {
+        "trials": cost.trials,
+        "calls": cost.calls,
+        "unverified": cost.unverified,
+        "without_customer": [
+            {
+                "customer": one.customer,
+                "operation": one.operation,
+                "day": one.day,
+                "accesses": one.number,
+                "earlier": one.gone,
+                "most": one.most,
+            }
+            for one in cost.batch
+        ],
+        "consents": dict(cost.consents),
+        "writes": [
+            {"operation": operation, "amounts": amounts, "calls": number}
+            for (operation, amounts), number in cost.written.items()
+        ],
+        "signatures": cost.signatures,
+        "waiting": cost.waited.total_seconds(),
+    }
+
+
+def _some(number: int, noun: str, plural: str = "") -> str:
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"

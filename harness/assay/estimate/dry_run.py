@@ -1,0 +1,227 @@
+"""Rehearsing a trial: it is played like any other, but nothing is sent.
+
+The scene is the real one, where that is pure; so what will stop a probe stops it here
+too: a customer who is not there, a clock, a spelling, a gate. What would come from the
+target comes from nobody (`assay.planning.dry_target`), who grants whatever is asked for. So what is
+counted here is what a target asks for that keeps its contract, and an upper bound.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
+from itertools import count
+
+from assay.binding.encode import Access, Request
+from assay.binding.target import Budget, OperationBinding, Profile, Role, WorldKind
+from assay.contract.model import Json
+from assay.errors import CannotArrange
+from assay.estimate.fakes import ANYTHING, Anyone, Silence, scene_of, signer_of
+from assay.execution.environment import Nobody as NoWorld
+from assay.execution.environment import Stage
+from assay.execution.executor import Play
+from assay.execution.guard import Guard, Who, absent, real
+from assay.fixtures.roles import access_of
+from assay.history import (
+    Arrange,
+    Authorise,
+    Authorised,
+    Call,
+    Event,
+    Exchange,
+    History,
+    Step,
+    Subject,
+    Wire,
+)
+from assay.planning.dry_target import Nobody
+from assay.planning.plan import Plan, Trial, script_of
+from assay.rules.rule import Script
+
+#: So many steps of a probe are played, for nobody's answers might keep it going.
+MOST = 1_000
+#: What nobody answers with: what is well-formed, and says nothing.
+ANSWER = Wire(
+    method="GET",
+    url="nobody:",
+    status=200,
+    headers=(("content-type", "application/json"),),
+    body=b"{}",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rehearsed:
+    """What a trial will do. `stopped` says what will stop it, and "" that nothing will.
+
+    `tells` are the facets on which something is seen, all the same. `batch` are accesses
+    without the customer, by whom, which operation and on which day; `consents` how often
+    one is transmitted, by customer's name; `requests` what is written: the operation and
+    its arguments.
+    """
+
+    stopped: str = ""
+    tells: frozenset[str] = frozenset()
+    calls: int = 0
+    batch: Counter[tuple[Who, str, date]] = field(default_factory=Counter[tuple[Who, str, date]])
+    consents: Counter[str] = field(default_factory=Counter[str])
+    requests: tuple[tuple[str, Mapping[str, Json]], ...] = ()
+    signatures: int = 0
+    waited: timedelta = timedelta(0)
+
+
+@dataclass(slots=True, kw_only=True)
+class Rehearsal(Play):
+    """A story played to nobody. `granted` says that nobody's world is its world, too."""
+
+    nobody: Nobody
+    granted: bool
+    batch: Counter[tuple[Who, str, date]] = field(default_factory=Counter[tuple[Who, str, date]])
+    consents: Counter[str] = field(default_factory=Counter[str])
+    requests: list[tuple[str, Mapping[str, Json]]] = field(
+        default_factory=list[tuple[str, Mapping[str, Json]]]
+    )
+    signatures: int = 0
+
+    def _event(self, step: Step) -> Event:
+        if isinstance(step, Authorise):
+            return self._signed(step)
+        if isinstance(step, Call) or not self.granted:
+            return Play._event(self, step)  # noqa: SLF001 -- it is one itself
+        event = self.nobody.reply(step)
+        if isinstance(event, Subject):
+            self.access[event.name] = self._anybody()
+            self.now = event.now
+            self.owners |= dict.fromkeys((one.key for one in event.owns), event.name)
+            self.resources |= {one.key: one.resource for one in event.owns}
+        return event
+
+    def _anybody(self) -> Access:
+        """Return what a customer of nobody's calls and signs with."""
+        factors = self.stage.profile.sca.factors.values()
+        codes = dict.fromkeys(factors, ANYTHING)
+        return Access(token=ANYTHING, login=ANYTHING, password=ANYTHING, codes=codes)
+
+    def _arrange(self, step: Arrange) -> Subject:
+        """Arrange for real; secrets need not be there."""
+        subject = Play._arrange(self, step)  # noqa: SLF001 -- as above
+        named = self.access[step.subject].id
+        for role in self.stage.profile.world.roles:
+            if role.name == named:
+                self.access[step.subject] = access_of(role, _everything(role))
+        return subject
+
+    def _find(self, call: Call, binding: OperationBinding) -> None:
+        """Ask for a customer's list once, where the target goes by names of its own."""
+        for name, spelling in binding.arguments.items():
+            given = call.arguments.get(name)
+            for key in given if isinstance(given, list | tuple) else (given,):
+                owner = self.owners.get(str(key))
+                if spelling.found is None or owner is None or call.follow is not None:
+                    continue
+                if str(key) not in self.ids:
+                    self.keep(self._call(Call(operation=spelling.found, subject=owner)), owner)
+                    self.ids |= {one: one for one, whose in self.owners.items() if whose == owner}
+
+    def exchanged(self, call: Call, request: Request) -> Exchange:
+        """Pass the gates, note what that would cost, and answer for nobody."""
+        operation, guard = self.operations[call.operation], self.stage.guard
+        guard.admit(call, operation, request, lambda: self.who(call.subject), self.look)
+        who = self.who(call.subject)
+        if real(self.stage.profile) and absent(call, request, self.stage.profile):
+            day = guard.use(operation.id, who, self.look()).day
+            self.batch[who, operation.id, day] += 1
+        if operation.grants:
+            self.consents[who.name] += 1
+        if operation.writes:
+            self.requests.append((operation.id, call.arguments))
+        self.nobody.now = self.look()
+        event = self.nobody.reply(call)
+        assert isinstance(event, Exchange)  # noqa: S101 -- a call is answered by an exchange
+        return replace(event, n=self.number(), wire=replace(ANSWER, url=request.url))
+
+    def _signed(self, step: Authorise) -> Authorised:
+        """Find out whether somebody could sign, and let it be signed."""
+        self.stage.guard.going()
+        access = self.access.get(step.by or step.subject, Access())
+        self.signer.sign(step, access, self.wait)
+        if step.pace or step.linger:
+            screens = max(len(self.stage.profile.sca.screens), 1)
+            self.wait(step.pace * screens + sum(step.linger, start=timedelta(0)))
+        self.signatures += 1
+        event = self.nobody.reply(step)
+        assert isinstance(event, Authorised)  # noqa: S101 -- as above
+        return replace(event, n=self.number(), moments=(self.look(),))
+
+
+def _everything(role: Role) -> Mapping[str, str]:
+    """Return something for every variable that a role names."""
+    named = (role.token_env, role.login_env, role.password_env, *role.code_envs.values())
+    return {name: ANYTHING for name in named if name}
+
+
+def rehearse(
+    plan: Plan, trial: Trial, profile: Profile, now: datetime, *, waits: bool = False
+) -> Rehearsed:
+    """Play a trial to nobody, at this time, and return what it will do.
+
+    `waits` says that a clock which cannot be moved is waited for.
+    """
+    contract = plan.contracts[trial.contract]
+    applied, script = script_of(plan, trial)
+    nobody = Nobody(contract=contract, now=now)
+    granted = profile.world.kind in {WorldKind.CONTROL, WorldKind.PYTHON}
+    stage = Stage(
+        profile=profile,
+        client=Silence(profile.base_url),
+        world=NoWorld(),
+        # Budgets are kept where all trials are seen together.
+        guard=Guard(profile=replace(profile, budget=Budget()), book=Anyone()),
+    )
+    stage.guard.learn(plan)
+    scene = scene_of(profile, nobody, waits=waits)
+    numbers = count(1)
+    played = Rehearsal(
+        stage=stage,
+        scene=scene,
+        signer=signer_of(stage, scene),
+        operations=contract.operations,
+        number=lambda: next(numbers),
+        record=lambda _event, _access: None,
+        nobody=nobody,
+        granted=granted,
+    )
+    stopped = _played(script, played)
+    history = History(events=tuple(played.events))
+    tells: set[str] = set()
+    if stopped:
+        with suppress(Exception):  # nobody's answers may be such as no check expects
+            tells |= {one.facet for one in applied.rule.check(applied.params, history)}
+    return Rehearsed(
+        stopped=stopped,
+        tells=frozenset(tells),
+        calls=len(history.exchanges),
+        batch=played.batch,
+        consents=played.consents,
+        requests=tuple(played.requests),
+        signatures=played.signatures,
+        waited=nobody.now - now if waits else timedelta(0),
+    )
+
+
+def _played(script: Script, played: Rehearsal) -> str:
+    """Play a probe to its end, and return what stopped it before, if anything did."""
+    try:
+        step = next(script)
+        for _ in range(MOST):
+            step = script.send(played.perform(step))
+    except CannotArrange as error:
+        return f"needs {error}"
+    except Exception:  # noqa: BLE001 -- its end, or it stumbled over nobody's answers
+        return ""
+    finally:
+        script.close()
+    return ""

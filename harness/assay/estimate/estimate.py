@@ -1,0 +1,145 @@
+"""What a run will ask of people: every probe is played to nobody before it is held.
+
+Whatever a probe asks for is granted, so a request that a real target would refuse is
+signed here as well: the figures are upper bounds for a target that keeps its contract.
+Told are signatures, and how long a run will wait where no clock can be moved, each
+trial beginning when the last one has ended. What a run costs in calls is the plan's
+own price.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from assay.binding.target import Profile
+from assay.contract.model import Capability
+from assay.fixtures.waiting import NONE, Waiting, in_words, spelt, telling
+from assay.history import Advance, Authorise
+from assay.planning.dry_target import Nobody, overheard
+from assay.planning.plan import Plan, Planned, Trial, restrict, script_of
+
+#: So many steps of a probe are played, for nobody's answers might keep it going.
+MOST = 1_000
+
+
+def signatures(plan: Plan) -> int:
+    """Return how many signatures the trials of a plan ask for, at the most."""
+    return sum(asked_in(plan, trial) for trial in plan.trials if trial.signed)
+
+
+def asked_in(plan: Plan, trial: Trial) -> int:
+    """Return how many signatures one trial asks for, at the most."""
+    _, script = script_of(plan, trial)
+    nobody = Nobody(contract=plan.contracts[trial.contract])
+    return sum(isinstance(step, Authorise) for step in overheard(script, nobody, MOST))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wait:
+    """For how long a trial waits when its turn comes, and when it is held at once."""
+
+    trial: Trial
+    span: timedelta
+    alone: timedelta
+
+
+def waited_in(plan: Plan, trial: Trial, now: datetime, screens: int) -> timedelta:
+    """Return how long a trial that begins now will wait, at the most.
+
+    `screens` is how many are filled in to sign, for some wait before each.
+    """
+    _, script = script_of(plan, trial)
+    nobody = Nobody(contract=plan.contracts[trial.contract], now=now)
+    with suppress(Exception):  # the end of the probe, and whatever it stumbles over
+        step = next(script)
+        for _ in range(MOST):
+            if isinstance(step, Authorise):
+                nobody.now += step.pace * screens + sum(step.linger, NONE)
+            elif isinstance(step, Advance) and step.to is not None:
+                # What is over already is not waited for, and time does not turn back.
+                step = Advance(to=max(step.to, nobody.now))
+            step = script.send(nobody.reply(step))
+    script.close()
+    return nobody.now - now
+
+
+def in_turn(plan: Plan, now: datetime, screens: int) -> tuple[Wait, ...]:
+    """Return the waits of the trials that need a clock, the shortest first.
+
+    Each begins when the last one has ended, and what takes a person comes after all else.
+    """
+    left = [trial for trial in plan.trials if _timed(trial)]
+    first = {trial.id: waited_in(plan, trial, now, screens) for trial in left}
+    turns: list[Wait] = []
+    then, costs = now, dict(first)
+    while left:
+        least = min(left, key=lambda one: (plan.person and one.signed, costs[one.id]))
+        left.remove(least)
+        turns.append(Wait(trial=least, span=costs[least.id], alone=first[least.id]))
+        if costs[least.id]:
+            then += costs[least.id]
+            costs = {one.id: waited_in(plan, one, then, screens) for one in left}
+    return tuple(turns)
+
+
+def with_waits(
+    plan: Plan, timed: Plan, now: datetime, *, screens: int, most: timedelta = NONE
+) -> Plan:
+    """Return a plan in which is waited for clocks, as far as that is allowed in all.
+
+    `plan` is the one for a target whose clock cannot be moved, `timed` the same if it
+    could be. What is not waited for says how long that would take.
+    """
+    turns = in_turn(timed, now, screens)
+    total, held = NONE, list[Trial]()
+    for one in turns:
+        if total + one.span > most or not most:
+            break
+        total += one.span
+        held.append(one.trial)
+    going = {each.id for trial in held for each in trial.settles}
+    waits = {each.id: one.alone for one in turns for each in one.trial.settles}
+    items = tuple(
+        _decided(before, after, going, waits)
+        for before, after in zip(plan.items, timed.items, strict=True)
+    )
+    whole = restrict(replace(plan, items=items), {one.obligation.id for one in items})
+    order = {trial.id: number for number, trial in enumerate(held, 1)}
+    person = plan.person
+    trials = sorted(whole.trials, key=lambda one: (person and one.signed, order.get(one.id, 0)))
+    return replace(whole, trials=tuple(trials))
+
+
+def _decided(
+    before: Planned, after: Planned, going: Collection[str], waits: Mapping[str, timedelta]
+) -> Planned:
+    """Return an obligation's fate, given what is waited for."""
+    id_ = before.obligation.id
+    if id_ in going:
+        return after
+    if before.fate is after.fate or id_ not in waits:
+        return before  # a clock is not all that it lacks
+    return replace(before, why=f"{before.why}, or waiting: --wait {spelt(waits[id_])} (this trial)")
+
+
+def _timed(trial: Trial) -> bool:
+    return any(Capability.CLOCK in one.needs for one in trial.settles)
+
+
+def announced(plan: Plan, profile: Profile, now: datetime) -> str:
+    """Say how long a run will wait in all; empty if it will not."""
+    waits = [one.span for one in in_turn(plan, now, len(profile.sca.screens)) if one.span]
+    trials = f"{len(waits)} trial{'' if len(waits) == 1 else 's'}"
+    return f"will wait {in_words(sum(waits, NONE))} in all, in {trials}" if waits else ""
+
+
+def announce(
+    waiting: Waiting | None, plan: Plan, profile: Profile, tell: Callable[[str], None]
+) -> None:
+    """Say before a run how long it will wait, and let it say so whenever it does."""
+    if waiting is not None and (words := announced(plan, profile, datetime.now(UTC))):
+        tell(words)
+        waiting.tell = telling(waiting, tell)

@@ -1,0 +1,161 @@
+"""What a run will cost and where it will stop, known before it.
+
+Every planned trial is rehearsed (`run.rehearse`). One that would be stopped is not held,
+and its obligations stay unverified for the very reason that would stop it; where it sees
+something before, it is held for that alone. What is left is planned in order, as far as
+the budgets go: calls in this run, and accesses without the customer today, of which the
+ledger knows what is gone. So what a run leaves open is what its plan announced.
+
+Only where customers are real, or a profile sets limits: a world that is arranged for each
+trial has neither.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+from assay.binding.target import Profile, WorldKind
+from assay.estimate.dry_run import Rehearsed, rehearse
+from assay.execution.guard import UNTOUCHED, Book, Guard, Who, held_back, real
+from assay.execution.ledger import Ledger, default_path
+from assay.planning.plan import Fate, Plan, Planned, Trial, decided
+
+__all__ = ["Foresight", "foresee"]
+
+#: One count that a budget, and a bank, keeps apart: a customer, an operation, a day.
+_Count = tuple[Who, str, date]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Foresight:
+    """A plan that will hold, and what each of its trials will do.
+
+    `before` is the plan that nobody had looked ahead for.
+    `gone` are the accesses without the customer that were spent before, of those counts
+    that the run spends on; `bounds` are how many there may be, None for any number.
+    """
+
+    plan: Plan
+    before: Plan
+    trials: dict[str, Rehearsed]
+    gone: Counter[_Count] = field(default_factory=Counter[_Count])
+    bounds: dict[str, int | None] = field(default_factory=dict[str, int | None])
+
+
+def foresee(
+    plan: Plan,
+    profile: Profile,
+    *,
+    now: datetime,
+    ledger: Path | None = None,
+    waits: bool = False,
+) -> Foresight:
+    """Rehearse a plan's trials, and plan what will be held, and what not, and why.
+
+    They begin now, one after the other; `waits` says that clocks are waited for.
+
+    Raises:
+        InputError: the ledger cannot be read.
+
+    """
+    guard = Guard(profile=profile, book=_ledger(profile, ledger))
+    guard.learn(plan)
+    foretold = _Foretold(plan=plan, profile=profile, guard=guard)
+    for trial in plan.trials:
+        then = now + foretold.waited
+        foretold.take(trial, rehearse(plan, trial, profile, then, waits=waits))
+    return Foresight(
+        plan=decided(plan, map(foretold.decide, plan.items)),
+        before=plan,
+        trials=foretold.held,
+        gone=foretold.gone,
+        bounds={name: guard.bound(name) for _, name, _ in foretold.spent},
+    )
+
+
+def _ledger(profile: Profile, path: Path | None) -> Book | None:
+    return Ledger.found(path or default_path()) if real(profile) else None
+
+
+@dataclass(slots=True, kw_only=True)
+class _Foretold:
+    """The trials seen so far: which will be held, and what they spend together."""
+
+    plan: Plan
+    profile: Profile
+    guard: Guard
+    held: dict[str, Rehearsed] = field(default_factory=dict[str, Rehearsed])
+    stopped: dict[str, Rehearsed] = field(default_factory=dict[str, Rehearsed])
+    calls: int = 0
+    waited: timedelta = timedelta(0)
+    spent: Counter[_Count] = field(default_factory=Counter[_Count])
+    gone: Counter[_Count] = field(default_factory=Counter[_Count])
+
+    def take(self, trial: Trial, one: Rehearsed) -> None:
+        """Take the next trial in, if there is room for it."""
+        told = one.stopped and not any(facet.facet in one.tells for facet in trial.settles)
+        why = one.stopped if told else next(self._crowded(trial, one), "")
+        if why:
+            self.stopped[trial.id] = replace(one, stopped=why, tells=frozenset())
+            return
+        if one.stopped:
+            self.stopped[trial.id] = one
+        self.held[trial.id] = one
+        self.spent += one.batch
+        self.calls += self._price(trial, one)
+        self.waited += one.waited
+
+    def decide(self, item: Planned) -> Planned:
+        """Return what is planned for an obligation, now that all trials were seen."""
+        one = self.stopped.get(item.obligation.trial)
+        if item.fate is not Fate.ASK or one is None:
+            return item
+        if item.obligation.facet in one.tells:
+            return replace(item, calls=one.calls)
+        return replace(item, fate=Fate.UNVERIFIED, why=one.stopped, calls=0)
+
+    def _price(self, trial: Trial, one: Rehearsed) -> int:
+        return one.calls + one.signatures if one.stopped else max(trial.calls, one.calls)
+
+    def _crowded(self, trial: Trial, one: Rehearsed) -> Iterator[str]:
+        """Say why there is no room for a trial; nothing if there is."""
+        most, price = self.profile.budget.calls, self._price(trial, one)
+        if most is not None and self.calls + price > most:
+            yield f"needs {price} more calls; {most - self.calls} of {most} left (budget.calls)"
+        for count, needed in one.batch.items():
+            who, operation, _ = count
+            before = self._before(count)
+            bound = self.guard.bound(operation)
+            if bound is not None and before + needed > bound:
+                left = max(bound - before, 0)
+                yield f"needs {held_back(needed, operation, left, bound, who.name)}"
+            quota = (self.guard.limits or {}).get(operation)
+            if quota is not None and before and before + needed > quota:
+                # The bank's own count is no longer what the probe takes it for.
+                yield (
+                    f"needs {UNTOUCHED} {operation} without the customer; "
+                    f"{self._where(count)} ({who.name})"
+                )
+
+    def _where(self, count: _Count) -> str:
+        """Say where the accesses went that are gone when a trial begins."""
+        earlier, now = self.gone[count], self.spent[count]
+        told = [f"{earlier} made earlier today"] * bool(earlier)
+        return " and ".join([*told, *[f"{now} planned before it"] * bool(now)])
+
+    def _before(self, count: _Count) -> int:
+        """Return how many accesses are gone when a trial begins: before the run, and in it.
+
+        Who plays in a world written in Python, only holding the trial tells.
+        """
+        who, operation, day = count
+        if self.profile.world.kind is WorldKind.PYTHON:
+            return 0
+        if count not in self.gone and self.guard.book is not None:
+            use = self.guard.use(operation, who, datetime.now(UTC))
+            self.gone[count] = self.guard.book.gone(replace(use, day=day))
+        return self.gone[count] + self.spent[count]

@@ -1,0 +1,1 @@
+"""Random tests: sequences of calls, field values and schema cases beyond the planned probes."""

@@ -1,0 +1,89 @@
+"""Hypothesis as an engine: it chooses, and is stopped when enough has been seen.
+
+Its own shrinking, its own database and its reports are not used: a story is shortened by
+telling it anew (`journeys.shorten`), and kept in words that outlive a change of a strategy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
+
+from hypothesis import HealthCheck, Phase, Verbosity, given, settings
+from hypothesis import seed as seeded
+from hypothesis.errors import Flaky
+from hypothesis.stateful import run_state_machine_as_test
+from hypothesis.strategies import SearchStrategy
+
+from assay.fuzzing.sequences.machine import Machine
+
+V = TypeVar("V")
+
+#: What a target is slow at, or seldom allows, is no fault of a strategy.
+NO_HEALTH = (
+    HealthCheck.too_slow,
+    HealthCheck.data_too_large,
+    HealthCheck.filter_too_much,
+    HealthCheck.large_base_example,
+)
+
+
+class Ended(BaseException):
+    """Nothing more is to be explored. Not an `Exception`: nobody is to try it again."""
+
+
+def explore_machine(
+    machine: Machine, *, examples: int, steps: int, seed: tuple[object, ...]
+) -> None:
+    """Make so many journeys of so many steps; the same seed makes the same ones.
+
+    That holds for one command on one installation: Hypothesis also tries constants that it
+    finds in the modules of whoever uses it.
+
+    Raises:
+        Ended: somebody on the other side of the journey has seen enough.
+
+    """
+    kept = settings(_kept(examples), stateful_step_count=steps)
+    # A target that does not do the same twice is nothing to stop for: the next round
+    # makes other journeys.
+    with suppress(Flaky):
+        run_state_machine_as_test(seeded(repr(seed))(machine), settings=kept)
+
+
+def explore_values(
+    strategy: SearchStrategy[V],
+    act: Callable[[V], None],
+    *,
+    examples: int,
+    seed: tuple[object, ...],
+) -> None:
+    """Draw so many values and act on each; the same seed draws the same ones, as above.
+
+    Raises:
+        Ended: acting on one has shown enough.
+
+    """
+
+    @seeded(repr(seed))
+    @_kept(examples)
+    @given(strategy)
+    def explored(value: V) -> None:
+        act(value)
+
+    with suppress(Flaky):
+        explored()
+
+
+def _kept(examples: int) -> settings:
+    return settings(
+        max_examples=examples,
+        phases=[Phase.generate],
+        database=None,
+        deadline=None,
+        derandomize=False,
+        report_multiple_bugs=False,
+        suppress_health_check=NO_HEALTH,
+        verbosity=Verbosity.quiet,
+    )

@@ -1,0 +1,98 @@
+"""A story while it is made up: who is there, what they own, and what was told so far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar, cast
+
+from hypothesis.strategies import integers
+
+from assay.contract.model import Json
+from assay.fuzzing.sequences.abstract_step import Moment, Own, Told, changed
+from assay.fuzzing.sequences.actions import OTHER, SELF
+from assay.history import Advance, Arrange, Call, Step
+
+V = TypeVar("V")
+
+#: The customer of a story, and the one whose things are somebody else's.
+PSU, ANOTHER = "psu", "another"
+#: One draw that decides several things: see `Dice`. Of larger numbers Hypothesis would
+#: prefer the small ones.
+DICE = integers(0, 2**24 - 1)
+#: A linear congruential generator of 64 bits (Knuth's MMIX), of which the upper half is good.
+_FACTOR, _SUMMAND, _MODULUS, _HALF = 6364136223846793005, 1442695040888963407, 2**64, 2**32
+
+
+@dataclass(slots=True)
+class Dice:
+    """One number that was drawn, from which as many decisions follow as are asked for.
+
+    Hypothesis likes to repeat in an example what it has drawn there before, and five of
+    six stories would be little more than such repetitions. What is drawn once in a story
+    cannot be repeated: so there is one of these for all of it.
+    """
+
+    state: int
+
+    def below(self, n: int) -> int:
+        """Return a number from 0 to n - 1."""
+        self.state = (self.state * _FACTOR + _SUMMAND) % _MODULUS
+        return self.state // _HALF % n
+
+    def one_in(self, n: int) -> bool:
+        """Decide what comes true once in n times."""
+        return self.below(n) == 0
+
+    def pick(self, table: Sequence[V]) -> V:
+        """Return one of a table, which must not be empty."""
+        return table[self.below(len(table))]
+
+
+@dataclass(slots=True, kw_only=True)
+class Teller:
+    """A story while it is made up. `others` are the households that somebody else can be of.
+
+    `things` tells of each thing that the customer owns whether it is an ordinary one.
+    """
+
+    others: Sequence[Told] = ()
+    story: list[Told] = field(default_factory=list[Told])
+    things: tuple[bool, ...] = ()
+    met: bool = False
+
+    def meet(self, household: Told) -> None:
+        """Bring the customer of the story into being."""
+        holdings = cast("Arrange", household.step).holdings
+        self.things = tuple(not one.traits for one in holdings for _ in range(one.count))
+        self.story.append(household.cast({SELF: PSU}))
+
+    @property
+    def ordinary(self) -> list[int]:
+        """The things that are in no state of their own, by their number; or all of them."""
+        every = list(range(len(self.things)))
+        return [n for n in every if self.things[n]] or every
+
+    def wait(self, moment: Moment) -> None:
+        """Let time pass."""
+        self.story.append(Told(step=Advance(), moment=moment))
+
+    def tell(self, call: Call, page: int | None = None) -> int:
+        """Tell a call about what is there, and return its place in the story."""
+        arguments = cast("dict[str, Json]", changed(call.arguments, self._there))
+        told = Told(step=replace(call, arguments=arguments), page=page)
+        if OTHER in told.names and self.others and not self.met:
+            self.met = True
+            self.story.append(self.others[0].cast({SELF: ANOTHER}))
+        self.story.append(told.cast({SELF: PSU, OTHER: ANOTHER}))
+        return len(self.story) - 1
+
+    def add(self, step: Step, request: int | None = None) -> None:
+        """Tell any other step."""
+        self.story.append(Told(step=step, request=request))
+
+    def _there(self, value: Json) -> Json:
+        """Count on from the last thing that is owned to the first."""
+        if isinstance(value, Own) and value.of == SELF:
+            return Own(SELF, value.n % max(len(self.things), 1))
+        return value

@@ -1,0 +1,129 @@
+"""The ways in which a call of an operation can be bent, each a strategy of bends.
+
+One argument with a value of one sort is a way; so are another mode, another name of the
+method, and a call that is malformed as a whole. A way is picked first, then its value:
+so a long table of values does not drown a short one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias, cast
+
+from hypothesis.strategies import SearchStrategy, just, sampled_from
+
+from assay.binding.encode import BARE
+from assay.binding.target import Profile
+from assay.contract.model import Operation
+from assay.fuzzing.fields.ill_typed import lacking
+from assay.fuzzing.fields.shape import ABSENT, Argument, Sort, Value
+from assay.fuzzing.fields.shapes import shape, strategies
+from assay.fuzzing.fields.texts import as_good
+from assay.history import Call, Malformed
+from assay.rules.kinds.available import BODIES, READS
+
+#: Bends a call, and says so in its deviation.
+Bend: TypeAlias = Callable[[Call], Call]
+#: What the contract names is bent this often where all else is bent once, ...
+SPOKEN = 2
+#: ... and a call as a whole this often: it can be malformed in more ways than an argument.
+WHOLE = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """One way to bend a call of an operation: what is bent, and how; `sort` for an argument."""
+
+    operation: Operation
+    what: str
+    bends: SearchStrategy[Bend]
+    sort: Sort | None = None
+
+
+def put(name: str, value: Value) -> Bend:
+    """Return the bend that puts a value into an argument, or leaves the argument out."""
+
+    def bend(call: Call) -> Call:
+        says = f"{call.deviation}, " if call.deviation else ""
+        given = {key: one for key, one in call.arguments.items() if key != name}
+        if value.json is ABSENT:
+            without = (*call.without, name)
+            return replace(
+                call, arguments=given, without=without, deviation=f"{says}{name} is missing"
+            )
+        return replace(
+            call,
+            arguments={**given, name: value.json},
+            deviation=f"{says}{name} is {value.says}",
+        )
+
+    return bend
+
+
+def ways(
+    operation: Operation,
+    arguments: Sequence[Argument],
+    profile: Profile,
+    sorts: Collection[Sort] = frozenset(Sort),
+) -> tuple[Way, ...]:
+    """Return all ways to bend a call of an operation, what the contract names more often.
+
+    Whole calls are malformed, and modes asked for, only where structurally wrong values
+    are wanted as well. Where there is no way at all, the only one is to leave it as it is.
+    """
+    out: list[Way] = []
+    for argument in arguments:
+        every = list(strategies(argument).items())
+        if lacks := tuple(lacking(argument)):
+            # Where nothing is, banks stumble most: that is not left to a long table.
+            every.append((Sort.WRONG, sampled_from(lacks)))
+        for sort, values in every:
+            if sort in sorts and not (sort is Sort.VALID and _alone(argument)):
+                bends = values.map(_putting(argument.name))
+                way = Way(operation=operation, what=argument.name, bends=bends, sort=sort)
+                out += [way] * (SPOKEN if argument.spoken else 1)
+    if operation.lists:
+        out += _named(operation, profile)
+    if Sort.WRONG in sorts:
+        table = sampled_from([_set(one.value, malformed=one) for one in _malformed(operation)])
+        out += [Way(operation=operation, what="the call", bends=table)] * WHOLE
+        out += _modes(operation, profile)
+    return tuple(out) or (Way(operation=operation, what="nothing", bends=just(lambda call: call)),)
+
+
+def _alone(argument: Argument) -> bool:
+    """Whether only the binding's own value is known to be good, which a control has anyway."""
+    return len(argument.goods) == 1 and shape(argument).valid is as_good
+
+
+def _putting(name: str) -> Callable[[Value], Bend]:
+    return lambda value: put(name, value)
+
+
+def _malformed(operation: Operation) -> tuple[Malformed, ...]:
+    if operation.method in {"PUT", "POST", "PATCH"}:
+        return BODIES
+    return READS if operation.about else (Malformed.JUNK_QUERY,)
+
+
+def _set(says: str, **parts: Any) -> Bend:
+    def bend(call: Call) -> Call:
+        return cast("Call", replace(cast("Any", call), **parts, deviation=says))
+
+    return bend
+
+
+def _named(operation: Operation, profile: Profile) -> Iterator[Way]:
+    binding = profile.operations.get(operation.id, BARE)
+    for alias, path in enumerate(binding.names(operation)):
+        bend = _set(f"by its other name {path}", alias=alias)
+        yield Way(operation=operation, what="name", bends=just(bend))
+
+
+def _modes(operation: Operation, profile: Profile) -> Iterator[Way]:
+    binding = profile.operations.get(operation.id, BARE)
+    for mode in operation.modes:
+        if mode in binding.modes:
+            bend = _set(f"in the mode {mode}", mode=mode)
+            yield from [Way(operation=operation, what="mode", bends=just(bend))] * SPOKEN

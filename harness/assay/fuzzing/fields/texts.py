@@ -1,0 +1,179 @@
+"""Texts: account numbers, addresses, codes, and such of which nothing more is known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from hypothesis.strategies import SearchStrategy, integers, sampled_from
+
+from assay.fuzzing.fields.shape import Argument, Value
+from assay.rules.formats import is_iban
+
+_CODE = re.compile(r"[A-Z0-9]{1,12}")
+#: Examples that registries of the format print: the shortest, the longest, others.
+IBANS = (
+    "NO9386011117947",
+    "MT84MALT011000012345MTLCAST001S",
+    "BE68539007547034",
+    "GB82WEST12345698765432",
+)
+
+
+def _text(argument: Argument) -> str:
+    return next((one for one in argument.goods if isinstance(one, str)), "")
+
+
+def as_good(argument: Argument) -> SearchStrategy[Value]:
+    """One of the values that the binding has; there is no knowing any others."""
+    says = ("as usual", "the other that is as good")
+    return sampled_from([Value(*pair) for pair in zip(says, argument.goods, strict=False)])
+
+
+def nothing(_argument: Argument) -> Iterator[Value]:
+    """Make nothing."""
+    yield from ()
+
+
+def _otherwise(text: str) -> Iterator[Value]:
+    """Spell a text otherwise, and change a little of it."""
+    yield Value("in small letters", text.lower())
+    yield Value("in capitals", text.upper())
+    yield Value("after a blank", f" {text}")
+    yield Value("before a blank", f"{text} ")
+    yield Value("before the end of a line", f"{text}\n")
+    yield Value("after a tabulator", f"\t{text}")
+    yield Value("one sign longer", text + text[-1:])
+    yield Value("one sign shorter", text[:-1])
+    yield Value("the wrong way round", text[::-1])
+    yield Value("another in every sign", "".join(map(_next, text)))
+    yield Value("another in its last sign", text[:-1] + "".join(map(_next, text[-1:])))
+
+
+def _next(letter: str) -> str:
+    for first, last in ("AZ", "az", "09"):
+        if first <= letter <= last:
+            return first if letter == last else chr(ord(letter) + 1)
+    return letter
+
+
+def _others(texts: Iterator[Value], argument: Argument) -> Iterator[Value]:
+    """Leave out what is as good as the binding's own after all, and what is there already."""
+    seen = {*map(str, argument.goods), *argument.named.right, ""}
+    for one in texts:
+        if one.json not in seen:
+            seen.add(str(one.json))
+            yield one
+
+
+# -- account numbers -----------------------------------------------------------------
+def is_account(argument: Argument) -> bool:
+    """Whether the binding has an IBAN there."""
+    return is_iban(argument.own)
+
+
+def checked(country: str, rest: str) -> str:
+    """Put the check digits into an IBAN (ISO 13616)."""
+    digits = "".join(str(int(sign, 36)) for sign in f"{rest}{country}00")
+    return f"{country}{98 - int(digits) % 97:02d}{rest}"
+
+
+def edge_accounts(argument: Argument) -> Iterator[Value]:
+    """Right ones of other countries, the shortest and the longest, and one in groups of four."""
+    for one in IBANS:
+        yield Value("right and of another country", one)
+    own = _text(argument)
+    yield Value("right and of another account", checked(own[:2], own[4:-1] + _next(own[-1])))
+
+
+def beyond_accounts(argument: Argument) -> Iterator[Value]:
+    """Wrong check digits, a wrong length with right check digits, and all other spellings."""
+    own = _text(argument)
+    wrong = (int(own[2:4]) + 1) % 100
+    texts = [
+        Value("of wrong check digits", f"{own[:2]}{wrong:02d}{own[4:]}"),
+        Value("right but for a digit too many", checked(own[:2], f"{own[4:]}0")),
+        Value("right but for a digit too few", checked(own[:2], own[4:-1])),
+        Value("of no country", checked("XX", own[4:])),
+        Value("without country and check digits", own[4:]),
+        Value("in groups of four", " ".join(re.findall(".{1,4}", own))),
+        *_otherwise(own),
+    ]
+    yield from _others(iter(texts), argument)
+
+
+# -- addresses -----------------------------------------------------------------------
+def is_address(argument: Argument) -> bool:
+    """Whether the binding has an address of the web there."""
+    own = argument.own
+    return isinstance(own, str) and urlsplit(own).scheme in {"http", "https"}
+
+
+def valid_address(argument: Argument) -> SearchStrategy[Value]:
+    """The same address with another query."""
+    own = urlsplit(_text(argument))
+    return integers(0, 9999).map(
+        lambda n: Value("of another query", own._replace(query=f"state={n}").geturl())
+    )
+
+
+def edge_addresses(argument: Argument) -> Iterator[Value]:
+    """Long, short, with a port, with escapes, and as no usual one looks."""
+    own = urlsplit(_text(argument))
+    site = own._replace(path="", query="", fragment="")
+    yield Value("of nothing but a host", site.geturl())
+    yield Value("with its port", site._replace(netloc=f"{own.hostname}:443").geturl())
+    yield Value("long", own._replace(query="q=" + "a" * 1_000).geturl())
+    yield Value("with escapes", own._replace(query="q=%20%C3%A9%2F").geturl())
+    yield Value("with a fragment", own._replace(fragment="top").geturl())
+
+
+def beyond_addresses(argument: Argument) -> Iterator[Value]:
+    """Of another scheme, of no host, with what does not belong into one."""
+    text, own = _text(argument), urlsplit(_text(argument))
+    rest = text.partition("://")[2]
+    texts = [
+        *(Value(f"of the scheme {one}", f"{one}://{rest}") for one in ("ftp", "file", "tpp")),
+        Value("a script", "javascript:alert(1)"),
+        Value("without a scheme", f"//{rest}"),
+        Value("a path only", own.path or "/"),
+        Value("without a host", "https:///return"),
+        Value("with a user", own._replace(netloc=f"bank.example@{own.netloc}").geturl()),
+        Value("with a blank", f"{text} x"),
+        Value("of a port too high", own._replace(netloc=f"{own.hostname}:65536").geturl()),
+        Value("with the end of a line", f"{text}\r\nSet-Cookie: a=b"),
+        Value("with a broken escape", f"{text}%zz"),
+        Value("longer than any", own._replace(query="q=" + "a" * 10_000).geturl()),
+    ]
+    yield from _others(iter(texts), argument)
+
+
+# -- codes, and any other text ---------------------------------------------------------
+def is_code(argument: Argument) -> bool:
+    """Whether the binding has a code word there: few capitals and digits."""
+    return isinstance(argument.own, str) and bool(_CODE.fullmatch(argument.own))
+
+
+def is_text(argument: Argument) -> bool:
+    """Whether the binding has any text there, or nothing by which more could be known."""
+    return argument.own is None or isinstance(argument.own, str)
+
+
+def known_codes(argument: Argument) -> Iterator[Value]:
+    """Values of which the contract speaks."""
+    for one in argument.named.known:
+        if one not in argument.goods and one not in argument.named.right:
+            yield Value(repr(one), one)
+
+
+def beyond_codes(argument: Argument) -> Iterator[Value]:
+    """All other spellings, and what no list of codes has."""
+    own = _text(argument)
+    texts = [
+        *(Value(repr(one), one) for one in argument.named.others),
+        *_otherwise(own),
+        Value("a code of no list", "Q" * max(len(own), 1)),
+        Value("the code twice", f"{own},{own}"),
+    ]
+    yield from _others(iter(texts), argument)

@@ -1,0 +1,148 @@
+"""Stories of requests: one that is as good as any, the same bent, and what came of each.
+
+A request that was made is read, so that one that is taken at first and rejected later
+counts for what it is; some are signed. Changes and the like have a request of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import cast
+
+from hypothesis.strategies import DrawFn, SearchStrategy, composite
+
+from assay.contract.model import Json
+from assay.fuzzing.fields.builder import DICE, PSU, Dice, Teller
+from assay.fuzzing.fields.fuzzable import Requested
+from assay.fuzzing.fields.mutations import Bend, Way
+from assay.fuzzing.sequences.abstract_step import Day, Made, Own, Told
+from assay.fuzzing.sequences.actions import SELF
+from assay.fuzzing.sequences.shrink import Story
+from assay.history import Arrange, Authorise, Call, Inquire
+from assay.rules.lifecycle.request_steps import AHEAD
+
+#: So many calls are bent in a story, at most.
+ROUNDS = 8
+#: Customers who own nothing out of the ordinary come so often where any other comes once.
+USUAL = 8
+
+
+def making(spoken: Requested) -> SearchStrategy[Story]:
+    """Return the stories in which somebody makes requests, some of them bent."""
+    usual = min(spoken.households, key=_size)
+    households = [*[usual] * USUAL, *spoken.households]
+    create = spoken.life.create
+    new = [one for one in spoken.ways if one.operation is create]
+    old = [one for one in spoken.ways if one.operation is not create]
+    # What makes a request has the most to say.
+    ways = (new, new, old or new)
+
+    @composite
+    def story(draw: DrawFn) -> Story:
+        teller, dice = Teller(others=spoken.others), Dice(draw(DICE))
+        teller.meet(dice.pick(households))
+        if spoken.moments and dice.one_in(12):
+            teller.wait(dice.pick(spoken.moments))
+        tale = _Tale(spoken=spoken, teller=teller, dice=dice)
+        mode = dice.pick(spoken.modes) if dice.one_in(4) else spoken.modes[0]
+        control = tale.request(mode)
+        if spoken.valid and dice.one_in(3):
+            control = draw(dice.pick(spoken.valid).bends)(control)
+        late = dice.one_in(5)
+        made = None if late else teller.tell(control)
+        for _ in range(1 + dice.below(ROUNDS)):
+            way = dice.pick(dice.pick(ways))
+            bend = draw(way.bends)
+            if way.operation is not create:
+                tale.about(way, bend, made)
+                continue
+            also = draw(dice.pick(new).bends) if dice.one_in(12) else _as_it_is
+            tale.create(bend, also, control)
+        if late or dice.one_in(4):
+            made = teller.tell(control)
+        if made is not None and dice.one_in(4):
+            tale.sign(made)
+        return tuple(teller.story)
+
+    return story()
+
+
+def _size(household: Told) -> tuple[int, bool]:
+    step = cast("Arrange", household.step)
+    return sum(one.count for one in step.holdings), step.segment is not None
+
+
+def _as_it_is(call: Call) -> Call:
+    return call
+
+
+@dataclass(slots=True, kw_only=True)
+class _Tale:
+    """A story of requests while it is made up."""
+
+    spoken: Requested
+    teller: Teller
+    dice: Dice
+
+    def request(self, mode: str | None) -> Call:
+        """Return a request with nothing bent."""
+        life, create = self.spoken.life, self.spoken.life.create
+        given: dict[str, Json] = {}
+        if create.owned:
+            given[create.owned] = Own(SELF, self.teller.ordinary[0])
+        if create.due and life.due(mode):
+            given[create.due.argument] = Day(AHEAD)
+        return Call(operation=create.id, subject=SELF, arguments=given, mode=mode)
+
+    def create(self, bend: Bend, also: Bend, control: Call) -> None:
+        """Make a request that is bent, and see what came of it."""
+        call = also(bend(control))
+        place = self.teller.tell(call if call.mode == control.mode else self._timed(call))
+        self.read(place)
+        if self.dice.one_in(12):
+            self.sign(place)
+
+    def _timed(self, call: Call) -> Call:
+        """Put a request off, or not, as its other mode has it."""
+        due = self.spoken.life.create.due
+        if due is None:
+            return call
+        given = {name: one for name, one in call.arguments.items() if name != due.argument}
+        day = {due.argument: Day(AHEAD)} if self.spoken.life.due(call.mode) else {}
+        return replace(call, arguments={**given, **day})
+
+    def about(self, way: Way, bend: Bend, made: int | None) -> None:
+        """Ask something bent of a request that was made, beside the same with nothing bent."""
+        life = self.spoken.life
+        if made is None or way.operation is not life.read:
+            made = self.teller.tell(self.request(life.changeable))
+        plain = Call(
+            operation=way.operation.id,
+            subject=SELF,
+            arguments={way.operation.about or "": Made(made)},
+            varied=self.spoken.varied if way.operation is life.change else (),
+        )
+        if way.operation is not life.end:
+            self.teller.tell(plain)
+        # A change asks for what is bent and for nothing else.
+        one = plain if way.sort is None else replace(plain, varied=())
+        self.teller.tell(bend(one))
+        self.read(made)
+        if way.operation is life.end and self.dice.one_in(2):
+            self.teller.tell(plain)
+            self.read(made)
+
+    def read(self, place: int) -> None:
+        """Read a request that was made, if it was."""
+        read = self.spoken.read
+        if read:
+            arguments: dict[str, Json] = {read.about or "": Made(place)}
+            self.teller.tell(Call(operation=read.id, subject=SELF, arguments=arguments))
+
+    def sign(self, place: int) -> None:
+        """Let the customer sign a request, and see what came of that."""
+        if self.spoken.signs:
+            self.teller.add(Authorise(subject=PSU, request="", approval=None), request=place)
+            self.read(place)
+            if self.spoken.inquires:
+                self.teller.add(Inquire())

@@ -1,0 +1,54 @@
+"""What a search finds, as values, and in words for whoever reads a failed test.
+
+Not for searching: see `search`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from assay.fuzzing.sequences.shrink import Story
+from assay.fuzzing.sequences.step_codec import encode
+from assay.judging.judge import Breach
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """An obligation that is broken, and the shortest story found that breaks it.
+
+    `seconds` is when it was found, shortened and all, since the search began, `after` the
+    number of journeys it took.
+    """
+
+    obligation: str
+    breach: Breach
+    story: Story
+    seconds: float
+    after: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Searched:
+    """What came of a search. `exchanges` counts those of shortening too."""
+
+    findings: tuple[Finding, ...]
+    journeys: int
+    exchanges: int
+    seconds: float
+
+
+def recount(searched: Searched) -> str:
+    """Say what was broken, and by which stories, step by step."""
+    return "\n\n".join("\n".join(_finding(one)) for one in searched.findings)
+
+
+def _finding(finding: Finding) -> Iterator[str]:
+    evidence = finding.breach.evidence
+    yield f"{finding.obligation} violates, after {finding.after} stories:"
+    yield f"  expected {evidence.expected}"
+    yield f"  seen     {evidence.seen}"
+    yield f"  in a story of {len(finding.story)} steps:"
+    for place, told in enumerate(finding.story, 1):
+        yield f"  {place:>4}  {json.dumps(encode(told), ensure_ascii=False)}"

@@ -1,0 +1,110 @@
+"""One thing that is different from a known-good request, and how the request then looks.
+
+Whoever makes requests up fills in everything anew; only what is meant to be different is
+taken over, and all else stays as it was accepted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import cast
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+
+from assay.binding.encode import Request
+from assay.binding.pointer import MISSING
+from assay.binding.target import Place
+from assay.contract.model import Json
+from assay.fuzzing.schema.request_matching import slots
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A part of a request as somebody made it up, and what of it is meant.
+
+    `name` is the one member that is meant, "" where there are several: those that
+    differ from `usual`, which is what the same somebody makes where nothing is the matter.
+    `valid` says that the document allows it, `says` what it is, in words.
+    """
+
+    says: str
+    valid: bool
+    place: Place
+    name: str = ""
+    made: Json = MISSING
+    usual: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+    def applied(self, known: Request, template: str) -> Request:
+        """Return a known-good request with what is different in this case.
+
+        `template` is the path as the document has it.
+        """
+        match self.place:
+            case Place.PATH:
+                return replace(known, url=_path(known.url, template, self._text()))
+            case Place.QUERY:
+                return replace(known, url=self._query(known.url))
+            case Place.HEADER:
+                return replace(known, headers=self._headers(known.headers))
+            case Place.BODY:
+                return self._body(known)
+
+    def _text(self) -> Mapping[str, str]:
+        made = cast("Mapping[str, Json]", self.made)
+        return {self.name: str(made[self.name])} if self.name in made else {}
+
+    def _query(self, url: str) -> str:
+        known: dict[str, Json] = dict(parse_qsl(urlsplit(url).query, keep_blank_values=True))
+        query = urlencode(list(_merged(self, known).items()), doseq=True)
+        return urlunsplit(urlsplit(url)._replace(query=query))
+
+    def _headers(self, headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+        """Return headers, each under the name that it had; names differ in capitals."""
+        had = {name.lower(): name for name, _ in headers}
+        low = replace(
+            self,
+            name=self.name.lower(),
+            made={name.lower(): one for name, one in cast("Mapping[str, Json]", self.made).items()},
+            usual={name.lower(): one for name, one in self.usual.items()},
+        )
+        merged = _merged(low, {name.lower(): value for name, value in headers})
+        return tuple((had.get(name, name), str(value)) for name, value in merged.items())
+
+    def _body(self, known: Request) -> Request:
+        if self.made is MISSING:
+            return replace(known, body=b"")
+        body: Json = json.loads(known.body) if known.body else MISSING
+        made = self.made
+        if isinstance(body, dict) and isinstance(made, Mapping):
+            made = _merged(self, cast("dict[str, Json]", body))
+        return replace(known, body=json.dumps(made).encode())
+
+
+def _merged(case: Case, known: Mapping[str, Json]) -> dict[str, Json]:
+    """Lay over what is known to be good what is meant in this case, and that only."""
+    made, usual = cast("Mapping[str, Json]", case.made), case.usual
+    if case.name:
+        meant, gone = {case.name}, {case.name} - made.keys()
+    elif not case.valid:
+        # What an invalid one lacks, or has too much; its values are of no account.
+        meant, gone = made.keys() - usual.keys(), usual.keys() - made.keys()
+    else:
+        meant = {name for name in made if name in usual and made[name] != usual[name]}
+        gone = set[str]() if meant else known.keys() - made.keys()
+        meant = meant or made.keys() - known.keys()
+    left = {name: value for name, value in known.items() if name not in gone}
+    return left | {name: made[name] for name in made if name in meant}
+
+
+def _path(url: str, template: str, meant: Mapping[str, str]) -> str:
+    """Return a URL with other things in the slots of its path."""
+    path = urlsplit(url).path
+    values = slots(template, path)
+    own, filled = template, template
+    for name, value in values.items():
+        own = own.replace(f"{{{name}}}", value)
+        filled = filled.replace(
+            f"{{{name}}}", quote(meant[name], safe="") if name in meant else value
+        )
+    return urlunsplit(urlsplit(url)._replace(path=path.removesuffix(own) + filled))

@@ -1,0 +1,192 @@
+"""Schemathesis, behind one door: what it makes up, and what it says of an answer.
+
+`iter_coverage_cases` and what a case says of itself are no documented interface of it:
+the version is pinned, and a test of this module alone holds it to what is used here. Of
+its checks only those are used that an answer alone decides; what a request should have
+been answered is for the contract's own checks to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, cast
+
+from assay.binding.pointer import MISSING
+from assay.binding.spelling import SLOT
+from assay.binding.target import Place
+from assay.contract.model import Json
+from assay.fuzzing.engine import explore_values
+from assay.fuzzing.schema.case import Case
+from assay.history import Wire
+
+#: The checks that an answer alone decides, by the name that Schemathesis has for each.
+CHECKS = (
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_schema_conformance",
+)
+#: What Schemathesis calls a remark of the first of them.
+FAILED = "ServerError"
+#: What a value is quoted with, in words, at the most, in characters.
+QUOTED = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """What is wrong with an answer, by the document alone.
+
+    `at` are the steps into the schema of the answer, to the keyword that does not hold;
+    none where it is another matter.
+    """
+
+    check: str
+    says: str
+    at: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Generator:
+    """Makes cases from a document, and judges answers by it.
+
+    Schemathesis is loaded when one is made.
+    """
+
+    document: Mapping[str, Any]
+    _made: dict[tuple[str, str, int, int], tuple[Case, ...]] = field(
+        default_factory=dict[tuple[str, str, int, int], tuple[Case, ...]]
+    )
+    _library: Any = field(init=False)
+    _schema: Any = field(init=False)
+    _checks: list[Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._library = import_module("schemathesis")
+        checks: Any = import_module("schemathesis.checks")
+        checks.load_all_checks()
+        self._checks = [checks.CHECKS.get_one(name) for name in CHECKS]
+        self._schema = self._library.openapi.from_dict(dict(self.document))
+
+    def cases(self, method: str, path: str, *, fuzz: int, seed: int) -> tuple[Case, ...]:
+        """Return the cases of an operation, the same ones each time, then so many random ones."""
+        key = method, path, fuzz, seed
+        if key not in self._made:
+            operation = self._schema[path][method]
+            random = self._fuzzed(operation, fuzz, seed) if fuzz else ()
+            self._made[key] = (*self._cases(operation, method), *random)
+        return self._made[key]
+
+    def _cases(self, operation: Any, method: str) -> Iterator[Case]:
+        usual: dict[Place, Mapping[str, Json]] | None = None
+        for made in self._covered(operation):
+            if made.method != method.upper():
+                continue  # no call of this operation, and the contract speaks of no others
+            if usual is None:
+                usual = {place: _members(made, place) for place in Place}
+            about = made.meta.phase.data
+            if about.parameter_location is not None:
+                yield _case(made, about, usual)
+
+    def _covered(self, operation: Any) -> Iterator[Any]:
+        modes = self._library.GenerationMode
+        yield from self._schema.iter_coverage_cases(
+            operation,
+            generation_modes=[modes.POSITIVE, modes.NEGATIVE],
+            generation_config=self._schema.config.generation,
+        )
+
+    def _fuzzed(self, operation: Any, most: int, seed: int) -> Iterator[Case]:
+        """Yield cases that take over one thing each of a random valid request, in turn."""
+        made: list[Any] = []
+        explore_values(
+            operation.as_strategy(), made.append, examples=most, seed=(seed, operation.label)
+        )
+        for n, one in enumerate(made):
+            members = [(place, name) for place in Place for name in _members(one, place)]
+            if members:
+                place, name = members[n % len(members)]
+                value = _members(one, place)[name]
+                says = f"{name} in the {place.value} is {_quoted(value)}"
+                yield Case(says=says, valid=True, place=place, name=name, made={name: value})
+
+    def judge(self, method: str, path: str, wire: Wire) -> tuple[Remark, ...]:
+        """Say what is wrong with an answer, by the document alone."""
+        requests: Any = import_module("requests")  # it comes with Schemathesis
+        headers: dict[str, list[str]] = {}
+        for name, value in wire.headers:
+            headers.setdefault(name.lower(), []).append(value)
+        # The body is unpacked already.
+        headers.pop("content-encoding", None)
+        answer = self._library.Response(
+            status_code=wire.status,
+            headers=headers,
+            content=wire.body,
+            # What was asked is of no account to these checks, and secrets stay here.
+            request=requests.Request(method.upper(), "http://localhost" + path).prepare(),
+            elapsed=0.0,
+            verify=True,
+        )
+        case = self._schema[path][method].Case(
+            path_parameters=dict.fromkeys(SLOT.findall(path), "-")
+        )
+        try:
+            case.validate_response(answer, checks=self._checks)
+        except BaseExceptionGroup as failures:
+            remarks = (_remark(one) for one in failures.exceptions)
+            documented = str(wire.status) in self.document["paths"][path][method]["responses"]
+            # "Not offered" may be said by a 501, and is no failure where the document has it.
+            return tuple(one for one in remarks if one.check != FAILED or not documented)
+        return ()
+
+
+def _members(made: Any, place: Place) -> Mapping[str, Json]:
+    """Return the members of a part of what Schemathesis made, by their names."""
+    part = {
+        Place.PATH: made.path_parameters,
+        Place.QUERY: made.query,
+        Place.HEADER: made.headers,
+        Place.BODY: made.body,
+    }[place]
+    return dict(cast("Mapping[str, Json]", part)) if isinstance(part, Mapping) else {}
+
+
+def _case(made: Any, about: Any, usual: Mapping[Place, Mapping[str, Json]]) -> Case:
+    place = Place(about.parameter_location.value)
+    name = about.parameter or ""
+    part: Json = _members(made, place)
+    if place is Place.BODY:
+        name = _member(about.location or "")
+        part = made.body if isinstance(made.body, _JSON) else MISSING
+    where = f"{name} in the {place.value}" if name else f"the {place.value}"
+    return Case(
+        says=f"{where}: {about.description}",
+        valid=made.meta.generation.mode.value == "positive",
+        place=place,
+        name=name,
+        made=part,
+        usual=usual[place],
+    )
+
+
+#: What a body can be that is JSON; Schemathesis has something else for none at all.
+_JSON = (dict, list, str, int, float, bool, type(None))
+
+
+def _member(location: str) -> str:
+    """Return the member of a body that a place in its schema is about, or ""."""
+    steps = location.split("/")
+    return steps[steps.index("properties") + 1] if "properties" in steps[:-1] else ""
+
+
+def _quoted(value: Json) -> str:
+    text = repr(value)
+    return text if len(text) <= QUOTED else text[:QUOTED] + "…"
+
+
+def _remark(failure: Any) -> Remark:
+    steps = tuple(str(step) for step in getattr(failure, "schema_path", ()))
+    why = failure.validation_message if steps else failure.message
+    says = ": ".join(filter(None, (failure.title, ", ".join(str(why).splitlines()))))
+    return Remark(check=type(failure).__name__, says=says, at=steps)

@@ -1,0 +1,147 @@
+"""How the shipped suite runs the search: one item for each operation of each contract.
+
+Journal, redaction and numbers are those of the run that pytest is in, so there is one
+record of all. What is told of a failure is fit to be told to anybody.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from assay.binding.encode import Access
+from assay.contract.model import Contract, Operation
+from assay.execution.session import Session
+from assay.fuzzing.schema.findings import Found
+from assay.fuzzing.schema.generator import Generator
+from assay.fuzzing.schema.search import Limits, SchemaSearch
+from assay.history import Event, Exchange
+from assay.journal.redact import Redactor
+from assay.openapi import document
+from assay.planning.prepare import Prepared
+
+#: At a live bank an operation is called so often at the most, and only to read.
+LIVE = Limits(fuzz=0, calls=40, reads=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One operation to examine."""
+
+    contract: Contract
+    operation: Operation
+
+    @property
+    def id(self) -> str:
+        """The name of the item, in pytest and in the record."""
+        return f"schema/{self.contract.id}/{self.operation.id}"
+
+
+def items(prepared: Prepared) -> tuple[Item, ...]:
+    """Return an item for each operation of each contract, offered or not."""
+    return tuple(
+        Item(contract=contract, operation=operation)
+        for contract in prepared.plan.contracts.values()
+        for operation in contract.operations.values()
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What came of an item: how much was asked, what is broken, why no more was asked."""
+
+    cases: int
+    broken: tuple[str, ...]
+    stopped: str = ""
+
+    def __str__(self) -> str:
+        return "\n".join(self.broken)
+
+
+@dataclass(slots=True, kw_only=True)
+class SchemaRun:
+    """The search as a part of a run."""
+
+    prepared: Prepared
+    session: Session
+    _document: dict[str, Any] = field(init=False)
+    _generator: Generator = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._document = document(self.prepared.bound, self.prepared.profile)
+        self._generator = Generator(self._document)
+
+    def examine(self, item: Item) -> Told:
+        """Send every case of an item, and tell what is broken.
+
+        Raises:
+            TargetError: the target's world cannot be reached or used at all.
+
+        """
+        journal = self.session.journal
+        journal.redactor.begin()
+
+        def record(event: Event, access: Access) -> None:
+            journal.event(item.id, event, access)
+            if isinstance(event, Exchange):
+                self.session.on_exchange()
+
+        live = self.prepared.profile.environment == "live"
+        search = SchemaSearch(
+            document=self._document,
+            generator=self._generator,
+            plan=self.prepared.plan,
+            contract=item.contract,
+            stage=self.session.stage,
+            number=self._number,
+            record=record,
+            limits=LIVE if live else Limits(),
+            seed=self.session.options.seed,
+        )
+        done = search.examine(item.operation)
+        # While the redactor knows whose values these are.
+        broken = tuple(self._explained(one) for one in done.found)
+        return Told(cases=done.cases, broken=broken, stopped=done.stopped)
+
+    def _number(self) -> int:
+        self.session.exchanges += 1
+        return self.session.exchanges
+
+    def _explained(self, found: Found) -> str:
+        redactor = self.session.journal.redactor
+        whose = "general" if found.general else found.obligation or ", ".join(found.clauses)
+        lines = [
+            f"{whose}: {self._sentence(found)}",
+            f"  {redactor.bounded(found.says, 1000)}",
+            f"  by       {redactor.bounded(found.case, 1000)}",
+        ]
+        if found.exchange is not None:
+            lines.append(f"  call {found.exchange.n}, answered {found.exchange.wire.status}:")
+            lines.append(f"  {curl(found.exchange, redactor)}")
+        return "\n".join(lines)
+
+    def _sentence(self, found: Found) -> str:
+        """Return what the clause says that is broken; no clause says what is general."""
+        plan = self.prepared.plan
+        for one in plan.items:
+            if one.obligation.id == found.obligation:
+                return one.obligation.says
+        said = (name.split("/", 1) for name in found.clauses)
+        every = [plan.ruled[contract][clause].clause.says for contract, clause in said]
+        return " ".join(every) or "no clause says so, but the exported document does"
+
+
+def curl(exchange: Exchange, redactor: Redactor) -> str:
+    """Return a command that makes a call again, once secrets are put where they are hidden."""
+    told: Any = redactor.wire(exchange.wire)["request"]
+    return " ".join(shlex.quote(part) for part in _words(told))
+
+
+def _words(told: Any) -> Iterator[str]:
+    yield from ("curl", "-X", told["method"], told["url"])
+    for name, value in told["headers"]:
+        yield from ("-H", f"{name}: {value}")
+    if told["body"]:
+        yield from ("--data-raw", told["body"])

@@ -1,0 +1,199 @@
+"""A request that somebody else made up, sent into a story as the call that is nearest to it.
+
+What no call of the contract looks like (a wrong type, a strange header) is sent as it is.
+A request is a call exactly if spelling that call gives the request; then every check may
+judge it as one. All others are recorded as malformed calls, of which a contract says
+little, and no check takes one for more. No judgement here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TypeAlias, cast
+from urllib.parse import parse_qs, parse_qsl, unquote, urlsplit
+
+from assay.binding.encode import BARE, Access, Request, encode
+from assay.binding.pointer import MISSING, find
+from assay.binding.spelling import SLOT
+from assay.binding.target import OperationBinding, Place, Profile, Spelling
+from assay.contract.model import Json, Operation
+from assay.errors import CannotArrange
+from assay.execution.executor import Play
+from assay.history import Call, Exchange, Malformed
+
+#: A request with nothing in it that makes no difference: in what order, how it is spaced.
+_Bare: TypeAlias = tuple[
+    str, str, tuple[tuple[str, str], ...], frozenset[tuple[str, str]], Json | None
+]
+
+
+def slots(template: str, path: str) -> dict[str, str]:
+    """Return what stands in each slot of a path, still quoted; nothing if it is another path.
+
+    What comes before the template is the base URL's matter.
+    """
+    pieces = SLOT.split(template)
+    names = pieces[1::2]
+    pattern = "([^/]*)".join(re.escape(piece) for piece in pieces[::2])
+    found = re.search(f"{pattern}$", path)
+    return dict(zip(names, found.groups(), strict=True)) if found else {}
+
+
+def send(play: Play, call: Call, request: Request) -> Exchange:
+    """Send a ready request as a call of the story, and record what came of it."""
+    event = play.exchanged(call, request)
+    play.keep(event, call.subject)
+    return event
+
+
+def nearest(
+    request: Request,
+    control: Exchange,
+    operations: Iterable[Operation],
+    profile: Profile,
+    says: str,
+) -> Call:
+    """Return the call that a request is, or the malformed one that comes next to it.
+
+    It is made out of the request of the `control`, and may be a call of any of the
+    operations; `says` is what sets it apart, in words.
+    """
+    own = control.call.operation
+    ordered = sorted(operations, key=lambda one: one.id != own)
+    calls = [_read(request, control.call, one, profile, says) for one in ordered]
+    for call, operation in zip(calls, ordered, strict=True):
+        if _translated(profile.operations.get(operation.id, BARE)):
+            continue
+        try:
+            spelt = encode(call, operation, profile, Access())
+        except CannotArrange:
+            continue
+        if _bare(_authorised(spelt, control, profile)) == _bare(request):
+            return call
+    return replace(calls[0], malformed=_malformed(request))
+
+
+def _translated(binding: OperationBinding) -> bool:
+    """Whether what is sent is not what is meant: such requests are not read back here."""
+    plain = (
+        one.found is None and not (one.words or one.each or one.exclusive) and one.text == "{}"
+        for one in binding.arguments.values()
+    )
+    return bool(binding.template) or not all(plain)
+
+
+def _authorised(spelt: Request, control: Exchange, profile: Profile) -> Request:
+    """Return a request with what authorised the control, whatever that is."""
+    presence = profile.presence.header if profile.presence else ""
+    usual = {"accept", "content-type", presence.lower()}
+    more = [pair for pair in control.wire.request_headers if pair[0].lower() not in usual]
+    return replace(spelt, headers=(*spelt.headers, *more))
+
+
+def _bare(request: Request) -> _Bare:
+    url = urlsplit(request.url)
+    headers = frozenset((name.lower(), value) for name, value in request.headers)
+    query = tuple(sorted(parse_qsl(url.query, keep_blank_values=True)))
+    return request.method, f"{url.netloc}{url.path}", query, headers, _canonical(request.body)
+
+
+def _canonical(body: bytes) -> Json | None:
+    """Return a text that is the same for the same JSON: true is not 1 there, nor 1 1.0."""
+    try:
+        return json.dumps(json.loads(body), sort_keys=True) if body else None
+    except ValueError:
+        return body
+
+
+def _malformed(request: Request) -> Malformed:
+    """Return in which way a request is malformed, as near as calls have it."""
+    if request.method not in {"PUT", "POST", "PATCH"}:
+        return Malformed.JUNK_QUERY
+    if not request.body:
+        return Malformed.EMPTY
+    return Malformed.WRONG_TYPES
+
+
+def _read(
+    request: Request, control: Call, operation: Operation, profile: Profile, says: str
+) -> Call:
+    """Read a call off a request, as far as it can be read."""
+    binding = profile.operations.get(operation.id, BARE)
+    spelt = _Spelt(request, _template(control, operation, binding))
+    given = {
+        name: value
+        for name in binding.taken(operation)
+        if (value := spelt.at(_spelling(name, binding, spelt))) is not MISSING
+    }
+    # What the profile would add, if it were not said that it is left out.
+    added = (name for name, one in binding.arguments.items() if one.value is not None)
+    absent = (name for name in added if name not in given and name in operation.arguments)
+    mode = next((name for name, one in binding.modes.items() if spelt.holds(one)), None)
+    presence = profile.presence
+    there = Spelling(place=Place.HEADER, name=presence.header) if presence else None
+    return replace(
+        control,
+        operation=operation.id,
+        arguments=given,
+        present=presence is None or (spelt.at(there) is MISSING) is presence.absent,
+        mode=mode if mode in operation.modes else None,
+        without=() if operation.changes else tuple(absent),
+        varied=(),
+        malformed=None,
+        deviation=says,
+    )
+
+
+def _template(call: Call, operation: Operation, binding: OperationBinding) -> str:
+    if call.alias is None:
+        return binding.path or operation.path
+    aliases = binding.names(operation)
+    return aliases[call.alias] if call.alias < len(aliases) else operation.path
+
+
+def _spelling(name: str, binding: OperationBinding, spelt: _Spelt) -> Spelling | None:
+    """Return where an argument stands: in its own slot of the path before all else."""
+    if name in spelt.path:
+        return Spelling(place=Place.PATH, name=name)
+    return binding.arguments.get(name)
+
+
+class _Spelt:
+    """A request taken apart into its path's slots, its query, its headers and its body."""
+
+    def __init__(self, request: Request, template: str) -> None:
+        url = urlsplit(request.url)
+        found = slots(template, url.path)
+        self.path = {name: unquote(value) for name, value in found.items()}
+        self.query = parse_qs(url.query, keep_blank_values=True)
+        self.headers = {name.lower(): value for name, value in request.headers}
+        try:
+            self.body: Json = json.loads(request.body) if request.body else MISSING
+        except ValueError:
+            self.body = MISSING
+
+    def at(self, where: Spelling | None) -> Json:
+        """Return what stands at a place, or `MISSING`; of several the first."""
+        if where is None:
+            return MISSING
+        match where.place:
+            case Place.PATH:
+                return self.path.get(where.name, MISSING)
+            case Place.QUERY:
+                return self.query.get(where.name, [MISSING])[0]
+            case Place.HEADER:
+                return self.headers.get(where.name.lower(), MISSING)
+            case Place.BODY:
+                return find(self.body, where.name)
+
+    def holds(self, mode: Spelling) -> bool:
+        """Whether a mode is asked for; one that is the whole body holds if its members do."""
+        found = self.at(mode)
+        if mode.place is Place.BODY and not mode.name and isinstance(found, dict):
+            members = cast("Mapping[str, Json]", mode.value)
+            whole = cast("Mapping[str, Json]", found)
+            return all(whole.get(name, MISSING) == value for name, value in members.items())
+        return found == mode.value

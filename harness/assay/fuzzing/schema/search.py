@@ -1,0 +1,245 @@
+"""The cases of an operation, sent into stories, and what every check makes of them.
+
+Each case changes one thing of a request that this customer has just seen accepted. After
+a case that was accepted, and may have changed something, the next one has a customer of
+its own. Nothing is shortened: such a story is as short as it can be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from assay.binding.encode import BARE, Request
+from assay.binding.spelling import SLOT
+from assay.binding.target import OperationBinding
+from assay.contract.model import Contract, Operation
+from assay.errors import CannotArrange
+from assay.execution.environment import Stage
+from assay.execution.executor import Play, Recorder, playing
+from assay.fuzzing.schema.case import Case
+from assay.fuzzing.schema.findings import BEFORE, Found, Sent, by_checks, by_document, once, vouched
+from assay.fuzzing.schema.generator import Generator, Remark
+from assay.fuzzing.schema.known_good import ready
+from assay.fuzzing.schema.request_matching import nearest, send
+from assay.history import Call, Event, Exchange, Step
+from assay.planning.plan import Plan
+from assay.rules.steps import Part
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How far a search goes: random cases of each path, calls of each operation.
+
+    `reads` keeps to what changes nothing, with the customer there.
+    """
+
+    fuzz: int = 20
+    calls: int | None = None
+    reads: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """What came of the cases of one operation; `stopped` says why there were no more."""
+
+    found: tuple[Found, ...]
+    cases: int
+    exchanges: int
+    stopped: str = ""
+
+
+def _nobody(_event: Event, _access: object) -> None:
+    """Record nothing."""
+
+
+@dataclass(slots=True, kw_only=True)
+class SchemaSearch:
+    """The cases of one contract, at one target; `number` numbers exchanges.
+
+    `calls` counts those of the operation that is examined.
+    """
+
+    document: Mapping[str, Any]
+    plan: Plan
+    contract: Contract
+    stage: Stage
+    number: Callable[[], int]
+    record: Recorder = _nobody
+    limits: Limits = field(default_factory=Limits)
+    seed: int = 0
+    generator: Generator
+    calls: int = 0
+
+    def examine(self, operation: Operation) -> Examined:
+        """Send every case of an operation, under each of its names, and judge them all.
+
+        Raises:
+            TargetError: the target's world cannot be reached or used at all.
+
+        """
+        tries = [
+            _Try(search=self, operation=operation, path=path, alias=alias)
+            for alias, path in self._paths(operation)
+        ]
+        self.calls = 0
+        for one in tries:
+            one.run()
+        return Examined(
+            found=once([found for one in tries for found in one.found()]),
+            cases=sum(one.cases for one in tries),
+            exchanges=self.calls,
+            stopped=next((one.stopped for one in tries if one.stopped), ""),
+        )
+
+    def _paths(self, operation: Operation) -> Iterator[tuple[int | None, str]]:
+        """Yield each name of an operation as the document spells its path."""
+        binding = self.stage.profile.operations.get(operation.id, BARE)
+        own = binding.path or operation.path
+        written = {SLOT.sub("{}", path): path for path in self.document["paths"]}
+        for n, path in enumerate((own, *binding.names(operation))):
+            yield (n - 1 if n else None), written[SLOT.sub("{}", path)]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Try:
+    """The cases of one name of an operation, and their one story."""
+
+    search: SchemaSearch
+    operation: Operation
+    path: str
+    alias: int | None
+    sent: list[Sent] = field(default_factory=list[Sent])
+    events: list[Event] = field(default_factory=list[Event])
+    cases: int = 0
+    stopped: str = ""
+
+    @property
+    def method(self) -> str:
+        """The method, in small letters as OpenAPI has it."""
+        return (self._binding.method or self.operation.method).lower()
+
+    @property
+    def _binding(self) -> OperationBinding:
+        return self.search.stage.profile.operations.get(self.operation.id, BARE)
+
+    def run(self) -> None:
+        """Send all cases, as far as the limits, and what can be arranged, allow."""
+        search = self.search
+        if search.limits.reads and (self.operation.writes or self.operation.grants):
+            self.stopped = "only reading is asked for"
+            return
+        operations = search.contract.operations
+        with playing(search.stage, operations, number=self._number, record=search.record) as play:
+            try:
+                self._send(play)
+            except CannotArrange as error:
+                self.stopped = f"needs {error}"
+            self.events = play.events
+
+    def _number(self) -> int:
+        self.search.calls += 1
+        return self.search.number()
+
+    def _send(self, play: Play) -> None:
+        control, asked, customers = None, set[Request](), 0
+        for case in self._cases():
+            if self._spent():
+                self.stopped = f"no more than {self.search.limits.calls} calls are asked for"
+                return
+            if control is None:
+                customers += 1
+                control = self._control(play, f"psu-{customers}")
+            if not control.accepted and self.operation.available:
+                self.stopped = f"a plain call was not accepted ({control.wire.status})"
+                return
+            known = _request(control)
+            request = case.applied(known, self.path)
+            # Two customers' cases are the same if they differ in the same from the known.
+            alike = Request(method=case.says, url=request.url, body=request.body)
+            if request == known or alike in asked:
+                continue
+            asked.add(alike)
+            call = nearest(
+                request, control, self._operations(), self.search.stage.profile, case.says
+            )
+            if self.search.limits.reads and not call.present:
+                continue
+            exchange = send(play, call, request)
+            meant = vouched(call, control.call, self._binding)
+            self._note(exchange, case.says, valid=case.valid, vouched=meant)
+            self.cases += 1
+            if exchange.accepted and (self.operation.writes or self.operation.grants):
+                control = None
+
+    def _cases(self) -> tuple[Case, ...]:
+        search = self.search
+        return search.generator.cases(
+            self.method, self.path, fuzz=search.limits.fuzz, seed=search.seed
+        )
+
+    def _spent(self) -> bool:
+        most = self.search.limits.calls
+        return most is not None and self.search.calls >= most
+
+    def _control(self, play: Play, subject: str) -> Exchange:
+        """Have a request accepted for a new customer, from which the next cases start."""
+        script = ready(self.search.contract, self.operation, subject, self.alias)
+        call = _played(script, play)
+        reply = play.perform(call)
+        if not isinstance(reply, Exchange):
+            raise TypeError("a call is answered by an exchange")
+        self._note(reply, BEFORE, valid=True, vouched=True)
+        return reply
+
+    def _note(self, exchange: Exchange, says: str, *, valid: bool, vouched: bool) -> None:
+        remarks: tuple[Remark, ...] = ()
+        if exchange.wire.status:  # of what never came nothing can be said
+            remarks = self.search.generator.judge(self.method, self.path, exchange.wire)
+        self.sent.append(
+            Sent(says=says, valid=valid, vouched=vouched, exchange=exchange, remarks=remarks)
+        )
+
+    def _operations(self) -> Iterator[Operation]:
+        """Yield the operations that are called in the same way, by what stands in the body."""
+        bindings = self.search.stage.profile.operations
+        for one in self.search.contract.operations.values():
+            binding = bindings.get(one.id, BARE)
+            path = SLOT.sub("{}", binding.path or one.path)
+            method = (binding.method or one.method).lower()
+            same = path == SLOT.sub("{}", self.path) and method == self.method
+            if one.id == self.operation.id or (same and self.alias is None):
+                yield one
+
+    def found(self) -> Iterator[Found]:
+        """Yield what is broken: by the checks of the contract, then by the document alone."""
+        search = self.search
+        yield from by_checks(search.plan, search.contract, self.events, self.sent)
+        yield from by_document(
+            search.document,
+            self.path,
+            self.method,
+            plan=search.plan,
+            contract=search.contract,
+            sent=self.sent,
+        )
+
+
+def _request(exchange: Exchange) -> Request:
+    """Return the request of an exchange, ready to be sent once more."""
+    wire = exchange.wire
+    return Request(
+        method=wire.method, url=wire.url, headers=wire.request_headers, body=wire.request_body
+    )
+
+
+def _played(script: Part[Call], play: Play) -> Call:
+    """Play a script to its end, and return what comes of it."""
+    try:
+        step: Step = next(script)
+        while True:
+            step = script.send(play.perform(step))
+    except StopIteration as end:
+        call: Call = end.value
+        return call

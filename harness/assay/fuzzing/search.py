@@ -1,0 +1,301 @@
+"""Searching: journeys made at random, every check judging each, until one breaks something.
+
+What is found is told again, shorter and shorter, and comes back as the obligation that
+is broken and the shortest story that breaks it. Nothing is recorded here: whoever asked
+for the search tells the story once more for the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from time import monotonic
+
+from hypothesis.strategies import SearchStrategy
+
+from assay.contract.model import Capability, Contract
+from assay.errors import CannotArrange
+from assay.execution.driver import drive
+from assay.execution.environment import Stage
+from assay.execution.executor import Play, playing
+from assay.fuzzing.engine import Ended, explore_machine, explore_values
+from assay.fuzzing.findings import Finding, Searched
+from assay.fuzzing.sequences.abstract_step import Told
+from assay.fuzzing.sequences.actions import Words, words
+from assay.fuzzing.sequences.concretize import ANYWHERE, Telling, script
+from assay.fuzzing.sequences.machine import machine
+from assay.fuzzing.sequences.sequence import Journey
+from assay.fuzzing.sequences.shrink import Story, shorten
+from assay.history import Call, Event, History, Step
+from assay.judging.judge import Breach, breaches
+from assay.planning.plan import Plan
+from assay.rules.kinds.maintenance_window import Params as Window
+from assay.rules.kinds.maintenance_window import windows
+
+#: So many journeys are made by one seed: Hypothesis makes variants of what it made before
+#: as soon as there is enough, and what is quite different finds more here.
+ROUND = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How far a search goes: journeys, steps of each, tries to shorten one, seconds.
+
+    `calls` bounds what the journeys themselves call, for a bank that counts; `reads`
+    keeps to what changes nothing, with the customer there; nobody signs unless `signs`.
+    So many `findings` are enough.
+    """
+
+    journeys: int = 100
+    steps: int = 25
+    tries: int = 400
+    seconds: float | None = None
+    calls: int | None = None
+    findings: int | None = None
+    reads: bool = False
+    signs: bool = True
+
+
+def _nobody(_finding: Finding) -> None:
+    """Tell nobody."""
+
+
+class Broken(Ended):
+    """Something is broken; the story that shows it."""
+
+    def __init__(self, story: Story, found: Sequence[Breach]) -> None:
+        self.story, self.found = story, tuple(found)
+        super().__init__(found[0].obligation)
+
+
+@dataclass(slots=True, kw_only=True)
+class Search:
+    """A search through one contract of a plan, at one target.
+
+    It plays the target's side of journeys (`journeys.journey.Player`). Their words are
+    those of a `whole` plan, where only a part of it is asked.
+    """
+
+    plan: Plan
+    contract: Contract
+    stage: Stage
+    limits: Limits = field(default_factory=Limits)
+    seed: int = 0
+    whole: Plan | None = None
+    began: float = field(default_factory=monotonic)
+    journeys: int = 0
+    exchanges: int = 0
+    findings: list[Finding] = field(default_factory=list[Finding])
+    known: frozenset[str] = frozenset()
+    _windows: tuple[Window, ...] = field(init=False)
+    _asked: frozenset[str] = field(init=False)
+    _play: Play | None = None
+    _open: AbstractContextManager[Play] | None = None
+
+    def __post_init__(self) -> None:
+        # Both are looked at whenever something is judged.
+        self._windows = windows(self.contract)
+        self._asked = self.plan.asked
+
+    def travel(self, on_finding: Callable[[Finding], None] = _nobody) -> Searched:
+        """Make journeys until the limits are reached.
+
+        Raises:
+            TargetError: the target's world cannot be reached or used at all.
+
+        """
+        spoken = self.speakable()
+        if not spoken.households:
+            return self.searched()
+
+        def travelled(left: int, seed: tuple[object, ...]) -> None:
+            made = machine(spoken, self.contract, self._begin)
+            explore_machine(made, examples=left, steps=self.limits.steps, seed=seed)
+
+        return self._until_spent(travelled, on_finding)
+
+    def examine(
+        self, stories: SearchStrategy[Story], on_finding: Callable[[Finding], None] = _nobody
+    ) -> Searched:
+        """Tell stories that somebody else makes up, until the limits are reached.
+
+        Raises:
+            TargetError: the target's world cannot be reached or used at all.
+
+        """
+
+        def examined(story: Story) -> None:
+            if not self._affords(sum(isinstance(told.step, Call) for told in story)):
+                raise Ended("the limits are reached")
+            self.journeys += 1
+            if found := self.tell(story):
+                raise Broken(story, found)
+            if self._spent():
+                raise Ended("the limits are reached")
+
+        return self._until_spent(
+            lambda left, seed: explore_values(stories, examined, examples=left, seed=seed),
+            on_finding,
+        )
+
+    def _until_spent(
+        self,
+        explored: Callable[[int, tuple[object, ...]], None],
+        on_finding: Callable[[Finding], None],
+    ) -> Searched:
+        """Explore on after each finding, with what is found already out of the question."""
+        round_ = 0
+        while self.journeys < self.limits.journeys and not self._spent():
+            try:
+                left = self.limits.journeys - self.journeys
+                explored(min(left, ROUND), (self.seed, self.contract.id, round_))
+            except Broken as broken:
+                for finding in self._shortened(broken):
+                    self.findings.append(finding)
+                    on_finding(finding)
+            except Ended:
+                break
+            round_ += 1
+        return self.searched()
+
+    def searched(self) -> Searched:
+        """Return what came of the search so far."""
+        return Searched(
+            findings=tuple(self.findings),
+            journeys=self.journeys,
+            exchanges=self.exchanges,
+            seconds=monotonic() - self.began,
+        )
+
+    def again(self, story: Story) -> tuple[Finding, ...]:
+        """Tell a story that broke something before, and return what it breaks now."""
+        found = self.tell(story)
+        if not found:
+            return ()
+        findings = tuple(self._shortened(Broken(story, found), tries=0))
+        self.findings += findings
+        return findings
+
+    def tell(self, story: Iterable[Told]) -> tuple[Breach, ...]:
+        """Tell a story in a world of its own, and return what it breaks."""
+        driven = drive(
+            script(tuple(story), self.contract.zone),
+            self.stage,
+            self.contract.operations,
+            number=self._number,
+            record=lambda _event, _access: None,
+        )
+        return self._judged(driven.history)
+
+    # -- the other side of a journey ---------------------------------------------
+
+    def perform(self, step: Step) -> Event:
+        """Perform a step of the journey."""
+        if self._play is None:
+            raise CannotArrange("a world")
+        if isinstance(step, Call) and not self._affords(1):
+            raise CannotArrange("more calls than the limits allow")
+        return self._play.perform(step)
+
+    def judge(self, story: Sequence[Told]) -> None:
+        """Raise `Broken` if the journey has broken something, `Ended` if all is spent."""
+        if self._play is None:
+            return
+        found = self._judged(History(events=tuple(self._play.events)))
+        if found:
+            raise Broken(tuple(story), found)
+        if self._spent():
+            raise Ended("the limits are reached")
+
+    def end(self) -> None:
+        """Give the world of the journey back."""
+        if self._open is not None:
+            self._open.__exit__(None, None, None)
+        self._play = self._open = None
+
+    def _begin(self) -> Journey:
+        self.journeys += 1
+        self._open = playing(self.stage, self.contract.operations, number=self._number)
+        self._play = self._open.__enter__()
+        return Journey(
+            contract=self.contract,
+            player=self,
+            inquire=Capability.EFFECTS in self.stage.profile.world.offers
+            and not self.limits.reads
+            and any(one.makes for one in self.contract.operations.values()),
+            telling=Telling(zone=self.contract.zone or ANYWHERE, now=self._play.look()),
+        )
+
+    def _number(self) -> int:
+        self.exchanges += 1
+        return self.exchanges
+
+    def _affords(self, calls: int) -> bool:
+        """Whether so many more calls are within the limits."""
+        return self.limits.calls is None or self.exchanges + calls <= self.limits.calls
+
+    def _spent(self) -> bool:
+        limits = self.limits
+        late = limits.seconds is not None and monotonic() - self.began > limits.seconds
+        enough = limits.findings is not None and len(self.findings) >= limits.findings
+        return late or enough or not self._affords(1)
+
+    def _judged(self, history: History) -> tuple[Breach, ...]:
+        asked = self._asked - self.known
+        return tuple(breaches(self.plan, self.contract.id, history, self._windows, asked))
+
+    def _shortened(self, broken: Broken, tries: int | None = None) -> Iterator[Finding]:
+        """Shorten a story for each obligation that it breaks."""
+        for name in dict.fromkeys(one.obligation for one in broken.found):
+
+            def breaks(story: Story, name: str = name) -> bool:
+                return any(one.obligation == name for one in self.tell(story))
+
+            story = shorten(
+                broken.story, breaks, most=self.limits.tries if tries is None else tries
+            )
+            first = next(one for one in broken.found if one.obligation == name)
+            told = broken.found if story == broken.story else self.tell(story)
+            again = [one for one in told if one.obligation == name]
+            self.known |= {name}
+            yield Finding(
+                obligation=name,
+                breach=(again or [first])[0],
+                story=story,
+                seconds=monotonic() - self.began,
+                after=self.journeys,
+            )
+
+    def speakable(self) -> Words:
+        """Return the words that this target, and these limits, allow."""
+        spoken = words(self.whole or self.plan, self.contract)
+        if not self.limits.signs:
+            spoken = replace(spoken, signatures=())
+        if self.limits.reads:
+            spoken = replace(
+                spoken,
+                plain=tuple(one for one in spoken.plain if self._reads(one)),
+                bent=(),
+                moments=(),
+                signatures=(),
+                asides=(),
+            )
+        return replace(
+            spoken, households=tuple(one for one in spoken.households if self._arrangeable(one))
+        )
+
+    def _reads(self, told: Told) -> bool:
+        operation = self.contract.operations[getattr(told.step, "operation", "")]
+        return bool(getattr(told.step, "present", False)) and not (
+            operation.writes or operation.grants
+        )
+
+    def _arrangeable(self, household: Told) -> bool:
+        with playing(self.stage, self.contract.operations, number=self._number) as play:
+            telling = Telling(now=play.look())
+            try:
+                play.perform(telling.step(household))
+            except CannotArrange:
+                return False
+        return True

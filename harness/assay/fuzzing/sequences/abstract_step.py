@@ -1,0 +1,178 @@
+"""The steps of a story, as values that hold for any target on any day.
+
+A step names what only a target can name (an account's number, a request, the next
+page) by the place in the story from which it comes, and a day or a moment by how far
+off it is. `telling` puts in what they stand for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, time, timedelta
+from typing import TypeAlias, cast
+from zoneinfo import ZoneInfo
+
+from assay.contract.model import Json
+from assay.history import Arrange, Authorise, Call, Register, Step, Withdraw
+
+WEEK = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """The key of the `n`-th thing that a subject owns, from 0."""
+
+    of: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """The key of the request that a step of the story made, by its place from 0."""
+
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """The day so many days from the target's today, as ISO 8601 writes it."""
+
+    days: int
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    """The moment so much later."""
+
+    span: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """The moment at which clocks show a time, so many days from today."""
+
+    days: int
+    time: time
+
+
+@dataclass(frozen=True, slots=True)
+class On:
+    """The next moment at which it is this weekday (Monday is 0) and clocks show a time."""
+
+    weekday: int
+    time: time
+
+
+Moment: TypeAlias = After | At | On
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """One step of a story. What stands in `step` for the following is not looked at.
+
+    `moment` is when to advance to, `request` the place of the step that made the
+    request to sign or withdraw, `page` that of the call whose next page is turned to.
+    `days` are the entries of each holding, as days from today.
+    """
+
+    step: Step
+    moment: Moment | None = None
+    request: int | None = None
+    page: int | None = None
+    days: tuple[tuple[int, ...] | None, ...] = ()
+
+    @property
+    def places(self) -> Iterator[int]:
+        """The places of the steps on which this one rests."""
+        for place in (self.request, self.page):
+            if place is not None:
+                yield place
+        if isinstance(self.step, Call):
+            for value in leaves(self.step.arguments):
+                if isinstance(value, Made):
+                    yield value.step
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The subjects on whom this step rests; one that it brings into being is none."""
+        if isinstance(self.step, Arrange):
+            return frozenset()
+        step = self.step
+        named = {getattr(step, "subject", "")}
+        if isinstance(step, Authorise):
+            named.add(step.by)
+        if isinstance(step, Call):
+            named |= {one.of for one in leaves(step.arguments) if isinstance(one, Own)}
+        return frozenset(named - {""})
+
+    def moved(self, place: Callable[[int], int]) -> Told:
+        """Return the same step, resting on other places."""
+
+        def move(value: Json) -> Json:
+            return Made(place(value.step)) if isinstance(value, Made) else value
+
+        return replace(
+            self._with(move),
+            request=None if self.request is None else place(self.request),
+            page=None if self.page is None else place(self.page),
+        )
+
+    def cast(self, names: Mapping[str, str]) -> Told:
+        """Return the same step for other subjects."""
+
+        def rename(value: Json) -> Json:
+            if isinstance(value, Own):
+                return Own(of=names.get(value.of, value.of), n=value.n)
+            return value
+
+        told = self._with(rename)
+        step = told.step
+        if isinstance(step, Arrange | Call | Register | Withdraw):
+            step = replace(step, subject=names.get(step.subject, step.subject))
+        elif isinstance(step, Authorise):
+            by = names.get(step.by, step.by)
+            step = replace(step, subject=names.get(step.subject, step.subject), by=by)
+        return replace(told, step=step)
+
+    def _with(self, change: Callable[[Json], Json]) -> Told:
+        if not isinstance(self.step, Call):
+            return self
+        arguments = cast("Mapping[str, Json]", changed(self.step.arguments, change))
+        return replace(self, step=replace(self.step, arguments=arguments))
+
+
+def changed(value: Json, change: Callable[[Json], Json]) -> Json:
+    """Return a value with every leaf of it changed."""
+    if isinstance(value, Mapping):
+        named = cast("Mapping[str, Json]", value)
+        return {name: changed(one, change) for name, one in named.items()}
+    if isinstance(value, list | tuple):
+        return [changed(one, change) for one in cast("list[Json]", value)]
+    return change(value)
+
+
+def leaves(value: Json) -> Iterator[Json]:
+    """Yield every leaf of a value."""
+    if isinstance(value, Mapping):
+        for one in cast("Mapping[str, Json]", value).values():
+            yield from leaves(one)
+    elif isinstance(value, list | tuple):
+        for one in cast("list[Json]", value):
+            yield from leaves(one)
+    else:
+        yield value
+
+
+def moment_of(moment: Moment, now: datetime, zone: ZoneInfo) -> datetime:
+    """Return when a moment is, for a clock that shows `now`; days are the zone's."""
+    if isinstance(moment, After):
+        return now + moment.span
+    local = now.astimezone(zone)
+    if isinstance(moment, At):
+        day = local.date() + timedelta(days=moment.days)
+    else:
+        day = local.date() + timedelta(days=(moment.weekday - local.weekday()) % WEEK)
+        if datetime.combine(day, moment.time, zone) <= local:
+            day += timedelta(days=WEEK)
+    return datetime.combine(day, moment.time, zone).astimezone(now.tzinfo)

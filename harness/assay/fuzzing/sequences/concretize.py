@@ -1,0 +1,164 @@
+"""A story told to a target: each step with what it stands for there.
+
+What a story rests on may not come about (a request that was refused has no key); then
+the step cannot be told, and is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import cast
+from zoneinfo import ZoneInfo
+
+from assay.contract.model import Json
+from assay.fuzzing.sequences.abstract_step import Day, Made, Moment, Own, Told, changed, moment_of
+from assay.history import (
+    Accepted,
+    Advance,
+    Advanced,
+    Arrange,
+    Authorise,
+    Authorised,
+    Call,
+    Event,
+    Exchange,
+    Holding,
+    Step,
+    Subject,
+    Withdraw,
+)
+from assay.rules.rule import Script
+
+#: Whose clock it is where neither contract nor profile say.
+ANYWHERE = ZoneInfo("UTC")
+#: What a clock shows before anybody has looked at it.
+UNKNOWN = datetime.min.replace(tzinfo=UTC)
+
+
+class Untold(Exception):  # noqa: N818 -- no error: a step for which there is nothing to do
+    """A step rests on what did not come about."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Telling:
+    """How far a story has come: its subjects, and what became of each of its steps."""
+
+    zone: ZoneInfo = ANYWHERE
+    now: datetime = UNKNOWN
+    subjects: dict[str, Subject] = field(default_factory=dict[str, Subject])
+    replies: list[Event | None] = field(default_factory=list["Event | None"])
+
+    def step(self, told: Told) -> Step:
+        """Return the step that is told.
+
+        Raises:
+            Untold: it rests on what did not come about.
+
+        """
+        step = told.step
+        match step:
+            case Call():
+                follow = None if told.page is None else self.next_page(told.page)
+                arguments = cast("dict[str, Json]", changed(step.arguments, self._value))
+                step = replace(step, arguments=arguments, follow=follow)
+            case Arrange():
+                step = replace(step, holdings=self._holdings(told, step))
+            case Advance() if told.moment is not None:
+                step = Advance(to=self._moment(told.moment))
+            case Authorise():
+                outcome = self._made(told.request).outcome
+                approval = outcome.approval if isinstance(outcome, Accepted) else None
+                step = replace(step, request=self._key(told.request), approval=approval)
+            case Withdraw():
+                step = replace(step, request=self._key(told.request))
+            case _:
+                pass
+        return step
+
+    def note(self, reply: Event | None) -> None:
+        """Take in what became of the next step of the story; None for one left out."""
+        self.replies.append(reply)
+        if isinstance(reply, Subject):
+            self.subjects[reply.name] = reply
+        match reply:
+            case Exchange(at=now) | Advanced(now=now) | Subject(now=now):
+                self.now = now
+            case Authorised():
+                self.now = reply.at
+            case _:
+                pass
+
+    def next_page(self, place: int) -> str:
+        """Return the page that an answer named.
+
+        Raises:
+            Untold: it named none.
+
+        """
+        match self._reply(place):
+            case Exchange(outcome=Accepted(next=str(link))):
+                return link
+            case _:
+                raise Untold("no further page was named")
+
+    def _moment(self, moment: Moment) -> datetime:
+        to = moment_of(moment, self.now, self.zone)
+        if to < self.now:
+            raise Untold("a clock is not turned back")
+        return to
+
+    def _reply(self, place: int | None) -> Event | None:
+        inside = place is not None and 0 <= place < len(self.replies)
+        return self.replies[place] if inside and place is not None else None
+
+    def _made(self, place: int | None) -> Exchange:
+        reply = self._reply(place)
+        if not isinstance(reply, Exchange) or not reply.item or reply.item.key is None:
+            raise Untold("no request was made")
+        return reply
+
+    def _key(self, place: int | None) -> str:
+        item = self._made(place).item
+        return cast("str", item.key if item else None)
+
+    def _value(self, value: Json) -> Json:
+        match value:
+            case Own(of=of, n=n):
+                owns = self.subjects[of].owns if of in self.subjects else ()
+                if n >= len(owns):
+                    raise Untold("nothing is owned")
+                return owns[n].key
+            case Made(step=place):
+                return self._key(place)
+            case Day(days=days):
+                return (self.now.date() + timedelta(days=days)).isoformat()
+            case _:
+                return value
+
+    def _holdings(self, told: Told, step: Arrange) -> tuple[Holding, ...]:
+        today = self.now.date()
+        return tuple(
+            replace(
+                holding,
+                traits=cast("dict[str, Json]", changed(holding.traits, self._value)),
+                entries=None if days is None else tuple(today + timedelta(days=n) for n in days),
+            )
+            for holding, days in zip(step.holdings, told.days, strict=True)
+        )
+
+
+def script(story: Sequence[Told], zone: ZoneInfo | None = None) -> Script:
+    """Tell a whole story, as a probe would: from its first step to its last."""
+    telling = Telling(zone=zone or ANYWHERE)
+    now = yield Advance(to=None)
+    if isinstance(now, Advanced):
+        telling.now = now.now
+    for told in story:
+        try:
+            step = telling.step(told)
+        except Untold:
+            telling.note(None)
+            continue
+        telling.note((yield step))

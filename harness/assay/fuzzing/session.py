@@ -1,0 +1,234 @@
+"""A search as a part of a run: what it finds becomes verdicts of the record.
+
+`search` finds; here what was kept is tried first, what is found is written to a file,
+kept, and told once more with the journal listening, so that its verdict has evidence. A
+story alone is told the same way (`replay`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeAlias
+
+from assay.binding.target import Profile, Sca, ScaKind, Transport, WorldKind
+from assay.contract.files.document import file_name
+from assay.errors import InputError, did_you_mean
+from assay.execution.session import Session
+from assay.fuzzing.examples import Examples
+from assay.fuzzing.fields import stories
+from assay.fuzzing.findings import Finding, Searched
+from assay.fuzzing.search import Limits, Search
+from assay.fuzzing.sequences.sequence_file import Kept, write
+from assay.judging.judge import judge
+from assay.judging.verdict import Standing, Verdict, weigh
+from assay.planning.plan import Plan, restrict
+
+#: Where stories are written, beside the journal.
+STORIES = "stories"
+#: What makes the stories of a search, given it and told of each finding.
+Maker: TypeAlias = Callable[[Search, Callable[[Finding], None]], Searched]
+
+
+def limits_of(profile: Profile, journeys: int) -> Limits:
+    """Return how far a search may go at a target.
+
+    A bank in this process is asked as much as it takes; one over a network is not told a
+    story four hundred times to make it shorter. A live one, or one whose world nobody
+    arranges, for its customers and calls are real, is only read, a little, and what is
+    found there is not shortened, and told but once more, for the record. A person who
+    signs is asked for what the plan foresees, and for nothing that was made up.
+    """
+    if profile.world.kind is not WorldKind.CONTROL or profile.environment == "live":
+        return Limits(journeys=journeys, steps=10, tries=0, calls=10 * journeys, reads=True)
+    signs = profile.sca.kind is not ScaKind.MANUAL
+    tries = 400 if profile.transport is Transport.EMBEDDED else 150
+    return Limits(journeys=journeys, tries=tries, signs=signs)
+
+
+@dataclass(slots=True, kw_only=True)
+class Searching:
+    """The searches of one run. `folder` is where stories are written, None for nowhere.
+
+    `plan` is what is asked, of which the session may record a part, and `whole` the plan
+    of everything, whose probes have the words.
+    """
+
+    session: Session
+    plan: Plan
+    whole: Plan
+    folder: Path | None = None
+    examples: Examples | None = None
+
+    def search(self, contract: str, how: str, limits: Limits, maker: Maker) -> Searched:
+        """Search one contract in one way, and let what is found become verdicts.
+
+        Raises:
+            TargetError: the target's world cannot be reached or used at all.
+            JournalError: the record cannot be written any more.
+
+        """
+        session = self.session
+        search = Search(
+            plan=self.plan,
+            contract=self.plan.contracts[contract],
+            stage=session.stage,
+            limits=limits,
+            seed=session.options.seed,
+            whole=self.whole,
+            known=session.violated(),
+        )
+        found: list[tuple[Finding, Path | None]] = []
+
+        def keep(finding: Finding) -> None:
+            found.append((finding, self._keep(finding, contract, how)))
+
+        self._known(search, contract, keep)
+        done = maker(search, keep)
+        for finding, path in found:
+            self._tell(finding, contract, how, path)
+        session.journal.write("search", self._record(contract, how, done, found))
+        return done
+
+    def _known(self, search: Search, contract: str, keep: Callable[[Finding], None]) -> None:
+        """Try what was kept first: what it broke may be broken again."""
+        if self.examples is None or search.limits.reads:
+            return
+        for kept in self.examples.stories(contract):
+            again = search.again(kept.story)
+            for finding in again:
+                keep(finding)
+            if not again:
+                self.examples.drop(kept)
+
+    def _keep(self, finding: Finding, contract: str, how: str) -> Path | None:
+        kept = Kept(
+            name=f"{how} {finding.obligation}",
+            contract=contract,
+            breaks=(finding.obligation,),
+            story=finding.story,
+            seed=self.session.options.seed,
+            says=f"expected {finding.breach.evidence.expected}; {finding.breach.evidence.seen}",
+        )
+        kept = replace(kept, says=self.session.journal.redactor.bounded(kept.says, 1_000))
+        if self.examples is not None:
+            self.examples.save(kept)
+        if self.folder is None:
+            return None
+        folder = self.folder / STORIES
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{file_name(finding.obligation, 150)}.json"
+        path.write_text(write(kept), encoding="utf-8")
+        return path
+
+    def _tell(self, finding: Finding, contract: str, how: str, path: Path | None) -> None:
+        """Tell a finding's story for the record, and give its verdict."""
+        name = f"{contract}/{how}#{finding.obligation.partition('/')[2]}"
+        driven = self.session.tell(name, self.plan.contracts[contract], finding.story)
+        evidence = tuple(
+            one.evidence
+            for one in self.session.broken(self.plan, contract, driven.history)
+            if one.obligation == finding.obligation
+        )
+        calls = len(driven.history.exchanges)
+        if evidence:
+            said = weigh(evidence)[1]
+            reason = f"found by {how}, in a story of {len(finding.story)} steps: {said}"
+            standing = Standing.VIOLATES
+        else:
+            reason = f"found by {how}, but told once more it was not so: it is not always so"
+            standing = Standing.INDETERMINATE
+        self.session.blame(
+            Verdict(
+                obligation=finding.obligation,
+                standing=standing,
+                reason=reason,
+                evidence=evidence,
+                calls=calls,
+            ),
+            trial=name,
+            replay=path,
+        )
+
+    def _record(
+        self,
+        contract: str,
+        how: str,
+        done: Searched,
+        found: Iterable[tuple[Finding, Path | None]],
+    ) -> dict[str, object]:
+        return {
+            "contract": contract,
+            "how": how,
+            "made": done.journeys,
+            "exchanges": done.exchanges,
+            "seconds": round(done.seconds, 3),
+            "seed": self.session.options.seed,
+            "findings": [
+                {
+                    "obligation": finding.obligation,
+                    "steps": len(finding.story),
+                    **({"story": f"{STORIES}/{path.name}"} if path else {}),
+                }
+                for finding, path in found
+            ],
+        }
+
+
+def travels(search: Search, on_finding: Callable[[Finding], None]) -> Searched:
+    """Make random journeys."""
+    return search.travel(on_finding)
+
+
+def bends(search: Search, on_finding: Callable[[Finding], None]) -> Searched:
+    """Bend requests, field by field, each beside its control."""
+    profile = search.stage.profile
+    told = stories(
+        search.whole or search.plan,
+        search.contract,
+        profile if search.limits.signs else replace(profile, sca=Sca()),
+        spoken=search.speakable(),
+        reads=search.limits.reads,
+    )
+    return search.searched() if told is None else search.examine(told, on_finding)
+
+
+#: The ways of searching, by name.
+MAKERS: Mapping[str, Maker] = {"journeys": travels, "fields": bends}
+
+
+# -- one story alone -----------------------------------------------------------------
+def replayed(plan: Plan, stories: Iterable[Kept]) -> Plan:
+    """Return the part of a plan that stories are about; no trial is held of it.
+
+    Raises:
+        InputError: a story is about what the plan does not have, or cannot ask here.
+
+    """
+    names: set[str] = set()
+    every = {item.obligation.id: item for item in plan.items}
+    for kept in stories:
+        for one in kept.breaks:
+            if one not in every:
+                hint = did_you_mean(one, every) or "is it another version of the contract?"
+                raise InputError.one(kept.path, f"there is no obligation {one}", hint=hint)
+        names |= set(kept.breaks)
+    return replace(restrict(plan, names), trials=())
+
+
+def replay(session: Session, plan: Plan, kept: Kept) -> None:
+    """Tell a story, and judge what it is about by that alone.
+
+    Raises:
+        TargetError: the target's world cannot be reached or used at all.
+
+    """
+    contract = plan.contracts[kept.contract]
+    trial = f"story:{kept.name}"
+    driven = session.tell(trial, contract, kept.story, seed=kept.seed)
+    for name in kept.breaks:
+        item = next(one for one in plan.items if one.obligation.id == name)
+        applied = plan.ruled[kept.contract][item.obligation.clause]
+        (verdict,) = judge(applied, (item.obligation,), driven, session.windows(kept.contract))
+        session.blame(verdict, trial=trial, replay=Path(kept.path))

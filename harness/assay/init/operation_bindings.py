@@ -1,0 +1,183 @@
+"""The `operations` of a target file: what was found for each of the contract's, in order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import cast
+
+from assay.contract.model import Clause, Contract, Json, Operation
+from assay.init.openapi_operations import Offered
+from assay.init.operation_match import Match, Shape, matches
+from assay.init.requests import about_slot, arguments, modes, template, unfilled
+from assay.init.responses import answers
+from assay.init.yaml_writer import Entry, gap
+
+__all__ = ["matched", "operations", "outcomes"]
+
+#: What is thought of each contract: its operations in the document.
+Found = Mapping[str, Mapping[str, Match]]
+_SLOT = re.compile(r"[{][^{}]*[}]")
+
+
+def matched(contracts: Sequence[Contract], offers: Sequence[Offered]) -> Found:
+    """Find the operations of contracts in a document."""
+    return {one.id: matches(one, offers) for one in contracts}
+
+
+def operations(
+    contracts: Sequence[Contract], offers: Sequence[Offered] | None, found: Found
+) -> Iterator[Entry]:
+    """Yield an entry for each operation; without a document, with all that is missing."""
+    for contract in contracts:
+        named = _by_own_names(contract, found)
+        for operation in contract.operations.values():
+            if offers is None:
+                match = Match(offered=_unknown(operation))
+            elif operation.id in found[contract.id]:
+                match = found[contract.id][operation.id]
+            elif operation.available:
+                yield gap(operation.id, "no operation of the document is like it", "{path: /…}")
+                continue
+            else:
+                continue
+            below = tuple(_operation(contract, operation, match, offers or (), named=named))
+            if below:
+                yield Entry(key=operation.id, below=below)
+
+
+def _unknown(operation: Operation) -> Offered:
+    """Return an operation of which nothing is known but what the contract says."""
+    return Offered(
+        method=operation.method,
+        path=operation.path,
+        id="",
+        says="",
+        parameters=(),
+        request=(),
+        answer=(),
+        statuses=(),
+        headers=(),
+    )
+
+
+def _operation(
+    contract: Contract,
+    operation: Operation,
+    match: Match,
+    offers: Sequence[Offered],
+    *,
+    named: bool,
+) -> Iterator[Entry]:
+    shape = _shape(contract, operation, match)
+    if not named and not operation.about:
+        shape = replace(shape, lister=None)
+    path, why = _filled(shape)
+    shape = replace(shape, offered=replace(match.offered, path=path))
+    if match.offered.method != operation.method:
+        yield Entry(key="method", value=match.offered.method, why=match.why)
+    if path != operation.path:
+        told = "; ".join(filter(None, (match.why, why)))
+        yield Entry(key="path", value=path, why=told)
+    if operation.aliases and offers:
+        yield from _aliases(operation, match.offered.path, offers)
+    if not operation.available:
+        about = tuple(arguments(shape))
+        if about:
+            yield Entry(key="arguments", below=about)
+        return
+    asked = tuple(arguments(shape))
+    if asked:
+        yield Entry(key="arguments", below=asked)
+    ways = tuple(modes(shape))
+    if ways:
+        yield Entry(key="modes", below=ways)
+    yield from unfilled(shape, (*asked, *ways))
+    yield from template(shape, _pointers((*asked, *ways)))
+    if any(_forbids(one, operation.id) for one in contract.clauses):
+        what = "how a customer's credentials would be spelt, if somebody sent them"
+        yield gap("credentials", what, "{basic: true}")
+    yield from answers(shape)
+
+
+def _shape(contract: Contract, operation: Operation, match: Match) -> Shape:
+    return Shape(
+        contract=contract,
+        operation=operation,
+        offered=match.offered,
+        lister=_lister(contract, operation),
+    )
+
+
+def _by_own_names(contract: Contract, found: Found) -> bool:
+    """Whether a call names a thing as the bank does, so that its names have to be looked up."""
+    shapes = (
+        _shape(contract, contract.operations[name], match)
+        for name, match in found.get(contract.id, {}).items()
+    )
+    values = (one.value for each in shapes for one in arguments(each))
+    return any(isinstance(value, dict) and "found" in value for value in values)
+
+
+def _lister(contract: Contract, operation: Operation) -> str | None:
+    """Return the operation that lists what another one is about; itself, if it lists that."""
+    resources = contract.resources
+    if not operation.about:
+        owned = {one.of for one in resources.values()}
+        return operation.id if owned & set(operation.lists) else None
+    about = {resources[one].of for one in operation.lists}
+    for one in contract.operations.values():
+        if not one.about and about & set(one.lists):
+            return one.id
+    return None
+
+
+def _filled(shape: Shape) -> tuple[str, str]:
+    """Return the path, with the document's own value where only one thing can be meant."""
+    path, why = shape.offered.path, ""
+    kept = about_slot(shape)
+    parameters = shape.offered.named("path")
+    for slot in shape.slots:
+        values = parameters[slot].leaf.values if slot in parameters else ()
+        if slot != kept and values and re.fullmatch(r"[A-Za-z0-9._-]+", values[0]):
+            path = path.replace(f"{{{slot}}}", values[0])
+            why = f"{values[0]} is the first that {slot} can be"
+    return path, why
+
+
+def _aliases(operation: Operation, path: str, offers: Sequence[Offered]) -> Iterator[Entry]:
+    """Yield which other names of an operation the document has, if not all."""
+    taken = _SLOT.sub("{}", path)
+    known = {_SLOT.sub("{}", one.path) for one in offers if one.method == operation.method} - {
+        taken
+    }
+    kept = [one for one in operation.aliases if _SLOT.sub("{}", one) in known]
+    if len(kept) < len(operation.aliases):
+        yield Entry(key="aliases", value=kept, why="the document has no other names")
+
+
+def _forbids(clause: Clause, operation: str) -> bool:
+    """Whether a clause says that a call must not carry the customer's credentials."""
+    operations = clause.params.get("operations")
+    return (
+        clause.kind == "no-credentials" and isinstance(operations, list) and operation in operations
+    )
+
+
+def _pointers(entries: Sequence[Entry]) -> Iterator[str]:
+    """Yield the pointers into the body at which something stands already."""
+    for one in entries:
+        if isinstance(one.value, dict):
+            at = cast("dict[str, Json]", one.value).get("body")
+            yield from (str(each) for each in (at if isinstance(at, list) else [at]) if each)
+
+
+def outcomes(found: Found) -> Iterator[Entry]:
+    """Yield which statuses are successes, where the document lists them."""
+    offers = [one.offered for each in found.values() for one in each.values()]
+    statuses = sorted({status for one in offers for status in one.statuses})
+    if statuses and all(one.isdigit() for one in statuses):
+        accepted = [{"statuses": [int(one) for one in statuses]}]
+        inner = Entry(key="accepted", value=accepted, why="the successes that the document lists")
+        yield Entry(key="outcomes", below=(inner,))

@@ -1,0 +1,121 @@
+"""What the document says of how calls are let in, and of what stands in each of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from assay.binding.checks import bad_url
+from assay.contract.model import Json
+from assay.init.name_matching import plain, words
+from assay.init.openapi_operations import Offered, schemes
+from assay.init.safe_load import Foreign, mapping, text
+from assay.init.yaml_writer import Entry, gap
+
+__all__ = ["Auth", "auth", "headers", "presence", "protection"]
+
+_TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+#: Headers that other sections speak of.
+_ELSEWHERE = frozenset(["authorization", "content-type", "accept", "cookie", "host"])
+_SIGNED = frozenset(
+    ["signature", "digest", "tpp-signature-certificate", "content-digest", "signature-input"]
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Auth:
+    """How calls are authenticated: the kind, as a target file has it, and what it takes."""
+
+    kind: str
+    why: str = ""
+    given: dict[str, Json] = field(default_factory=dict[str, Json])
+
+
+def auth(document: Foreign) -> Auth:
+    """Return how the document says that calls are authenticated; a bearer token, if not at all."""
+    found = schemes(document)
+    for one in found:
+        flows = mapping(one.get("flows"))
+        for name, kind in (
+            ("authorizationCode", "authorization-code"),
+            ("clientCredentials", "client-credentials"),
+        ):
+            flow = mapping(flows.get(name))
+            token, authorize = text(flow.get("tokenUrl")), text(flow.get("authorizationUrl"))
+            if not _url(token) or (name == "authorizationCode" and not _url(authorize)):
+                continue
+            given: dict[str, Json] = {"authorize_url": authorize} if authorize else {}
+            scopes = " ".join(one for one in mapping(flow.get("scopes")) if plain(one))
+            given |= {"token_url": token} | ({"scope": scopes} if scopes else {})
+            return Auth(kind=kind, why=f"the flow {name} of the document", given=given)
+    for one in found:
+        if text(one.get("type")) == "http" and text(one.get("scheme")).lower() == "bearer":
+            return Auth(kind="bearer", why="a bearer token of the document")
+    for one in found:
+        name = text(one.get("name"))
+        if text(one.get("type")) == "apiKey" and text(one.get("in")) == "header" and plain(name):
+            if name.lower() == "authorization":
+                return Auth(kind="bearer", why="the header Authorization")
+            return Auth(kind="key", why=f"the header {name}", given={"header": name})
+    return Auth(kind="bearer")
+
+
+def _url(url: str) -> bool:
+    return plain(url) and not bad_url(url)
+
+
+def protection(document: Foreign, offers: Sequence[Offered]) -> Iterator[Entry]:
+    """Yield that certificates and signatures are missing, where the document wants them."""
+    if any(text(one.get("type")) == "mutualTLS" for one in schemes(document)):
+        example = "{certificate_file: our.pem, key_file: our-key.pem}"
+        yield gap("tls", "the client certificate that is wanted", example)
+    signed = {
+        name.lower()
+        for one in offers
+        for name, each in one.named("header").items()
+        if each.required
+    }
+    if signed & _SIGNED:
+        example = "{kind: cavage, key_file: seal-key.pem, key_id: https://…}"
+        yield gap("signature", "how calls are signed, which is wanted", example)
+
+
+def presence(offers: Sequence[Offered]) -> str:
+    """Return the header that says that the customer is there; empty if there is none."""
+    names = [name for one in offers for name in one.named("header")]
+    for wanted in (
+        {"psu", "ip", "address"},
+        {"customer", "ip", "address"},
+        {"customer", "present"},
+    ):
+        for name in names:
+            if wanted <= set(words(name)):
+                return name
+    return ""
+
+
+def headers(offers: Sequence[Offered], known: str) -> Iterator[Entry]:
+    """Yield what headers stand in every call, and those that are missing."""
+    wanted: dict[str, list[Offered]] = {}
+    for one in offers:
+        for name, each in one.named("header").items():
+            if (
+                each.required
+                and _TOKEN.fullmatch(name)
+                and name.lower() not in _ELSEWHERE | _SIGNED | {known.lower()}
+            ):
+                wanted.setdefault(name, []).append(one)
+    unique = {
+        name: "{unique}"
+        for name in wanted
+        if {"request", "id"} <= set(words(name)) or {"correlation", "id"} <= set(words(name))
+    }
+    if unique:
+        yield Entry(
+            key="headers", value=unique, why="required, and by its name never the same twice"
+        )
+    for name, where in wanted.items():
+        if name not in unique:
+            others = f" and {len(where) - 1} more" if len(where) > 1 else ""
+            yield gap("headers", f"{name} is required by {where[0]}{others}", f"{{{name}: …}}")

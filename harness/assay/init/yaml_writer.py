@@ -1,0 +1,96 @@
+"""A target file as lines: keys and values, each with the comment that it deserves.
+
+A guess carries `# guessed: <why>` on its line, and a gap is a commented line of its own,
+`# missing: <what>`. What is certain has neither.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from assay.contract.model import Json
+from assay.init.name_matching import shown
+
+__all__ = ["Entry", "gap", "render"]
+
+_PLAIN = re.compile(r"[A-Za-z/][A-Za-z0-9/_.+*-]*(:[^\s:,\[\]{}#\"']+)?")
+_PATH = re.compile(r"/[A-Za-z0-9/_.{}-]*")
+#: What YAML might take for something else than a text.
+_WORDS = frozenset(
+    ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "none", "inf", "nan"]
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A key of a file with its value, or with entries `below` it; or a gap.
+
+    `says` are lines of comment above it; one that is empty is an empty line.
+    """
+
+    key: str
+    value: Json = None
+    below: tuple[Entry, ...] | None = None
+    why: str = ""
+    missing: str = ""
+    says: tuple[str, ...] = ()
+
+
+def gap(key: str, what: str, example: str) -> Entry:
+    """Return a line that says what is missing, with an example of what to write."""
+    return Entry(key=key, missing=f"{what}, for example `{key}: {example}`")
+
+
+def render(entries: Sequence[Entry], indent: int = 0) -> Iterator[str]:
+    """Yield the lines of a file, without line ends."""
+    space = " " * indent
+    for entry in entries:
+        for line in entry.says:
+            yield f"{space}# {line}" if line else ""
+        why = f"  # guessed: {shown(entry.why)}" if entry.why else ""
+        if entry.missing:
+            yield f"{space}# missing: {entry.missing}"
+        elif entry.below is None:
+            value = entry.value
+            # Outside of brackets, braces within a text need no quotes.
+            plain = isinstance(value, str) and _PATH.fullmatch(value)
+            yield f"{space}{_key(entry.key)}: {value if plain else flow(value)}{why}"
+        elif _holds(entry):
+            yield f"{space}{_key(entry.key)}:{why}"
+            yield from render(entry.below, indent + 2)
+        else:
+            # Without its comment sign a key with nothing below it would be an error.
+            yield f"{space}# {_key(entry.key)}:"
+            yield from render(entry.below, indent + 2)
+
+
+def _holds(entry: Entry) -> bool:
+    """Whether anything would be left of an entry without its comments."""
+    return not entry.missing and (entry.below is None or any(_holds(one) for one in entry.below))
+
+
+def flow(value: Json) -> str:
+    """Return a value as it stands in a line of YAML."""
+    if isinstance(value, Mapping):
+        inside = cast("Mapping[str, Json]", value).items()
+        return "{" + ", ".join(f"{_key(key)}: {flow(one)}" for key, one in inside) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(flow(one) for one in cast("Sequence[Json]", value)) + "]"
+    if isinstance(value, str):
+        return _text(value)
+    return json.dumps(value)
+
+
+def _key(key: str) -> str:
+    # As everywhere in target files: `on` is a name.
+    return key if key == "on" else _text(key)
+
+
+def _text(text: str) -> str:
+    if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
+        return text
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,353 @@
+"""The journal: one line of JSON for everything, written as it happens.
+
+Header, plan, events, verdicts, footer. It is the record of a run; every report
+is a view of it. Lines are flushed one by one and redacted before they are
+written, so that a run that is cut short leaves an honest, unfinished journal.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+
+from assay import __version__
+from assay.binding.encode import Access
+from assay.binding.target import Profile
+from assay.contract.model import Contract
+from assay.errors import InputError, JournalError
+from assay.history import (
+    Accepted,
+    Advanced,
+    Authorised,
+    Effect,
+    Effects,
+    Event,
+    Exchange,
+    Indeterminate,
+    Lacking,
+    Registered,
+    Subject,
+    Withdrawn,
+)
+from assay.journal.event_encoder import Scribe
+from assay.journal.redact import Redactor
+from assay.judging.verdict import Verdict
+from assay.planning.plan import Plan, Planned
+
+FORMAT = 1
+#: What a signature is called where an operation would stand.
+SIGNING = "signing"
+
+
+@dataclass(slots=True, kw_only=True)
+class Journal:
+    """An open journal; with no `out` it only counts, for runs nobody keeps."""
+
+    out: IO[str] | None
+    redactor: Redactor = field(default_factory=Redactor)
+    _scribe: Scribe | None = None
+    _digest: Any = field(default_factory=hashlib.sha256)
+    _torn: bool = False
+
+    @classmethod
+    def at(cls, path: Path) -> Journal:
+        """Open a new journal; an existing one is never written over.
+
+        Raises:
+            InputError: the file exists, or cannot be made.
+
+        """
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            return cls(out=path.open("x", encoding="utf-8", newline="\n"))
+        except FileExistsError:
+            hint = "choose another --out; what is recorded is never written over"
+            raise InputError.one(str(path), "a journal is there already", hint=hint) from None
+        except OSError as error:
+            what = f"cannot write the journal: {error.strerror}"
+            raise InputError.one(str(path), what) from None
+
+    def write(self, kind: str, record: Mapping[str, object]) -> None:
+        """Write one line and flush it.
+
+        After an interruption in the middle of a line nothing more is written: what
+        stands there can be read, and what came after it could not.
+
+        Raises:
+            JournalError: there is no room, or no file any more.
+
+        """
+        if self.out is None or self._torn:
+            return
+        line = json.dumps({"type": kind, **record}, ensure_ascii=False, default=str) + "\n"
+        # Lone surrogates from a target must not be able to stop the record.
+        encoded = line.encode("utf-8", "replace")
+        self._torn = True
+        try:
+            self.out.write(encoded.decode("utf-8"))
+            self.out.flush()
+        except OSError as error:
+            raise JournalError(f"cannot write the journal: {error.strerror}") from None
+        self._digest.update(encoded)
+        self._torn = False
+
+    def event(self, trial: str, event: Event, access: Access) -> None:
+        """Write what happened in a trial."""
+        if isinstance(event, Subject):
+            self.redactor.learn(event, access)
+        elif isinstance(event, Exchange):
+            self._learn(event, access)
+        if self.out is None:
+            return
+        kind, record = self._told(event)
+        self.write(kind, {"trial": trial, **record})
+
+    @property
+    def scribe(self) -> Scribe:
+        """Who writes down, beside what people read, what it takes to judge a run again."""
+        if self._scribe is None or self._scribe.redactor is not self.redactor:
+            self._scribe = Scribe(redactor=self.redactor)
+        return self._scribe
+
+    def _told(self, event: Event) -> tuple[str, Mapping[str, object]]:
+        """Return the kind of line that an event becomes, and what stands in it."""
+        again = self.scribe
+        match event:
+            case Exchange():
+                told: tuple[str, Mapping[str, object]] = "exchange", self._exchange(event)
+            case Authorised():
+                told = "exchange", self._authorised(event)
+            case Subject():
+                told = "subject", self._subject(event)
+            case Advanced(now=now):
+                told = "advanced", {"now": now.isoformat()}
+            case Effects():
+                told = "effects", self._effects(event)
+            case Registered(subject=subject, argument=argument, since=since):
+                since_ = since.isoformat()
+                known = {"subject": subject, "argument": argument, "since": since_}
+                told = "registered", {**known, "again": again.registered(event)}
+            case Withdrawn(subject=subject, done=done):
+                over = {"subject": subject, "done": done}
+                told = "withdrawn", {**over, "again": again.withdrawn(event)}
+            case Lacking(mode=mode, now=now):
+                told = "lacking", {"mode": mode, "again": {"now": now.isoformat()}}
+        return told
+
+    def _subject(self, subject: Subject) -> dict[str, object]:
+        return {
+            "name": subject.name,
+            "now": subject.now.isoformat(),
+            "owns": [
+                {
+                    "resource": one.resource,
+                    "key": self.redactor.name(one.key, one.resource),
+                    "traits": {
+                        name[:64]: self.redactor.bounded(value, 256)
+                        if isinstance(value, str)
+                        else value
+                        for name, value in one.traits.items()
+                    },
+                    "entries": len(one.entries),
+                }
+                for one in subject.owns
+            ],
+            "again": self.scribe.subject(subject),
+        }
+
+    def _exchange(self, exchange: Exchange) -> dict[str, object]:
+        call, outcome = exchange.call, exchange.outcome
+        why = self.redactor.bounded(outcome.why, 1000) if isinstance(outcome, Indeterminate) else ""
+        return {
+            "n": exchange.n,
+            "at": exchange.at.isoformat(),
+            "operation": call.operation,
+            "subject": call.subject,
+            "present": call.present,
+            "deviation": self.redactor.text(call.deviation),
+            **self.redactor.wire(exchange.wire),
+            "outcome": {"kind": type(outcome).__name__.lower(), "why": why},
+            "ms": round(exchange.ms, 2),
+            "again": self.scribe.exchange(exchange),
+        }
+
+    def _learn(self, exchange: Exchange, access: Access) -> None:
+        """Learn what must not be told: who called, and the link by which one signs."""
+        outcome = exchange.outcome
+        if access.token:
+            self.redactor.name(access.token, "token")
+        if isinstance(outcome, Accepted) and outcome.approval:
+            self.redactor.name(outcome.approval, "approval-link")
+
+    def _effects(self, effects: Effects) -> dict[str, object]:
+        done = effects.done
+        known = None if done is None else [self._effect(one) for one in done]
+        return {"now": effects.now.isoformat(), "done": known}
+
+    def _effect(self, effect: Effect) -> dict[str, object]:
+        return {
+            "request": self.redactor.text(effect.request),
+            "on": effect.on.isoformat(),
+            "again": self.scribe.effect(effect),
+        }
+
+    def _authorised(self, event: Authorised) -> dict[str, object]:
+        """Tell of a signature as of an exchange; what was typed in is nobody's business."""
+        step, wire, text = event.step, event.wire, self.redactor.bounded
+        seen = {
+            "ending": event.ending.value,
+            "screens": [text(one, 64) for one in event.screens],
+            "offered": None if event.offered is None else [text(one, 64) for one in event.offered],
+            "redirected": None if event.redirected is None else text(event.redirected, 2048),
+            "moments": [moment.isoformat() for moment in event.moments],
+        }
+        asked = {
+            "decision": step.decision.value,
+            "factor": step.factor,
+            "code": step.code.value,
+            "request": self.redactor.text(step.request),
+        }
+        return {
+            "n": event.n,
+            "at": event.at.isoformat(),
+            "operation": SIGNING,
+            "subject": step.subject,
+            "present": True,
+            "deviation": self.redactor.text(step.deviation),
+            "request": {
+                "method": "SIGN",
+                "url": text(step.approval or "", 2048),
+                "headers": [],
+                "body": json.dumps(asked),
+            },
+            "response": {
+                "status": wire.status,
+                "headers": [],
+                "body": json.dumps(seen),
+                "truncated": False,
+            },
+            "outcome": {"kind": event.ending.name.lower(), "why": text(event.why, 1000)},
+            "ms": round(event.ms, 2),
+            "again": self.scribe.authorised(event),
+        }
+
+    def clean(self, verdict: Verdict) -> Verdict:
+        """Return a verdict fit to be told to anybody; asked while its trial's names are known."""
+        bounded = self.redactor.bounded
+        return replace(
+            verdict,
+            reason=bounded(verdict.reason, 2000),
+            evidence=tuple(
+                replace(
+                    one,
+                    expected=bounded(one.expected, 1000),
+                    seen=bounded(one.seen, 1000),
+                    deviation=bounded(one.deviation, 1000),
+                )
+                for one in verdict.evidence
+            ),
+        )
+
+    def verdict(self, verdict: Verdict, reproduce: str, trial: str = "") -> None:
+        """Write a verdict, which has been cleaned, with its evidence.
+
+        `trial` is where its exchanges stand, if that is not the planned one.
+        """
+        if self.out is None:
+            return
+        self.write(
+            "verdict",
+            {
+                "obligation": verdict.obligation,
+                "verdict": verdict.standing.value,
+                "reason": verdict.reason,
+                "evidence": [
+                    {
+                        "agreement": one.agreement.value,
+                        "expected": one.expected,
+                        "seen": one.seen,
+                        "deviation": one.deviation,
+                        "exchanges": list(one.exchanges),
+                    }
+                    for one in verdict.evidence
+                ],
+                "calls": verdict.calls,
+                "reproduce": reproduce,
+                **({"trial": trial} if trial else {}),
+            },
+        )
+
+    def footer(self, record: Mapping[str, object]) -> None:
+        """Close the journal with its counts and the digest of all lines before."""
+        digest = "sha256:" + self._digest.hexdigest()
+        self.write("footer", {"finished": now(), **record, "digest": digest})
+        if self.out is not None:
+            self.out.close()
+
+
+def now() -> str:
+    """Return the real time in UTC, to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def header(
+    plan: Plan, profile: Profile, *, seed: int, selection: Mapping[str, str], command: str
+) -> dict[str, object]:
+    """Return the first line's content: what is run on what, by which tool."""
+    return {
+        "journal": FORMAT,
+        "tool": "assay",
+        "version": __version__,
+        "started": now(),
+        "seed": seed,
+        "contracts": [_contract(one) for one in plan.contracts.values()],
+        "target": {
+            "name": profile.name,
+            "transport": profile.transport.value,
+            "base_url": profile.base_url,
+            "digest": profile.digest,
+        },
+        "selection": dict(selection),
+        "command": command,
+    }
+
+
+def _contract(contract: Contract) -> dict[str, str]:
+    return {
+        "id": contract.id,
+        "title": contract.title,
+        "version": contract.version,
+        "digest": contract.digest,
+        "path": contract.path,
+        "document": contract.document,
+    }
+
+
+def planned(item: Planned) -> dict[str, object]:
+    """Return a plan line's content."""
+    one = item.obligation
+    return {
+        "obligation": one.id,
+        "contract": one.contract,
+        "clause": one.clause,
+        "facet": one.facet,
+        "kind": one.kind,
+        "level": one.level.value,
+        "says": one.says,
+        "asks": one.asks,
+        "sources": [
+            {"section": source.section, "line": source.line, "text": source.text}
+            for source in one.sources
+        ],
+        "line": one.line,
+        "needs": sorted(need.value for need in one.needs),
+        "calls": item.calls,
+        "trial": one.trial,
+        "fate": item.fate.value,
+        "why": item.why,
+    }

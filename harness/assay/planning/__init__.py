@@ -1,0 +1,1 @@
+"""What will be asked of a target, fixed before the run."""

@@ -1,0 +1,137 @@
+"""From a contract to its obligations: one for each facet of each clause.
+
+An obligation's id is `<contract>/<clause>/<facet>` and names it everywhere: in
+pytest, in the journal, in reports and in the kill matrix. Points on which the
+document is silent are obligations too, so that they are counted and never lost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from assay.contract.model import Capability, Clause, Contract, Level, Party, Source
+from assay.rules.kinds import rule_of
+from assay.rules.rule import Duty, Facet, Rule, Want
+
+#: The kind that stands for a point on which the document is silent.
+UNSPECIFIED = "unspecified"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Obligation:
+    """One thing to be checked: a clause's facet, with what checking it takes."""
+
+    id: str
+    contract: str
+    clause: str
+    facet: str
+    kind: str
+    level: Level
+    says: str
+    asks: str
+    sources: tuple[Source, ...]
+    line: int
+    scenario: str = ""
+    needs: frozenset[Capability] = frozenset()
+    wants: tuple[Want, ...] = ()
+    void: str = ""
+
+    @property
+    def trial(self) -> str:
+        """The id of the trial in which it is asked, shared by its scenario."""
+        return f"{self.contract}/{self.clause}#{self.scenario}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruled:
+    """A clause with its rule and the parameters that the rule read from it."""
+
+    clause: Clause
+    rule: Rule[Any]
+    params: Any
+
+
+def apply_rules(contract: Contract) -> dict[str, Ruled]:
+    """Return every clause of a contract with its rule, by clause id."""
+    out: dict[str, Ruled] = {}
+    for clause in contract.clauses:
+        rule = rule_of(clause.kind)
+        out[clause.id] = Ruled(clause=clause, rule=rule, params=rule.parse(clause, contract))
+    return out
+
+
+def obligations(contract: Contract) -> tuple[Obligation, ...]:
+    """Return what a bank owes under a contract, in the contract's order."""
+    out: list[Obligation] = []
+    for applied in apply_rules(contract).values():
+        if applied.rule.party is Party.BANK:
+            out += _of_clause(contract, applied)
+    out += [
+        Obligation(
+            id=f"{contract.id}/{UNSPECIFIED}/{point.id}",
+            contract=contract.id,
+            clause=UNSPECIFIED,
+            facet=point.id,
+            kind=UNSPECIFIED,
+            level=Level.MAY,
+            says=point.says,
+            asks="the document is silent",
+            sources=point.sources,
+            line=point.line,
+        )
+        for point in contract.open_points
+    ]
+    return tuple(out)
+
+
+def duties(contract: Contract) -> tuple[Obligation, ...]:
+    """Return what a provider owes under a contract, in the contract's order.
+
+    An obligation's id is `<contract>/<clause>/<duty>`; nothing is ever asked for it.
+    """
+    from assay.rules.client import DUTIES  # noqa: PLC0415 -- only where a provider is judged
+
+    out: list[Obligation] = []
+    for applied in apply_rules(contract).values():
+        duty = DUTIES.get(applied.clause.kind)
+        if duty is not None:
+            out += _obligations(contract, applied, (_facet(duty, applied.params),))
+    return tuple(out)
+
+
+def _facet(duty: Duty[Any], params: object) -> Facet:
+    return Facet(
+        id=duty.id,
+        asks=duty.asks(params),
+        scenario="",
+        needs=duty.needs,
+        wants=duty.wants(params) if duty.wants else (),
+    )
+
+
+def _of_clause(contract: Contract, applied: Ruled) -> list[Obligation]:
+    return _obligations(contract, applied, applied.rule.facets(applied.params))
+
+
+def _obligations(contract: Contract, applied: Ruled, facets: tuple[Facet, ...]) -> list[Obligation]:
+    clause = applied.clause
+    return [
+        Obligation(
+            id=f"{contract.id}/{clause.id}/{facet.id}",
+            contract=contract.id,
+            clause=clause.id,
+            facet=facet.id,
+            kind=clause.kind,
+            level=clause.level,
+            says=clause.says,
+            asks=facet.asks,
+            sources=clause.sources,
+            line=clause.line,
+            scenario=facet.scenario,
+            needs=facet.needs,
+            wants=facet.wants,
+            void=facet.void,
+        )
+        for facet in facets
+    ]

@@ -1,0 +1,229 @@
+"""What will be asked, what it costs, and what will stay open, fixed beforehand.
+
+Pure: from bound contracts and a profile to a `Plan`. Every obligation has a
+fate before the first call, so that nothing can drop out of a run unnoticed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
+
+from assay.binding.join import Bound, capabilities, spelt
+from assay.binding.target import Profile, ScaKind
+from assay.contract.model import Capability, Contract
+from assay.judging.verdict import Standing
+from assay.planning.obligation import UNSPECIFIED, Obligation, Ruled, apply_rules
+
+#: What would unblock an obligation that needs a capability the target lacks.
+UNBLOCKS = {
+    Capability.PSU: "a customer to test with (world: control, or roles)",
+    Capability.TWO_PSU: "a second customer",
+    Capability.CONSENT: "consents that the harness may transmit",
+    Capability.BATCH: "how calls without the customer are marked (presence)",
+    Capability.CLOCK: "a clock that can be moved (world: control)",
+    Capability.ROSTER: "what the customer truly owns",
+    Capability.ZONE: "the zone of the bank's calendar day (zone)",
+    Capability.CREDENTIALS: "fictive customer credentials",
+    Capability.ENTRIES: "dated entries that can be arranged",
+    Capability.WRITE: "requests that the harness may make (world.offers: write)",
+    Capability.SCA: "somebody who signs (sca)",
+    Capability.SCREENS: "a program that walks the screens (sca: forms, or browser)",
+    Capability.SEGMENTS: "customers of every segment",
+    Capability.REGISTRATIONS: "registrations that can be arranged",
+    Capability.PROVIDERS: "a second provider",
+    Capability.BANKS: "a bank of the group that does not offer it",
+    Capability.EFFECTS: "word of what was carried out (world.offers: effects)",
+    Capability.DIRECT_ACCESS: "a customer who acts through direct access",
+    Capability.HOSTS: "the other hosts of the target (hosts)",
+}
+
+
+#: What nobody does at a bank that is only read, and what would allow it.
+WRITING, ALLOW = frozenset({Capability.CONSENT, Capability.WRITE}), "safety.allow_writes"
+
+
+class Fate(Enum):
+    """What the plan foresees for an obligation."""
+
+    ASK = "ask"
+    UNVERIFIED = "unverified"
+    UNSPECIFIED = "unspecified"
+    NOT_APPLICABLE = "not-applicable"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """An obligation with its fate; `calls` is what its whole trial costs."""
+
+    obligation: Obligation
+    fate: Fate
+    why: str = ""
+    calls: int = 0
+
+    @property
+    def standing(self) -> Standing:
+        """The verdict that the plan alone decides."""
+        return Standing(self.fate.value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One probe in one world, and the obligations that it can settle.
+
+    `signed` says that one of these takes a signature.
+    """
+
+    id: str
+    contract: str
+    clause: str
+    scenario: str
+    settles: tuple[Obligation, ...]
+    calls: int
+    signed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """All obligations in order, and the trials that will be held.
+
+    `person` says that a person signs: trials for which nobody is needed come first.
+    """
+
+    items: tuple[Planned, ...]
+    trials: tuple[Trial, ...]
+    ruled: dict[str, dict[str, Ruled]]
+    contracts: dict[str, Contract]
+    person: bool = False
+
+    @property
+    def asked(self) -> frozenset[str]:
+        """The ids of the obligations that are asked of the target."""
+        return frozenset(one.obligation.id for one in self.items if one.fate is Fate.ASK)
+
+    @property
+    def calls(self) -> int:
+        """What the whole run costs in calls."""
+        return sum(trial.calls for trial in self.trials)
+
+    @property
+    def signed(self) -> int:
+        """How many trials take signatures; how many they take, only holding them tells."""
+        return sum(trial.signed for trial in self.trials)
+
+
+def plan(
+    bound: Sequence[Bound],
+    profile: Profile,
+    select: Callable[[Obligation], bool] = lambda _: True,
+) -> Plan:
+    """Decide every selected obligation's fate, and gather the trials."""
+    items: list[Planned] = []
+    ruled: dict[str, dict[str, Ruled]] = {}
+    for each in bound:
+        contract = each.contract
+        ruled[contract.id] = apply_rules(contract)
+        offered = capabilities(contract, profile)
+        items += [
+            _decide(obligation, contract, profile, offered, ruled[contract.id])
+            for obligation in each.obligations
+            if select(obligation)
+        ]
+    person = profile.sca.kind is ScaKind.MANUAL
+    return Plan(
+        items=tuple(items),
+        trials=_trials(items, person=person),
+        ruled=ruled,
+        contracts={each.contract.id: each.contract for each in bound},
+        person=person,
+    )
+
+
+def _decide(
+    obligation: Obligation,
+    contract: Contract,
+    profile: Profile,
+    offered: frozenset[Capability],
+    ruled: dict[str, Ruled],
+) -> Planned:
+    if obligation.kind == UNSPECIFIED:
+        return Planned(obligation=obligation, fate=Fate.UNSPECIFIED, why="the document is silent")
+    if obligation.clause in profile.not_offered:
+        why = profile.not_offered[obligation.clause]
+        return Planned(obligation=obligation, fate=Fate.NOT_APPLICABLE, why=why)
+    if obligation.void:
+        return Planned(obligation=obligation, fate=Fate.NOT_APPLICABLE, why=obligation.void)
+    for want in obligation.wants:
+        if not spelt(want, contract, profile):
+            return Planned(
+                obligation=obligation,
+                fate=Fate(want.otherwise.value),
+                why=_unspelt(want.otherwise, str(want)),
+            )
+    lacking = sorted(obligation.needs - offered, key=lambda one: one.value)
+    unblocks = [UNBLOCKS[one] for one in lacking]
+    if obligation.needs & WRITING & offered and read_only(profile):
+        unblocks.append(ALLOW)
+    if unblocks:
+        why = "needs " + "; ".join(unblocks)
+        return Planned(obligation=obligation, fate=Fate.UNVERIFIED, why=why)
+    applied: Ruled = ruled[obligation.clause]
+    calls = applied.rule.price(applied.params, obligation.scenario)
+    return Planned(obligation=obligation, fate=Fate.ASK, calls=calls)
+
+
+def read_only(profile: Profile) -> bool:
+    """Whether nothing may be changed at a target: a live one, unless its profile says so."""
+    return profile.environment == "live" and not profile.safety.allow_writes
+
+
+def _unspelt(otherwise: Standing, where: str) -> str:
+    if otherwise is Standing.NOT_APPLICABLE:
+        return f"the target has none (profile: {where})"
+    return f"needs {where} in the profile"
+
+
+def _trials(items: Iterable[Planned], *, person: bool) -> tuple[Trial, ...]:
+    gathered: dict[str, list[Planned]] = {}
+    for item in items:
+        if item.fate is Fate.ASK:
+            gathered.setdefault(item.obligation.trial, []).append(item)
+    trials = [_trial(id_, settled) for id_, settled in gathered.items()]
+    return tuple(sorted(trials, key=lambda one: person and one.signed))
+
+
+def _trial(id_: str, settled: list[Planned]) -> Trial:
+    first = settled[0].obligation
+    return Trial(
+        id=id_,
+        contract=first.contract,
+        clause=first.clause,
+        scenario=first.scenario,
+        settles=tuple(one.obligation for one in settled),
+        calls=settled[0].calls,
+        signed=any(Capability.SCA in one.obligation.needs for one in settled),
+    )
+
+
+def script_of(plan_: Plan, trial: Trial) -> tuple[Ruled, Any]:
+    """Return a trial's clause and a fresh probe for it."""
+    applied = plan_.ruled[trial.contract][trial.clause]
+    return applied, applied.rule.probe(applied.params, trial.scenario)
+
+
+def decided(plan_: Plan, items: Iterable[Planned]) -> Plan:
+    """Return a plan with these obligations and fates; its trials keep their order."""
+    settled = tuple(items)
+    order = {trial.id: number for number, trial in enumerate(plan_.trials)}
+    trials = sorted(
+        _trials(settled, person=plan_.person),
+        key=lambda one: (plan_.person and one.signed, order.get(one.id, len(order))),
+    )
+    return replace(plan_, items=settled, trials=tuple(trials))
+
+
+def restrict(plan_: Plan, ids: Collection[str]) -> Plan:
+    """Return the part of a plan that is about these obligations."""
+    return decided(plan_, (one for one in plan_.items if one.obligation.id in ids))

@@ -1,0 +1,169 @@
+"""The terminal summary: plain lines anywhere, coloured on a Rich console.
+
+What matters most stands last, where the eye is when a run ends. Colour repeats
+what words already say. Texts of the target are clean by the time they are here
+and are never read as Rich markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TextIO
+
+from assay.judging.verdict import Standing
+from assay.report.card import card, lines
+from assay.report.group import by_reason
+from assay.report.sanitize import bounded
+from assay.report.values import Report, Result, Search
+from assay.report.wording import (
+    PHRASES,
+    SIGNS,
+    caveats,
+    closing,
+    fault_count,
+    found,
+    headline,
+    searched,
+    some,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+#: How much of a report a terminal is given.
+CARDS = 20
+GROUPS = 20
+NAMES = 3
+EXCHANGES = 2
+BODY = 600
+WIDTH = 400
+
+_COLOURS = {
+    Standing.CONFORMS: "green",
+    Standing.VIOLATES: "bold red",
+    Standing.INDETERMINATE: "yellow",
+    Standing.UNVERIFIED: "yellow",
+    Standing.UNSPECIFIED: "cyan",
+    Standing.NOT_APPLICABLE: "dim",
+    Standing.WAIVED: "magenta",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Styled:
+    """One line and the Rich style that it has on a console."""
+
+    text: str
+    style: str = ""
+
+
+#: Counts that are shown although they are nought.
+ALWAYS = (Standing.CONFORMS, Standing.VIOLATES)
+
+
+def render(report: Report, out: TextIO) -> None:
+    """Write the summary as plain lines."""
+    out.writelines(line.text + "\n" for line in summary(report))
+
+
+def show(report: Report, console: Console) -> None:
+    """Write the summary to a Rich console, coloured if it has colours."""
+    from rich.text import Text  # noqa: PLC0415 -- heavy, and only for a terminal
+
+    for line in summary(report):
+        console.print(Text(line.text, line.style), soft_wrap=True)
+
+
+def summary(report: Report) -> Iterator[Styled]:
+    """Yield the summary line by line."""
+    yield from _cards(report, Standing.VIOLATES)
+    yield from _cards(report, Standing.INDETERMINATE)
+    yield from _unverified(report)
+    yield from _searches(report)
+    yield from _faults(report)
+    yield from _counts(report)
+    broken = bool(report.of(Standing.VIOLATES))
+    yield Styled("")
+    yield Styled(headline(report), "bold red" if broken else "bold")
+    for sentence in caveats(report):
+        yield Styled(sentence)
+    yield Styled(closing(report), "bold")
+
+
+def _cards(report: Report, standing: Standing) -> Iterator[Styled]:
+    results = report.of(standing)
+    for result in results[:CARDS]:
+        yield from _card(result)
+    if len(results) > CARDS:
+        yield Styled(f"and {len(results) - CARDS:,} more {standing.value}", "bold")
+        yield Styled("")
+
+
+def _card(result: Result) -> Iterator[Styled]:
+    standing = result.standing
+    title = f"{SIGNS[standing]} {result.planned.id}  {standing.value}"
+    yield Styled(title, _COLOURS[standing])
+    for line in lines(card(result), exchanges=EXCHANGES, body=BODY):
+        whole = line if line.startswith("reproduce") else bounded(line, WIDTH)
+        yield Styled(f"    {whole}" if line else "", _style(line))
+    yield Styled("")
+
+
+def _style(line: str) -> str:
+    return "dim" if line[:1] in {">", "<", "*", "="} else ""
+
+
+def _unverified(report: Report) -> Iterator[Styled]:
+    groups = by_reason(report.of(Standing.UNVERIFIED))
+    if not groups:
+        return
+    yield Styled("Not verified", "bold")
+    for group in groups[:GROUPS]:
+        reason = bounded(group.reason, WIDTH)
+        yield Styled(f"  {some(len(group.results), 'obligation')}: {reason}", "yellow")
+        names = ", ".join(one.planned.id for one in group.results[:NAMES])
+        more = len(group.results) - NAMES
+        yield Styled(f"      {names}" + (f" and {more:,} more" if more > 0 else ""))
+        if group.advice:
+            yield Styled(f"      to unblock: {group.advice}")
+    if len(groups) > GROUPS:
+        yield Styled(f"  and {len(groups) - GROUPS:,} more reasons")
+    yield Styled("")
+
+
+def _searches(report: Report) -> Iterator[Styled]:
+    if not report.searches:
+        return
+    yield Styled("Search", "bold")
+    for search in report.searches:
+        yield from _search(search)
+    yield Styled("")
+
+
+def _search(search: Search) -> Iterator[Styled]:
+    yield Styled(f"  {bounded(searched(search), WIDTH)}", "bold" if search.findings else "")
+    for one in search.findings[:CARDS]:
+        yield Styled(f"      {bounded(found(one), WIDTH)}")
+    if len(search.findings) > CARDS:
+        yield Styled(f"      and {len(search.findings) - CARDS:,} more")
+
+
+def _faults(report: Report) -> Iterator[Styled]:
+    if not fault_count(report):
+        return
+    yield Styled(some(fault_count(report), "harness fault"), "bold red")
+    for one in report.faults[:CARDS]:
+        yield Styled(f"  {one.where}: {bounded(one.what, WIDTH)}")
+    if len(report.faults) > CARDS:
+        yield Styled(f"  and {len(report.faults) - CARDS:,} more")
+    yield Styled("")
+
+
+def _counts(report: Report) -> Iterator[Styled]:
+    for standing, phrase in PHRASES.items():
+        number = len(report.of(standing))
+        if not number and standing not in ALWAYS:
+            continue
+        style = _COLOURS[standing] if number else "dim"
+        yield Styled(f"  {SIGNS[standing]} {number:>6,}  {phrase}", style)

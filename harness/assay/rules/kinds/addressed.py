@@ -1,0 +1,261 @@
+"""`addressed`: what is asked under a key is answered to its maker, and to nobody else.
+
+For each operation two facets: a key that there never was is refused, and so is another
+provider's. The control is the maker, who is answered to the same call about the request
+itself; for another provider's it is the caller, too, who is answered about his own.
+
+A key that there never was is made from a real one and looks like it. Only such a key is
+judged: whatever else a stranger asks for may have been made before the history began.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from assay.contract.model import Capability, Clause, Contract, Json, Operation, Party
+from assay.history import (
+    Accepted,
+    Advanced,
+    Authorised,
+    Call,
+    Event,
+    Exchange,
+    History,
+    Item,
+    Lacking,
+    Rejected,
+    Unavailable,
+    Withdrawn,
+)
+from assay.judging.verdict import Evidence
+from assay.rules import parameters, steps
+from assay.rules.lifecycle import request_steps, tracker
+from assay.rules.queries import DISAGREES, doubt, must_be_refused, ordinary
+from assay.rules.rule import Facet, Rule, Script, Want, needs
+
+UNKNOWN, FOREIGN = "unknown", "foreign"
+#: What another provider is called in this script.
+OTHER = "other"
+#: So many characters of a key, or a third of a longer one, are changed.
+TAIL = 8
+#: Of keys with so many letters and digits, nobody has used all.
+LONG = 12
+#: Each alphabet is turned round; that of hexadecimal digits stays one.
+_ALPHABETS = ("0123456789", "abcdef", "ABCDEF", "ghijklmnopqrstuvwxyz", "GHIJKLMNOPQRSTUVWXYZ")
+_TURNED = str.maketrans("".join(_ALPHABETS), "".join(one[::-1] for one in _ALPHABETS))
+EARLIER = "it may be the key of a request from before this history"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The request, and the operations that are about one."""
+
+    life: tracker.Life
+    operations: tuple[Operation, ...]
+
+
+def parse(clause: Clause, contract: Contract) -> Params:
+    """Read the clause's parameters."""
+    return Params(
+        life=tracker.of_clause(clause, contract), operations=parameters.operations(clause, contract)
+    )
+
+
+def stray(key: str) -> str:
+    """Return a key that looks like this one, and is another."""
+    tail = max(TAIL, len(key) // 3)
+    return key[:-tail] + key[-tail:].translate(_TURNED)
+
+
+def facets(p: Params) -> tuple[Facet, ...]:
+    """Two facets an operation, each in a trial of its own."""
+    out: list[Facet] = []
+    for one in p.operations:
+        asks = {UNKNOWN: "that no request ever had", FOREIGN: "of another provider"}
+        wants = (Want(operation=p.life.create.id, feature="key"), *_wants(p, one))
+        for word, whose in asks.items():
+            id_, needed = f"{one.id}-{word}", needs(Capability.PSU, Capability.WRITE)
+            if word == FOREIGN:
+                needed |= needs(Capability.PROVIDERS)
+            asked = f"{one.id} refuses a key {whose}"
+            out.append(Facet(id=id_, asks=asked, scenario=id_, needs=needed, wants=wants))
+    return tuple(out)
+
+
+def _wants(p: Params, operation: Operation) -> tuple[Want, ...]:
+    changed = p.life.changed if operation.changes else ()
+    return (
+        Want(operation=operation.id, feature="argument", name=operation.about or ""),
+        *(Want(operation=operation.id, feature="other", name=name) for name in changed),
+    )
+
+
+def price(p: Params, scenario: str) -> int:
+    """Count the calls: making one, asking in vain, the maker; and what the other makes and asks."""
+    return 5 if scenario.endswith(FOREIGN) else 3
+
+
+def probe(p: Params, scenario: str) -> Script:
+    """Make a request, ask about it wrongly, and then as its maker."""
+    name, _, word = scenario.rpartition("-")
+    operation = next(one for one in p.operations if one.id == name)
+    psu = yield from request_steps.customer(p.life)
+    make = request_steps.request(p.life, psu, None if operation.shows else p.life.changeable)
+    made = yield from steps.send(make)
+    call = _about(p, operation, made)
+    if call is None:
+        return
+    if word == UNKNOWN:
+        key = stray(request_steps.key_of(made) or "")
+        arguments = {**call.arguments, operation.about or "": key}
+        words = "about a request that there never was"
+        if arguments != call.arguments:
+            yield from steps.send(replace(call, arguments=arguments, deviation=words))
+            yield from steps.send(call)
+        return
+    theirs = yield from steps.send(replace(make, by=OTHER))
+    yield from steps.send(replace(call, by=OTHER, deviation="by another provider"))
+    yield from steps.send(call)
+    yield from request_steps.maybe(_about(p, operation, theirs))
+
+
+def _about(p: Params, operation: Operation, made: Exchange) -> Call | None:
+    call = request_steps.about(operation, made)
+    return replace(call, varied=p.life.changed) if call and operation.changes else call
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """A call about a request, by its maker or not; `word` is how it is not.
+
+    `question` is what it shares with its control. It has a new one whenever something
+    has happened to the request that may change the answer.
+    """
+
+    exchange: Exchange
+    word: str
+    question: Hashable
+    sure: bool
+
+    @property
+    def caller(self) -> tuple[str, str]:
+        """Who called what."""
+        return self.exchange.call.operation, self.exchange.call.by
+
+
+@dataclass(slots=True, kw_only=True)
+class _Desk:
+    """Who made what so far, and how often something has happened to it since."""
+
+    book: tracker.Book
+    operations: dict[str, Operation]
+    makers: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    strays: dict[str, str] = field(default_factory=dict[str, str])
+    moves: dict[str, int] = field(default_factory=dict[str, int])
+    times: int = 0
+
+    def note(self, event: Event) -> _Asked | None:
+        """Take an event in, and return what was asked, if anything was."""
+        request, asked = self.book.note(event), None
+        match event:
+            case Advanced() | Lacking():
+                self.times += 1
+            case Exchange() if request is not None and request.made is event:
+                self._made(request)
+            case Exchange() if event.call.operation in self.operations and ordinary(event.call):
+                asked = self._asked(event)
+            case _:
+                pass
+        if request is not None and request.key is not None and self._moves(event):
+            self.moves[request.key] = self.moves.get(request.key, 0) + 1
+        return asked
+
+    def _made(self, request: tracker.Request) -> None:
+        if request.key is not None:
+            self.makers.setdefault(request.key, set()).add(request.made.call.by)
+            self.strays.setdefault(stray(request.key), request.key)
+
+    def _moves(self, event: Event) -> bool:
+        """Whether an event may change what becomes of later calls about its request."""
+        if isinstance(event, Exchange):
+            end = self.book.life.end
+            return end is not None and event.call.operation == end.id and not event.refused
+        return isinstance(event, Authorised | Withdrawn)
+
+    def _asked(self, exchange: Exchange) -> _Asked | None:
+        call, about = exchange.call, self.operations[exchange.call.operation].about or ""
+        asked = str(call.arguments.get(about))
+        key = asked if asked in self.makers else self.strays.get(asked, "")
+        own = call.by in self.makers.get(key, ())
+        word = UNKNOWN if key != asked else "" if own else FOREIGN
+        if key not in self.makers or (word == UNKNOWN and not own):
+            return None
+        rest = sorted((name, repr(one)) for name, one in call.arguments.items() if name != about)
+        when = self.times, self.moves.get(key, 0)
+        return _Asked(
+            exchange=exchange,
+            word=word,
+            question=(call.operation, key, when, call.mode, tuple(rest)),
+            sure=word == FOREIGN or self._fresh(call) or sum(map(str.isalnum, asked)) >= LONG,
+        )
+
+    def _fresh(self, call: Call) -> bool:
+        subject = self.book.subjects.get(call.subject)
+        return subject is not None and subject.fresh
+
+
+def check(p: Params, history: History) -> Iterator[Evidence]:
+    """Judge every call about a key that is not the caller's own."""
+    desk = _Desk(book=tracker.Book(life=p.life), operations={one.id: one for one in p.operations})
+    asked = [one for one in map(desk.note, history.events) if one is not None]
+    answered = [one for one in asked if not one.word and one.exchange.accepted]
+    questions = {one.question for one in answered}
+    callers = {one.caller for one in answered}
+    for one in asked:
+        if one.word:
+            controlled = one.question in questions and one.caller in callers
+            shown = desk.operations[one.exchange.call.operation].shows is not None
+            yield from _judge(one, controlled=controlled, shown=shown)
+
+
+def _judge(one: _Asked, *, controlled: bool, shown: bool) -> Iterator[Evidence]:
+    facet = f"{one.exchange.call.operation}-{one.word}"
+    why = "no request has this key" if one.word == UNKNOWN else "it is another provider's"
+    evidence = must_be_refused(facet, _telling(one.exchange, shown=shown), why)
+    if controlled or evidence.agreement is DISAGREES:
+        yield evidence if one.sure else doubt(evidence, EARLIER)
+
+
+def _telling(exchange: Exchange, *, shown: bool) -> Exchange:
+    """Return an answer without the items that tell nothing.
+
+    A refusal may repeat what was asked. An answer that was to show a request, and shows
+    nothing, may be a refusal as well; one to a change need not show anything.
+    """
+    outcome, sent = exchange.outcome, exchange.call.arguments
+    if isinstance(outcome, Rejected | Unavailable):
+        leaked = tuple(one for one in outcome.leaked if _tells(one, sent))
+        return replace(exchange, outcome=replace(outcome, leaked=leaked))
+    if isinstance(outcome, Accepted) and outcome.items and shown:
+        items = tuple(one for one in outcome.items if _tells(one, {}))
+        return replace(exchange, outcome=replace(outcome, items=items))
+    return exchange
+
+
+def _tells(item: Item, sent: Mapping[str, Json]) -> bool:
+    """Whether an item tells anything that the caller has not said himself."""
+    named = item.key is not None and item.key not in map(str, sent.values())
+    more = any(name not in sent or sent[name] != value for name, value in item.fields.items())
+    return named or more or item.state is not None
+
+
+RULE = Rule(
+    kind="addressed",
+    party=Party.BANK,
+    parse=parse,
+    facets=facets,
+    price=price,
+    probe=probe,
+    check=check,
+)

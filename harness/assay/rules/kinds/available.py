@@ -1,0 +1,328 @@
+"""`available`: a method answers, under each of its names, and survives bad input.
+
+A valid call that is refused or breaks the target is a violation; so is a server
+failure on a malformed call. What a malformed *read* should get is left open by
+most documents, so only a body that cannot be read at all must be refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from assay.contract.model import Capability, Clause, Contract, Operation, Party
+from assay.history import Call, Exchange, History, Holding, Item, Malformed, Subject
+from assay.judging.verdict import Evidence, Standing
+from assay.rules import parameters, steps
+from assay.rules.kinds import eligibility
+from assay.rules.lifecycle import request_steps, tracker
+from assay.rules.lifecycle.validity import Past, valid
+from assay.rules.queries import (
+    AGREES,
+    DISAGREES,
+    UNAUTHENTICATED,
+    UNCLEAR,
+    bare,
+    describe,
+    failed,
+    must_be_refused,
+    ordinary,
+    question,
+)
+from assay.rules.rule import Facet, Rule, Script, Want, consent, needs
+from assay.rules.state.consents import Consents, transmitted
+
+READS = (
+    Malformed.BAD_IDENTIFIER,
+    Malformed.LONG_IDENTIFIER,
+    Malformed.CONTROL_IDENTIFIER,
+    Malformed.JUNK_QUERY,
+)
+BODIES = (
+    Malformed.NOT_JSON,
+    Malformed.TRUNCATED,
+    Malformed.WRONG_TYPES,
+    Malformed.EMPTY,
+    Malformed.DEEP,
+    Malformed.SCALAR,
+    Malformed.HUGE,
+)
+#: Later than this, data may have changed between two names of a method.
+RECENT = timedelta(minutes=5)
+#: Bodies that no reading of any contract can make sense of.
+UNREADABLE = frozenset({Malformed.NOT_JSON, Malformed.TRUNCATED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The operation, who may be asked about, and what has to come first."""
+
+    operation: Operation
+    grant: Operation | None
+    owners: tuple[str, ...]
+    states: tuple[eligibility.Params, ...]
+    contract: Contract
+
+    @property
+    def life(self) -> tracker.Life | None:
+        """What is around the request that the operation is about, if it is about one."""
+        if not self.operation.request:
+            return None
+        return tracker.life_of(self.contract, self.operation)
+
+
+def parse(clause: Clause, contract: Contract) -> Params:
+    """Read the clause's parameters."""
+    operation = parameters.operation(clause, contract)
+    return Params(
+        operation=operation,
+        grant=parameters.granting(clause, contract),
+        owners=steps.owners(contract, operation),
+        states=eligibility.states(contract),
+        contract=contract,
+    )
+
+
+def bends(p: Params) -> tuple[Malformed, ...]:
+    """Return the malformations that this operation can be sent."""
+    if p.operation.method in {"PUT", "POST", "PATCH"}:
+        return BODIES
+    return READS if p.operation.about else (Malformed.JUNK_QUERY,)
+
+
+def facets(p: Params) -> tuple[Facet, ...]:
+    """One facet for answering, one for the names, one or two for bad input."""
+    psu = needs(Capability.PSU) | consent(p.grant, p.operation)
+    if p.operation.request:
+        psu |= needs(Capability.WRITE)
+    out = [Facet(id="answers", asks="a valid call is answered", scenario="answers", needs=psu)]
+    if p.operation.aliases and p.operation.lists:
+        out.append(
+            Facet(
+                id="aliases-agree",
+                asks="every name of the method gives the same data",
+                scenario="aliases",
+                needs=psu,
+                wants=(
+                    Want(
+                        operation=p.operation.id,
+                        feature="aliases",
+                        otherwise=Standing.NOT_APPLICABLE,
+                    ),
+                ),
+            )
+        )
+    out.append(
+        Facet(
+            id="survives-malformed",
+            asks="a malformed call does not make the target fail",
+            scenario="malformed",
+            needs=psu,
+            wants=_identifier(p),
+        )
+    )
+    if UNREADABLE & set(bends(p)):
+        out.append(
+            Facet(
+                id="refuses-malformed",
+                asks="a body that is not JSON is refused",
+                scenario="malformed",
+                needs=psu,
+            )
+        )
+    return tuple(out)
+
+
+def _identifier(p: Params) -> tuple[Want, ...]:
+    about = p.operation.about
+    if not about:
+        return ()
+    return (Want(operation=p.operation.id, feature="argument", name=about),)
+
+
+def price(p: Params, scenario: str) -> int:
+    """Count the calls of a scenario."""
+    first = request_steps.before(p.operation) if p.operation.request else 1 if p.grant else 0
+    match scenario:
+        case "answers":
+            return first + 1
+        case "aliases":
+            return first + len(p.owners) * (1 + len(p.operation.aliases))
+        case _:
+            return first + 2 + len(bends(p))
+
+
+def probe(p: Params, scenario: str) -> Script:
+    """Call plainly; then by every name; or bent in every way between two plain calls."""
+    if p.operation.request:
+        _, plain_call = yield from request_steps.ready(p.contract, p.operation)
+        if plain_call is not None:
+            yield from _bent(p, plain_call) if scenario == "malformed" else steps.send(plain_call)
+        return
+    now = yield from steps.clock()
+    entries = steps.days_before(now.date(), 1, 2, 3)
+    psu = yield from steps.arrange(
+        "psu", *(Holding(resource=owner, entries=entries) for owner in p.owners)
+    )
+    keys = [one.key for one in psu.owns]
+    yield from steps.grant(p.grant, "psu", *keys)
+    asked = keys if scenario == "aliases" else keys[:1]
+    calls = [
+        Call(
+            operation=p.operation.id,
+            subject="psu",
+            arguments=steps.arguments(p.operation, key),
+        )
+        for key in asked
+    ]
+    if scenario == "malformed":
+        yield from _bent(p, calls[0])
+        return
+    for call in calls:
+        yield from steps.send(call)
+        if scenario == "aliases":
+            for alias, path in enumerate(p.operation.aliases):
+                yield from steps.send(
+                    replace(call, alias=alias, deviation=f"by its other name {path}")
+                )
+
+
+def _bent(p: Params, call: Call) -> Script:
+    yield from steps.send(call)
+    for bend in bends(p):
+        yield from steps.send(replace(call, malformed=bend, deviation=bend.value))
+    yield from steps.send(call)
+
+
+def check(p: Params, history: History) -> Iterator[Evidence]:
+    """Judge plain answers, agreement of the names, and reactions to bent calls."""
+    if p.life is not None:
+        yield from _requests(p.life, p.operation, history)
+        return
+    subjects = history.subjects
+    consents = Consents(grant=p.grant)
+    controlled: set[str] = set()
+    shown: dict[tuple[str, str, str], Exchange] = {}
+    for exchange in history.exchanges:
+        call = exchange.call
+        if consents.note(exchange):
+            shown.clear()
+        if call.operation != p.operation.id or not call.present:
+            continue
+        if call.malformed:
+            if call.subject in controlled:
+                yield from _judge_bent(exchange, call.malformed)
+        elif not bare(call, p.operation):
+            continue
+        elif call.alias is None:
+            controlled |= {call.subject} if exchange.accepted else set()
+            shown[question(call)] = exchange
+            sound = _sound(p, exchange, subjects.get(call.subject), consents)
+            if sound or (exchange.accepted and exchange.items):
+                yield _answers(exchange)
+        else:
+            yield from _agree(exchange, shown.get(question(call)))
+
+
+def _requests(life: tracker.Life, operation: Operation, history: History) -> Iterator[Evidence]:
+    """Judge calls about requests: the valid ones, and the bent ones beside an accepted one."""
+    past = Past(life=life, book=tracker.Book(life=life))
+    controlled: set[str] = set()
+    for event in history.events:
+        if isinstance(event, Exchange) and event.call.operation == operation.id:
+            call = event.call
+            if call.malformed:
+                if call.subject in controlled:
+                    yield from _judge_bent(event, call.malformed)
+            elif ordinary(call):
+                controlled |= {call.subject} if event.accepted else set()
+                if event.accepted or valid(operation, event, past):
+                    yield _answers(event)
+        past.note(event)
+
+
+def _sound(p: Params, exchange: Exchange, subject: Subject | None, consents: Consents) -> bool:
+    """Whether nothing that is known speaks against answering a call.
+
+    What it is about must be the customer's own, be listed, and be consented to.
+    """
+    call, operation = exchange.call, p.operation
+    if not operation.about and not operation.grants:
+        return True
+    if operation.grants:
+        named = transmitted(call, operation)
+    else:
+        named = frozenset({str(call.arguments.get(operation.about or ""))})
+    if p.grant and not named <= consents.sure(call.subject):
+        return False
+    if subject is None:
+        return p.grant is not None
+    owned = [subject.owned(key) for key in named]
+    return bool(owned) and all(
+        one is not None and eligibility.surely_listed(p.states, one, exchange.at) for one in owned
+    )
+
+
+def _answers(exchange: Exchange) -> Evidence:
+    known = exchange.wire.status != UNAUTHENTICATED
+    broken = (exchange.refused and known) or failed(exchange)
+    return Evidence(
+        facet="answers",
+        agreement=AGREES if exchange.accepted else DISAGREES if broken else UNCLEAR,
+        expected="the method to answer a valid call",
+        seen=describe(exchange) + ("" if known else "; are the profile's credentials right?"),
+        exchanges=(exchange.n,),
+    )
+
+
+def _agree(other: Exchange, main: Exchange | None) -> Iterator[Evidence]:
+    """Compare with the last answer under the main name, if it is recent and shows something."""
+    if main is None or not main.accepted or other.at - main.at > RECENT:
+        return
+    same = other.accepted and _bag(other) == _bag(main)
+    if same and not any(_telling(item) for item in main.items):
+        return
+    unclear = not other.accepted and not other.refused and not failed(other)
+    yield Evidence(
+        facet="aliases-agree",
+        agreement=AGREES if same else UNCLEAR if unclear else DISAGREES,
+        expected=f"the same {len(main.items)} items as under the main name",
+        seen="the same items" if same else f"other data: {describe(other)}",
+        exchanges=(main.n, other.n),
+        deviation=other.call.deviation,
+    )
+
+
+def _telling(item: Item) -> bool:
+    """Whether the profile points at anything by which an item can be told."""
+    return item.key is not None or item.on is not None or bool(item.fields)
+
+
+def _bag(exchange: Exchange) -> list[str]:
+    return sorted(f"{item.key}|{item.on}|{sorted(item.fields.items())}" for item in exchange.items)
+
+
+def _judge_bent(exchange: Exchange, bend: Malformed) -> Iterator[Evidence]:
+    sound = exchange.accepted or exchange.refused
+    yield Evidence(
+        facet="survives-malformed",
+        agreement=AGREES if sound else DISAGREES if failed(exchange) else UNCLEAR,
+        expected="an orderly answer, not a failure of the target",
+        seen=describe(exchange),
+        exchanges=(exchange.n,),
+        deviation=exchange.call.deviation,
+    )
+    if bend in UNREADABLE:
+        yield must_be_refused("refuses-malformed", exchange, "the body cannot be read")
+
+
+RULE = Rule(
+    kind="available",
+    party=Party.BANK,
+    parse=parse,
+    facets=facets,
+    price=price,
+    probe=probe,
+    check=check,
+)

@@ -1,0 +1,250 @@
+"""`cancellation`: a request can be cancelled, then is shown so, and is never carried out.
+
+Through the interface or by the customer elsewhere, unsigned or signed, before its day. That
+it is not carried out has a control: another request in the same mode, signed and not
+cancelled, on a day no earlier, was. A cancellation that was not taken says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import TypeAlias
+
+from assay.contract.model import Capability, Clause, Contract, Party
+from assay.history import Exchange, History, State
+from assay.judging.verdict import Evidence
+from assay.rules import parameters
+from assay.rules.lifecycle import request_queries, request_steps, tracker
+from assay.rules.lifecycle.cancellations import CUSTOMER, PROVIDER, Cancel, Seen, Story
+from assay.rules.lifecycle.tracker import Request
+from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, describe
+from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.rules.steps import Part, send
+
+ACCEPTED = "accepted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The request, and a mode that leaves time to cancel it."""
+
+    life: tracker.Life
+    mode: str
+
+
+def parse(clause: Clause, contract: Contract) -> Params:
+    """Read the clause's parameters."""
+    return Params(life=tracker.of_clause(clause, contract), mode=parameters.text(clause, "mode"))
+
+
+def facets(p: Params) -> tuple[Facet, ...]:
+    """Whether it is taken; and for each who can cancel, what is shown and what is done."""
+    asks = [
+        (CUSTOMER, "shown", "what the customer cancelled is shown as ended"),
+        (CUSTOMER, "never-done", "what the customer cancelled is never carried out"),
+    ]
+    if p.life.end is not None:
+        asks = [
+            (PROVIDER, "shown", "what was cancelled is shown as ended"),
+            (PROVIDER, "never-done", "what was cancelled is never carried out"),
+            *asks,
+        ]
+    taken = [_facet(p, ACCEPTED, "a cancellation is accepted", PROVIDER)] if p.life.end else []
+    return (
+        *taken,
+        *(
+            _facet(p, f"{who}-{what}", words, who if what == "shown" else f"{who}-day")
+            for who, what, words in asks
+        ),
+    )
+
+
+def _facet(p: Params, id_: str, asks: str, scenario: str) -> Facet:
+    create, end = p.life.create.id, p.life.end
+    clock = needs(Capability.CLOCK) if scenario.endswith("-day") else needs()
+    elsewhere = needs(Capability.DIRECT_ACCESS) if scenario.startswith(CUSTOMER) else needs()
+    named = end.arguments if end and scenario.startswith(PROVIDER) else ()
+    return Facet(
+        id=id_,
+        asks=asks,
+        scenario=scenario,
+        needs=needs(Capability.PSU, Capability.WRITE, Capability.SCA) | clock | elsewhere,
+        wants=(
+            *p.life.state(),
+            Want(operation=create, feature="approval"),
+            Want(operation=create, feature="mode", name=p.mode),
+            *(
+                Want(operation=end.id, feature="argument", name=name)
+                for name in named
+                if end is not None
+            ),
+        ),
+    )
+
+
+def price(p: Params, scenario: str) -> int:
+    """Count the calls and signatures; what the customer does elsewhere is none of them."""
+    if scenario.endswith("-day"):
+        return 7 if scenario.startswith(PROVIDER) else 6
+    return 8 if scenario.startswith(PROVIDER) else 6
+
+
+def probe(p: Params, scenario: str) -> Script:
+    """Cancel a request unsigned, another one signed; or wait for the day of a cancelled one.
+
+    The control is put off by a day more: it is no repeat of the other.
+    """
+    psu = yield from request_steps.customer(p.life)
+    if not scenario.endswith("-day"):
+        made = yield from send(request_steps.request(p.life, psu, p.mode))
+        yield from _cancel(p, made, scenario)
+        yield from request_steps.read(p.life, made)
+        made = yield from send(request_steps.request(p.life, psu, p.mode))
+        yield from request_steps.sign(made)
+        yield from request_steps.read(p.life, made)
+        yield from _cancel(p, made, scenario)
+        yield from request_steps.read(p.life, made)
+        return
+    made = yield from send(request_steps.request(p.life, psu, p.mode, deviation="it is cancelled"))
+    yield from request_steps.sign(made)
+    yield from _cancel(p, made, scenario)
+    control = yield from send(
+        request_steps.request(p.life, psu, p.mode, ahead=request_steps.AHEAD + 1)
+    )
+    yield from request_steps.sign(control)
+    yield from request_steps.later(psu, request_steps.AHEAD + 1)
+    yield from request_steps.inquire()
+    yield from request_steps.read(p.life, control)
+    yield from request_steps.read(p.life, made)
+
+
+def _cancel(p: Params, made: Exchange, scenario: str) -> Part[None]:
+    if scenario.startswith(PROVIDER):
+        yield from request_steps.maybe(request_steps.about(p.life.end, made))
+    else:
+        yield from request_steps.withdraw(made)
+
+
+def check(p: Params, history: History) -> Iterator[Evidence]:
+    """Judge every cancellation, and what became of the requests whose one was taken."""
+    seen = Seen(life=p.life, mode=p.mode, book=tracker.Book(life=p.life))
+    for at, event in enumerate(history.events):
+        seen.note(at, event)
+    every = {one.key: one for one in request_queries.apart(seen.book)}
+    for cancel in seen.cancels:
+        if cancel.request.key in every and cancel.untouched:
+            yield from _taken(cancel, seen.opened.get(cancel.request.key, 0))
+    controls = _controls(p, every.values(), seen.done)
+    for key, story in seen.stories.items():
+        if key in every:
+            yield from _shown(story)
+            made = story.cancel.request.made.call
+            control = controls.get((made.subject, made.by))
+            yield from _done(p, story, seen, control)
+
+
+def _taken(cancel: Cancel, opened: int) -> Iterator[Evidence]:
+    """Judge a call to cancel; one that is refused, only where it was seen open after that."""
+    call = cancel.event
+    if not isinstance(call, Exchange) or (call.refused and not cancel.early):
+        return
+    closed = request_queries.said_no(call) and opened > call.n
+    if cancel.signed is None:
+        agreement = UNCLEAR
+    else:
+        agreement = AGREES if call.accepted else DISAGREES if closed else UNCLEAR
+    when = "once signed" if cancel.signed else "before it is signed"
+    yield Evidence(
+        facet=ACCEPTED,
+        agreement=agreement,
+        expected=f"that a cancellation is accepted {when}",
+        seen=describe(call),
+        exchanges=tuple(n for n in (*_before(cancel), call.n) if n <= call.n),
+    )
+
+
+def _before(cancel: Cancel) -> tuple[int, ...]:
+    request = cancel.request
+    return (request.made.n, *(one.n for one in request.signings))
+
+
+def _shown(story: Story) -> Iterator[Evidence]:
+    """Judge every reading since a request was cancelled."""
+    cancel = story.cancel
+    for read in story.shown:
+        state = read.item.state if read.item else None
+        if state in (State.ENDED, State.REJECTED):
+            if not cancel.open:
+                continue  # it may have ended before, by something else
+            agreement = AGREES
+        else:
+            sure = state is State.OPEN or cancel.early
+            agreement = DISAGREES if sure and not story.again else UNCLEAR
+        yield Evidence(
+            facet=f"{cancel.who}-shown",
+            agreement=agreement,
+            expected="that it is shown as ended once it was cancelled",
+            seen=f"it is {state.value if state else 'unknown'}",
+            exchanges=(cancel.request.made.n, read.n),
+        )
+
+
+#: A request that was carried out, its day, and after which event that was known.
+_Control: TypeAlias = tuple[date, int, Request]
+
+
+def _controls(
+    p: Params, every: Iterable[Request], done: Mapping[str | None, int]
+) -> Mapping[tuple[str, str], _Control]:
+    """Return what was signed, never cancelled and carried out: the last one's day counts."""
+    out: dict[tuple[str, str], _Control] = {}
+    for one in every:
+        day = request_queries.day(p.life, one.arguments)
+        whole = request_queries.signed(one) and not one.ends and not one.withdrawn
+        if one.mode == p.mode and one.key in done and day is not None and whole:
+            who = (one.made.call.subject, one.made.call.by)
+            if who not in out or day > out[who][0]:
+                out[who] = (day, done[one.key], one)
+    return out
+
+
+def _came(quiet: int | None, day: date, control: _Control) -> bool:
+    """Whether a request was looked at when one that was due no earlier had been carried out."""
+    then, since, _ = control
+    return then >= day and quiet is not None and quiet >= since
+
+
+def _done(p: Params, story: Story, seen: Seen, control: _Control | None) -> Iterator[Evidence]:
+    """Judge whether a cancelled request was carried out, on a day that has surely come."""
+    cancel, quiet = story.cancel, seen.quiet(story)
+    done = seen.done.get(cancel.request.key)
+    request, day = cancel.request, request_queries.day(p.life, cancel.request.arguments)
+    numbers = set(request.numbers)
+    if done is not None and done > cancel.at:
+        agreement = DISAGREES if cancel.early and not story.again else UNCLEAR
+    elif done is None and control and day and cancel.signed and _came(quiet, day, control):
+        agreement = AGREES
+        numbers |= set(control[2].numbers)
+    else:
+        return
+    yield Evidence(
+        facet=f"{cancel.who}-never-done",
+        agreement=agreement,
+        expected="that it is never carried out once it was cancelled",
+        seen=request.tell(),
+        exchanges=tuple(sorted(numbers)),
+        deviation=request.made.call.deviation,
+    )
+
+
+RULE = Rule(
+    kind="cancellation",
+    party=Party.BANK,
+    parse=parse,
+    facets=facets,
+    price=price,
+    probe=probe,
+    check=check,
+)

@@ -1,0 +1,330 @@
+"""`decision`: a request is rejected where a condition holds, and nowhere else.
+
+The condition is all, any and not over atoms (`conditions`), and its table is derived:
+every row is a facet, with a trial of its own, so that nothing that another row did can
+matter. A row that must be rejected comes after its control, which differs from it in one
+thing and is carried out. One that must be accepted is its own, and only if it is rejected
+is a control asked, to see whether it is this rule that minds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from assay.contract.model import Capability, Clause, Contract, Party
+from assay.history import History, Registered, Subject
+from assay.judging.verdict import Agreement, Evidence
+from assay.rules import conditions
+from assay.rules.conditions import control as conditions_control
+from assay.rules.conditions import fields
+from assay.rules.conditions import table as conditions_table
+from assay.rules.conditions.atom import Known, Point, Seen, words
+from assay.rules.conditions.control import Bearing, Control, Values, control, controls
+from assay.rules.conditions.table import Row, Table
+from assay.rules.lifecycle import comparison, request_queries, request_steps, tracker
+from assay.rules.lifecycle.comparison import Likeness
+from assay.rules.lifecycle.request_steps import EACH, Came, through
+from assay.rules.lifecycle.tracker import Fate, Request
+from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
+from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.rules.steps import Part
+
+#: What a condition leads to, and what it is otherwise.
+REJECTED, ACCEPTED = "rejected", "accepted"
+#: Why a rejection may be right or wrong.
+NO_CONTROL = "nothing like it was carried out"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The request, the table of the condition, and the control of each row that has one."""
+
+    life: tracker.Life
+    table: Table
+    controls: Mapping[str, Control]
+
+
+def parse(clause: Clause, contract: Contract) -> Params:
+    """Read the clause's parameters, and derive the table."""
+    life = tracker.of_clause(clause, contract)
+    table = conditions.parse(clause.params["when"], life)
+    found = {row.id: control(table, row) for row in table.rows}
+    return Params(
+        life=life, table=table, controls={id_: one for id_, one in found.items() if one is not None}
+    )
+
+
+def facets(p: Params) -> tuple[Facet, ...]:
+    """One facet a row; and one, void, for all that no row can show."""
+    return (
+        *(_facet(p, row) for row in p.table.rows),
+        *(
+            Facet(id=id_, asks=f"not shown: {why}", scenario=id_, needs=_BASE, void=why)
+            for id_, why in p.table.hidden.items()
+        ),
+    )
+
+
+_BASE = needs(Capability.PSU, Capability.WRITE, Capability.SCA)
+
+
+def _facet(p: Params, row: Row) -> Facet:
+    mine = p.controls.get(row.id) if row.result else None
+    points = (*row.points, *(mine.points if mine else ()))
+    wants = (
+        *p.life.state(),
+        Want(operation=p.life.create.id, feature="approval"),
+        *(want for point in points for want in point.wants),
+    )
+    return Facet(
+        id=row.id,
+        asks=f"{REJECTED if row.result else ACCEPTED}: {words(row.points)}",
+        scenario=row.id,
+        needs=_BASE.union(*(point.needs for point in points), mine.needs if mine else ()),
+        wants=tuple(dict.fromkeys(wants)),
+    )
+
+
+def price(p: Params, scenario: str) -> int:
+    """Count: the row's request, and its control if it must be rejected."""
+    row = p.table.row(scenario)
+    return 2 * EACH if row.result and row.id in p.controls else EACH
+
+
+def explain(p: Params) -> str:
+    """Write the derived table down."""
+    return conditions_table.text(p.table, REJECTED, ACCEPTED)
+
+
+# -- asking ----------------------------------------------------------------------
+def probe(p: Params, scenario: str) -> Script:
+    """Make a row's request; where a customer lacks the factor for it, another customer's."""
+    row = p.table.row(scenario)
+    for segment in (None, *dict.fromkeys(one for point in row.points for one in point.segments)):
+        lacking = yield from _trial(p, row, segment)
+        if not lacking:
+            return
+
+
+def _trial(p: Params, row: Row, segment: str | None) -> Part[bool]:
+    """Make a row's request, and its control before or after; tell if a factor was lacking."""
+    life, mine = p.life, p.controls.get(row.id)
+    two = mine is not None and mine.about_another and row.result
+    name = f"psu-{segment}" if segment else "psu"
+    psu = yield from request_steps.customer(life, name, count=2 if two else 1, segment=segment)
+    if row.result and mine is not None:
+        came = yield from _control(p, mine, psu, two=two)
+        if came.lacking:
+            return True
+    what = mine.moved.says if mine else words(row.points)
+    came = yield from _one(p, row.points, psu, deviation=what)
+    if came.rejected and not row.result:
+        for one in controls(p.table, row):
+            if one.needs:
+                continue
+            # What strikes the row may strike one of its controls, but hardly all.
+            if not (yield from _control(p, one, psu)).rejected:
+                break
+    return came.lacking
+
+
+def _control(p: Params, mine: Control, psu: Subject, *, two: bool = False) -> Part[Came]:
+    if mine.for_another:
+        name = f"{psu.name}-beside"
+        psu = yield from request_steps.customer(p.life, name, segment=psu.segment)
+    return (yield from _one(p, mine.points, psu, thing=1 if two else 0))
+
+
+def _one(
+    p: Params, points: Sequence[Point], psu: Subject, *, thing: int = 0, deviation: str = ""
+) -> Part[Came]:
+    """Make one request about one of the customer's things, sign it and read it."""
+    owned = p.life.create.owned
+    about = {owned: psu.owns[thing].key} if owned else None
+    call = request_steps.request(p.life, psu, arguments=about, deviation=deviation)
+    for point in points:
+        call = point.ask(call)
+    for point in points:
+        yield from point.prepare(p.life, psu, call)
+    how = request_steps.SIGN
+    for point in points:
+        how = point.sign(how)
+    return (yield from through(p.life, call, how))
+
+
+# -- judging ---------------------------------------------------------------------
+def check(p: Params, history: History) -> Iterator[Evidence]:
+    """Judge every request by what was known when it was decided on, beside those like it."""
+    book, known = tracker.Book(life=p.life), Known()
+    values: dict[int, Values] = {}
+
+    def look(request: Request) -> Values:
+        return conditions_control.look(p.table, Seen(life=p.life, request=request, known=known))
+
+    for event in history.events:
+        found = book.note(event)
+        if isinstance(event, Registered):
+            known.note(event)
+        elif found is not None and comparison.decides(event, found):
+            values[id(found)] = look(found)
+    beside = _Beside.of(p, book)
+    for request in comparison.sure(book):
+        mine = values[id(request)]
+        if p.life.due(request.mode):
+            # What was registered meanwhile may count on its day, or may not.
+            both = zip(mine, look(request), strict=True)
+            mine = tuple(then if then == now else None for then, now in both)
+        yield from _judge(p, request, conditions_control.bearing(p.table, mine), beside)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Beside:
+    """What was carried out: one of each sort, and the first decided on of the same arguments.
+
+    `known` are the values that the condition looks at and that stood in one of these, or
+    that the contract itself names, `addresses` where anybody was to come back to.
+    """
+
+    p: Params
+    sorts: Mapping[Likeness, Request]
+    first: Mapping[Likeness, Request]
+    known: frozenset[tuple[str, str]]
+    addresses: frozenset[str]
+
+    @staticmethod
+    def of(p: Params, book: tracker.Book) -> _Beside:
+        sorts: dict[Likeness, Request] = {}
+        first: dict[Likeness, Request] = {}
+        known = set(fields.named(p.table.atoms))
+        for one in comparison.sure(book):
+            if one.done:
+                sorts.setdefault(_sort(p, one), one)
+                former = first.setdefault(_sent(p, one), one)
+                if _decided(one) < _decided(former):
+                    first[_sent(p, one)] = one
+                known |= fields.sent(p.table.atoms, one)
+        taken = [
+            one for one in book.requests if one.made.accepted and one.fate not in tracker.REJECTED
+        ]
+        return _Beside(
+            p=p,
+            sorts=sorts,
+            first=first,
+            known=frozenset(known),
+            addresses=frozenset(_address(p, one) for one in taken),
+        )
+
+    def control(self, request: Request) -> Request | None:
+        """Return one that differs in nothing but what the condition looks at."""
+        return self.sorts.get(_sort(self.p, request))
+
+    def strange(self, request: Request) -> bool:
+        """Whether a value may be refused for itself: nobody vouches for it."""
+        return not fields.sent(self.p.table.atoms, request) <= self.known or (
+            request_queries.signature(request) is None
+            and _address(self.p, request) not in self.addresses
+        )
+
+    def repeats(self, request: Request) -> bool:
+        """Whether it may be taken for a repeat of what was carried out before."""
+        found = self.first.get(_sent(self.p, request))
+        return found is not None and _decided(found) < _decided(request)
+
+
+def _decided(request: Request) -> int:
+    """Return when it was decided on: what was made first may be signed last."""
+    return (request_queries.signature(request) or request.made).n
+
+
+def _address(p: Params, request: Request) -> str:
+    return repr(request.made.call.arguments.get(p.life.create.returns or ""))
+
+
+def _sort(p: Params, request: Request) -> Likeness:
+    but = [one.argument for one in p.table.atoms]
+    return comparison.sort(p.life, request, but=but)
+
+
+def _sent(p: Params, request: Request) -> Likeness:
+    return comparison.sent(request, but=(p.life.create.owned, p.life.create.returns))
+
+
+def _judge(p: Params, request: Request, about: Bearing, beside: _Beside) -> Iterator[Evidence]:
+    control = beside.control(request)
+    if about.result is None:
+        found = _undecided(request, control)
+    elif request.fate in tracker.REJECTED:
+        found = _rejected(request, about.result, beside)
+    else:
+        found = _not_rejected(p, request, about.result)
+    if found is None or not (found[0] is DISAGREES or about.exact or about.result is None):
+        return
+    agreement, why = found
+    numbers = {*request.numbers, *(control.numbers if control else ())}
+    for row in about.rows:
+        yield Evidence(
+            facet=row.id,
+            agreement=agreement,
+            expected=f"that it is {REJECTED if row.result else ACCEPTED}: {words(row.points)}",
+            seen=f"{request.tell()}; {why}" if why else request.tell(),
+            exchanges=tuple(sorted(numbers)),
+            deviation=request.made.call.deviation,
+        )
+
+
+#: How a request is judged, and what is to be added; None where it shows nothing.
+_Judged: TypeAlias = tuple[Agreement, str] | None
+
+
+def _undecided(request: Request, control: Request | None) -> _Judged:
+    """Judge a request of which nobody knows what was to come of it."""
+    early = request.fate in tracker.REJECTED and request_queries.signature(request) is None
+    if not early or control is None:
+        return None
+    return UNCLEAR, "it was too early to decide that: nobody had signed it"
+
+
+def _rejected(request: Request, result: bool, beside: _Beside) -> _Judged:
+    if request.made.refused and not request_queries.said_no(request.made):
+        return None
+    if result:
+        good = beside.control(request) is not None and not beside.strange(request)
+        return (AGREES, "") if good else (UNCLEAR, NO_CONTROL)
+    why = _doubt(request, beside)
+    return (UNCLEAR, why) if why else (DISAGREES, "")
+
+
+def _not_rejected(p: Params, request: Request, result: bool) -> _Judged:
+    if request.done:
+        return (DISAGREES if result else AGREES), ""
+    if request_queries.signature(request) is None:
+        return None
+    still = p.life.due(request.mode) and request.fate is Fate.OPEN and not result
+    return (AGREES if still else UNCLEAR), ""
+
+
+def _doubt(request: Request, beside: _Beside) -> str:
+    """Say why a rejection may have nothing to do with the condition; empty if it must."""
+    if beside.control(request) is None:
+        return NO_CONTROL
+    if beside.strange(request):
+        return "a value stands in it that was never accepted"
+    if beside.repeats(request):
+        return "it may be rejected as a repeat"
+    return (
+        "" if request_queries.known(request) else "it may repeat a request from before this history"
+    )
+
+
+RULE = Rule(
+    kind="decision",
+    party=Party.BANK,
+    parse=parse,
+    facets=facets,
+    price=price,
+    probe=probe,
+    check=check,
+    explain=explain,
+)

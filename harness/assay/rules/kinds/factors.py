@@ -1,0 +1,209 @@
+"""`factors`: what a customer signs with beside the password, and that there is no way around.
+
+What the screens offer is looked at once for each kind of customer. Whether a code is
+asked for is tried with every factor, and whether it is looked at with codes that are
+wrong in several ways. A factor of which nobody knows a code may be shown elsewhere than
+on the screens: that none is asked for convicts nobody, then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from assay.contract.model import Capability, Clause, Contract, Party
+from assay.history import Authorise, Code, Decision, History
+from assay.judging.verdict import Evidence
+from assay.rules import parameters
+from assay.rules.lifecycle import request_queries, request_steps, signing, tracker
+from assay.rules.lifecycle.signing import Signing
+from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
+from assay.rules.rule import Facet, Rule, Script, Want, needs
+
+PASSWORD, FACTOR, CHECKED = "password-alone", "factor-alone", "code-checked"
+#: The scenario in which codes are typed in; each kind of customer is another.
+CODES = "codes"
+#: Codes that are none, in the order in which they are tried with the first factor.
+BAD: Final = (Code.EMPTY, Code.HALF, Code.WRONG)
+
+#: Whose signature it was, and with which factor.
+_Whose: TypeAlias = tuple[str, str | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The request, and the factors for each kind of customer."""
+
+    life: tracker.Life
+    offered: Mapping[str, tuple[str, ...]]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All factors that are named."""
+        return tuple(dict.fromkeys(word for words in self.offered.values() for word in words))
+
+
+def parse(clause: Clause, contract: Contract) -> Params:
+    """Read the clause's parameters."""
+    given = parameters.mapping(clause, "offered")
+    offered = {
+        segment: tuple(str(word) for word in words)
+        for segment, words in given.items()
+        if isinstance(words, list | tuple)
+    }
+    return Params(life=tracker.of_clause(clause, contract), offered=offered)
+
+
+def facets(p: Params) -> tuple[Facet, ...]:
+    """One facet for each kind of customer, and three for everybody."""
+    asks = {
+        PASSWORD: "the password alone signs nothing",
+        FACTOR: "no factor signs anything without the password",
+        CHECKED: "a code that is wrong, empty or only half of one signs nothing",
+    }
+    return (
+        *(
+            Facet(
+                id=f"{segment}-offered",
+                asks=f"{segment} customers are offered some of {', '.join(words)}, and no more",
+                scenario=segment,
+                needs=signing.NEEDS | needs(Capability.SEGMENTS),
+                wants=(Want(operation=p.life.create.id, feature="approval"),),
+            )
+            for segment, words in p.offered.items()
+        ),
+        *(
+            Facet(
+                id=id_,
+                asks=words,
+                scenario=CODES,
+                needs=signing.NEEDS,
+                wants=signing.wants(p.life),
+            )
+            for id_, words in asks.items()
+        ),
+    )
+
+
+def price(p: Params, scenario: str) -> int:
+    """Count a look at what is offered; or each factor twice, and the first more often."""
+    if scenario != CODES:
+        return 2
+    return (2 * len(p.words) + len(BAD) - 1) * signing.price(p.life)
+
+
+def probe(p: Params, scenario: str) -> Script:
+    """Look at what is offered, and refuse; or sign with right codes, and then with wrong ones."""
+    life = p.life
+    if scenario != CODES:
+        psu = yield from request_steps.customer(life, segment=scenario)
+        made = yield from signing.make(life, psu, 0)
+        yield from request_steps.sign(made, replace(request_steps.SIGN, decision=Decision.REFUSE))
+        return
+    psu = yield from request_steps.customer(life, count=2 * len(p.words) + len(BAD) - 1)
+    _, first = yield from signing.try_to_sign(life, psu, 0)
+    offered = (first.offered if first else None) or ()
+    others = [word for word in p.words if word in offered[1:]]
+    tries = [replace(request_steps.SIGN, factor=word) for word in others]
+    # Wrong codes come last, for a target may lock out who types them in.
+    tries += [_wrong(word, code) for word in offered[:1] for code in BAD]
+    tries += [_wrong(word, Code.WRONG) for word in others]
+    for n, how in enumerate(tries, start=1):
+        yield from signing.try_to_sign(life, psu, n, how)
+
+
+def _wrong(word: str, code: Code) -> Authorise:
+    return replace(request_steps.SIGN, factor=word, code=code, deviation=f"{word}: {code.value}")
+
+
+def check(p: Params, history: History) -> Iterator[Evidence]:
+    """Judge what was offered, what was asked for, and what was made of it."""
+    given = signing.signings(p.life, history)
+    ended = [one for one in given if one.alone and not one.failed]
+    coded = {_factor(one) for one in given if "code" in one.event.screens}
+    controls: dict[_Whose, Signing] = {}
+    for one in ended:
+        if one.plain and one.confirmed and one.done and "code" in one.event.screens:
+            controls.setdefault((one.subject, _factor(one)), one)
+    for one in given:
+        yield from _offered(p, one)
+    for one in ended:
+        if one.event.step.decision is Decision.CONFIRM:
+            yield from _around(one, coded)
+            yield from _typed(one, controls.get((one.subject, _factor(one))))
+
+
+def _factor(one: Signing) -> str | None:
+    """Return the factor that was picked: the one asked for, or the first that was offered."""
+    if "factor" not in one.event.screens:
+        return None
+    return one.event.step.factor or next(iter(one.event.offered or ()), None)
+
+
+def _offered(p: Params, one: Signing) -> Iterator[Evidence]:
+    """Judge what the screens offered to a customer of a known kind."""
+    subject, event = one.request.subject, one.event
+    allowed = p.offered.get((subject.segment if subject else None) or "")
+    if allowed is None or event.offered is None or not request_queries.by_owner(one.request, event):
+        return
+    more = [word for word in event.offered if word not in allowed]
+    # A word that nobody spelt may be the target's own for one of the others.
+    sure = [word for word in more if word in p.words or word not in event.unspelt]
+    agreement = DISAGREES if sure else UNCLEAR if more or not event.offered else AGREES
+    hint = f" ({', '.join(more)}: not spelt by the profile)" if more and not sure else ""
+    yield replace(
+        one.evidence(
+            f"{subject.segment if subject else ''}-offered",
+            agreement,
+            f"that nothing but {', '.join(allowed)} is offered",
+        ),
+        seen=f"it offers {', '.join(event.offered) or 'nothing'}{hint}",
+    )
+
+
+def _around(one: Signing, coded: set[str | None]) -> Iterator[Evidence]:
+    """Judge a signature that was carried out by what the customer had to show for it."""
+    screens = one.event.screens
+    if not one.confirmed or not one.done or "decision" not in screens:
+        return
+    shown = f"it was carried out after these were filled in: {', '.join(dict.fromkeys(screens))}"
+    asked = "code" in screens
+    if "password" in screens:
+        picked = _factor(one)
+        sure = "factor" not in screens or one.event.coded or picked in coded
+        agreement = AGREES if asked else DISAGREES if sure else UNCLEAR
+        expected = "that more than a password is asked for"
+        yield replace(one.evidence(PASSWORD, agreement, expected), seen=shown)
+    if asked:
+        agreement = AGREES if "password" in screens else DISAGREES
+        expected = "that the password is asked for"
+        yield replace(one.evidence(FACTOR, agreement, expected), seen=shown)
+
+
+def _typed(one: Signing, control: Signing | None) -> Iterator[Evidence]:
+    """Judge a signature for which a code was typed in that is not right."""
+    event = one.event
+    if event.step.code is Code.RIGHT or "code" not in event.screens:
+        return
+    if one.done:
+        sure = event.coded and (one.confirmed or one.before is not None)
+        agreement = DISAGREES if sure else UNCLEAR
+    elif control is None:
+        return
+    else:
+        refused = one.undone and (not one.confirmed or one.over)
+        agreement = AGREES if refused and event.coded else UNCLEAR
+    expected = f"that nothing is signed with {event.step.code.value}"
+    yield one.evidence(CHECKED, agreement, expected, *(control.request.numbers if control else ()))
+
+
+RULE = Rule(
+    kind="factors",
+    party=Party.BANK,
+    parse=parse,
+    facets=facets,
+    price=price,
+    probe=probe,
+    check=check,
+)

@@ -1,0 +1,129 @@
+"""`listing`: everything that a customer owns is listed, with or without consent.
+
+"Everything" is known from the world's roster, and judged only on a page walk
+that came to its end and in which every item says which one it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from assay.contract.model import Capability, Clause, Contract, Operation, Party
+from assay.history import Call, History, Holding, Subject
+from assay.judging.verdict import Evidence
+from assay.rules import parameters, steps
+from assay.rules.kinds import eligibility
+from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, Walk, bare, walks
+from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.rules.state.consents import Consents
+
+WITHOUT, WITH = "all-without-consent", "all-with-consent"
+#: How many of each resource the probe's customer owns.
+EACH = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The listing operation, how consent is given, and what keeps things off lists."""
+
+    operation: Operation
+    grant: Operation | None
+    states: tuple[eligibility.Params, ...]
+
+
+def parse(clause: Clause, contract: Contract) -> Params:
+    """Read the clause's parameters."""
+    return Params(
+        operation=parameters.operation(clause, contract),
+        grant=parameters.granting(clause, contract),
+        states=eligibility.states(contract),
+    )
+
+
+def facets(p: Params) -> tuple[Facet, ...]:
+    """One facet before any consent, one after, where there is such a thing."""
+    wants = (Want(operation=p.operation.id, feature="key"),)
+    roster = (Capability.PSU, Capability.ROSTER)
+    out = [
+        Facet(
+            id=WITHOUT,
+            asks="all that the customer owns is listed before any consent",
+            scenario="without",
+            needs=needs(*roster),
+            wants=wants,
+        )
+    ]
+    if p.grant:
+        out.append(
+            Facet(
+                id=WITH,
+                asks="all is still listed after consent was given for a part of it",
+                scenario="with",
+                needs=needs(*roster, Capability.CONSENT),
+                wants=wants,
+            )
+        )
+    return tuple(out)
+
+
+def price(p: Params, scenario: str) -> int:
+    """Count the calls, one page being enough for the few things owned."""
+    return 1 if scenario == "without" else 2
+
+
+def probe(p: Params, scenario: str) -> Script:
+    """List all; in the second scenario after consent for the first thing only."""
+    psu = yield from steps.arrange(
+        "psu", *(Holding(resource=resource, count=EACH) for resource in p.operation.lists)
+    )
+    if scenario == "with":
+        yield from steps.grant(p.grant, "psu", psu.owns[0].key)
+    yield from steps.walk(Call(operation=p.operation.id, subject="psu"))
+
+
+def check(p: Params, history: History) -> Iterator[Evidence]:
+    """Compare each whole walk with what its customer plainly owns."""
+    subjects = history.subjects
+    begun = {walk.pages[0].n: walk for walk in walks(history, p.operation.id)}
+    consents = Consents(grant=p.grant)
+    for exchange in history.exchanges:
+        consents.note(exchange)
+        walk = begun.get(exchange.n)
+        subject = subjects.get(exchange.call.subject)
+        if walk and subject and walk.ended and bare(walk.call, p.operation):
+            yield from _judge(p, walk, subject, consents)
+
+
+def _judge(p: Params, walk: Walk, subject: Subject, consents: Consents) -> Iterator[Evidence]:
+    sure, perhaps = consents.sure(subject.name), consents.perhaps(subject.name)
+    at = walk.pages[0].at
+    owned = {
+        one.key: one.resource
+        for one in subject.owns
+        if one.resource in p.operation.lists and eligibility.surely_listed(p.states, one, at)
+    }
+    missing = sorted(owned[key] for key in owned.keys() - walk.keys)
+    # Where all is consented to, listing all of it says nothing of the rest.
+    telling = missing or owned.keys() - (perhaps if sure else frozenset())
+    if not owned or not telling or (perhaps and not sure):
+        return
+    unclear = missing and walk.nameless
+    yield Evidence(
+        facet=WITH if sure else WITHOUT,
+        agreement=UNCLEAR if unclear else DISAGREES if missing else AGREES,
+        expected=f"all {len(owned)} things that the customer owns",
+        seen=f"missing: {', '.join(missing)}" if missing else "all of them",
+        exchanges=walk.numbers,
+    )
+
+
+RULE = Rule(
+    kind="listing",
+    party=Party.BANK,
+    parse=parse,
+    facets=facets,
+    price=price,
+    probe=probe,
+    check=check,
+)

@@ -1,0 +1,194 @@
+"""`maintenance-window`: outside the announced hours the interface answers.
+
+Inside them "disturbances are possible", so nothing that happens there can be a
+violation of anything: `windows` tells the judge which hours those are. Hours are
+read off the wall clock, also on the night when it skips one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from assay.contract.model import Capability, Clause, Contract, Operation, Party
+from assay.history import Call, Exchange, History, Holding
+from assay.judging.verdict import Evidence
+from assay.rules import parameters, steps
+from assay.rules.lifecycle import request_steps
+from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, describe, failed, plain
+from assay.rules.rule import Facet, Rule, Script, needs
+from assay.rules.state.calendar import DAY, ORDINARY, WEEKDAYS, at, length, never_shorter, next_day
+
+#: How far outside the window, in seconds, the nearest questions are asked.
+BREATH = timedelta(seconds=30)
+HOUR = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The day of the week (Monday is 0), the hours, whose, and what is called."""
+
+    weekday: int
+    begin: time
+    end: time
+    operation: Operation
+    owner: str
+    zone: ZoneInfo | None
+    contract: Contract
+
+    @property
+    def spans(self) -> timedelta:
+        """How long the window is by the wall clock; it may go past midnight."""
+        begin, end = datetime.combine(date.min, self.begin), datetime.combine(date.min, self.end)
+        return end - begin if begin < end else end + DAY - begin
+
+    def latest(self, wall: datetime) -> datetime:
+        """Return when the last window opens whose day has begun, by the wall clock."""
+        day = wall.date() - ((wall.weekday() - self.weekday) % 7) * DAY
+        return datetime.combine(day, self.begin)
+
+    def covers(self, instant: datetime) -> bool:
+        """Whether an instant lies in the announced hours; never, with no zone."""
+        if self.zone is None:
+            return False
+        wall = instant.astimezone(self.zone).replace(tzinfo=None)
+        return timedelta(0) <= wall - self.latest(wall) < self.spans
+
+
+def parse(clause: Clause, contract: Contract) -> Params:
+    """Read the clause's parameters."""
+    return Params(
+        weekday=WEEKDAYS.index(parameters.text(clause, "weekday")),
+        begin=time.fromisoformat(parameters.text(clause, "from")),
+        end=time.fromisoformat(parameters.text(clause, "to")),
+        operation=parameters.operation(clause, contract),
+        owner=steps.roots(contract)[0].id,
+        zone=contract.zone,
+        contract=contract,
+    )
+
+
+def windows(contract: Contract) -> tuple[Params, ...]:
+    """Return every maintenance window that a contract announces."""
+    return tuple(
+        parse(clause, contract)
+        for clause in contract.clauses
+        if clause.kind == "maintenance-window"
+    )
+
+
+def facets(p: Params) -> tuple[Facet, ...]:
+    """Just before, just after, on other days, and after the short night."""
+    clock = needs(Capability.PSU, Capability.CLOCK, Capability.ZONE)
+    if p.operation.request:
+        clock |= needs(Capability.WRITE)
+    return tuple(
+        Facet(
+            id=id_,
+            asks=asks,
+            scenario=scenario,
+            needs=clock,
+            void=never_shorter(p.zone, p.weekday) if scenario == "night" else "",
+        )
+        for id_, asks, scenario in (
+            ("before", "just before the window it answers", "week"),
+            ("after", "just after the window it answers", "week"),
+            ("other-days", "at the same hours of other days it answers", "week"),
+            ("short-night", "the window ends by the wall clock when an hour is skipped", "night"),
+        )
+    )
+
+
+def price(p: Params, scenario: str) -> int:
+    """Count the calls: the control, and one at each instant."""
+    first = request_steps.before(p.operation) if p.operation.request else 0
+    return first + (5 if scenario == "week" else 2)
+
+
+def probe(p: Params, scenario: str) -> Script:
+    """Call now, and then at the instants around the window."""
+    now = yield from steps.clock()
+    if p.zone is None:
+        return
+    # The day before the window is asked too, and must not have gone by.
+    day = next_day(now + DAY, p.zone, weekday=p.weekday, shorter=scenario == "night")
+    if day is None:
+        return
+    opens = at(day, p.begin, p.zone)
+    closes = opens + p.spans
+    instants = [closes + BREATH]
+    if scenario == "week":
+        if length(day, p.zone) != ORDINARY:
+            opens, closes = opens + 7 * DAY, closes + 7 * DAY
+        middle = opens + HOUR
+        instants = [middle - DAY, opens - BREATH, closes + BREATH, middle + DAY]
+    call = yield from _ready(p)
+    if call is None:
+        return
+    yield from steps.send(call)
+    for instant in instants:
+        yield from steps.clock(instant)
+        yield from steps.send(call)
+
+
+def _ready(p: Params) -> steps.Part[Call | None]:
+    if p.operation.request:
+        _, ready = yield from request_steps.ready(p.contract, p.operation)
+        return ready
+    psu = yield from steps.arrange("psu", Holding(resource=p.owner))
+    key = psu.owns[0].key
+    arguments = steps.arguments(p.operation, key)
+    return Call(operation=p.operation.id, subject="psu", arguments=arguments)
+
+
+def _facet(p: Params, instant: datetime) -> str | None:
+    if p.zone is None or p.covers(instant):
+        return None
+    wall = instant.astimezone(p.zone).replace(tzinfo=None)
+    opens = p.latest(wall)
+    closes = opens + p.spans
+    upcoming = opens if wall < opens else opens + 7 * DAY
+    if timedelta(0) <= wall - closes < HOUR:
+        return "short-night" if length(closes.date(), p.zone) < ORDINARY else "after"
+    if upcoming - wall <= HOUR:
+        return "before"
+    since = (wall - datetime.combine(wall.date(), p.begin)) % DAY
+    return "other-days" if since < p.spans else None
+
+
+def check(p: Params, history: History) -> Iterator[Evidence]:
+    """Judge calls near the window whose method was seen to answer before."""
+    quiet: set[str] = set()
+    for exchange in history.exchanges:
+        call = exchange.call
+        if call.operation != p.operation.id or not plain(call) or not call.present:
+            continue
+        facet = _facet(p, exchange.at)
+        if facet and call.subject in quiet:
+            yield _judge(facet, exchange)
+        quiet |= {call.subject} if exchange.accepted else set()
+
+
+def _judge(facet: str, exchange: Exchange) -> Evidence:
+    agreement = AGREES if exchange.accepted else DISAGREES if failed(exchange) else UNCLEAR
+    return Evidence(
+        facet=facet,
+        agreement=agreement,
+        expected="an answer outside the maintenance window",
+        seen=describe(exchange),
+        exchanges=(exchange.n,),
+        deviation=f"at {exchange.at.isoformat()}",
+    )
+
+
+RULE = Rule(
+    kind="maintenance-window",
+    party=Party.BANK,
+    parse=parse,
+    facets=facets,
+    price=price,
+    probe=probe,
+    check=check,
+)

@@ -1,0 +1,171 @@
+"""`mandatory`: a request in which a field is missing, null, empty or of another type is refused.
+
+What type is right is learned from the first request that was accepted whole; the values
+of other types are made from the one that it had. A request in which two of the fields
+are wrong at once belongs to neither. What became of one that was accepted, and what it
+takes for a refusal to count, is said in `bent`: it is refused at once or read as rejected,
+and nobody signs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from assay.contract.model import Capability, Clause, Contract, Json, Party
+from assay.history import Call, History
+from assay.judging.verdict import Evidence
+from assay.rules import parameters, steps
+from assay.rules.lifecycle import attempts, request_steps, tracker
+from assay.rules.rule import Facet, Rule, Script, Want, needs
+
+#: Each way in which a mandatory field can be wrong.
+WAYS: Mapping[str, str] = {
+    "missing": "is missing",
+    "null": "is null",
+    "empty": "is empty",
+    "type": "is of another type",
+}
+#: Stands for a field that was not sent.
+_ABSENT = object()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The request, and the fields that it must have."""
+
+    life: tracker.Life
+    fields: tuple[str, ...]
+
+
+def parse(clause: Clause, contract: Contract) -> Params:
+    """Read the clause's parameters."""
+    return Params(
+        life=tracker.of_clause(clause, contract), fields=parameters.texts(clause, "fields")
+    )
+
+
+def facets(p: Params) -> tuple[Facet, ...]:
+    """One facet a field and a way, and one trial a field."""
+    return tuple(
+        Facet(
+            id=f"{field}-{way}",
+            asks=f"a request in which {field} {says} is not accepted",
+            scenario=field,
+            needs=needs(Capability.PSU, Capability.WRITE),
+            wants=(Want(operation=p.life.create.id, feature="argument", name=field),),
+        )
+        for field in p.fields
+        for way, says in WAYS.items()
+    )
+
+
+def _kind(value: Json) -> str:
+    """Return the JSON type of a value."""
+    match value:
+        case bool():
+            return "truth value"
+        case int() | float() | Decimal():
+            return "number"
+        case list() | tuple():
+            return "list"
+        case Mapping():
+            return "object"
+        case _:
+            return "text"
+
+
+def _others(right: Json) -> Sequence[tuple[str, Json]]:
+    """Return values of all other types than the right one's, each with what it is."""
+    every: Mapping[str, Sequence[tuple[str, Json]]] = {
+        "text": (("the value as a text", str(right)), ("a text", "x")),
+        "number": (("a number", 4711), ("zero", 0)),
+        "truth value": (("true", True), ("false", False)),
+        "list": (("an empty list", []), ("a list that holds the value", [right])),
+        "object": (("an empty object", {}), ("an object that holds it", {"value": right})),
+    }
+    return [one for kind, values in every.items() if kind != _kind(right) for one in values]
+
+
+def _bent(control: Call, field: str, right: Json) -> Iterator[Call]:
+    """Bend a request in every way that its field can be wrong."""
+    yield replace(control, without=(field,), deviation=f"{field} is missing")
+    nothing: Json = {"list": [], "object": {}}.get(_kind(right), "")
+    for what, value in (("null", None), ("empty", nothing), *_others(right)):
+        sent = {**control.arguments, field: value}
+        yield replace(control, arguments=sent, deviation=f"{field} is {what}")
+
+
+def price(p: Params, scenario: str) -> int:
+    """Count the calls: the control, and one for each deviation; two values a type."""
+    return 1 + (len(WAYS) - 1) + len(_others(""))
+
+
+def probe(p: Params, scenario: str) -> Script:
+    """Make a valid request, and then bend one field in every way; read what was accepted."""
+    psu = yield from request_steps.customer(p.life)
+    control = request_steps.request(p.life, psu)
+    made = yield from steps.send(control)
+    right = made.call.arguments.get(scenario, "")
+    for call in _bent(control, scenario, right):
+        made = yield from steps.send(call)
+        yield from request_steps.read(p.life, made)
+
+
+def check(p: Params, history: History) -> Iterator[Evidence]:
+    """Judge every request that is wrong in one of the fields."""
+    made = tuple(tracker.follow(history, p.life))
+    types = _types(p, made)
+    wrong = [_wrong(p, one.made.call.arguments, types) for one in made]
+    controls = {
+        (field, attempts.frame(one, field)): one
+        for one, ways in zip(made, wrong, strict=True)
+        if not ways and types and attempts.control(one)
+        for field in p.fields
+    }
+    for one, ways in zip(made, wrong, strict=True):
+        if len(ways) != 1:
+            continue
+        ((field, way),) = ways.items()
+        beside = controls.get((field, attempts.frame(one, field)))
+        found = attempts.judge(f"{field}-{way}", one, beside, f"{field} {WAYS[way]}")
+        if found is not None:
+            yield found
+
+
+def _types(p: Params, made: Sequence[tracker.Request]) -> Mapping[str, str]:
+    """Return the types of the first request that was accepted with all fields in it."""
+    for one in made:
+        sent = one.made.call.arguments
+        if attempts.taken(one) and not _wrong(p, sent, {}):
+            return {field: _kind(sent[field]) for field in p.fields}
+    return {}
+
+
+def _wrong(p: Params, sent: Mapping[str, Json], types: Mapping[str, str]) -> Mapping[str, str]:
+    """Return in which ways the fields of a request are wrong, as far as the types are known."""
+    ways = {field: _way(sent.get(field, _ABSENT), types.get(field)) for field in p.fields}
+    return {field: way for field, way in ways.items() if way}
+
+
+def _way(value: Json, right: str | None) -> str:
+    if value is _ABSENT:
+        return "missing"
+    if value is None:
+        return "null"
+    kind = _kind(value)
+    if value == "" or (kind == right and kind in {"list", "object"} and not value):
+        return "empty"
+    return "type" if right is not None and kind != right else ""
+
+
+RULE = Rule(
+    kind="mandatory",
+    party=Party.BANK,
+    parse=parse,
+    facets=facets,
+    price=price,
+    probe=probe,
+    check=check,
+)

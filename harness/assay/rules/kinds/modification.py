@@ -1,0 +1,304 @@
+"""`modification`: requests of some modes can be changed, those of others never, and it holds.
+
+Accepted is not yet done: what was accepted must be read back, and be what is carried out
+in the end. Which arguments can be changed is for the target to say, so a request counts
+as closed to changes only where none of them was taken while it was surely open. A refusal
+has its control: the same change of a request that can be changed, accepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from assay.contract.model import Capability, Clause, Contract, Party
+from assay.history import Exchange, History, State, Subject
+from assay.judging.verdict import Evidence
+from assay.rules import parameters
+from assay.rules.lifecycle import request_queries, request_steps, tracker
+from assay.rules.lifecycle.changes import CARRIED, PERSISTS, Change, Held, Phase, asked
+from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, describe
+from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.rules.steps import Part, send
+
+SIGNED, DONE = "signed-accepted", "done-refused"
+#: A control that outlives the request beside it is put off by so many days more.
+BEYOND = 7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The request, the modes that can be changed, those that cannot, and in what."""
+
+    life: tracker.Life
+    only: tuple[str, ...]
+    never: tuple[str, ...]
+    fields: tuple[str, ...]
+
+    @property
+    def day(self) -> str | None:
+        """The argument that says the day."""
+        return self.life.create.due.argument if self.life.create.due else None
+
+    @property
+    def plain(self) -> str | None:
+        """What a request in any mode has, and can be asked to change."""
+        return next((one for one in self.fields if one != self.day), None)
+
+    @property
+    def closed(self) -> tuple[str, ...]:
+        """The modes of which a change can be asked that must be refused."""
+        return self.never if self.plain else ()
+
+    @property
+    def once(self) -> str | None:
+        """A mode that cannot be changed, and is carried out as soon as it is signed."""
+        return next((one for one in self.closed if not self.life.due(one)), None)
+
+
+def parse(clause: Clause, contract: Contract) -> Params:
+    """Read the clause's parameters."""
+    return Params(
+        life=tracker.of_clause(clause, contract),
+        only=parameters.texts(clause, "only"),
+        never=parameters.texts(clause, "never"),
+        fields=parameters.texts(clause, "fields"),
+    )
+
+
+def facets(p: Params) -> tuple[Facet, ...]:
+    """One facet a mode; and after signing, after the day, what is read, what is done."""
+    if p.life.change is None:
+        return ()
+    sign, day = needs(Capability.SCA), needs(Capability.SCA, Capability.CLOCK)
+    out: list[Facet] = []
+    for one in p.only:
+        asks = f"{one} requests can be changed"
+        out.append(_facet(p, f"{one}-accepted", asks, f"only-{one}", mode=one))
+    asks = "what was accepted as a change is read back"
+    out.append(_facet(p, PERSISTS, asks, f"only-{p.only[0]}"))
+    for one in p.closed:
+        asks = f"{one} requests cannot be changed"
+        out.append(_facet(p, f"{one}-refused", asks, f"never-{one}", mode=one))
+    asks = "it can be changed once signed, before its day"
+    out.append(_facet(p, SIGNED, asks, "signed", more=sign))
+    if p.plain:
+        asks = "it cannot be changed once it is carried out"
+        out.append(_facet(p, DONE, asks, "done", mode=p.once, more=day))
+    asks = "what is carried out is what was last accepted as a change"
+    world = day | needs(Capability.EFFECTS)
+    return (*out, _facet(p, CARRIED, asks, "carried-out", more=world))
+
+
+def _facet(
+    p: Params,
+    id_: str,
+    asks: str,
+    scenario: str,
+    *,
+    mode: str | None = None,
+    more: frozenset[Capability] = frozenset(),
+) -> Facet:
+    create, change = p.life.create.id, p.life.change.id if p.life.change else ""
+    modes = dict.fromkeys([mode] if mode in p.only else [p.only[0], mode])
+    approval = (Want(operation=create, feature="approval"),) if more else ()
+    one = (p.plain,) if scenario == "done" or scenario.startswith("never-") else p.fields
+    return Facet(
+        id=id_,
+        asks=asks,
+        scenario=scenario,
+        needs=needs(Capability.PSU, Capability.WRITE) | more,
+        wants=(
+            *p.life.state(),
+            *approval,
+            *(Want(operation=create, feature="mode", name=word) for word in modes if word),
+            *(
+                Want(operation=change, feature="argument" if name == p.day else "other", name=name)
+                for name in one
+                if name
+            ),
+        ),
+    )
+
+
+def price(p: Params, scenario: str) -> int:
+    """Count the calls and signatures."""
+    each = len(p.fields)
+    if scenario.startswith("never-"):
+        return 4
+    return {
+        "signed": 3 + each,
+        "done": 10 if p.once else 6,
+        "carried-out": 2 * (2 + each),
+    }.get(scenario, 1 + 2 * each)
+
+
+def probe(p: Params, scenario: str) -> Script:
+    """Ask for changes, one argument at a time."""
+    psu = yield from request_steps.customer(p.life)
+    first = p.only[0]
+    if scenario == "signed":
+        made = yield from _made(p, psu, first, sign=True)
+        yield from _change(p, psu, made, p.fields, days=request_steps.AHEAD + 1)
+        yield from request_steps.read(p.life, made)
+    elif scenario == "done":
+        yield from _probe_done(p, psu)
+    elif scenario == "carried-out":
+        made = yield from _made(p, psu, first)
+        yield from _change(p, psu, made, p.fields, days=request_steps.AHEAD + 1)
+        yield from request_steps.sign(made)
+        made = yield from _made(p, psu, first, sign=True)
+        yield from _change(p, psu, made, p.fields, days=request_steps.AHEAD + 2)
+        yield from request_steps.later(psu, request_steps.AHEAD + 2)
+        yield from request_steps.inquire()
+    elif scenario.startswith("never-"):
+        mode = scenario.removeprefix("never-")
+        control = yield from _made(p, psu, first)
+        made = yield from _made(p, psu, mode)
+        yield from _change(p, psu, control, (p.plain,))
+        yield from _change(p, psu, made, (p.plain,), deviation=f"it is {mode}")
+    else:
+        made = yield from _made(p, psu, scenario.removeprefix("only-"))
+        for name in p.fields:
+            yield from _change(p, psu, made, (name,), days=request_steps.AHEAD + 1)
+            yield from request_steps.read(p.life, made)
+
+
+def _probe_done(p: Params, psu: Subject) -> Script:
+    made = yield from _made(p, psu, p.only[0], sign=True)
+    control = yield from _made(p, psu, p.only[0], ahead=request_steps.AHEAD + BEYOND)
+    done = [made]
+    if p.once:
+        done.append((yield from _made(p, psu, p.once, sign=True)))
+    yield from request_steps.later(psu, request_steps.AHEAD)
+    yield from _change(p, psu, control, (p.plain,))
+    for one in done:
+        yield from request_steps.read(p.life, one)
+        yield from _change(p, psu, one, (p.plain,), deviation="it was carried out")
+
+
+def _made(
+    p: Params, psu: Subject, mode: str, *, sign: bool = False, ahead: int = request_steps.AHEAD
+) -> Part[Exchange]:
+    made = yield from send(request_steps.request(p.life, psu, mode, ahead=ahead))
+    if sign:
+        yield from request_steps.sign(made)
+    return made
+
+
+def _change(
+    p: Params,
+    psu: Subject,
+    made: Exchange,
+    names: Sequence[str | None],
+    *,
+    days: int = 0,
+    deviation: str = "",
+) -> Part[None]:
+    """Ask to change one argument after the other: to another day, or the profile's value."""
+    due = request_steps.request(p.life, psu, p.only[0], ahead=days).arguments
+    for name in names:
+        moved = {name: due[name]} if name and name == p.day else {}
+        call = request_steps.about(p.life.change, made, **moved)
+        if call is not None and name is not None:
+            varied = () if moved else (name,)
+            yield from send(replace(call, varied=varied, deviation=deviation))
+
+
+def check(p: Params, history: History) -> Iterator[Evidence]:
+    """Judge every change that was asked for, and what became of those that were accepted."""
+    book = tracker.Book(life=p.life)
+    held = Held(life=p.life, modes=p.only, fields=p.fields)
+    changes: list[Change] = []
+    opened: dict[str | None, int] = {}
+    for event in history.events:
+        change = asked(p.life, book, event)
+        if change is not None:
+            changes.append(change)
+        held.before(book, event, change)
+        request = book.note(event)
+        held.after(event, request)
+        for one in request_queries.told(book, event, request):
+            if isinstance(event, Exchange) and one.state is State.OPEN:
+                opened[one.key] = event.n
+    apart = {one.key for one in request_queries.apart(book)}
+    yield from (evidence for key, evidence in held.found if key in apart)
+    changes = [one for one in changes if one.request.key in apart]
+    yield from _must_be_taken(p, changes, opened)
+    yield from _must_be_refused(p, changes)
+
+
+def _must_be_taken(
+    p: Params, changes: Sequence[Change], opened: Mapping[str | None, int]
+) -> Iterator[Evidence]:
+    """Judge the changes of each request before and after it was signed, all together."""
+    groups: dict[tuple[str | None, Phase], list[Change]] = {}
+    for one in changes:
+        early = one.ahead or one.phase is Phase.UNSIGNED
+        telling = early if one.exchange.accepted else one.untouched and one.ahead and _valid(p, one)
+        if telling and one.request.mode in p.only and one.phase in (Phase.UNSIGNED, Phase.SIGNED):
+            groups.setdefault((one.request.key, one.phase), []).append(one)
+    for (key, phase), group in groups.items():
+        taken = [one for one in group if one.exchange.accepted]
+        refused = {
+            name for one in group if request_queries.said_no(one.exchange) for name in one.new
+        }
+        last = group[-1].exchange
+        closed = refused >= set(p.fields) and opened.get(key, 0) > last.n
+        yield Evidence(
+            facet=SIGNED if phase is Phase.SIGNED else f"{group[0].request.mode}-accepted",
+            agreement=AGREES if taken else DISAGREES if closed else UNCLEAR,
+            expected="that a change is accepted before the day has come",
+            seen=describe((taken or group)[0].exchange),
+            exchanges=tuple(sorted({n for one in taken or group for n in one.numbers})),
+        )
+
+
+def _valid(p: Params, change: Change) -> bool:
+    """Whether a change asked for one thing that is surely as good as what it replaces."""
+    given = {*change.exchange.call.varied, p.day}
+    return len(change.new) == 1 and change.new.keys() <= given
+
+
+def _must_be_refused(p: Params, changes: Sequence[Change]) -> Iterator[Evidence]:
+    """Judge the changes of requests that can never be changed, or not any more."""
+    taken = {
+        one.like
+        for one in changes
+        if one.request.mode in p.only and one.phase is not Phase.DONE and one.exchange.accepted
+    }
+    for one in changes:
+        mode, controlled = one.request.mode, one.like in taken and one.untouched
+        if mode in p.never:
+            alone = controlled and one.phase is Phase.UNSIGNED
+            why = f"{mode} requests cannot be changed"
+            yield from _refused(f"{mode}-refused", one, why, controlled=alone)
+        if one.phase is Phase.DONE and mode in (*p.only, *p.never):
+            alone = one.like in taken and mode in p.only
+            yield from _refused(DONE, one, "it was carried out", controlled=alone)
+
+
+def _refused(facet: str, change: Change, why: str, *, controlled: bool) -> Iterator[Evidence]:
+    """Judge one change; a refusal counts only with its control, and for what it asked."""
+    exchange = change.exchange
+    if exchange.refused and not (controlled and request_queries.said_no(exchange)):
+        return
+    yield Evidence(
+        facet=facet,
+        agreement=DISAGREES if exchange.accepted else AGREES if exchange.refused else UNCLEAR,
+        expected=f"a refusal: {why}",
+        seen=describe(exchange),
+        exchanges=change.numbers,
+        deviation=exchange.call.deviation,
+    )
+
+
+RULE = Rule(
+    kind="modification",
+    party=Party.BANK,
+    parse=parse,
+    facets=facets,
+    price=price,
+    probe=probe,
+    check=check,
+)

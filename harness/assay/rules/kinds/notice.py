@@ -1,0 +1,319 @@
+"""`notice`: nothing is carried out before its customer has signed it, whatever it is.
+
+Not while it lies unsigned, not after a refusal, not for a stranger's signature, and no
+value of an argument exempts it. Each has its control: the like of it, which the customer
+signed and which had been carried out when the other was looked at, on a day no earlier. Without
+that, nothing would show that the time of the other had come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias
+
+from assay.contract.model import Capability, Clause, Contract, Json, Party
+from assay.history import Authorise, Authorised, Decision, Exchange, History
+from assay.judging.verdict import Evidence
+from assay.rules import parameters
+from assay.rules.lifecycle import request_queries, request_steps, tracker
+from assay.rules.lifecycle.tracker import Request
+from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
+from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.rules.steps import Part, send
+
+BEFORE, REFUSED, ANOTHER = "nothing-before-signing", "nothing-after-refusal", "only-the-owner"
+#: Statuses of a last page that the target itself made, with nothing gone wrong.
+ANSWERED = range(200, 500)
+EARLIER = "what was done with it before, nobody knows"
+#: What happens to a request in place of its customer's signature, by scenario.
+INSTEAD: Mapping[str, Authorise | None] = {
+    "unsigned": None,
+    "refused": replace(
+        request_steps.SIGN, decision=Decision.REFUSE, deviation="the customer refuses"
+    ),
+    "another": replace(request_steps.SIGN, by="other", deviation="another customer signs"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """A kind of request that is tried: its mode, and arguments out of the ordinary."""
+
+    mode: str | None
+    arguments: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The request, the modes in which it is tried, and values that might exempt it."""
+
+    life: tracker.Life
+    modes: tuple[str | None, ...]
+    even: Mapping[str, Json]
+
+    def variants(self, scenario: str) -> tuple[Variant, ...]:
+        """Return what a scenario tries; a stranger signs what would be done at once."""
+        plain = tuple(Variant(mode=mode) for mode in self.modes)
+        if scenario == "another":
+            return tuple(sorted(plain, key=lambda one: self.life.due(one.mode))[:1])
+        if scenario == "refused":
+            return plain
+        first = self.modes[0]
+        return (*plain, *(Variant(mode=first, arguments={k: v}) for k, v in self.even.items()))
+
+    def exempt(self, arguments: Mapping[str, Json]) -> str | None:
+        """Return the argument that has the value which might exempt it, if one has."""
+        every = self.even.items()
+        return next(
+            (k for k, v in every if k in arguments and request_queries.alike(arguments[k], v)), None
+        )
+
+    def later(self, scenario: str) -> bool:
+        """Whether a scenario waits for a day to come."""
+        return any(self.life.due(one.mode) for one in self.variants(scenario))
+
+
+def parse(clause: Clause, contract: Contract) -> Params:
+    """Read the clause's parameters."""
+    life = tracker.of_clause(clause, contract)
+    return Params(
+        life=life,
+        modes=parameters.texts(clause, "modes") or (life.mode,),
+        even=parameters.mapping(clause, "even"),
+    )
+
+
+def facets(p: Params) -> tuple[Facet, ...]:
+    """One facet for lying unsigned, one a value, one for a refusal, one for a stranger."""
+    asks = {
+        BEFORE: ("unsigned", "nothing is carried out before it is signed"),
+        **{
+            f"even-{name}": ("unsigned", f"not even where {name} is {value}")
+            for name, value in p.even.items()
+        },
+        REFUSED: ("refused", "nothing is carried out after the customer refused"),
+        ANOTHER: ("another", "no other customer can sign"),
+    }
+    return tuple(
+        Facet(
+            id=id_,
+            asks=words,
+            scenario=scenario,
+            needs=_needs(p, scenario),
+            wants=(
+                *p.life.state(),
+                Want(operation=p.life.create.id, feature="approval"),
+                *(
+                    Want(operation=p.life.create.id, feature="mode", name=one.mode)
+                    for one in p.variants(scenario)
+                    if one.mode
+                ),
+            ),
+        )
+        for id_, (scenario, words) in asks.items()
+    )
+
+
+def _needs(p: Params, scenario: str) -> frozenset[Capability]:
+    base = needs(Capability.PSU, Capability.WRITE, Capability.SCA)
+    clock = needs(Capability.CLOCK) if p.later(scenario) else needs()
+    two = needs(Capability.TWO_PSU, Capability.SCREENS) if scenario == "another" else needs()
+    return base | clock | two
+
+
+def price(p: Params, scenario: str) -> int:
+    """Count: making and reading it, making, signing and reading its control."""
+    instead = 0 if INSTEAD[scenario] is None else 1
+    return len(p.variants(scenario)) * (5 + instead)
+
+
+def probe(p: Params, scenario: str) -> Script:
+    """Leave requests unsigned until their days are over; then have their controls signed.
+
+    A control that is put off is so by a day more: it is no repeat of the other.
+    """
+    life, instead, variants = p.life, INSTEAD[scenario], p.variants(scenario)
+    psu = yield from request_steps.customer(life)
+    if instead is not None and instead.by:
+        yield from request_steps.customer(life, instead.by)
+
+    def make(
+        one: Variant, *, ahead: int = request_steps.AHEAD, deviation: str = ""
+    ) -> Part[Exchange]:
+        call = request_steps.request(
+            life, psu, one.mode, one.arguments, ahead=ahead, deviation=deviation
+        )
+        return (yield from send(call))
+
+    unsigned: list[Exchange] = []
+    for one in variants:
+        made = yield from make(one, deviation="" if instead else "it is never signed")
+        if instead is not None:
+            yield from request_steps.sign(made, instead)
+        unsigned.append(made)
+    controls: list[Exchange] = []
+    for late in (True, False):
+        for one in variants:
+            if life.due(one.mode) is late:
+                made = yield from make(one, ahead=request_steps.AHEAD + 1)
+                yield from request_steps.sign(made)
+                controls.append(made)
+        if late and controls:
+            yield from request_steps.later(psu, request_steps.AHEAD + 1)
+    yield from request_steps.inquire()
+    for made in (*controls, *unsigned):
+        yield from request_steps.read(life, made)
+
+
+#: What makes a control the like of a request: who made it, in which mode, with which value.
+_Like: TypeAlias = tuple[str, str, str | None, str | None]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Story:
+    """What was seen of one request, which was made at `made`, until it was carried out.
+
+    `quiet` says after which event it was last found not to be, `done` after which it
+    was; `phase` is what had happened to it by then, and `now` what has.
+    """
+
+    request: Request
+    made: int
+    now: str | None
+    phase: str | None = None
+    quiet: int | None = None
+    done: int | None = None
+
+    def catch_up(self, at: int) -> None:
+        """Take in, late, that the world was last asked at `at`: nothing happened since."""
+        if at > max(self.made, self.quiet or 0):
+            self.look(at)
+
+    def look(self, at: int) -> None:
+        if self.done is not None:
+            return
+        self.phase = self.now
+        if self.request.done:
+            self.done = at
+        else:
+            self.quiet = at
+
+
+_SIGNED: Final = "signed"
+
+
+def _phase(p: Params, request: Request) -> str | None:
+    """Return the facet that a request is about as it stands, if it is about one."""
+    if request_queries.signed(request):
+        return _SIGNED
+    if request_queries.perhaps_signed(request):
+        return None
+    if request_queries.declined(request):
+        return REFUSED
+    if any(one.step.decision is Decision.CONFIRM for one in request.signings):
+        return ANOTHER
+    name = p.exempt(request.made.call.arguments)
+    return f"even-{name}" if name else BEFORE
+
+
+def check(p: Params, history: History) -> Iterator[Evidence]:
+    """Judge every request by what was seen of it, and of its like that was signed."""
+    book = tracker.Book(life=p.life)
+    stories: dict[str | None, _Story] = {}
+    inquired = -1
+    for at, event in enumerate(history.events):
+        found = book.note(event)
+        if found is not None and event is found.made:
+            new = _Story(request=found, made=at, now=_phase(p, found))
+            stories.setdefault(found.key, new)
+        elif found is not None and isinstance(event, Authorised):
+            stories[found.key].catch_up(inquired)
+            stories[found.key].now = _phase(p, found)
+        for one in request_queries.told(book, event, found):
+            if event is not one.made or one.done:
+                stories[one.key].look(at)
+        inquired = at if request_queries.asked_all(event) else inquired
+    told = [stories[one.key] for one in request_queries.apart(book)]
+    for story in told:
+        story.catch_up(inquired)
+    controls = _controls(p, told)
+    for story in told:
+        if story.phase and story.phase != _SIGNED and story.request.mode in p.modes:
+            yield from _judge(p, story, story.phase, controls.get(_like(p, story.request)))
+
+
+def _like(p: Params, request: Request) -> _Like:
+    call = request.made.call
+    return call.subject, call.by, call.mode, p.exempt(call.arguments)
+
+
+def _controls(p: Params, stories: Sequence[_Story]) -> Mapping[_Like, _Story]:
+    """Return what was signed and then carried out: of several alike, the last one's day."""
+    out: dict[_Like, _Story] = {}
+    for story in stories:
+        if story.phase == _SIGNED and story.done is not None:
+            like = _like(p, story.request)
+            out[like] = max(out.get(like, story), story, key=lambda one: _day(p, one.request))
+    return out
+
+
+def _day(p: Params, request: Request) -> str:
+    """Return the day of a request as a text that sorts; nothing where it is put off to none."""
+    found = request_queries.day(p.life, request.arguments)
+    return found.isoformat() if found else ""
+
+
+def _judge(p: Params, story: _Story, facet: str, control: _Story | None) -> Iterator[Evidence]:
+    request, beside = story.request, tuple[int, ...]()
+    if story.done is not None:
+        agreement = DISAGREES if request_queries.known(request) else UNCLEAR
+    elif story.quiet is None or (facet == ANOTHER and not _tried(request)):
+        return
+    elif control is None or control.done is None:
+        agreement = UNCLEAR
+    else:
+        if _day(p, control.request) < _day(p, request) or control.done > story.quiet:
+            return  # it was not looked at when its like had been carried out
+        agreement, beside = AGREES, control.request.numbers
+    seen = request.tell()
+    if agreement is UNCLEAR:
+        why = "its like was not carried out" if story.done is None else EARLIER
+        seen = f"{seen}; {why}"
+    yield Evidence(
+        facet=facet,
+        agreement=agreement,
+        expected=_EXPECTED.get(facet, "that it is not carried out before it is signed"),
+        seen=seen,
+        exchanges=tuple(sorted({*request.numbers, *beside})),
+        deviation=request.made.call.deviation or _deviation(request),
+    )
+
+
+def _tried(request: Request) -> bool:
+    """Whether somebody else did fill in a screen, and got an answer."""
+    return any(
+        one.screens and one.wire.status in ANSWERED and not request_queries.by_owner(request, one)
+        for one in request.signings
+    )
+
+
+_EXPECTED: Mapping[str, str] = {
+    REFUSED: "that it is not carried out once its customer refused it",
+    ANOTHER: "that it is not carried out for another customer's signature",
+}
+
+
+def _deviation(request: Request) -> str:
+    return next((one.step.deviation for one in request.signings if one.step.deviation), "")
+
+
+RULE = Rule(
+    kind="notice",
+    party=Party.BANK,
+    parse=parse,
+    facets=facets,
+    price=price,
+    probe=probe,
+    check=check,
+)

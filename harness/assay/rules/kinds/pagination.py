@@ -1,0 +1,268 @@
+"""`pagination`: pages have the default size, and together hold each item once.
+
+One walk serves all facets. The walk itself refuses to go round in circles, so a
+list without an end is a finding and not a hang.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from zoneinfo import ZoneInfo
+
+from assay.contract.model import Capability, Clause, Contract, Operation, Party
+from assay.history import Accepted, Call, History, Holding, Subject
+from assay.judging.verdict import Evidence
+from assay.rules import parameters, steps
+from assay.rules.kinds import eligibility
+from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, Walk, bare, walks
+from assay.rules.rule import Facet, Rule, Script, Want, consent, needs
+from assay.rules.state.calendar import dates
+
+#: Entries of so many last days are in every history, however short.
+FRESH = 7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The operation, its page size, and who owns what is listed."""
+
+    operation: Operation
+    size: int
+    grant: Operation | None
+    owners: tuple[str, ...]
+    states: tuple[eligibility.Params, ...]
+    zone: ZoneInfo | None
+    depth: int | None = None
+
+    @property
+    def total(self) -> int:
+        """How many items make two full pages and a rest."""
+        return 2 * self.size + max(2, 2 * self.size // 3)
+
+    @property
+    def most(self) -> int:
+        """How many pages the walk may turn before it counts as endless."""
+        return self.total + 2
+
+
+def parse(clause: Clause, contract: Contract) -> Params:
+    """Read the clause's parameters."""
+    operation = parameters.operation(clause, contract)
+    return Params(
+        operation=operation,
+        size=parameters.whole(clause, "size"),
+        grant=parameters.granting(clause, contract),
+        owners=steps.owners(contract, operation),
+        states=eligibility.states(contract),
+        zone=contract.zone,
+        depth=next((_depth(one) for one in contract.clauses if _reaches(one, operation)), None),
+    )
+
+
+def _reaches(clause: Clause, operation: Operation) -> bool:
+    return clause.kind == "history-depth" and clause.params["operation"] == operation.id
+
+
+def _depth(clause: Clause) -> int:
+    return parameters.whole(clause, "days")
+
+
+def facets(p: Params) -> tuple[Facet, ...]:
+    """Two facets for sizes, two for the items, one for the end."""
+    key = (Want(operation=p.operation.id, feature="key"),)
+    asked: tuple[tuple[str, str, tuple[Want, ...]], ...] = (
+        ("first-page", f"the first page holds {p.size} when there are more", ()),
+        ("full-pages", f"every later page but the last holds {p.size}", ()),
+        ("complete", "every item appears on some page", key),
+        ("no-repeats", "no item appears twice", key),
+        ("ends", "turning pages comes to an end", ()),
+    )
+    roster = [Capability.PSU, Capability.ROSTER]
+    if p.operation.about:
+        roster.append(Capability.ENTRIES)
+    return tuple(
+        Facet(
+            id=id_, asks=asks, scenario="walk", needs=needs(*roster) | consent(p.grant), wants=wants
+        )
+        for id_, asks, wants in asked
+    )
+
+
+def price(p: Params, scenario: str) -> int:
+    """Count the calls: consent and the pages of a sound bank."""
+    return (1 if p.grant else 0) + -(-p.total // p.size)
+
+
+def probe(p: Params, scenario: str) -> Script:
+    """Own two pages and a rest, and turn all pages."""
+    if p.operation.about:
+        today = (yield from steps.clock()).date()
+        dates = steps.days_before(today, *(1 + FRESH * n // p.total for n in range(p.total)))
+        holdings = [Holding(resource=p.owners[0], entries=dates)]
+    else:
+        rest = len(p.operation.lists) - 1
+        counts = [p.total - 2 * rest, *([2] * rest)]
+        holdings = [
+            Holding(resource=resource, count=count)
+            for resource, count in zip(p.operation.lists, counts, strict=True)
+        ]
+    psu = yield from steps.arrange("psu", *holdings)
+    key = psu.owns[0].key
+    yield from steps.grant(p.grant, "psu", key)
+    yield from steps.walk(
+        Call(
+            operation=p.operation.id,
+            subject="psu",
+            arguments=steps.arguments(p.operation, key),
+        ),
+        most=p.most,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roster:
+    """The keys that a walk should show; `fresh` ones whatever the history's length.
+
+    `old` maps the others to their dates: a shorter history may leave those out.
+    `most` bounds how many there can be at all; None where nobody told.
+    """
+
+    fresh: frozenset[str] = frozenset()
+    old: Mapping[str, date] = field(default_factory=dict[str, date])
+    most: int | None = None
+
+
+def expected(p: Params, walk: Walk, subject: Subject | None) -> Roster:
+    """Return what the roster lets us expect of a walk."""
+    if subject is None:
+        return Roster()
+    at = walk.pages[0].at
+    if not p.operation.about:
+        listed = [one for one in subject.owns if one.resource in p.operation.lists]
+        sure = (one.key for one in listed if eligibility.surely_listed(p.states, one, at))
+        return Roster(fresh=frozenset(sure), most=len(subject.owns))
+    owned = subject.owned(walk.call.arguments.get(p.operation.about))
+    if owned is None or not owned.entries:
+        return Roster()
+    days = dates(at, p.zone)
+    first, last = days[0], days[-1]
+    begin = last - timedelta(days=p.depth) if p.depth else date.min
+    told = {one.key: one.on for one in owned.entries if begin < one.on <= first}
+    fresh = frozenset(key for key, on in told.items() if (last - on).days <= FRESH)
+    old = {key: on for key, on in told.items() if key not in fresh}
+    return Roster(fresh=fresh, old=old, most=len(owned.entries))
+
+
+def check(p: Params, history: History) -> Iterator[Evidence]:
+    """Judge each walk by itself, and against what its customer owns."""
+    subjects = history.subjects
+    for walk in walks(history, p.operation.id):
+        # A list without anything may be a refusal: what was consented to is
+        # another clause's business.
+        if bare(walk.call, p.operation) and walk.pages[0].accepted and walk.items:
+            roster = expected(p, walk, subjects.get(walk.call.subject))
+            straight = _straight(walk)
+            yield from _sizes(p, straight, roster)
+            if len(roster.fresh) + len(roster.old) > p.size:
+                yield from _complete(straight, roster, whole=walk.ended or straight is not walk)
+            yield from _repeats(straight, whole=walk.ended or straight is not walk)
+            yield from _end(walk, straight, roster)
+
+
+def _straight(walk: Walk) -> Walk:
+    """Return a walk up to the page that comes round again, if one does.
+
+    What is seen twice because the walk goes in a circle is the business of
+    `ends` alone.
+    """
+    seen: set[tuple[str | None, ...]] = set()
+    for number, page in enumerate(walk.pages):
+        keys = tuple(item.key for item in page.items)
+        if keys and None not in keys and keys in seen:
+            return replace(walk, pages=walk.pages[:number])
+        seen.add(keys)
+    return walk
+
+
+def _sizes(p: Params, walk: Walk, roster: Roster) -> Iterator[Evidence]:
+    filled = max(n for n, page in enumerate(walk.pages, 1) if page.items)
+    for number, page in enumerate(walk.pages, 1):
+        held = len(page.items)
+        # Empty pages behind the last item are the business of `ends`.
+        more = number < filled or (number == 1 and len(roster.fresh) > p.size)
+        if more or held > p.size:
+            yield Evidence(
+                facet="first-page" if number == 1 else "full-pages",
+                agreement=AGREES if held == p.size else DISAGREES,
+                expected=f"{p.size} items on page {number}",
+                seen=f"{held} items",
+                exchanges=(page.n,),
+            )
+
+
+def _complete(walk: Walk, roster: Roster, *, whole: bool) -> Iterator[Evidence]:
+    if not whole:
+        return
+    keys = walk.keys
+    oldest = min((on for key, on in roster.old.items() if key in keys), default=date.max)
+    missing = roster.fresh - keys
+    gaps = {key for key, on in roster.old.items() if on >= oldest} - keys
+    shorter = roster.old.keys() - keys - gaps
+    lost = len(missing) + len(gaps)
+    unsure = walk.nameless or (shorter and not lost)
+    yield Evidence(
+        facet="complete",
+        agreement=UNCLEAR if unsure else DISAGREES if lost else AGREES,
+        expected=f"all {len(roster.fresh) + len(roster.old)} items on some page",
+        seen=f"{lost} missing"
+        if lost
+        else f"the {len(shorter)} oldest are missing: the history may be shorter"
+        if shorter
+        else "all of them",
+        exchanges=walk.numbers,
+    )
+
+
+def _repeats(walk: Walk, *, whole: bool) -> Iterator[Evidence]:
+    counts = Counter(item.key for item in walk.items if item.key is not None)
+    twice = sum(1 for count in counts.values() if count > 1)
+    if len(walk.pages) > 1 and (twice or whole):
+        yield Evidence(
+            facet="no-repeats",
+            agreement=DISAGREES if twice else UNCLEAR if walk.nameless else AGREES,
+            expected="each item once",
+            seen=f"{twice} items more than once" if twice else "each once",
+            exchanges=walk.numbers,
+        )
+
+
+def _end(walk: Walk, straight: Walk, roster: Roster) -> Iterator[Evidence]:
+    """Judge the end; a walk that nobody finished is no walk without an end."""
+    turned = {page.call.follow for page in walk.pages}
+    last = walk.pages[-1].outcome
+    circle = straight is not walk or (isinstance(last, Accepted) and last.next in turned - {None})
+    # Not even a page for each item would take so many.
+    endless = roster.most is not None and len(walk.pages) > roster.most + 1 and not walk.ended
+    if circle or endless or (walk.ended and len(walk.pages) > 1):
+        broken = circle or endless
+        yield Evidence(
+            facet="ends",
+            agreement=DISAGREES if broken else AGREES,
+            expected="turning pages to come to an end",
+            seen=f"page {len(walk.pages)} still names a next one" if broken else "it ends",
+            exchanges=walk.numbers,
+        )
+
+
+RULE = Rule(
+    kind="pagination",
+    party=Party.BANK,
+    parse=parse,
+    facets=facets,
+    price=price,
+    probe=probe,
+    check=check,
+)

@@ -1,0 +1,184 @@
+"""`return-address`: who has signed is sent to the address that the request named, exactly.
+
+Two addresses are the same when RFC 3986 says that they are, however they are spelt. Where
+somebody is sent who refused is mostly nobody's business, except that it is not where one
+is sent who has signed. Of a page that leads on by a link or a script nobody can say here
+where it leads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from urllib.parse import SplitResult
+
+from assay.contract.model import Clause, Contract, Party
+from assay.history import Decision, Ending, Exchange, History, State
+from assay.judging.verdict import Agreement, Evidence
+from assay.rules.lifecycle import request_queries, request_steps, signing, tracker
+from assay.rules.lifecycle.signing import Signing
+from assay.rules.lifecycle.urls import same, split
+from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
+from assay.rules.rule import Facet, Rule, Script, Want
+
+SIGNED, REFUSED, ONLY = "after-signing", "not-after-refusal", "only-there"
+SCENARIO = "ways-back"
+#: What is added to an address to make it this request's own, and a host to make it another's.
+OWN, FOREIGN = "visit=2&step=back", ".elsewhere.example"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The request, and the argument that holds the address."""
+
+    life: tracker.Life
+    argument: str
+
+
+def parse(clause: Clause, contract: Contract) -> Params:
+    """Read the clause's parameters."""
+    life = tracker.of_clause(clause, contract)
+    if life.create.returns is None:
+        raise TypeError(f"{life.create.id} names no argument that returns")
+    return Params(life=life, argument=life.create.returns)
+
+
+def facets(p: Params) -> tuple[Facet, ...]:
+    """Where one is sent after signing, after refusing, and when the browser asks for more."""
+    asks = {
+        SIGNED: f"who has signed is sent to {p.argument}, exactly",
+        REFUSED: f"who has refused is not sent to {p.argument}",
+        ONLY: "the browser cannot ask to be sent anywhere else",
+    }
+    wants = (
+        *signing.wants(p.life),
+        Want(operation=p.life.create.id, feature="argument", name=p.argument),
+    )
+    return tuple(
+        Facet(id=id_, asks=words, scenario=SCENARIO, needs=signing.NEEDS, wants=wants)
+        for id_, words in asks.items()
+    )
+
+
+def price(p: Params, scenario: str) -> int:
+    """Count two that are signed, one that is refused, and three that are led astray."""
+    return 6 * signing.price(p.life)
+
+
+def probe(p: Params, scenario: str) -> Script:
+    """Sign with the profile's address and with one of its own; refuse; ask to be sent astray."""
+    life = p.life
+    psu = yield from request_steps.customer(life, count=6)
+    made, _ = yield from signing.try_to_sign(life, psu, 0)
+    back = _address(p, made)
+    parts = split(back)
+    own = f"{back}{'&' if parts and parts.query else '?'}{OWN}" if parts else back
+    yield from signing.try_to_sign(life, psu, 1, arguments={p.argument: own})
+    refuse = replace(request_steps.SIGN, decision=Decision.REFUSE, deviation="the customer refuses")
+    yield from signing.try_to_sign(life, psu, 2, refuse)
+    for n, astray in enumerate(_astray(parts), start=3):
+        words = f"the browser asks to be sent to {astray}"
+        spoofed = replace(request_steps.SIGN, spoof=astray, deviation=words)
+        yield from signing.try_to_sign(life, psu, n, spoofed)
+
+
+def _address(p: Params, made: Exchange) -> str:
+    """Return the address of a request: what was really sent, where the history tells it."""
+    return str(made.call.arguments.get(p.argument, ""))
+
+
+def _astray(parts: SplitResult | None) -> tuple[str, ...]:
+    """Return addresses that are not the right one, from the most to the least alike."""
+    if parts is None:
+        return tuple(f"https://{name}{FOREIGN}/" for name in ("one", "two", "three"))
+    host = f"{parts.hostname}{FOREIGN}"
+    return (
+        parts._replace(path="/elsewhere", query="").geturl(),
+        parts._replace(netloc=host).geturl(),
+        f"https://another{FOREIGN}/",
+    )
+
+
+def check(p: Params, history: History) -> Iterator[Evidence]:
+    """Judge where every customer was sent who came to the end of the way."""
+    given = signing.signings(p.life, history)
+    given = tuple(one for one in given if one.alone and not one.failed)
+    sent: dict[str, Signing] = {}
+    for one in given:
+        if one.plain and _where(p, one) is Agreement.AGREES:
+            sent.setdefault(one.subject, one)
+    for one in given:
+        control = sent.get(one.subject)
+        if one.event.ending is Ending.REFUSED:
+            yield from _refused(p, one, control)
+        elif one.confirmed and (one.done or _waits(p, one)):
+            yield from _signed(p, one, control)
+
+
+def _waits(p: Params, one: Signing) -> bool:
+    """Whether it was signed, and its day is still to come."""
+    return one.undone and one.request.state is State.OPEN and p.life.due(one.request.mode)
+
+
+def _where(p: Params, one: Signing) -> Agreement:
+    """Judge where the browser was sent: exactly to the address, elsewhere, or nobody knows."""
+    right, redirected = _right(p, one), one.event.redirected
+    if not isinstance(right, str):
+        return UNCLEAR
+    if redirected is None:
+        return DISAGREES if one.event.stuck else UNCLEAR
+    return AGREES if same(redirected, right) else DISAGREES
+
+
+def _right(p: Params, one: Signing) -> object:
+    return one.request.arguments.get(p.argument)
+
+
+def _signed(p: Params, one: Signing, control: Signing | None) -> Iterator[Evidence]:
+    right, event, agreement = _right(p, one), one.event, _where(p, one)
+    expected = f"that the customer is sent to {right}"
+    if not event.step.spoof:
+        if one.plain:
+            yield one.evidence(SIGNED, agreement, expected)
+        return
+    if agreement is DISAGREES and not _led(one, str(right)):
+        agreement = UNCLEAR  # it went wrong, and not because the browser asked
+    beside = control.request.numbers if control else ()
+    yield one.evidence(ONLY, agreement, f"{expected}, and nowhere else", *beside)
+
+
+def _led(one: Signing, right: str) -> bool:
+    """Whether the browser was sent where it asked to be, or at least to that host."""
+    redirected, asked = one.event.redirected, one.event.step.spoof
+    if redirected is None:
+        return False
+    there, host, home = (split(url) for url in (redirected, asked, right))
+    if not there or not host or not home:
+        return same(redirected, asked)
+    strange = there.hostname == host.hostname and there.hostname != home.hostname
+    return same(redirected, asked) or strange
+
+
+def _refused(p: Params, one: Signing, control: Signing | None) -> Iterator[Evidence]:
+    right, redirected = _right(p, one), one.event.redirected
+    if (
+        not isinstance(right, str)
+        or one.done
+        or not request_queries.by_owner(one.request, one.event)
+    ):
+        return
+    there = redirected is not None and same(redirected, right)
+    agreement = DISAGREES if there else AGREES if control else UNCLEAR
+    beside = control.request.numbers if control else ()
+    yield one.evidence(REFUSED, agreement, f"that the customer is not sent to {right}", *beside)
+
+
+RULE = Rule(
+    kind="return-address",
+    party=Party.BANK,
+    parse=parse,
+    facets=facets,
+    price=price,
+    probe=probe,
+    check=check,
+)

@@ -1,0 +1,264 @@
+"""`timeout`: who takes too long on the screens is disconnected, and who does not is not.
+
+A contract may bound how long a customer is idle, and how long it all takes. So a
+disconnection is laid to the limit that nothing else explains: that of an idle customer
+says nothing of the whole, and neither does one before which nobody saw that activity
+begins the idle time anew. Whether a pause was too long shows beside one who made none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Final
+
+from assay.contract.model import Capability, Clause, Contract, Party
+from assay.history import Ending, History, State
+from assay.judging.verdict import Agreement, Evidence
+from assay.rules import parameters
+from assay.rules.lifecycle import request_queries, request_steps, signing, tracker
+from assay.rules.lifecycle.signing import Signing
+from assay.rules.lifecycle.timing import CLEAR, IDLE, OVERALL, Limits, Way, ways
+from assay.rules.lifecycle.tracker import Request
+from assay.rules.lifecycle.urls import same, same_host
+from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
+from assay.rules.rule import Facet, Rule, Script, needs
+from assay.rules.state.calendar import dates
+
+ALIVE, DEAD, RENEWS = "alive-before", "dead-after", "activity-renews"
+NOWHERE, NOTHING = "no-redirection", "nothing-done"
+NONE = timedelta(0)
+#: What part of the idle limit a customer waits who does something now and then.
+PART: Final = 3 / 4
+#: What part of a limit has to be waited before having survived it says anything...
+NEAR: Final = 0.95
+#: ...and before a disconnection can be laid to it; a control takes no longer than this.
+HALF: Final = 1 / 2
+SCENARIO = "patience"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The request, and the limits that the contract sets to its signing."""
+
+    life: tracker.Life
+    limits: Limits
+
+    @property
+    def deferred(self) -> str | None:
+        """A mode that is put off to a day, if there is one."""
+        due = self.life.create.due
+        return due.modes[0] if due and due.modes else None
+
+
+def parse(clause: Clause, contract: Contract) -> Params:
+    """Read the clause's parameters, and those of the clauses beside it."""
+    life = tracker.of_clause(clause, contract)
+    spans: dict[str, timedelta] = {}
+    for one in (*contract.clauses, clause):
+        if one.kind == clause.kind and one.params["request"] == life.request.id:
+            spans[parameters.text(one, "measure")] = timedelta(
+                minutes=parameters.whole(one, "minutes")
+            )
+    return Params(life=life, limits=Limits(measure=parameters.text(clause, "measure"), spans=spans))
+
+
+def facets(p: Params) -> tuple[Facet, ...]:
+    """Both sides of the limit, what renews it, and what must not follow once it is over."""
+    asks = {
+        ALIVE: f"just before {p.limits} the customer can still sign",
+        DEAD: f"just after {p.limits} the customer cannot sign any more",
+    }
+    if p.limits.idle:
+        asks[RENEWS] = "whatever is done on the screens begins the time anew"
+    if p.life.create.returns:
+        asks[NOWHERE] = f"after {p.limits} the customer is not sent back"
+    asks[NOTHING] = f"what was not signed within {p.limits} is never carried out"
+    return tuple(
+        Facet(
+            id=id_,
+            asks=words,
+            scenario=SCENARIO,
+            needs=signing.NEEDS | needs(Capability.CLOCK),
+            wants=signing.wants(p.life),
+        )
+        for id_, words in asks.items()
+    )
+
+
+def price(p: Params, scenario: str) -> int:
+    """Count three or four attempts, one that is put off, and a last look at the late ones."""
+    looks = 1 if p.life.read else 0
+    late = 2 if p.deferred else 1
+    attempts = 4 if p.limits.idle else 3
+    return attempts * signing.price(p.life) + 2 * (late - 1) + looks * late
+
+
+def _waits(p: Params) -> tuple[timedelta, ...]:
+    """Return what to wait, so that it is just less than the limit, and of nothing else."""
+    wanted = p.limits.limit - CLEAR
+    idle = p.limits.spans.get(IDLE)
+    if p.limits.idle or idle is None:
+        return (wanted,)
+    step = idle * PART
+    whole = int((wanted - timedelta.resolution) // step)
+    return (*[step] * whole, wanted - step * whole)
+
+
+def probe(p: Params, scenario: str) -> Script:
+    """Sign at once, just in time, now and then, and too late; then let days pass."""
+    life = p.life
+    psu = yield from request_steps.customer(life, count=5)
+    less = _waits(p)
+    more = (*less[:-1], less[-1] + 2 * CLEAR)
+    in_time = replace(request_steps.SIGN, linger=less, deviation=f"just less than {p.limits}")
+    too_late = replace(request_steps.SIGN, linger=more, deviation=f"just more than {p.limits}")
+    yield from signing.try_to_sign(life, psu, 0)
+    yield from signing.try_to_sign(life, psu, 1, in_time)
+    if p.limits.idle:
+        pause = p.limits.limit * PART
+        minutes = f"{pause.total_seconds() / 60:g} minutes before each screen"
+        paced = replace(request_steps.SIGN, pace=pause, deviation=minutes)
+        yield from signing.try_to_sign(life, psu, 2, paced)
+    late, _ = yield from signing.try_to_sign(life, psu, 3, too_late)
+    every = [late]
+    if p.deferred:
+        made = yield from signing.make(life, psu, 4, p.deferred)
+        yield from request_steps.sign(made, too_late)
+        every.append(made)
+    yield from request_steps.later(psu, request_steps.AHEAD + 1)
+    for made in every:
+        yield from request_steps.read(life, made)
+
+
+def check(p: Params, history: History) -> Iterator[Evidence]:
+    """Judge every plain way by the time it took, beside one that took little."""
+    tries = tuple(ways(p.life, history))
+    quick: dict[str, Way] = {}
+    held: dict[str, timedelta] = {}
+    for one in tries:
+        if one.signing.confirmed and one.signing.done:
+            subject = one.signing.subject
+            if one.total <= p.limits.limit * HALF:
+                quick.setdefault(subject, one)
+            if one.total <= p.limits.limit - CLEAR:
+                held[subject] = max(held.get(subject, NONE), one.longest)
+    for one in tries:
+        control = quick.get(one.signing.subject)
+        if one.beyond(p.limits):
+            yield from _late(p, one, control)
+        elif all(one.within(p.limits, measure) for measure in (IDLE, OVERALL)):
+            yield from _in_time(p, one, control, held.get(one.signing.subject, NONE))
+
+
+def _other(p: Params) -> str:
+    return OVERALL if p.limits.idle else IDLE
+
+
+def _in_time(p: Params, one: Way, control: Way | None, held: timedelta) -> Iterator[Evidence]:
+    """Judge one who was never too slow, by any limit."""
+    # Of the whole time, whoever is here took less than its limit.
+    renewing = one.total >= p.limits.limit + CLEAR
+    if not renewing and one.total > p.limits.limit - CLEAR:
+        return
+    facet = RENEWS if renewing else ALIVE
+    took = one.longest if p.limits.idle else one.total
+    lost = one.signing.event.ending is Ending.DISCONNECTED and not one.signing.done and control
+    if one.signing.confirmed and one.signing.done:
+        agreement = AGREES
+    else:
+        sure = lost and (_renewed(one, held, p) if renewing else _early(p, one))
+        agreement = DISAGREES if sure else UNCLEAR
+    # That a short pause was survived, or not for whatever reason, says little.
+    if agreement is DISAGREES or renewing or took >= p.limits.limit * NEAR:
+        beside = control.signing.request.numbers if control and control is not one else ()
+        yield _evidence(one, facet, agreement, beside)
+
+
+def _early(p: Params, one: Way) -> bool:
+    """Whether nothing but an early end of the time explains a disconnection."""
+    if not p.limits.idle and IDLE in p.limits.spans:
+        # Activity was seen to renew the idle time: that was not the reason, then.
+        return one.since > p.limits.spans[IDLE]
+    return one.last >= p.limits.limit * HALF
+
+
+def _renewed(one: Way, held: timedelta, p: Params) -> bool:
+    """Whether activity did not renew the time: the pause itself was not too long.
+
+    Once it was seen to renew, the disconnection has another reason.
+    """
+    return held >= one.last and one.since <= p.limits.limit
+
+
+def _late(p: Params, one: Way, control: Way | None) -> Iterator[Evidence]:
+    """Judge one who was too slow."""
+    fate = one.signing
+    beside = control.signing.request.numbers if control else ()
+    if fate.confirmed and fate.done:
+        yield _evidence(one, DEAD, DISAGREES, beside)
+        return
+    if not one.within(p.limits, _other(p)):
+        return  # it may have been for the other reason
+    ended = not fate.confirmed or fate.over
+    if fate.undone:
+        signed = fate.confirmed and fate.request.state is not State.ENDED
+        yield _evidence(one, DEAD, AGREES if control and not signed else UNCLEAR, beside)
+    if ended and not fate.done and p.life.create.returns:
+        yield _evidence(one, NOWHERE, _sent(p, fate, control), beside)
+    if ended:
+        yield _evidence(one, NOTHING, _moved(p, fate, control), beside)
+
+
+def _evidence(one: Way, facet: str, agreement: Agreement, beside: tuple[int, ...]) -> Evidence:
+    """Say what was seen, and after what time."""
+    found = one.signing.evidence(facet, agreement, _EXPECTED[facet], *beside)
+    return replace(found, seen=f"after {one}, {found.seen}")
+
+
+def _sent(p: Params, fate: Signing, control: Way | None) -> Agreement:
+    """Judge where somebody was sent who was disconnected: anywhere but back."""
+    redirected = fate.event.redirected
+    if redirected is None:
+        # Another was seen to be sent somewhere: a redirection would have shown.
+        return AGREES if control and control.signing.event.redirected else UNCLEAR
+    back = str(fate.request.arguments.get(p.life.create.returns or ""))
+    return DISAGREES if same(back, redirected) or same_host(back, redirected) else UNCLEAR
+
+
+def _moved(p: Params, fate: Signing, control: Way | None) -> Agreement:
+    """Judge what became of a request whose customer was disconnected."""
+    if fate.done:
+        sure = fate.before is State.OPEN and fate.event.ending is Ending.DISCONNECTED
+        return DISAGREES if sure else UNCLEAR
+    sure = fate.over or (fate.undone and not _waits_for_its_day(p, fate.request))
+    return AGREES if sure and control else UNCLEAR
+
+
+def _waits_for_its_day(p: Params, request: Request) -> bool:
+    """Whether it is put off to a day that was not surely over when it was looked at."""
+    if not p.life.due(request.mode):
+        return False
+    day = request_queries.day(p.life, request.arguments)
+    return not day or not request.seen or day >= dates(request.seen, p.life.contract.zone)[0]
+
+
+_EXPECTED: Mapping[str, str] = {
+    ALIVE: "that the customer can still sign, and that it is carried out",
+    DEAD: "that the customer is disconnected and cannot sign any more",
+    RENEWS: "that the customer can still sign, having done something in time again and again",
+    NOWHERE: "that the customer who was disconnected is not sent back",
+    NOTHING: "that it is never carried out, since its customer was disconnected",
+}
+
+
+RULE = Rule(
+    kind="timeout",
+    party=Party.BANK,
+    parse=parse,
+    facets=facets,
+    price=price,
+    probe=probe,
+    check=check,
+)

@@ -1,0 +1,195 @@
+"""`well-formed`: what says it is JSON is JSON, and what is accepted says so.
+
+Judged on the wire, below any binding: a target that breaks this makes most other
+questions unanswerable, and this is the clause that says why.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from assay.contract.model import Capability, Clause, Contract, Operation, Party
+from assay.history import Call, Exchange, History, Holding, Subject
+from assay.judging.verdict import Evidence
+from assay.rules import parameters, steps
+from assay.rules.lifecycle import request_steps
+from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
+from assay.rules.rule import Facet, Rule, Script, consent, needs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The operations to call, how consent is given, and what is owned."""
+
+    operations: tuple[Operation, ...]
+    grant: Operation | None
+    contract: Contract
+
+
+def parse(clause: Clause, contract: Contract) -> Params:
+    """Read the clause's parameters."""
+    return Params(
+        operations=parameters.operations(clause, contract),
+        grant=parameters.granting(clause, contract),
+        contract=contract,
+    )
+
+
+def facets(p: Params) -> tuple[Facet, ...]:
+    """One facet for the body, one for what it is declared to be."""
+    return tuple(
+        Facet(
+            id=id_,
+            asks=asks,
+            scenario="each",
+            needs=needs(Capability.PSU)
+            | consent(p.grant, *p.operations)
+            | needs(*([Capability.WRITE] if any(one.request for one in p.operations) else [])),
+        )
+        for id_, asks in (
+            ("json", "every body that is declared as JSON is well-formed JSON"),
+            ("media-type", "every accepted answer with a body declares JSON"),
+        )
+    )
+
+
+def price(p: Params, scenario: str) -> int:
+    """Count the calls: each operation once for every owner, one refusal."""
+    requests = [one for one in p.operations if one.request]
+    if requests:
+        return sum(1 + request_steps.before(one) for one in requests) + 1
+    asked = sum(
+        len(steps.owners(p.contract, one)) if one.about else 1
+        for one in p.operations
+        if one != p.grant
+    )
+    return asked + (1 if p.grant else 0) + (1 if p.grant and _guarded(p) else 0)
+
+
+def _guarded(p: Params) -> Operation | None:
+    return next((one for one in p.operations if one.about), None)
+
+
+def probe(p: Params, scenario: str) -> Script:
+    """Provoke a refusal, then call every operation about everything."""
+    requests = [one for one in p.operations if one.request]
+    if requests:
+        yield from _requests(p, requests)
+        return
+    today = (yield from steps.clock()).date()
+    entries = steps.days_before(today, 1, 2)
+    psu = yield from steps.arrange(
+        "psu",
+        *(Holding(resource=root.id, entries=entries) for root in steps.roots(p.contract)),
+    )
+    guarded = _guarded(p)
+    if p.grant and guarded:
+        yield from steps.send(
+            Call(
+                operation=guarded.id,
+                subject="psu",
+                arguments=steps.arguments(guarded, _first(p, guarded, psu)),
+                deviation="before any consent",
+            )
+        )
+    yield from steps.grant(p.grant, "psu", *(one.key for one in psu.owns))
+    for operation in p.operations:
+        if operation == p.grant:
+            continue
+        about = steps.owners(p.contract, operation)
+        keys = [one.key for one in psu.owns if one.resource in about]
+        for key in keys if operation.about else keys[:1]:
+            yield from steps.send(
+                Call(
+                    operation=operation.id,
+                    subject="psu",
+                    arguments=steps.arguments(operation, key),
+                )
+            )
+
+
+def _requests(p: Params, operations: list[Operation]) -> Script:
+    """Call everything about requests, each for a customer of its own; and once wrongly."""
+    call = None
+    for n, operation in enumerate(operations):
+        _, call = yield from request_steps.ready(p.contract, operation, f"psu-{n + 1}")
+        yield from request_steps.maybe(call)
+    if call is not None:
+        about = next((one.about for one in operations if one.id == call.operation), None)
+        wrong = {**call.arguments, about or "": "nothing-that-exists"}
+        yield from steps.send(
+            replace(call, arguments=wrong, deviation="about something that does not exist")
+        )
+
+
+def _first(p: Params, operation: Operation, psu: Subject) -> str:
+    about = steps.owners(p.contract, operation)
+    return next(one.key for one in psu.owns if one.resource in about)
+
+
+def is_json(media_type: str) -> bool:
+    """Whether a media type is JSON's own or one with its suffix (RFC 6839)."""
+    return media_type.endswith(("/json", "+json"))
+
+
+def _refuse(name: str) -> object:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _broken(body: bytes) -> str | None:
+    """Say why a body is not JSON (RFC 8259); empty when it is, None when it is too deep."""
+    try:
+        # Numbers are left as they stand: one of 5,000 digits is still JSON.
+        json.loads(body.decode("utf-8"), parse_constant=_refuse, parse_int=str, parse_float=str)
+    except ValueError as error:
+        return str(error)
+    except RecursionError:
+        return None
+    return ""
+
+
+def check(p: Params, history: History) -> Iterator[Evidence]:
+    """Judge every answer that has a body, whatever was asked."""
+    for exchange in history.exchanges:
+        wire = exchange.wire
+        if wire.status and wire.body and not wire.truncated:
+            yield from _judge(exchange)
+
+
+def _judge(exchange: Exchange) -> Iterator[Evidence]:
+    wire = exchange.wire
+    declared = is_json(wire.media_type)
+    if declared:
+        broken = _broken(wire.body)
+        yield Evidence(
+            facet="json",
+            agreement=UNCLEAR if broken is None else DISAGREES if broken else AGREES,
+            expected=f"well-formed JSON, as {wire.media_type} says",
+            seen="it is nested too deep to tell"
+            if broken is None
+            else f"it is not: {broken}"
+            if broken
+            else "it is",
+            exchanges=(exchange.n,),
+        )
+    if 200 <= wire.status < 300:  # noqa: PLR2004 -- the class of success
+        yield Evidence(
+            facet="media-type",
+            agreement=AGREES if declared else DISAGREES,
+            expected="a JSON media type on an accepted answer",
+            seen=wire.media_type or "none is declared",
+            exchanges=(exchange.n,),
+        )
+
+
+RULE = Rule(
+    kind="well-formed",
+    party=Party.BANK,
+    parse=parse,
+    facets=facets,
+    price=price,
+    probe=probe,
+    check=check,
+)

@@ -1,0 +1,126 @@
+"""Rejections of what must be accepted, and what else may explain them.
+
+A request that was rejected though it repeats nothing convicts only if nothing else can
+have been the reason: nothing from before the history, no identical request of which
+nobody knows what became, no other rule. That no other rule minds is shown by one that is
+like it in all that matters, and was accepted and signed without being rejected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import TypeAlias
+
+from assay.rules.lifecycle import comparison, request_queries
+from assay.rules.lifecycle.comparison import (
+    CANCELLED,
+    REFUSED,
+    UNSIGNED,
+    Compared,
+    Likeness,
+    Relation,
+    moments,
+)
+from assay.rules.lifecycle.tracker import Fate, Request
+from assay.rules.state.calendar import DAY, dates
+
+#: A day on which something may have been carried out; None for any.
+_Day: TypeAlias = date | None
+#: What may have been carried out on one of more days than these may have been on any.
+FEW = 7
+#: Where a request stands that has not been carried out.
+UNDONE = frozenset({Fate.OPEN, Fate.ENDED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanations:
+    """What may explain a rejection, with the number at which it first came up.
+
+    `perhaps` has what may have been carried out, by what was sent and the day, `loose` the
+    customers of whom something was that nobody knows, and `alike` what was accepted.
+    """
+
+    compared: Compared
+    perhaps: Mapping[tuple[Likeness, _Day], int]
+    loose: Mapping[str, int]
+    alike: Mapping[Likeness, Request]
+
+    @staticmethod
+    def of(compared: Compared) -> Explanations:
+        """Gather them from a history."""
+        perhaps: dict[tuple[Likeness, _Day], int] = {}
+        loose: dict[str, int] = {}
+        alike: dict[Likeness, Request] = {}
+        for one in compared.book.requests:
+            number = (request_queries.signature(one) or one.made).n
+            if not comparison.unchanged(one):
+                name = one.made.call.subject
+                loose[name] = min(one.made.n, loose.get(name, one.made.n))
+            for day in _days(compared, one):
+                key = _sent(compared, one), day
+                perhaps[key] = min(number, perhaps.get(key, number))
+            if _accepted(compared, one):
+                alike.setdefault(comparison.sort(compared.life, one), one)
+        return Explanations(compared=compared, perhaps=perhaps, loose=loose, alike=alike)
+
+    def control(self, request: Request) -> Request | None:
+        """Return one that is like it in all that matters, and was not rejected."""
+        return self.alike.get(comparison.sort(self.compared.life, request))
+
+    def why(self, request: Request, relation: Relation) -> str:
+        """Say what else may explain that a request was rejected; empty if nothing may."""
+        if not request_queries.known(request):
+            return "it may repeat a request from before this history"
+        if self._repeats(request, relation.n):
+            return "it may repeat one of which nobody knows what became"
+        former = relation.former
+        about_undone = relation.facet in (CANCELLED, REFUSED, UNSIGNED)
+        looked = former.told is not None and former.told > relation.n
+        if about_undone and not (looked and former.fate in UNDONE):
+            return "where the former one stood then, nobody saw"
+        control = self.control(request)
+        if control is None:
+            return "nothing like it was accepted"
+        if self._unlike(request, control):
+            return "what is like it was signed or prepared in another way"
+        return ""
+
+    def _repeats(self, request: Request, n: int) -> bool:
+        zone, key = self.compared.life.contract.zone, _sent(self.compared, request)
+        days: set[_Day] = {day for one in moments(request) for day in dates(one, zone)}
+        found = [self.perhaps.get((key, day), n) for day in (*days, None)]
+        return min(*found, self.loose.get(request.made.call.subject, n)) < n
+
+    def _unlike(self, request: Request, control: Request) -> bool:
+        mine, its = request_queries.signature(request), request_queries.signature(control)
+        names = {request.made.call.subject, control.made.call.subject}
+        signed = mine is not None and (its is None or mine.step.factor != its.step.factor)
+        return signed or bool(names & self.compared.registering)
+
+
+def _accepted(compared: Compared, request: Request) -> bool:
+    """Whether it was carried out, or stood open after its signature, if it is put off."""
+    signed = request_queries.signature(request)
+    open_ = signed is not None and request.fate is Fate.OPEN and (request.told or 0) > signed.n
+    put_off = compared.life.due(request.mode) and open_
+    return comparison.unchanged(request) and (request.done or put_off)
+
+
+def _sent(compared: Compared, request: Request) -> Likeness:
+    """What some may take for all that was sent: where to return to is no part of it."""
+    return comparison.sent(request, but=(compared.life.create.returns,))
+
+
+def _days(compared: Compared, request: Request) -> Iterator[_Day]:
+    """Yield the days on which a request may have been carried out."""
+    signed = request_queries.signature(request) is not None
+    if request.fate is Fate.UNKNOWN or (signed and request.fate is Fate.OPEN):
+        yield None
+    elif request.done:
+        zone = compared.life.contract.zone
+        every = [day for one in moments(request) for day in dates(one, zone)]
+        first, last = min(every), max(every)
+        few = (last - first).days < FEW
+        yield from (first + n * DAY for n in range((last - first).days + 1)) if few else (None,)

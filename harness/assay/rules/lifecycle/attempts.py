@@ -1,0 +1,316 @@
+"""Attempts to make a request that differ in one thing, each judged beside its control.
+
+For rules that say who is served, and what with. A control is the same attempt but for
+that one thing, made shortly before or after, and accepted: nothing else stood in the way.
+Without one a refusal tells nothing, neither that refusing is right nor that it is wrong,
+for somebody who refuses everything would do the same.
+
+What must be refused may be refused at once, or only after the customer has signed. So
+`press` goes on with what was accepted, and it is carrying it out that convicts. A request
+like one that was signed before may be refused for being a repeat, and one to somebody
+whom the customer has registered for what that brings: neither is judged.
+
+Requests that are bent in one way, each judged beside its control.
+
+For rules that say how a request must not be made. One that is refused at once was not
+accepted, and neither was one that is shown as rejected later, before anybody has signed
+or ended it. One that is accepted, and not shown as rejected by the end of the history,
+was: what does not meet the contract is not to be taken in the first place, so nobody
+needs to sign it to find out, and nobody should. A refusal counts only beside a control: the same request without the deviation,
+made for the same customer, which was accepted. An answer that never came, a failing
+target, and a state that the profile does not know decide nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TypeAlias
+
+from assay.history import (
+    Authorised,
+    Call,
+    Exchange,
+    History,
+    Lacking,
+    Owned,
+    Registered,
+    State,
+    Subject,
+)
+from assay.judging.verdict import Agreement, Evidence
+from assay.rules.lifecycle import request_queries, request_steps
+from assay.rules.lifecycle.tracker import Book, Fate, Life, Request
+from assay.rules.queries import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, doubt, ordinary
+from assay.rules.steps import Part
+
+#: Between an attempt and its control nothing else may change; in longer, much does.
+RECENT = timedelta(minutes=5)
+#: A day that is further off than this may be too far for somebody.
+FAR = timedelta(days=31)
+#: Why a refusal of one who has a past cannot convict.
+EARLIER = "it may repeat a request from before this history"
+
+#: The controls of an attempt: the nearest one before it, and the nearest one after.
+Beside: TypeAlias = tuple["Attempt", ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """A request that somebody tried to make, in an ordinary call.
+
+    `thing` is what of the customer's it is about, `rest` all that was sent besides that,
+    the mode and the day. `bank` are the modes that it was made without, `repeats` whether
+    the same was signed before, and `timely` whether its day, if it needs one, is to come.
+    """
+
+    request: Request
+    subject: Subject
+    thing: Owned | None
+    rest: Hashable
+    bank: tuple[str, ...]
+    repeats: bool
+    timely: bool
+
+    @property
+    def made(self) -> Exchange:
+        """The call that made it."""
+        return self.request.made
+
+    @property
+    def rejected(self) -> bool:
+        """Whether it was turned down before anybody signed, by a refusal or by its state."""
+        request = self.request
+        if self.made.refused:
+            return True
+        soon = request.seen is not None and request.seen - self.made.at <= RECENT
+        touched = request.signings or self.touched
+        return request.fate is Fate.REJECTED and not touched and soon
+
+    @property
+    def touched(self) -> bool:
+        """Whether it was changed or ended, or may have been: it may be rejected for that."""
+        request = self.request
+        asked = any(not one.refused for one in (*request.changes, *request.ends))
+        return asked or any(one.done for one in request.withdrawn)
+
+    @property
+    def taken(self) -> bool:
+        """Whether it was accepted, whatever became of it once it was signed."""
+        return self.made.accepted and not self.rejected
+
+
+def attempts(life: Life, history: History) -> tuple[Attempt, ...]:
+    """Return all attempts that can be compared, in their order."""
+    book = Book(life=life)
+    bank: tuple[str, ...] = ()
+    registrants = {one.subject for one in history.events if isinstance(one, Registered)}
+    signed: set[Hashable] = set()
+    found: list[Attempt] = []
+    for event in history.events:
+        request = book.note(event)
+        if isinstance(event, Lacking):
+            bank = (*bank, event.mode)
+        elif request is None or request.subject is None:
+            continue
+        elif isinstance(event, Authorised):
+            signed.add(_what(life, request.made.call))
+        elif request.made is event and ordinary(request.made.call):
+            found.append(_attempt(life, request, request.subject, bank, signed))
+    return tuple(one for one in found if one.subject.name not in registrants)
+
+
+def _attempt(
+    life: Life, request: Request, subject: Subject, bank: tuple[str, ...], signed: set[Hashable]
+) -> Attempt:
+    call, owned = request.made.call, life.create.owned
+    day = request_queries.day(life, call.arguments)
+    if life.due(call.mode):
+        at = request.made.at
+        timely = (
+            day is not None
+            and request_queries.ahead(life, call.arguments, at)
+            and day - at.date() < FAR
+        )
+    else:
+        timely = life.create.due is None or life.create.due.argument not in call.arguments
+    return Attempt(
+        request=request,
+        subject=subject,
+        thing=subject.owned(call.arguments.get(owned)) if owned else None,
+        rest=_rest(life, call),
+        bank=bank,
+        repeats=_what(life, call) in signed,
+        timely=timely,
+    )
+
+
+def _rest(life: Life, call: Call) -> Hashable:
+    """Return what an attempt shares with its control, whatever it is that sets them apart."""
+    apart = {life.create.owned, life.create.due.argument if life.create.due else None}
+    sent = {name: value for name, value in call.arguments.items() if name not in apart}
+    return call.by, call.host, call.alias, call.present, repr(sorted(sent.items()))
+
+
+def _what(life: Life, call: Call) -> Hashable:
+    return call.subject, repr(call.arguments.get(life.create.owned or "")), _rest(life, call)
+
+
+def controls(
+    every: Sequence[Attempt],
+    served: Callable[[Attempt], bool],
+    shared: Callable[[Attempt], Hashable],
+) -> Mapping[int, Beside]:
+    """Return the controls of each attempt, by its number.
+
+    A control is one that was taken, and that is to be `served` by the rule. `shared` is
+    what it has in common with the attempt, besides what was sent.
+    """
+    found: dict[int, Beside] = {}
+    for order in (every, every[::-1]):
+        last: dict[Hashable, Attempt] = {}
+        for one in order:
+            key = (one.bank, one.rest, shared(one))
+            beside = last.get(key)
+            if beside is not None and abs(one.made.at - beside.made.at) <= RECENT:
+                found[one.made.n] = (*found.get(one.made.n, ()), beside)
+            if one.taken and served(one):
+                last[key] = one
+    return found
+
+
+def must_be_taken(facet: str, one: Attempt, beside: Beside, why: str) -> Iterator[Evidence]:
+    """Judge an attempt that has to be accepted."""
+    if one.taken:
+        yield _evidence(facet, AGREES, f"an acceptance: {why}", one)
+    elif not one.rejected or one.made.wire.status == UNAUTHENTICATED:
+        yield _evidence(facet, UNCLEAR, f"an acceptance: {why}", one)
+    elif beside and one.timely and not one.repeats:
+        expected = f"an acceptance, as of call {beside[0].made.n}: {why}"
+        evidence = _evidence(facet, DISAGREES, expected, one, beside)
+        yield evidence if one.subject.fresh else doubt(evidence, EARLIER)
+
+
+def must_be_turned_down(facet: str, one: Attempt, beside: Beside, why: str) -> Iterator[Evidence]:
+    """Judge an attempt that has to be rejected, at once or once it is signed."""
+    expected, request = f"a rejection: {why}", one.request
+    plain = one.timely and not one.repeats
+    late = request.fate is Fate.REJECTED and not one.touched
+    if request.done:
+        yield _evidence(facet, DISAGREES, expected, one)
+    elif one.rejected and one.made.wire.status != UNAUTHENTICATED:
+        if beside and plain:
+            yield _evidence(facet, AGREES, expected, one, beside)
+    elif late and plain and any(map(_went_on, beside)):
+        yield _evidence(facet, AGREES, expected, one, beside)
+    else:
+        yield _evidence(facet, UNCLEAR, expected, one)
+
+
+def _went_on(control: Attempt) -> bool:
+    """Whether a control was signed and not rejected after that."""
+    request = control.request
+    return request.signed is not None and (request.done or request.state is State.OPEN)
+
+
+def _evidence(
+    facet: str, agreement: Agreement, expected: str, one: Attempt, beside: Beside = ()
+) -> Evidence:
+    numbers = {*one.request.numbers, *(n for each in beside for n in each.request.numbers)}
+    return Evidence(
+        facet=facet,
+        agreement=agreement,
+        expected=expected,
+        seen=one.request.tell(),
+        exchanges=tuple(sorted(numbers)),
+        deviation=one.made.call.deviation,
+    )
+
+
+def press(life: Life, control: Exchange, *made: Exchange) -> Part[None]:
+    """Go on with requests that should have been rejected and were not: sign and read them.
+
+    If one is rejected then, the control shows whether everything is. It comes last: what
+    is like a request that was signed may be rejected for being a repeat.
+    """
+    late = False
+    for one in made:
+        if one.accepted and _stands(one) is not State.REJECTED:
+            yield from request_steps.sign(one)
+            late |= _stands((yield from request_steps.read(life, one))) is State.REJECTED
+    if late:
+        yield from request_steps.sign(control)
+        yield from request_steps.read(life, control)
+
+
+def _stands(exchange: Exchange | None) -> State | None:
+    return exchange.item.state if exchange is not None and exchange.item is not None else None
+
+
+#: All that a request has besides one of its arguments.
+Frame: TypeAlias = tuple[object, ...]
+
+
+def frame(request: Request, field: str) -> Frame:
+    """Return all that was sent but for one argument: what it shares with its control.
+
+    A customer who was introduced anew is somebody else, perhaps at another bank.
+    """
+    call = request.made.call
+    rest = sorted((name, repr(value)) for name, value in call.arguments.items() if name != field)
+    who = call.subject, id(request.subject), call.by
+    return who, call.mode, call.host, call.alias, call.present, tuple(rest)
+
+
+def taken(request: Request) -> bool:
+    """Whether a request was accepted, and not rejected later."""
+    return request.made.accepted and request.fate is not Fate.REJECTED
+
+
+def control(request: Request) -> bool:
+    """Whether others can be compared with a request.
+
+    One that was signed is no control any more: its repeat may be rejected for being one.
+    """
+    return taken(request) and not request.done and request.signed is None
+
+
+def judge(facet: str, request: Request, beside: Request | None, why: str) -> Evidence | None:
+    """Judge a request that must not be accepted; None where it could not come out otherwise."""
+    made, seen = request.made, request.tell()
+    if taken(request):
+        agreement = DISAGREES
+        if _unknown(request):
+            agreement = UNCLEAR
+            seen += "; where it stands now is no word that the profile knows"
+    elif beside is None:
+        return None
+    elif made.accepted and _touched(request):
+        agreement = UNCLEAR
+        seen += "; it may have been rejected for what became of it since"
+    elif made.accepted or (made.refused and made.wire.status != UNAUTHENTICATED):
+        agreement = AGREES
+    else:
+        agreement = UNCLEAR
+    numbers = {*request.numbers, *((beside.made.n,) if beside else ())}
+    return Evidence(
+        facet=facet,
+        agreement=agreement,
+        expected=f"a refusal: {why}",
+        seen=seen,
+        exchanges=tuple(sorted(numbers)),
+        deviation=made.call.deviation,
+    )
+
+
+def _touched(request: Request) -> bool:
+    """Whether somebody signed, changed or ended a request, which may have got it rejected."""
+    return bool(request.signings or request.changes or request.ends or request.withdrawn)
+
+
+def _unknown(request: Request) -> bool:
+    """Whether somebody looked at a request last without learning where it stands."""
+    looks = [one for one in (*request.reads, *request.changes, *request.ends) if one.accepted]
+    last = max(looks, key=lambda one: one.n, default=None)
+    return last is not None and not request.done and (not last.item or last.item.state is None)

@@ -1,0 +1,246 @@
+"""Changes that were asked for, each with how its request stood just before.
+
+What `modification` judges, with `held`. A change is one only if it gives some argument another value
+than the one in force; a call that repeats what holds asks for nothing.
+
+Whether an accepted change held: it is read back, and what is carried out is as changed.
+
+The part of `modification` that follows what is in force. Where a change was lost, came
+too late or was not its maker's, nobody knows what is, and nothing is concluded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from assay.contract.model import Json
+from assay.history import Effect, Effects, Event, Exchange, State, Withdrawn
+from assay.judging.verdict import Evidence
+from assay.rules.lifecycle import request_queries
+from assay.rules.lifecycle.tracker import Book, Life, Request
+from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, doubt
+
+
+class Phase(Enum):
+    """How far a request had come when a change was asked for."""
+
+    UNSIGNED = "unsigned"
+    SIGNED = "signed"
+    DONE = "done"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One change that was asked for by those who made the request.
+
+    `new` are the arguments that were to change. `untouched` says that nothing had ended
+    it before, `ahead` that its day, the former as the new one, had surely not come.
+    """
+
+    request: Request
+    exchange: Exchange
+    new: Mapping[str, Json]
+    phase: Phase
+    untouched: bool
+    ahead: bool
+
+    @property
+    def lost(self) -> bool:
+        """Whether nobody knows if it was taken."""
+        return not self.exchange.accepted and not self.exchange.refused
+
+    @property
+    def like(self) -> tuple[str, str, str]:
+        """Return who asked for what, so that the same change can be recognised."""
+        call = self.exchange.call
+        return call.subject, call.by, repr(sorted(self.new.items()))
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The exchanges and signatures that it rests on: those up to it."""
+        told = [self.request.made.n, *(one.n for one in self.request.signings), self.exchange.n]
+        return tuple(n for n in sorted(told) if n <= self.exchange.n)
+
+
+def asked(life: Life, book: Book, event: Event) -> Change | None:
+    """Return the change that an event asks for, while the book has not yet taken it in."""
+    change = life.change
+    if not isinstance(event, Exchange) or change is None or event.call.operation != change.id:
+        return None
+    request = book.known(str(event.call.arguments.get(change.about or "")))
+    if request is None or not request_queries.ours(request, event.call):
+        return None
+    force = request.arguments
+    new = {
+        name: value
+        for name, value in event.call.arguments.items()
+        if name != change.about
+        and not (name in force and request_queries.alike(value, force[name]))
+    }
+    if not new:
+        return None
+    then = {**force, **new}
+    return Change(
+        request=request,
+        exchange=event,
+        new=new,
+        phase=_phase(request),
+        untouched=_untouched(request),
+        ahead=all(request_queries.ahead(life, one, event.at) for one in (force, then)),
+    )
+
+
+def _phase(request: Request) -> Phase:
+    if request.done:
+        return Phase.DONE
+    if not request.signings:
+        return Phase.UNSIGNED
+    return Phase.SIGNED if request_queries.signed(request) else Phase.UNKNOWN
+
+
+def _untouched(request: Request) -> bool:
+    over = [one for one in request.ends if not one.refused]
+    over_elsewhere = [one for one in request.withdrawn if one.done]
+    return request.state in (None, State.OPEN) and not over and not over_elsewhere
+
+
+PERSISTS, CARRIED = "persists", "carried-out-as-changed"
+
+
+@dataclass(slots=True, kw_only=True)
+class _Force:
+    """What the changes of one request come to: the last accepted one of each argument.
+
+    `unread` are those that were not read back since. `doubt` says why nobody can tell
+    what is in force, where that is so. `place` is its place among all.
+    """
+
+    request: Request
+    place: int
+    last: dict[str, Change] = field(default_factory=dict[str, Change])
+    unread: dict[str, Change] = field(default_factory=dict[str, Change])
+    doubt: str = ""
+    carried: bool = False
+
+    def take(self, change: Change) -> None:
+        """Take in a change that was not refused."""
+        names = dict.fromkeys(change.new, change)
+        if change.lost:
+            self.doubt = "a change may have been taken or not"
+            for name in names:
+                self.unread.pop(name, None)
+            return
+        self.last |= names
+        self.unread |= names
+        if not (change.untouched and change.ahead):
+            self.doubt = "a change may have come too late"
+
+    def disturb(self) -> None:
+        """Forget what can be read: something else was done with the request."""
+        self.unread.clear()
+        self.doubt = "something else was done with it"
+
+
+@dataclass(slots=True, kw_only=True)
+class Held:
+    """Follows the changes of all requests of these modes, and finds what held."""
+
+    life: Life
+    modes: tuple[str, ...]
+    fields: tuple[str, ...]
+    found: list[tuple[str | None, Evidence]] = field(
+        default_factory=list[tuple[str | None, Evidence]]
+    )
+    _force: dict[str | None, _Force] = field(default_factory=dict[str | None, _Force])
+
+    def before(self, book: Book, event: Event, change: Change | None) -> None:
+        """Take in an event that the book has not yet taken in, with the change that it is."""
+        if change is None:
+            self._disturb(book, event)
+        elif not change.exchange.refused and change.request.mode in self.modes:
+            new = _Force(request=change.request, place=len(self._force))
+            force = self._force.setdefault(change.request.key, new)
+            if change.phase is Phase.DONE:
+                force.unread.clear()
+            else:
+                force.take(change)
+
+    def after(self, event: Event, request: Request | None) -> None:
+        """Compare with what is in force what an event shows, once the book has taken it in."""
+        if isinstance(event, Effects):
+            listed = (self._force.get(one.request) for one in event.done or ())
+            for one in sorted(filter(None, listed), key=lambda one: one.place):
+                if one.request.effect is not None and not one.carried:
+                    one.carried = True
+                    self._carried(one, one.request.effect)
+        elif isinstance(event, Exchange) and request is not None and request.key in self._force:
+            self._read(self._force[request.key], event)
+
+    def _disturb(self, book: Book, event: Event) -> None:
+        """Notice a call that may have changed or ended a request in some other way."""
+        key: object = None
+        if isinstance(event, Withdrawn) and event.done:
+            key = event.request
+        elif isinstance(event, Exchange) and not event.refused:
+            about = {one.id: one.about for one in (self.life.change, self.life.end) if one}
+            key = event.call.arguments.get(about.get(event.call.operation) or "")
+        request = book.known(str(key))
+        if request is not None and request.key in self._force:
+            self._force[request.key].disturb()
+
+    def _read(self, force: _Force, exchange: Exchange) -> None:
+        read = self.life.read
+        if read is None or exchange.call.operation != read.id or exchange.item is None:
+            return
+        if (
+            not request_queries.ours(force.request, exchange.call)
+            or exchange.item.state is State.REJECTED
+        ):
+            return  # of what was rejected, for the change perhaps, nothing is in force
+        for name in self.fields:
+            if name not in force.unread or name not in exchange.item.fields:
+                continue
+            change, shown = force.unread.pop(name), exchange.item.fields[name]
+            value = change.new[name]
+            evidence = Evidence(
+                facet=PERSISTS,
+                agreement=AGREES if request_queries.alike(value, shown) else DISAGREES,
+                expected=f"{name} as it was changed: {value!r}",
+                seen=f"{shown!r}",
+                exchanges=(force.request.made.n, change.exchange.n, exchange.n),
+            )
+            self._find(force, evidence, "")
+
+    def _carried(self, force: _Force, effect: Effect) -> None:
+        due = self.life.create.due
+        for name, change in force.last.items():
+            value = change.new[name]
+            if request_queries.alike(force.request.made.call.arguments.get(name), value):
+                continue  # changed, and changed back: it says nothing that it is so
+            if due is not None and name == due.argument:
+                shown: Json = effect.on.isoformat()
+                day = request_queries.day(self.life, change.new)
+                # Later than its day may be a day on which nothing is carried out.
+                doubtful = day is None or effect.on > day
+            elif name in effect.fields:
+                shown, doubtful = effect.fields[name], False
+            else:
+                continue
+            wrong = UNCLEAR if doubtful else DISAGREES
+            evidence = Evidence(
+                facet=CARRIED,
+                agreement=AGREES if request_queries.alike(value, shown) else wrong,
+                expected=f"it is carried out with {name} as it was changed: {value!r}",
+                seen=f"{shown!r}",
+                exchanges=change.numbers,
+            )
+            self._find(force, evidence, force.doubt)
+
+    def _find(self, force: _Force, evidence: Evidence, why: str) -> None:
+        why = why or (
+            "" if request_queries.known(force.request) else "not all that was done is known"
+        )
+        self.found.append((force.request.key, doubt(evidence, why) if why else evidence))

@@ -1,0 +1,233 @@
+"""How alike two requests are, for rules that judge one beside another.
+
+A request that was rejected may have been so for reasons that are no matter of a rule. It
+is judged beside one that is like it in everything that the rule does not speak of, and
+was carried out: the same sort of customer, of thing, and of request. No judgement here.
+
+Requests beside earlier ones that they repeat, or differ from in one thing.
+
+What `duplicate` judges. A request is compared when it is decided on, at its making and
+again at its customer's signature, with what was known by then to have been carried out.
+A fold: taking one more event in costs the same however long the history is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, TypeAlias
+
+from assay.contract.model import Json
+from assay.history import Authorised, Effects, Ending, Event, Registered
+from assay.rules.lifecycle import request_queries, urls
+from assay.rules.lifecycle.tracker import Book, Life, Request
+from assay.rules.state.calendar import dates, within_a_day
+
+#: What two requests have in common; equal if they do.
+Likeness: TypeAlias = Hashable
+
+
+def sure(book: Book) -> Iterator[Request]:
+    """Return the requests of which it is known what was asked for, and what became of it.
+
+    Of one that was changed, or that shares its key with another, it is not.
+    """
+    keys = Counter(one.key for one in book.requests)
+    for one in book.requests:
+        if unchanged(one) and (one.key is None or keys[one.key] == 1):
+            yield one
+
+
+def unchanged(request: Request) -> bool:
+    """Whether it surely is as it was made."""
+    return all(one.refused for one in request.changes)
+
+
+def decides(event: Event, request: Request) -> bool:
+    """Whether a request is decided on now: it was made, or its customer signed it."""
+    if isinstance(event, Authorised):
+        return event.ending is Ending.CONFIRMED and event is request_queries.signature(request)
+    return event is request.made
+
+
+def arguments(request: Request, *, but: Collection[str | None] = ()) -> Likeness:
+    """Return what was sent in the arguments, but for some: equal if all else is."""
+    return _spelt(request.arguments, but)
+
+
+def sent(request: Request, *, but: Collection[str | None] = ()) -> Likeness:
+    """Return what was asked for, the mode with it, but for some arguments."""
+    return request.mode, arguments(request, but=but)
+
+
+def sort(life: Life, request: Request, *, but: Collection[str | None] = ()) -> Likeness:
+    """Return what sort of request it is, whoever of a sort made it about one of a sort.
+
+    Left out are the values of some arguments, and the address to return to, if it is one.
+    """
+    create = life.create
+    rest = _spelt(request.arguments, {create.owned, create.returns, *but})
+    back = returning(life, request)
+    return request.mode, tuple(sorted(request.arguments)), rest, back, _whose(life, request)
+
+
+def returning(life: Life, request: Request) -> Likeness:
+    """Return what the address to return to is, whoever it leads to."""
+    address = request.arguments.get(life.create.returns or "")
+    parts = urls.split(address) if isinstance(address, str) else None
+    return parts.scheme if parts else repr(address)
+
+
+def _spelt(arguments: Mapping[str, Json], but: Collection[str | None]) -> Likeness:
+    return tuple(
+        (name, repr(value)) for name, value in sorted(arguments.items()) if name not in but
+    )
+
+
+def _whose(life: Life, request: Request) -> Likeness:
+    """Return the sort of customer and of thing; where nobody knows that, who and which."""
+    subject, key = request.subject, request.arguments.get(life.create.owned or "")
+    owned = subject.owned(key) if subject else None
+    if subject is None or (owned is None and life.create.owned):
+        return request.made.call.subject, repr(key)
+    if owned is None:
+        return (subject.segment,)
+    traits = tuple((name, repr(value)) for name, value in sorted(owned.traits.items()) if value)
+    return subject.segment, owned.resource, traits
+
+
+REPEAT: Final = "repeat-refused"
+MODE: Final = "mode-changed-accepted"
+NEXT_DAY: Final = "next-day-accepted"
+CANCELLED: Final = "after-cancelled-accepted"
+REFUSED: Final = "after-refused-accepted"
+UNSIGNED: Final = "after-unsigned-accepted"
+
+
+def changed(parameter: str) -> str:
+    """Return the facet of a parameter."""
+    return f"{parameter}-changed-accepted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """What a request is to a former one; `n` is the number at which they were compared."""
+
+    facet: str
+    former: Request
+    n: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Compared:
+    """All requests of a history, each with its relations to former ones.
+
+    `done` has what was carried out last, by all that was sent but the one thing that a
+    facet is about, and `last` what was made last, by all that was sent.
+    """
+
+    life: Life
+    parameters: tuple[str, ...]
+    modes: tuple[str | None, ...]
+    book: Book
+    done: dict[tuple[str, Likeness], Request] = field(
+        default_factory=dict[tuple[str, Likeness], Request]
+    )
+    last: dict[Likeness, Request] = field(default_factory=dict[Likeness, Request])
+    former: dict[int, Request | None] = field(default_factory=dict[int, Request | None])
+    relations: dict[int, list[Relation]] = field(default_factory=dict[int, list[Relation]])
+    registering: set[str] = field(default_factory=set[str])
+    seen_done: set[int] = field(default_factory=set[int])
+
+    def note(self, event: Event) -> None:
+        """Take an event in."""
+        found = self.book.note(event)
+        if isinstance(event, Registered):
+            self.registering.add(event.subject)
+        if found is not None and event is found.made:
+            key = sent(found)
+            self.former[id(found)], self.last[key] = self.last.get(key), found
+        if found is not None and decides(event, found):
+            self._compare(found)
+        about = (
+            request_queries.told(self.book, event, found)
+            if isinstance(event, Effects)
+            else (found,)
+        )
+        new = [one for one in about if one and one.done and id(one) not in self.seen_done]
+        # Of several that the world lists at once, the one that was made last counts.
+        for one in sorted(new, key=lambda one: one.made.n):
+            self.seen_done.add(id(one))
+            self._index(one)
+
+    def _index(self, request: Request) -> None:
+        if self._plain(request) and unchanged(request):
+            for what, key in self._keys(request):
+                self.done[what, key] = request
+
+    def _plain(self, request: Request) -> bool:
+        """Whether it is of a mode that is asked, and carried out when it is signed."""
+        return request.mode in self.modes and not self.life.due(request.mode)
+
+    def _keys(self, request: Request) -> Iterator[tuple[str, Likeness]]:
+        yield REPEAT, sent(request)
+        yield MODE, arguments(request)
+        for one in self.parameters:
+            yield changed(one), sent(request, but=(one,))
+
+    def _compare(self, request: Request) -> None:
+        """Find what a request is to former ones: a repeat of one, or else other in one thing."""
+        n = (request_queries.signature(request) or request.made).n
+        near: dict[str, Request] = {}
+        if self._plain(request):
+            near = {
+                what: former
+                for what, key in self._keys(request)
+                if (former := self.done.get((what, key))) is not None and former is not request
+            }
+        same = near.get(REPEAT)
+        if same is not None:
+            # What has the same but one thing may be this same one: it tells nothing.
+            near = {what: one for what, one in near.items() if what == REPEAT or one is not same}
+        last = self.former[id(request)]
+        if last is not None and (why := _undone(last)):
+            near[why] = last
+        self.relations[id(request)] = [
+            Relation(facet=what, former=one, n=n) for what, one in near.items()
+        ]
+
+
+def _undone(former: Request) -> str:
+    """Say why a request was not carried out; empty if it was, or nobody knows."""
+    if former.done or not former.made.accepted or not unchanged(former):
+        return ""
+    if any(one.accepted for one in former.ends) or any(one.done for one in former.withdrawn):
+        return CANCELLED
+    if request_queries.declined(former):
+        return REFUSED
+    return "" if former.signings or former.ends else UNSIGNED
+
+
+# -- days ------------------------------------------------------------------------
+def moments(request: Request) -> tuple[datetime, ...]:
+    """Return the moments that may tell the day of a request."""
+    signed = request_queries.signature(request)
+    seen = request.seen if request.done else None
+    return tuple(
+        one for one in (request.made.at, signed.at if signed else None, seen) if one is not None
+    )
+
+
+def same_day(life: Life, one: Request, other: Request) -> bool:
+    """Whether two requests surely are of one local day."""
+    every = (*moments(one), *moments(other))
+    return len({within_a_day(moment, life.contract.zone) for moment in every}) == 1
+
+
+def later_day(life: Life, former: Request, request: Request) -> bool:
+    """Whether a request surely is of a later local day than a former one."""
+    zone = life.contract.zone
+    ended = max(dates(one, zone)[-1] for one in moments(former))
+    return ended < min(dates(one, zone)[0] for one in moments(request))

@@ -1,0 +1,124 @@
+"""Small questions about a request that several kinds ask of a history.
+
+Whose call was it, who signed, is it seen to stand anywhere, has its day come: each answer
+is given only where the history leaves no other. No judgement here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
+
+from assay.contract.model import Json
+from assay.history import Authorised, Call, Decision, Effects, Ending, Event, Exchange
+from assay.rules.lifecycle.tracker import Book, Life, Request
+from assay.rules.queries import UNAUTHENTICATED, ordinary
+from assay.rules.state.calendar import dates
+
+#: Ends of a way through the screens after which nobody knows whether a signature was taken.
+_OPEN_ENDS = frozenset({Ending.STOPPED, Ending.DISCONNECTED})
+
+
+def ours(request: Request, call: Call) -> bool:
+    """Whether a call is an ordinary one by those who made the request."""
+    made = request.made.call
+    return ordinary(call) and (call.subject, call.by) == (made.subject, made.by)
+
+
+def by_owner(request: Request, signing: Authorised) -> bool:
+    """Whether it was the customer of the request who walked the screens."""
+    return (signing.step.by or signing.step.subject) == request.made.call.subject
+
+
+def signed(request: Request) -> bool:
+    """Whether the customer of the request has signed it, and not merely somebody."""
+    return any(
+        one.ending is Ending.CONFIRMED and by_owner(request, one) for one in request.signings
+    )
+
+
+def signature(request: Request) -> Authorised | None:
+    """Return the signature that the customer of the request gave, if any was."""
+    every = (one for one in request.signings if by_owner(request, one))
+    return next((one for one in every if one.ending is Ending.CONFIRMED), None)
+
+
+def declined(request: Request) -> bool:
+    """Whether the customer of the request has refused it."""
+    return any(one.ending is Ending.REFUSED and by_owner(request, one) for one in request.signings)
+
+
+def perhaps_signed(request: Request) -> bool:
+    """Whether the customer's signature may have been taken, though no end was seen."""
+    return any(
+        one.ending in _OPEN_ENDS
+        and one.step.decision is Decision.CONFIRM
+        and by_owner(request, one)
+        for one in request.signings
+    )
+
+
+def known(request: Request) -> bool:
+    """Whether nothing can have been done to the request that the history does not hold."""
+    return request.subject is not None and request.subject.fresh
+
+
+def told(book: Book, event: Event, found: Request | None) -> tuple[Request, ...]:
+    """Return the requests that an event names and tells where they stand, once it is noted.
+
+    `found` is what noting it gave back. Of all that the world does not name it tells, too:
+    that they were not carried out. See `asked_all`.
+    """
+    if isinstance(event, Effects):
+        listed = (book.known(one.request) for one in event.done or ())
+        return tuple(one for one in listed if one is not None)
+    if isinstance(event, Exchange) and found is not None and event.item is not None:
+        return (found,) if event.item.state is not None else ()
+    return ()
+
+
+def asked_all(event: Event) -> bool:
+    """Whether an event tells of every request whether it was carried out.
+
+    It is never noted for each of them: that would cost as much as there are.
+    """
+    return isinstance(event, Effects) and event.done is not None
+
+
+def apart(book: Book) -> Iterator[Request]:
+    """Return the requests with a key of their own; what is said of others may be of either."""
+    keys = Counter(one.key for one in book.requests)
+    return (one for one in book.requests if one.key is not None and keys[one.key] == 1)
+
+
+def said_no(exchange: Exchange) -> bool:
+    """Whether a call was refused for what it asked, and not for who asked."""
+    return exchange.refused and exchange.wire.status != UNAUTHENTICATED
+
+
+def day(life: Life, arguments: Mapping[str, Json]) -> date | None:
+    """Return the day that a request is put off to, if one can be read."""
+    due = life.create.due
+    value = arguments.get(due.argument) if due else None
+    try:
+        return date.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+
+
+def ahead(life: Life, arguments: Mapping[str, Json], at: datetime) -> bool:
+    """Whether the day of a request has not begun, on whatever clock its days are counted."""
+    then = day(life, arguments)
+    return then is not None and dates(at, life.contract.zone)[-1] < then
+
+
+def alike(one: Json, other: Json) -> bool:
+    """Whether two values are the same, as numbers if they are numbers."""
+    if one == other:
+        return True
+    try:
+        return Decimal(str(one)) == Decimal(str(other))
+    except InvalidOperation:
+        return False

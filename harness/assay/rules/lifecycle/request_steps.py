@@ -1,0 +1,230 @@
+"""The words that probes about requests are written with: customer, make, sign, read.
+
+Like `script`, of which this is the part that only requests need. What cannot be done,
+because the request was never made, is left out: the check then finds nothing to judge.
+
+One request from its making to its reading, for probes that look at what became of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+
+from assay.contract.model import Contract, Json, Operation
+from assay.history import (
+    Accepted,
+    Arrange,
+    Authorise,
+    Authorised,
+    Call,
+    Effects,
+    Ending,
+    Exchange,
+    Holding,
+    Inquire,
+    Item,
+    Lack,
+    Register,
+    State,
+    Subject,
+    Withdraw,
+)
+from assay.rules import steps
+from assay.rules.lifecycle.tracker import Life, life_of
+from assay.rules.steps import Part, send
+
+#: How many days from now a request is put off to, where it is put off at all.
+AHEAD = 3
+
+
+def customer(
+    life: Life,
+    name: str = "psu",
+    *,
+    count: int = 1,
+    segment: str | None = None,
+    traits: Mapping[str, Json] | None = None,
+) -> Part[Subject]:
+    """Bring a customer into being who owns what a request can be about."""
+    holdings = (
+        (Holding(resource=life.owner, count=count, traits=traits or {}),) if life.owner else ()
+    )
+    reply = yield Arrange(subject=name, holdings=holdings, segment=segment)
+    if not isinstance(reply, Subject):
+        raise TypeError("an arrangement is answered by a subject")
+    return reply
+
+
+def today(life: Life, subject: Subject) -> date:
+    """Return the local day on which the subject came into being."""
+    zone = life.contract.zone
+    return (subject.now.astimezone(zone) if zone else subject.now).date()
+
+
+def request(
+    life: Life,
+    subject: Subject,
+    mode: str | None = None,
+    arguments: Mapping[str, Json] | None = None,
+    *,
+    ahead: int = AHEAD,
+    deviation: str = "",
+) -> Call:
+    """Return the call that makes a valid request; `replace` it to bend it.
+
+    What the arguments do not name is as the profile has it. A mode that is put off is
+    so by `ahead` days from when the subject came into being.
+    """
+    mode = mode or life.mode
+    given: dict[str, Json] = {}
+    if life.create.owned:
+        given[life.create.owned] = subject.owns[0].key
+    if life.create.due and life.due(mode):
+        day = today(life, subject) + timedelta(days=ahead)
+        given[life.create.due.argument] = day.isoformat()
+    return Call(
+        operation=life.create.id,
+        subject=subject.name,
+        arguments={**given, **(arguments or {})},
+        mode=mode,
+        deviation=deviation,
+    )
+
+
+def key_of(made: Exchange) -> str | None:
+    """Return the key of a request that was made."""
+    return made.item.key if made.item else None
+
+
+def about(operation: Operation | None, made: Exchange, **arguments: Json) -> Call | None:
+    """Return a call about a request that was made, or None where there is none."""
+    key = key_of(made)
+    if operation is None or key is None:
+        return None
+    return Call(
+        operation=operation.id,
+        subject=made.call.subject,
+        arguments={operation.about or "": key, **arguments},
+        by=made.call.by,
+    )
+
+
+def maybe(call: Call | None) -> Part[Exchange | None]:
+    """Make a call, if there is one to make."""
+    if call is None:
+        return None
+    return (yield from send(call))
+
+
+def read(life: Life, made: Exchange) -> Part[Exchange | None]:
+    """Read a request that was made."""
+    return (yield from maybe(about(life.read, made)))
+
+
+#: A plain signature; `replace` it to sign in another way.
+SIGN = Authorise(subject="", request="", approval=None)
+
+
+def sign(made: Exchange, how: Authorise = SIGN) -> Part[Authorised | None]:
+    """Let the customer sign a request that was made, in the way that `how` says."""
+    key = key_of(made)
+    if key is None:
+        return None
+    approval = made.outcome.approval if isinstance(made.outcome, Accepted) else None
+    reply = yield replace(how, subject=made.call.subject, request=key, approval=approval)
+    if not isinstance(reply, Authorised):
+        raise TypeError("a signature is answered by what became of it")
+    return reply
+
+
+def ready(
+    contract: Contract, operation: Operation, name: str = "psu"
+) -> Part[tuple[Subject, Call | None]]:
+    """Bring about whatever a plain valid call of an operation takes, and return the call.
+
+    It makes a request first where the operation is about one: see `before`.
+    """
+    life = life_of(contract, operation)
+    psu = yield from customer(life, name)
+    if operation.makes:
+        return psu, request(life, psu)
+    made = yield from send(request(life, psu, life.changeable if operation.changes else None))
+    call = about(operation, made)
+    if call is not None and operation.changes:
+        call = replace(call, varied=life.changed)
+    return psu, call
+
+
+def before(operation: Operation) -> int:
+    """Return how many calls `ready` makes."""
+    return 0 if operation.makes else 1
+
+
+def inquire() -> Part[Effects]:
+    """Ask the world what was carried out."""
+    reply = yield Inquire()
+    if not isinstance(reply, Effects):
+        raise TypeError("an inquiry is answered by effects")
+    return reply
+
+
+def withdraw(made: Exchange) -> Part[None]:
+    """Let the customer cancel a request elsewhere."""
+    key = key_of(made)
+    if key is not None:
+        yield Withdraw(subject=made.call.subject, request=key)
+
+
+def register(life: Life, subject: Subject, argument: str, age: timedelta) -> Part[None]:
+    """Let the subject have known the profile's value of an argument for so long."""
+    yield Register(subject=subject.name, operation=life.create.id, argument=argument, age=age)
+
+
+def lack(mode: str) -> Part[None]:
+    """Go to a bank that does not offer a mode; before anything else."""
+    yield Lack(mode=mode)
+
+
+def later(subject: Subject, days: int, hour: int = 12) -> Part[None]:
+    """Let days pass, until an hour of the last one by the target's own clock."""
+    then = (subject.now + timedelta(days=days)).replace(hour=hour, minute=0, second=0)
+    yield from steps.clock(then)
+
+
+#: The numbered events of one request: making, signing, reading it.
+EACH = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Came:
+    """What came of a request that a probe made."""
+
+    made: Exchange
+    signed: Authorised | None
+    item: Item | None
+
+    @property
+    def lacking(self) -> bool:
+        """Whether the customer was not offered the factor that was asked for."""
+        one = self.signed
+        return (
+            one is not None
+            and one.ending is Ending.STOPPED
+            and one.offered is not None
+            and one.step.factor not in (None, *one.offered)
+        )
+
+    @property
+    def rejected(self) -> bool:
+        """Whether it was refused at once, or is rejected."""
+        return self.made.refused or (self.item is not None and self.item.state is State.REJECTED)
+
+
+def through(life: Life, call: Call, how: Authorise = SIGN) -> Part[Came]:
+    """Make a request, have it signed, and read it."""
+    made = yield from send(call)
+    signed = yield from sign(made, how)
+    seen = yield from read(life, made)
+    return Came(made=made, signed=signed, item=seen.item if seen else None)

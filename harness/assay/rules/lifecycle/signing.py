@@ -1,0 +1,174 @@
+"""Signatures, as kinds about them see them; and the words of probes that have one given.
+
+A `Signing` is one way of a customer through the target's screens, with where the request
+stood before it, and what became of it after. No judgement here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from assay.contract.model import Capability, Json
+from assay.history import (
+    Authorise,
+    Authorised,
+    Code,
+    Decision,
+    Ending,
+    Exchange,
+    History,
+    State,
+    Subject,
+)
+from assay.judging.verdict import Agreement, Evidence
+from assay.rules.lifecycle import request_queries, request_steps
+from assay.rules.lifecycle.tracker import Book, Life, Request
+from assay.rules.rule import Want, needs
+from assay.rules.steps import Part, send
+
+#: Statuses from here on say that the target failed; 0 that nothing came.
+FAILED = 500
+
+#: What it takes to have a request signed on the screens.
+NEEDS = needs(Capability.PSU, Capability.WRITE, Capability.SCA, Capability.SCREENS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signing:
+    """One way through the screens. `before` is where the request stood by then, if known."""
+
+    request: Request
+    event: Authorised
+    before: State | None
+
+    @property
+    def subject(self) -> str:
+        """Whose request it is."""
+        return self.request.made.call.subject
+
+    @property
+    def plain(self) -> bool:
+        """Whether the customer did all as it should be done, and confirmed."""
+        step = self.event.step
+        right = step.code is Code.RIGHT and not step.spoof
+        return (
+            right
+            and step.decision is Decision.CONFIRM
+            and request_queries.by_owner(self.request, self.event)
+        )
+
+    @property
+    def alone(self) -> bool:
+        """Whether nothing else can have decided what became of the request."""
+        one = self.request
+        others = one.changes or one.ends or one.withdrawn or len(one.signings) > 1
+        return not others and self.before in (None, State.OPEN)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the target failed in the end, or did not answer: then nobody knows."""
+        return self.event.wire.status == 0 or self.event.wire.status >= FAILED
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether the screens took the confirmation, as far as one could see there."""
+        return self.event.ending is Ending.CONFIRMED
+
+    @property
+    def done(self) -> bool:
+        """Whether the request was carried out."""
+        return self.request.done
+
+    @property
+    def undone(self) -> bool:
+        """Whether it is known not to have been: somebody looked, after the signature."""
+        return not self.done and self._looked
+
+    @property
+    def over(self) -> bool:
+        """Whether it is known that it never will be."""
+        return self.undone and self.request.state in (State.REJECTED, State.ENDED)
+
+    @property
+    def _looked(self) -> bool:
+        reads = (one for one in self.request.reads if one.n > self.event.n)
+        return self.request.asked or any(one.item and one.item.state for one in reads)
+
+    def evidence(self, facet: str, agreement: Agreement, expected: str, *beside: int) -> Evidence:
+        """Say what was seen of this signature, and `beside` which others it rests on."""
+        event = self.event
+        sent = f", and sent to {event.redirected}" if event.redirected else ""
+        return Evidence(
+            facet=facet,
+            agreement=agreement,
+            expected=expected,
+            seen=f"{_ENDED[event.ending]}{sent}; of the request, {self.request.tell()}",
+            exchanges=tuple(sorted({*self.request.numbers, *beside})),
+            deviation=event.step.deviation or self.request.made.call.deviation,
+        )
+
+
+_ENDED: Mapping[Ending, str] = {
+    Ending.CONFIRMED: "the screens took the confirmation",
+    Ending.REFUSED: "the screens took the refusal",
+    Ending.DISCONNECTED: "the customer was disconnected",
+    Ending.STOPPED: "the screens did not let the customer go on",
+}
+
+
+def signings(life: Life, history: History) -> tuple[Signing, ...]:
+    """Return every signature of a request that was made in the history, in their order."""
+    book = Book(life=life)
+    given: list[tuple[Request, Authorised, State | None]] = []
+    for event in history.events:
+        known = book.known(event.step.request) if isinstance(event, Authorised) else None
+        before = known.state if known else None
+        book.note(event)
+        if known and isinstance(event, Authorised):
+            given.append((known, event, before))
+    apart = {id(one) for one in request_queries.apart(book)}
+    return tuple(
+        Signing(request=request, event=event, before=before)
+        for request, event, before in given
+        if id(request) in apart
+    )
+
+
+def wants(life: Life) -> tuple[Want, ...]:
+    """Want the profile to say where the screens are, and where a request stands."""
+    return (*life.state(), Want(operation=life.create.id, feature="approval"))
+
+
+def make(
+    life: Life,
+    psu: Subject,
+    n: int,
+    mode: str | None = None,
+    arguments: Mapping[str, Json] | None = None,
+) -> Part[Exchange]:
+    """Make the n-th request of a customer, each about another thing, so that none repeats one."""
+    about: dict[str, Json] = {}
+    if life.create.owned:
+        about[life.create.owned] = psu.owns[n % len(psu.owns)].key
+    call = request_steps.request(life, psu, mode, {**about, **(arguments or {})})
+    return (yield from send(call))
+
+
+def try_to_sign(
+    life: Life,
+    psu: Subject,
+    n: int,
+    how: Authorise = request_steps.SIGN,
+    arguments: Mapping[str, Json] | None = None,
+) -> Part[tuple[Exchange, Authorised | None]]:
+    """Make the n-th request, let the customer sign it as `how` says, and read it."""
+    made = yield from make(life, psu, n, None, arguments)
+    signed = yield from request_steps.sign(made, how)
+    yield from request_steps.read(life, made)
+    return made, signed
+
+
+def price(life: Life) -> int:
+    """Count what `try_to_sign` spends."""
+    return 3 if life.read else 2

@@ -1,0 +1,341 @@
+"""Requests, read out of a history: who made which, who signed it, what became of it.
+
+A request is something that is made, perhaps signed, changed or cancelled, and carried
+out later: a payment, an order, a booking. `Life` is what a contract offers around one
+kind of request; `Book` follows a history, event by event, and is a fold: taking one
+more event in costs the same however long the history is.
+
+Beside it stand the words that probes about requests are written with (`making`,
+`asking`), and what several checks ask of a request (`trail`, `valid`, `likeness`, ...).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum
+
+from assay.contract.model import Clause, Contract, Json, Operation, Resource
+from assay.history import (
+    Advanced,
+    Authorised,
+    Effect,
+    Effects,
+    Ending,
+    Event,
+    Exchange,
+    History,
+    Indeterminate,
+    State,
+    Subject,
+    Withdrawn,
+)
+from assay.rules import parameters, steps
+from assay.rules.rule import Want
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Life:
+    """The operations of a contract around one kind of request, and what it is about.
+
+    `owner` is what the customer owns that `create.owned` names.
+    """
+
+    request: Resource
+    create: Operation
+    read: Operation | None
+    change: Operation | None
+    end: Operation | None
+    owner: str
+    contract: Contract
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        """All of them that there are."""
+        every = (self.create, self.read, self.change, self.end)
+        return tuple(one for one in every if one is not None)
+
+    @property
+    def mode(self) -> str | None:
+        """The mode of a plain request: the first that the contract names."""
+        return self.create.modes[0] if self.create.modes else None
+
+    @property
+    def changeable(self) -> str | None:
+        """A mode whose requests can be changed, if the contract names one."""
+        only = [parameters.texts(one, "only") for one in self._clauses("modification")]
+        due = self.create.due.modes if self.create.due else ()
+        return next((modes[0] for modes in (*only, due) if modes), self.mode)
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """An argument that a plain change names: one that asks for no day."""
+        day = self.change.due.argument if self.change and self.change.due else None
+        day = day or (self.create.due.argument if self.create.due else None)
+        named = self.change.arguments if self.change else ()
+        return tuple(one for one in named if one != day)[:1]
+
+    def _clauses(self, kind: str) -> Iterator[Clause]:
+        for clause in self.contract.clauses:
+            if clause.kind == kind and clause.params["request"] == self.request.id:
+                yield clause
+
+    def due(self, mode: str | None) -> bool:
+        """Whether a request of this mode is put off to a day."""
+        due = self.create.due
+        return due is not None and mode in due.modes
+
+    def state(self) -> tuple[Want, ...]:
+        """Want the profile to say where a request stands."""
+        return (Want(operation=self.read.id, feature="state"),) if self.read else ()
+
+
+def life(contract: Contract, request: str) -> Life:
+    """Return what a contract offers around a request."""
+
+    def does(what: str) -> Operation | None:
+        every = contract.operations.values()
+        return next((one for one in every if getattr(one, what) == request and one.available), None)
+
+    create = does("makes")
+    if create is None:
+        raise TypeError(f"nothing makes {request}")
+    roots = steps.roots(contract)
+    return Life(
+        request=contract.resources[request],
+        create=create,
+        read=does("shows"),
+        change=does("changes"),
+        end=does("ends"),
+        owner=roots[0].id if roots else "",
+        contract=contract,
+    )
+
+
+def life_of(contract: Contract, operation: Operation) -> Life:
+    """Return the life of the request that an operation makes, shows, changes or ends."""
+    return life(contract, operation.request or "")
+
+
+def of_clause(clause: Clause, contract: Contract) -> Life:
+    """Return the life of the request that a clause names."""
+    return life(contract, parameters.text(clause, "request"))
+
+
+class Fate(Enum):
+    """What became of a request, as far as the history tells."""
+
+    REFUSED = "refused at once"
+    REJECTED = "rejected later"
+    DONE = "carried out"
+    ENDED = "ended without being carried out"
+    OPEN = "still open"
+    UNKNOWN = "unknown"
+
+
+#: Fates that the contract's word "rejected" covers.
+REJECTED = frozenset({Fate.REFUSED, Fate.REJECTED})
+_FATES: Mapping[State, Fate] = {
+    State.OPEN: Fate.OPEN,
+    State.DONE: Fate.DONE,
+    State.REJECTED: Fate.REJECTED,
+    State.ENDED: Fate.ENDED,
+}
+
+
+@dataclass(slots=True, kw_only=True)
+class Inquiries:
+    """How often the world was asked, and how often it had been when time last passed."""
+
+    count: int = 0
+    passed: int = 0
+
+
+@dataclass(slots=True, kw_only=True)
+class Request:
+    """One attempt to make a request, and all that happened to it since.
+
+    `arguments` are those in force: of its making, and then of each accepted change.
+    `state` is where it was last said to stand, at `seen`, by the exchange with the number
+    `told`. `effect` is what the world says was carried out; `touched` is how often the
+    world had been asked when anything last happened to the request.
+    """
+
+    made: Exchange
+    subject: Subject | None
+    key: str | None
+    arguments: dict[str, Json]
+    state: State | None = None
+    seen: datetime | None = None
+    told: int | None = None
+    effect: Effect | None = None
+    inquiries: Inquiries
+    touched: int
+    signings: list[Authorised] = field(default_factory=list[Authorised])
+    reads: list[Exchange] = field(default_factory=list[Exchange])
+    changes: list[Exchange] = field(default_factory=list[Exchange])
+    ends: list[Exchange] = field(default_factory=list[Exchange])
+    withdrawn: list[Withdrawn] = field(default_factory=list[Withdrawn])
+
+    @property
+    def mode(self) -> str | None:
+        """The mode it was made in."""
+        return self.made.call.mode
+
+    @property
+    def signed(self) -> Authorised | None:
+        """The signature that the customer gave, if any was."""
+        return next((one for one in self.signings if one.ending is Ending.CONFIRMED), None)
+
+    @property
+    def declined(self) -> Authorised | None:
+        """The refusal that the customer gave, if any was."""
+        return next((one for one in self.signings if one.ending is Ending.REFUSED), None)
+
+    @property
+    def asked(self) -> bool:
+        """Whether the world was asked since anything happened to it, or time passed."""
+        since = max(self.touched, self.inquiries.passed)
+        return self.key is not None and self.inquiries.count > since
+
+    @property
+    def done(self) -> bool:
+        """Whether it was carried out, by the target's word or the world's."""
+        return self.effect is not None or self.state is State.DONE
+
+    @property
+    def fate(self) -> Fate:
+        """What became of it."""
+        if self.made.refused:
+            return Fate.REFUSED
+        if self.effect is not None:
+            return Fate.DONE
+        return _FATES[self.state] if self.state else Fate.UNKNOWN
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the exchanges and signatures that tell its story, in order."""
+        story = {self.made.n, self.told or self.made.n, *(one.n for one in self.signings)}
+        story |= {one.n for one in (*self.reads[-1:], *self.changes, *self.ends)}
+        return tuple(sorted(story))
+
+    def tell(self) -> str:
+        """Say in a few words what became of it."""
+        status = self.made.wire.status
+        if isinstance(self.made.outcome, Indeterminate):
+            return self.made.outcome.why
+        if self.made.refused:
+            return f"it was refused ({status})"
+        said = "" if self.state is None else f", then {self.state.value}"
+        moved = " and was carried out" if self.effect and self.state is not State.DONE else ""
+        return f"it was accepted ({status}){said}{moved}"
+
+
+@dataclass(slots=True, kw_only=True)
+class Book:
+    """All requests of one kind in a history so far.
+
+    Of a key that was given twice, the later request has all that follows.
+    """
+
+    life: Life
+    requests: list[Request] = field(default_factory=list[Request])
+    subjects: dict[str, Subject] = field(default_factory=dict[str, Subject])
+    inquiries: Inquiries = field(default_factory=Inquiries)
+    _known: dict[str, Request] = field(default_factory=dict[str, Request])
+
+    def note(self, event: Event) -> Request | None:
+        """Take an event in, and return the request that it is about, if it is about one."""
+        match event:
+            case Subject():
+                self.subjects[event.name] = event
+            case Exchange():
+                return self._exchange(event)
+            case Authorised():
+                self._passed()
+                found = self._known.get(event.step.request)
+                if found:
+                    found.signings.append(event)
+                return found
+            case Withdrawn():
+                found = self._known.get(event.request)
+                if found:
+                    found.withdrawn.append(event)
+                    found.touched = self.inquiries.count
+                return found
+            case Advanced():
+                self._passed()
+            case Effects(done=done) if done is not None:
+                self._effects(done)
+            case _:
+                pass
+        return None
+
+    def known(self, key: str) -> Request | None:
+        """Return the request that has a key, if it was made in this history."""
+        return self._known.get(key)
+
+    def _passed(self) -> None:
+        """Note that time passed, in which anything can have been carried out."""
+        self.inquiries.passed = self.inquiries.count
+
+    def _effects(self, done: tuple[Effect, ...]) -> None:
+        """Take in what the world lists; that it was asked is noted for all requests at once."""
+        self.inquiries.count += 1
+        for effect in done:
+            found = self._known.get(effect.request)
+            if found is not None:
+                found.effect = effect
+
+    def _exchange(self, exchange: Exchange) -> Request | None:
+        call, life_ = exchange.call, self.life
+        if call.operation == life_.create.id and not (call.malformed or call.credentials):
+            return self._made(exchange)
+        about = {one.id: one.about for one in (life_.read, life_.change, life_.end) if one}
+        if call.operation not in about:
+            return None
+        found = self._known.get(str(call.arguments.get(about[call.operation] or "")))
+        if found is None or call.malformed:
+            return None
+        if life_.read and call.operation == life_.read.id:
+            found.reads.append(exchange)
+        else:
+            changed = life_.change is not None and call.operation == life_.change.id
+            (found.changes if changed else found.ends).append(exchange)
+            found.touched = self.inquiries.count
+            if changed and exchange.accepted:
+                new = {k: v for k, v in call.arguments.items() if k != about[call.operation]}
+                found.arguments |= new
+        self._look(found, exchange)
+        return found
+
+    def _made(self, exchange: Exchange) -> Request:
+        item = exchange.item
+        request = Request(
+            made=exchange,
+            subject=self.subjects.get(exchange.call.subject),
+            key=item.key if item else None,
+            arguments=dict(exchange.call.arguments),
+            inquiries=self.inquiries,
+            touched=self.inquiries.count,
+        )
+        self.requests.append(request)
+        if request.key is not None:
+            self._known[request.key] = request
+        self._look(request, exchange)
+        return request
+
+    @staticmethod
+    def _look(request: Request, exchange: Exchange) -> None:
+        item = exchange.item
+        if item is not None and item.state is not None:
+            request.state, request.seen, request.told = item.state, exchange.at, exchange.n
+
+
+def follow(history: History, life_: Life) -> Iterator[Request]:
+    """Return all requests of a history, as they stand at its end."""
+    book = Book(life=life_)
+    for event in history.events:
+        book.note(event)
+    yield from book.requests

@@ -1,0 +1,201 @@
+"""Whether a call about a request is valid, as far as a contract and a history tell.
+
+Nothing that is known must speak against it: the values that the contract fixes, who is
+served, what a request can be about, who made it. A history seldom tells all; what it
+does not tell makes a call doubtful, and a doubtful call convicts nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import cast
+
+from assay.contract.model import Clause, Json, Operation
+from assay.history import Call, Event, Exchange, State, Subject
+from assay.rules import parameters
+from assay.rules.lifecycle import request_queries
+from assay.rules.lifecycle.tracker import Book, Life, Request
+
+#: Types of values that a request may well have, as long as none was accepted.
+PLAIN = frozenset({str})
+#: A request that is put off and was made within the hour is not carried out, in seconds.
+HOUR = 3600
+
+
+@dataclass(slots=True, kw_only=True)
+class Past:
+    """What came before a call, as far as it bears on whether the call is valid: a fold.
+
+    `taken` is what was accepted in each argument, and `repeated` all that was asked for
+    and may have been carried out, each with the requests that are it.
+    """
+
+    life: Life
+    book: Book
+    taken: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    repeated: dict[Hashable, set[int]] = field(default_factory=dict[Hashable, set[int]])
+    _alike: dict[int, set[int]] = field(default_factory=dict[int, set[int]])
+
+    def note(self, event: Event) -> None:
+        """Take an event in."""
+        found = self.book.note(event)
+        if found is not None and found.made is event:
+            call = found.made.call
+            self._alike[id(found)] = self.repeated.setdefault(_what(call), set())
+        if found is not None and isinstance(event, Exchange) and _taken(event, found):
+            for name, value in event.call.arguments.items():
+                self.taken.setdefault(name, set()).add(repr(value))
+        for one in request_queries.told(self.book, event, found) if found is None else (found,):
+            if one.done or one.signings:
+                self._alike[id(one)].add(id(one))
+            else:
+                self._alike[id(one)].discard(id(one))
+
+
+def _taken(exchange: Exchange, request: Request) -> bool:
+    """Whether what a call held is good: some accept a request that is rejected already."""
+    return exchange.accepted and request.state is not State.REJECTED
+
+
+def valid(operation: Operation, exchange: Exchange, past: Past) -> bool:
+    """Whether a call that has been made should be accepted beyond doubt.
+
+    `past` has taken the history in up to this exchange, and may have this one, too.
+    """
+    life, book = past.life, past.book
+    if operation.makes:
+        made = _made(life, exchange, book.subjects.get(exchange.call.subject))
+        return (
+            made
+            and _vouched(exchange, past)
+            and not _decided(life, exchange)
+            and not _repeats(exchange, past)
+        )
+    key = str(exchange.call.arguments.get(operation.about or ""))
+    request = book.known(key)
+    if request is None or request.made.call.by != exchange.call.by:
+        return False
+    return bool(operation.shows) or (_untouched(request) and _changeable(past, exchange, request))
+
+
+def _clauses(life: Life, kind: str) -> Iterator[Clause]:
+    for clause in life.contract.clauses:
+        if clause.kind == kind and clause.params.get("request") == life.request.id:
+            yield clause
+
+
+def _made(life: Life, exchange: Exchange, subject: Subject | None) -> bool:
+    call, create = exchange.call, life.create
+    named = set(create.arguments)
+    if create.due and not life.due(call.mode):
+        named.discard(create.due.argument)
+    # An argument that this mode has no use for is nothing that has to be accepted.
+    lean = call.arguments.keys() <= named
+    whole = all(call.arguments.get(name) not in (None, "") for name in named)
+    fixed = all(
+        call.arguments.get(parameters.text(one, "field")) == parameters.text(one, "const")
+        for one in _clauses(life, "fixed")
+    )
+    served = all(
+        subject is not None and (subject.segment or "") in ("", *parameters.texts(one, "served"))
+        for one in _clauses(life, "segments")
+    )
+    plain = lean and whole and fixed and call.mode == life.mode
+    return plain and served and _owned(life, exchange, subject)
+
+
+def _vouched(exchange: Exchange, past: Past) -> bool:
+    """Whether its values are surely good: they were accepted before, or are the target's own.
+
+    What is asked first of all is as the target's own file has it, unless it says that it
+    is not. A thing and a day are for others to judge.
+    """
+    call, create = exchange.call, past.life.create
+    if not any(name in past.taken for name in create.arguments):
+        return not call.deviation and all(type(one) in PLAIN for one in call.arguments.values())
+    apart = {create.owned, *call.varied, create.due.argument if create.due else None}
+    return all(
+        name in apart or repr(value) in past.taken.get(name, ())
+        for name, value in call.arguments.items()
+    )
+
+
+def _decided(life: Life, exchange: Exchange) -> bool:
+    """Whether a value stands in it for which some rule may reject a request."""
+    sent = exchange.call.arguments
+    for clause in _clauses(life, "decision"):
+        for leaf in _leaves(clause.params["when"]):
+            value = sent.get(str(leaf.get("field")))
+            if ("is" in leaf and value == leaf["is"]) or ("above" in leaf and value is not None):
+                return True
+    return False
+
+
+def _leaves(condition: Json) -> Iterator[Mapping[str, Json]]:
+    """Return the atoms of a condition, whatever joins them."""
+    node = cast("Mapping[str, Json]", condition)
+    below = [*cast("list[Json]", node.get("all", [])), *cast("list[Json]", node.get("any", []))]
+    below += [node["not"]] if "not" in node else []
+    if not below:
+        yield node
+    for one in below:
+        yield from _leaves(one)
+
+
+def _repeats(exchange: Exchange, past: Past) -> bool:
+    """Whether the like of it may have been carried out already, where that matters."""
+    matters = any(_clauses(past.life, "duplicate"))
+    return matters and bool(past.repeated.get(_what(exchange.call)))
+
+
+def _what(call: Call) -> Hashable:
+    return call.mode, _hashable(call.arguments)
+
+
+def _hashable(value: Json) -> Hashable:
+    """Return what stands for a value: equal for equal values, whatever JSON they are."""
+    match value:
+        case str() | int() | None:
+            return value
+        case Mapping():
+            pairs = cast("Mapping[str, Json]", value).items()
+            return frozenset((name, _hashable(one)) for name, one in pairs)
+        case list() | tuple():
+            return tuple(map(_hashable, cast("list[Json]", value)))
+        case _:
+            return value
+
+
+def _owned(life: Life, exchange: Exchange, subject: Subject | None) -> bool:
+    """Whether it is about something ordinary that the customer owns."""
+    if not life.create.owned:
+        return True
+    one = subject.owned(exchange.call.arguments.get(life.create.owned)) if subject else None
+    return one is not None and not any(one.traits.values())
+
+
+def _untouched(request: Request) -> bool:
+    """Whether nothing has happened to a request that might stand in the way of a change."""
+    refused = [one for one in request.changes if not one.accepted]
+    over = request.signings or request.ends or request.withdrawn or refused[:-1]
+    return not over and request.state in (None, State.OPEN)
+
+
+def _changeable(past: Past, exchange: Exchange, request: Request) -> bool:
+    """Whether a change is of a mode that can be changed, before its day, and to what is good."""
+    life, call = past.life, exchange.call
+    only = [parameters.texts(one, "only") for one in _clauses(life, "modification")]
+    soon = (exchange.at - request.made.at).total_seconds() < HOUR
+    about = life.change.about if life.change else None
+    new = {name: value for name, value in call.arguments.items() if name != about}
+    good = all(
+        name in call.varied or repr(value) in past.taken.get(name, ())
+        for name, value in new.items()
+    )
+    # Which arguments can be changed is left open: what a plain change names is asked of all.
+    plain = bool(new) and new.keys() <= set(life.changed)
+    plain = plain and not any(
+        request_queries.alike(new[name], request.arguments.get(name)) for name in new
+    )
+    return plain and good and soon and all(request.mode in modes for modes in only)

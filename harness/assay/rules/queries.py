@@ -1,0 +1,217 @@
+"""What checks share: walks, consents and owners, read out of a history.
+
+Pure functions of a history; each goes over it once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from assay.contract.model import Contract, Operation
+from assay.history import Accepted, Call, Cause, Exchange, History, Indeterminate, Item, Subject
+from assay.judging.verdict import Agreement, Evidence
+from assay.rules.state.calendar import dates
+
+AGREES, DISAGREES, UNCLEAR = Agreement.AGREES, Agreement.DISAGREES, Agreement.UNCLEAR
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Walk:
+    """The pages of one question, in order."""
+
+    pages: tuple[Exchange, ...]
+
+    @property
+    def call(self) -> Call:
+        """The call that began the walk."""
+        return self.pages[0].call
+
+    @property
+    def ended(self) -> bool:
+        """Whether every page was served and the last one names no further page."""
+        last = self.pages[-1].outcome
+        return all(page.accepted for page in self.pages) and (
+            isinstance(last, Accepted) and not last.next
+        )
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """All items of all pages."""
+        return tuple(item for page in self.pages for item in page.items)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the exchanges."""
+        return tuple(page.n for page in self.pages)
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys of all items that have one."""
+        return frozenset(item.key for item in self.items if item.key is not None)
+
+    @property
+    def nameless(self) -> bool:
+        """Whether some item has no key, so that nothing can be said of all."""
+        return any(item.key is None for item in self.items)
+
+
+def walks(history: History, operation: str) -> Iterator[Walk]:
+    """Put the pages of each plain question to an operation together."""
+    open_walks: list[list[Exchange]] = []
+    named: dict[tuple[str, str], list[list[Exchange]]] = {}
+    for exchange in history.exchanges:
+        call = exchange.call
+        if call.operation != operation or call.malformed or call.credentials:
+            continue
+        if call.follow is None:
+            pages = [exchange]
+            open_walks.append(pages)
+        elif waiting := named.get((call.subject, call.follow)):
+            pages = waiting.pop()
+            pages.append(exchange)
+        else:
+            continue
+        if isinstance(exchange.outcome, Accepted) and exchange.outcome.next:
+            named.setdefault((call.subject, exchange.outcome.next), []).append(pages)
+    for pages in open_walks:
+        yield Walk(pages=tuple(pages))
+
+
+def kinds(history: History, contract: Contract) -> Mapping[str, str]:
+    """Return the resource of every key that a roster or a list has named."""
+    known: dict[str, str] = {}
+    for event in history.events:
+        if isinstance(event, Subject):
+            known.update({one.key: one.resource for one in event.owns})
+        elif isinstance(event, Exchange):
+            for item in event.items:
+                resource = item.resource or ""
+                if item.key is not None and resource in contract.resources:
+                    known.setdefault(item.key, resource)
+    return known
+
+
+def served(history: History, *, present: bool = True) -> frozenset[tuple[str, str]]:
+    """Return (subject, operation) pairs that were answered at least once, plainly."""
+    return frozenset(
+        (one.call.subject, one.call.operation)
+        for one in history.exchanges
+        if one.accepted and one.call.present is present and plain(one.call)
+    )
+
+
+def plain(call: Call) -> bool:
+    """Whether a call is an ordinary first question: no page turn, nothing bent."""
+    return not (call.follow or call.malformed or call.credentials or call.mode)
+
+
+def ordinary(call: Call) -> bool:
+    """Whether a call is a first question with nothing bent, in whatever mode."""
+    return not (call.follow or call.malformed or call.credentials)
+
+
+def bare(call: Call, operation: Operation) -> bool:
+    """Whether a call asks nothing beyond what the method needs: no range, no page size."""
+    return plain(call) and call.arguments.keys() <= {operation.about, operation.grants}
+
+
+def question(call: Call) -> tuple[str, str, str]:
+    """Return who asks what, so that the same question can be recognised."""
+    return call.subject, call.operation, repr(sorted(call.arguments.items()))
+
+
+def answered(history: History, *, present: bool = True) -> frozenset[tuple[str, str, str]]:
+    """Return the questions that were answered at least once, plainly."""
+    return frozenset(
+        question(one.call)
+        for one in history.exchanges
+        if one.accepted and one.call.present is present and plain(one.call)
+    )
+
+
+def fresh(history: History) -> frozenset[str]:
+    """Return the subjects for whom nothing was done before the history began."""
+    return frozenset(name for name, subject in history.subjects.items() if subject.fresh)
+
+
+def doubt(evidence: Evidence, why: str) -> Evidence:
+    """Return evidence that cannot convict, because of what the history does not tell."""
+    if evidence.agreement is not DISAGREES:
+        return evidence
+    return replace(evidence, agreement=UNCLEAR, seen=f"{evidence.seen}; {why}")
+
+
+def failed(exchange: Exchange) -> bool:
+    """Whether the target itself failed (a 5xx answer)."""
+    outcome = exchange.outcome
+    return isinstance(outcome, Indeterminate) and outcome.cause is Cause.SERVER
+
+
+def describe(exchange: Exchange) -> str:
+    """Say in a few words what came back."""
+    outcome, status = exchange.outcome, exchange.wire.status
+    match outcome:
+        case Accepted(items=None):
+            return f"it was accepted ({status})"
+        case Accepted(items=items):
+            return f"it was accepted ({status}) with {len(items or ())} items"
+        case Indeterminate(why=why):
+            return why
+        case _:
+            leak = len(exchange.items)
+            return f"it was refused ({status})" + (
+                f", but the answer carries {leak} items" if leak else ""
+            )
+
+
+def must_be_refused(facet: str, exchange: Exchange, why: str) -> Evidence:
+    """Judge a call that has to be refused, and to disclose nothing in doing so."""
+    empty = isinstance(exchange.outcome, Accepted) and exchange.outcome.items == ()
+    if exchange.refused and not exchange.items:
+        agreement = AGREES
+    elif empty or isinstance(exchange.outcome, Indeterminate):
+        agreement = UNCLEAR
+    else:
+        agreement = DISAGREES
+    hint = "; an empty list may be a refusal: the profile's outcomes can say so"
+    return Evidence(
+        facet=facet,
+        agreement=agreement,
+        expected=f"a refusal: {why}",
+        seen=describe(exchange) + (hint if empty else ""),
+        exchanges=(exchange.n,),
+        deviation=exchange.call.deviation,
+    )
+
+
+def must_be_served(facet: str, exchange: Exchange, why: str) -> Evidence:
+    """Judge a call that has to be accepted; a failing target leaves it open."""
+    if exchange.accepted:
+        agreement = AGREES
+    elif exchange.refused and exchange.wire.status != UNAUTHENTICATED:
+        agreement = DISAGREES
+    else:
+        agreement = UNCLEAR
+    return Evidence(
+        facet=facet,
+        agreement=agreement,
+        expected=f"an answer: {why}",
+        seen=describe(exchange),
+        exchanges=(exchange.n,),
+        deviation=exchange.call.deviation,
+    )
+
+
+#: The status that says "I do not know you": the profile's fault before the bank's.
+UNAUTHENTICATED = 401
+
+
+def earliest(now: datetime, days: int, zone: ZoneInfo | None) -> date:
+    """Return the oldest date that "up to so many days" can still mean at `now`.
+
+    With no zone known, the widest reading of "today" is taken.
+    """
+    return dates(now, zone)[0] - timedelta(days=days)

@@ -1,0 +1,283 @@
+"""Answers that may be compared: to one customer, with nothing between that may change them.
+
+Whatever may change an answer begins a new state: another day, maintenance hours that went
+by, a consent, a request or its signature, another bank. Answers of one state must agree.
+A consent to no more than before begins a state whose answers may hold less, and not more.
+
+One pass over a history, and an exchange costs what it carries. Nothing is judged here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from itertools import count
+from typing import TypeAlias
+from zoneinfo import ZoneInfo
+
+from assay.contract.model import Contract, Operation
+from assay.history import (
+    Accepted,
+    Advanced,
+    Authorised,
+    Call,
+    Effects,
+    Event,
+    Exchange,
+    Item,
+    Subject,
+    Withdrawn,
+)
+from assay.rules.kinds.maintenance_window import Params as Window
+from assay.rules.kinds.maintenance_window import windows
+from assay.rules.queries import plain
+from assay.rules.state.calendar import dates, within_a_day
+from assay.rules.state.consents import Consents, transmitted
+
+#: What is older than so many days stays as it is, also for a customer who is in use.
+LATELY = timedelta(days=7)
+#: Who asks what, and in which way: two questions are the same if they are equal.
+Question: TypeAlias = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """One page of an answer: its `marks` are the same if its items are, in any order.
+
+    `given` are the values that stand beside the list. Pages have one `turn` if nothing
+    but their one question was asked between them.
+    """
+
+    n: int
+    items: tuple[Item, ...]
+    marks: tuple[str, ...]
+    given: frozenset[str]
+    more: bool
+    turn: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Answer:
+    """What came of a question, page by page; `whole` once the last page is there.
+
+    `former` is the last answer to the question, of this state or of one whose consent
+    covered no less.
+    """
+
+    call: Call
+    state: int
+    former: Answer | None
+    pages: list[Page] = field(default_factory=list[Page])
+    whole: bool = False
+    _keys: frozenset[str | None] | None = None
+
+    @property
+    def items(self) -> Iterator[Item]:
+        """All items of all pages so far."""
+        return (item for page in self.pages for item in page.items)
+
+    @property
+    def keys(self) -> frozenset[str | None]:
+        """The keys of all items of a whole answer; None is there for one without a key."""
+        if self._keys is None:
+            self._keys = frozenset(item.key for item in self.items)
+        return self._keys
+
+
+@dataclass(slots=True, kw_only=True)
+class Seen:
+    """A page that has just come, the `number`th of its answer, to be compared.
+
+    `settled` says that nothing can have happened but what the history tells. What is
+    dated before `lately` has not changed in any case. `today` is the latest it can be.
+    """
+
+    answer: Answer
+    page: Page
+    number: int
+    settled: bool
+    lately: date
+    today: date
+
+
+@dataclass(slots=True, kw_only=True)
+class _Customer:
+    fresh: bool
+    state: int
+    era: int = 0
+    turn: int = 0
+    asked: Question = ()
+    answers: dict[Question, Answer] = field(default_factory=dict[Question, Answer])
+
+    def ask(self, question: Question) -> None:
+        """Take a question in; another one than the last begins another turn."""
+        if question != self.asked:
+            self.turn += 1
+            self.asked = question
+
+
+@dataclass(slots=True, kw_only=True)
+class Answers:
+    """All that was answered at a point of a history, as far as it still counts.
+
+    `note` takes it further. Pages of these operations are given back by it.
+    """
+
+    contract: Contract
+    operations: frozenset[str]
+    grant: Operation | None
+    _windows: tuple[Window, ...] = ()
+    _consents: Consents = field(init=False)
+    _customers: dict[str, _Customer] = field(default_factory=dict[str, _Customer])
+    _named: dict[tuple[str, str], list[tuple[Question, Answer]]] = field(
+        default_factory=dict[tuple[str, str], list[tuple[Question, Answer]]]
+    )
+    _states: count[int] = field(default_factory=count)
+    _era: int = 0
+    _span: tuple[object, ...] = ()
+    _requested: bool = False
+
+    def __post_init__(self) -> None:
+        self._windows = windows(self.contract)
+        self._consents = Consents(grant=self.grant)
+
+    @property
+    def zone(self) -> ZoneInfo | None:
+        """Whose days are counted, if anybody knows."""
+        return self.contract.zone
+
+    def note(self, event: Event) -> Seen | None:
+        """Take an event in; return the page that it brought, if that can be compared."""
+        match event:
+            case Exchange():
+                return self._exchange(event)
+            case Subject(name=name, now=now, fresh=fresh):
+                self._at(now)
+                new = _Customer(fresh=fresh, state=next(self._states), era=self._era)
+                self._customers[name] = new
+            case Advanced(now=now) | Effects(now=now):
+                self._at(now)
+            case Authorised() | Withdrawn():
+                self._request()
+            case _:
+                self._era += 1
+        return None
+
+    def _at(self, instant: datetime) -> None:
+        """Take the time in: with another day, or past a window, all is open again."""
+        span = (within_a_day(instant, self.zone), *self._phases(instant))
+        if span != self._span:
+            self._span = span
+            self._era += 1
+
+    def _phases(self, instant: datetime) -> Iterator[int]:
+        """Say of each maintenance window whether it is to come, is now, or is over."""
+        if self.zone is None:
+            return
+        wall = instant.astimezone(self.zone).replace(tzinfo=None)
+        for one in self._windows:
+            into = wall - one.latest(wall)
+            yield -1 if into < timedelta(0) else 0 if into < one.spans else 1
+
+    def _request(self) -> None:
+        """Note that a request may be carried out at any time from now on."""
+        self._requested = True
+        self._era += 1
+
+    def _exchange(self, exchange: Exchange) -> Seen | None:
+        self._at(exchange.at)
+        call = exchange.call
+        operation = self.contract.operations.get(call.operation)
+        reads = operation is not None and operation.method == "GET" and not operation.writes
+        if not reads and not (operation and operation.grants):
+            self._request()
+        customer = self._customers.get(call.subject)
+        if customer is None:
+            # Nobody told of it, so it may have been there before.
+            customer = _Customer(fresh=False, state=next(self._states), era=self._era)
+            self._customers[call.subject] = customer
+        if customer.era != self._era:
+            self._forget(customer)
+        if reads and not (operation and operation.grants):
+            return self._read(exchange, customer)
+        self._write(exchange, customer)
+        return None
+
+    def _forget(self, customer: _Customer) -> None:
+        customer.state, customer.era = next(self._states), self._era
+        customer.answers = {}
+
+    def _write(self, exchange: Exchange, customer: _Customer) -> None:
+        """Take a call in that may change what is shown: only a smaller consent is mild."""
+        call, grant = exchange.call, self.grant
+        customer.ask(("write", exchange.n))
+        granted = transmitted(call, grant) if grant and call.operation == grant.id else frozenset()
+        mild = granted and plain(call) and not call.by and not exchange.refused
+        if mild and granted <= self._consents.sure(call.subject):
+            customer.state = next(self._states)
+        else:
+            self._forget(customer)
+        self._consents.note(exchange)
+
+    def _read(self, exchange: Exchange, customer: _Customer) -> Seen | None:
+        call, outcome = exchange.call, exchange.outcome
+        question = _question(call)
+        answer = None
+        if call.follow is not None:
+            waiting = self._named.get((call.subject, call.follow))
+            question, answer = waiting.pop() if waiting else (question, None)
+        customer.ask(question)
+        if not isinstance(outcome, Accepted) or outcome.items is None:
+            return None
+        if call.operation not in self.operations or call.malformed or call.credentials:
+            return None
+        if 0 in self._span[1:]:  # disturbances are possible now
+            return None
+        if call.follow is None:
+            answer = self._begin(call, question, customer)
+        if answer is None or answer.state != customer.state:
+            return None
+        page = Page(
+            n=exchange.n,
+            items=outcome.items,
+            marks=tuple(sorted(map(mark, outcome.items))),
+            given=frozenset(k for k, v in outcome.values.items() if v not in (None, "")),
+            more=bool(outcome.next),
+            turn=customer.turn,
+        )
+        answer.pages.append(page)
+        answer.whole = not outcome.next
+        if outcome.next:
+            self._named.setdefault((call.subject, outcome.next), []).append((question, answer))
+        days = dates(exchange.at, self.zone)
+        return Seen(
+            answer=answer,
+            page=page,
+            number=len(answer.pages) - 1,
+            settled=customer.fresh and not self._requested,
+            lately=days[0] - LATELY,
+            today=days[-1],
+        )
+
+    @staticmethod
+    def _begin(call: Call, question: Question, customer: _Customer) -> Answer:
+        former = customer.answers.get(question)
+        if former is not None:
+            former.former = None  # else every answer would keep all before it
+        answer = Answer(call=call, state=customer.state, former=former)
+        customer.answers[question] = answer
+        return answer
+
+
+def mark(item: Item) -> str:
+    """Return what two items share if they are the same, as far as anybody can tell."""
+    known = item.key, item.on, item.resource, sorted(item.fields.items())
+    return item.digest or repr(known)
+
+
+def _question(call: Call) -> Question:
+    """Return all of a call that may make its answer another one."""
+    asked = repr(sorted(call.arguments.items()))
+    way = call.alias, call.host, call.by, call.present, call.mode, call.without, call.varied
+    return call.operation, asked, way, call.malformed, call.credentials, call.follow

@@ -1,0 +1,105 @@
+"""How many calls of a period count against a quota: at least so many, at most so many.
+
+Documents leave open what counts (page turns, refused calls, other names of a
+method), nobody knows whether a call that timed out was counted, and without a
+zone not even which calls fall on one day. So there are two counts: a call must
+be refused when the smaller one is used up, and served while the larger is not.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections import defaultdict
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import islice
+from typing import TypeAlias
+
+from assay.history import Exchange
+from assay.rules.queries import plain
+from assay.rules.state.periods import Period
+
+#: A subject and a method.
+Pair: TypeAlias = tuple[str, str]
+#: Likewise under one of the method's names.
+Named: TypeAlias = tuple[Pair, int | None]
+#: Who used something up last, the last one at the end.
+Users: TypeAlias = defaultdict[str, dict[str, Named]]
+
+
+@dataclass(slots=True, kw_only=True)
+class Counts:
+    """The calls so far. `closed` is when a call beyond the limit was last refused."""
+
+    limit: int
+    period: Period
+    closed: dict[Pair, datetime] = field(default_factory=dict[Pair, datetime])
+    _sure: defaultdict[Named, list[datetime]] = field(
+        default_factory=lambda: defaultdict[Named, list[datetime]](list)
+    )
+    _perhaps: defaultdict[Pair, list[datetime]] = field(
+        default_factory=lambda: defaultdict[Pair, list[datetime]](list)
+    )
+    _methods: Users = field(default_factory=lambda: Users(dict))
+    _subjects: Users = field(default_factory=lambda: Users(dict))
+
+    def least(self, exchange: Exchange) -> int:
+        """Return how many calls surely count in the period of this one, under its name."""
+        return self._counted(_named(exchange), moment(exchange))
+
+    def first(self, exchange: Exchange) -> datetime:
+        """Return when the first of these was made."""
+        made = self._sure[_named(exchange)]
+        return made[bisect_left(made, self.period.sure(moment(exchange)))]
+
+    def most(self, exchange: Exchange) -> int:
+        """Return how many calls may count in the period of this one."""
+        made = self._perhaps[_named(exchange)[0]]
+        return len(made) - bisect_left(made, self.period.perhaps(moment(exchange)))
+
+    def others(self, exchange: Exchange) -> str | None:
+        """Return the facet that a first call bears on when something else is used up."""
+        call, now = exchange.call, moment(exchange)
+        if self._used_up(self._methods[call.subject], call.operation, now):
+            return "per-method"
+        if self._used_up(self._subjects[call.operation], call.subject, now):
+            return "per-customer"
+        return None
+
+    def note(self, exchange: Exchange) -> None:
+        """Count a call."""
+        call, now, named = exchange.call, moment(exchange), _named(exchange)
+        if exchange.refused and self.least(exchange) >= self.limit and self.period.edged:
+            self.closed[named[0]] = now
+        insort(self._perhaps[named[0]], now)
+        if exchange.accepted and plain(call):
+            insort(self._sure[named], now)
+        if self.least(exchange) >= self.limit:
+            _last(self._methods[call.subject], call.operation, named)
+            _last(self._subjects[call.operation], call.subject, named)
+
+    def _counted(self, named: Named, now: datetime) -> int:
+        made = self._sure[named]
+        return bisect_right(made, now) - bisect_left(made, self.period.sure(now))
+
+    def _used_up(self, users: dict[str, Named], but: str, now: datetime) -> bool:
+        """Whether one of the last two, so that one is another, still has nothing left."""
+        return any(
+            name != but and self._counted(named, now) >= self.limit
+            for name, named in islice(reversed(users.items()), 2)
+        )
+
+
+def moment(exchange: Exchange) -> datetime:
+    """Return when a call was made, by a clock that is never turned back."""
+    return exchange.at.astimezone(UTC)
+
+
+def _named(exchange: Exchange) -> Named:
+    call = exchange.call
+    return (call.subject, call.operation), call.alias
+
+
+def _last(users: dict[str, Named], name: str, named: Named) -> None:
+    users.pop(name, None)
+    users[name] = named

@@ -1,0 +1,166 @@
+"""Periods: the spans of time in which calls are counted, and how sure their edges are.
+
+A document may say "an hour" and not which, and nobody may know whose day it is. So a
+period has as many edges as there are readings: what is of one period in each of them
+surely is, and what is in none of them surely is not. Pure arithmetic; no clock is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from typing import TypeAlias
+from zoneinfo import ZoneInfo
+
+from assay.rules.state.calendar import DAY, at, dates
+
+#: One moment for each reading that is open, in UTC.
+Edges: TypeAlias = tuple[datetime, ...]
+#: From a moment and the zone, if one is known, to the edges about it.
+Edge: TypeAlias = Callable[[datetime, ZoneInfo | None], Edges]
+
+HOUR, QUARTER = timedelta(hours=1), timedelta(minutes=15)
+#: The shortest time there is: whether an hour is over at its last moment is open.
+INSTANT = timedelta(microseconds=1)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """How one speaks of a period; `next` and `late` are the facets at its edges.
+
+    `told` is the form in which a moment tells which period it is of.
+    """
+
+    noun: str
+    a: str
+    this: str
+    told: str
+    next: str
+    next_asks: str
+    late: str
+    late_asks: str
+
+
+DAYS = Words(
+    noun="day",
+    a="a day",
+    this="today",
+    told="%Y-%m-%d",
+    next="next-day",
+    next_asks="the next calendar day serves again",
+    late="before-midnight",
+    late_asks="just before midnight it is still refused",
+)
+HOURS = Words(
+    noun="hour",
+    a="an hour",
+    this="in this hour",
+    told="%H:%M",
+    next="next-hour",
+    next_asks="the next hour serves again",
+    late="before-end",
+    late_asks="just before the hour is over it is still refused",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Period:
+    """A span in which calls are counted, in a zone or where none is known.
+
+    `begins` tells since when calls count along with one of a moment, `ends` from when on
+    one of a moment counts no longer. All moments are in UTC.
+    """
+
+    words: Words
+    begins: Edge
+    ends: Edge
+    zone: ZoneInfo | None
+
+    @property
+    def edged(self) -> bool:
+        """Whether anybody knows when it ends: a day ends nowhere while its zone is unknown."""
+        return self.words is HOURS or self.zone is not None
+
+    def sure(self, moment: datetime) -> datetime:
+        """Return since when calls surely are of the period of a moment."""
+        return max(self.begins(moment, self.zone))
+
+    def perhaps(self, moment: datetime) -> datetime:
+        """Return since when they may be; what came before surely is not."""
+        return min(self.begins(moment, self.zone))
+
+    def kept(self, moment: datetime) -> datetime:
+        """Return until when a call of a moment surely counts."""
+        return min(self.ends(moment, self.zone))
+
+    def gone(self, moment: datetime) -> datetime:
+        """Return from when on it surely does not."""
+        return max(self.ends(moment, self.zone))
+
+    def tell(self, moment: datetime) -> str:
+        """Say which period a moment is of."""
+        return moment.astimezone(self.zone or UTC).strftime(self.words.told)
+
+
+def period(word: str, zone: ZoneInfo | None) -> Period:
+    """Return the period that a contract's word means."""
+    words, begins, ends = PERIODS[word]
+    return Period(words=words, begins=begins, ends=ends, zone=zone)
+
+
+def _day_begins(moment: datetime, zone: ZoneInfo | None) -> Edges:
+    """Return local midnight; or the last one that may be anywhere, and one before them all."""
+    if zone is not None:
+        return (at(moment.astimezone(zone).date(), time(0), zone).astimezone(UTC),)
+    before = datetime.combine(dates(moment, None)[0] - 2 * DAY, time(12), UTC)
+    return before, moment - (moment - EPOCH) % QUARTER
+
+
+def _day_ends(moment: datetime, zone: ZoneInfo | None) -> Edges:
+    if zone is None:
+        return (moment + 2 * DAY,)
+    return (at(moment.astimezone(zone).date() + DAY, time(0), zone).astimezone(UTC),)
+
+
+def _clock_hour_begins(moment: datetime, zone: ZoneInfo | None) -> Edges:
+    """Return the last full hour, by the zone's clocks and by those of UTC.
+
+    The two differ where a zone is off by a part of an hour. Where none is known, every
+    quarter of an hour may be a full one.
+    """
+    if zone is None:
+        offsets = {n * QUARTER for n in range(4)}
+    else:
+        offsets = {timedelta(0), moment.astimezone(zone).utcoffset() or timedelta(0)}
+    return tuple(moment - (moment - EPOCH + offset) % HOUR for offset in offsets)
+
+
+def _clock_hour_ends(moment: datetime, zone: ZoneInfo | None) -> Edges:
+    return tuple(begin + HOUR for begin in _clock_hour_begins(moment, zone))
+
+
+def _rolling_hour_begins(moment: datetime, zone: ZoneInfo | None) -> Edges:
+    return moment - HOUR, moment - HOUR + INSTANT
+
+
+def _rolling_hour_ends(moment: datetime, zone: ZoneInfo | None) -> Edges:
+    return (moment + HOUR,)
+
+
+def _hour_begins(moment: datetime, zone: ZoneInfo | None) -> Edges:
+    return _clock_hour_begins(moment, zone) + _rolling_hour_begins(moment, zone)
+
+
+def _hour_ends(moment: datetime, zone: ZoneInfo | None) -> Edges:
+    return _clock_hour_ends(moment, zone) + _rolling_hour_ends(moment, zone)
+
+
+#: The words of a contract. An `hour` of which nothing more is said may be of either sort.
+PERIODS: Mapping[str, tuple[Words, Edge, Edge]] = {
+    "calendar-day": (DAYS, _day_begins, _day_ends),
+    "clock-hour": (HOURS, _clock_hour_begins, _clock_hour_ends),
+    "rolling-hour": (HOURS, _rolling_hour_begins, _rolling_hour_ends),
+    "hour": (HOURS, _hour_begins, _hour_ends),
+}

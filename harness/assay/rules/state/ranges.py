@@ -1,0 +1,213 @@
+"""Ranges of dates: a shorter one against the whole, and two that meet on a day.
+
+The whole is what is shown when no range is asked for. It may itself go back less far than
+a range can, so a range is compared with it only from its oldest item on. Whether the days
+that a range names are in it is left open: but of two ranges that meet on a day, one shows
+what is of that day.
+
+A range is compared with the whole that came before it, and costs what it shows.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+
+from assay.contract.model import Operation
+from assay.judging.verdict import Agreement, Evidence
+from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
+from assay.rules.state.answers import Answer, Question, Seen
+
+SHORTER, MEETING = "shorter-range", "meeting-ranges"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """The days from which and up to which a question asks; None where it names none."""
+
+    since: date | None
+    until: date | None
+
+    def outside(self, on: date) -> bool:
+        """Whether a date is surely outside."""
+        return bool((self.since and on < self.since) or (self.until and on > self.until))
+
+    def inside(self, on: date) -> bool:
+        """Whether a date is surely inside."""
+        return not self.outside(on) and on not in {self.since, self.until}
+
+    def __str__(self) -> str:
+        return f"from {self.since or 'the first'} to {self.until or 'the last'}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Edge:
+    """What a range that begins or ends on a day shows of that day."""
+
+    n: int
+    keys: frozenset[str]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Whole:
+    """All that is shown with no range asked for, by date."""
+
+    n: int
+    on: Mapping[str, date]
+    days: list[date]
+    of_day: Mapping[date, frozenset[str]]
+    begin: dict[date, _Edge] = field(default_factory=dict[date, _Edge])
+    end: dict[date, _Edge] = field(default_factory=dict[date, _Edge])
+
+
+@dataclass(slots=True, kw_only=True)
+class Ranges:
+    """What was shown of each thing, as a whole and in ranges; `judge` takes it further."""
+
+    _wholes: dict[Question, tuple[int, _Whole | None]] = field(
+        default_factory=dict[Question, tuple[int, "_Whole | None"]]
+    )
+
+    def judge(self, operation: Operation, seen: Seen) -> Iterator[Evidence]:
+        """Judge a whole answer by what was shown before it, if it is to a question for a range."""
+        answer, call = seen.answer, seen.answer.call
+        ends = {operation.since, operation.until} - {None}
+        bent = call.mode or call.without or call.varied
+        if not ends or bent or not call.arguments.keys() <= {operation.about, *ends}:
+            return
+        about = repr(call.arguments.get(operation.about or ""))
+        way = call.alias, call.host, call.by, call.present
+        thing = call.subject, call.operation, about, way
+        if not call.arguments.keys() & ends:
+            self._wholes[thing] = answer.state, _whole(answer)
+            return
+        asked = _asked(operation, seen)
+        if asked is not None:
+            state, whole = self._wholes.get(thing, (None, None))
+            yield from _judge(seen, asked, whole if state == answer.state else None)
+
+
+def _asked(operation: Operation, seen: Seen) -> Range | None:
+    """Read the range off a call; None for one that makes no sense."""
+    days: list[date | None] = []
+    for name in (operation.since, operation.until):
+        value = seen.answer.call.arguments.get(name or "")
+        try:
+            days.append(None if value is None else date.fromisoformat(str(value)))
+        except ValueError:
+            return None
+    since, until = days
+    if (since is None and until is None) or (since and since > min(until or since, seen.today)):
+        return None
+    return Range(since=since, until=until)
+
+
+def _whole(answer: Answer) -> _Whole | None:
+    """Put an answer in order; None if not everything in it has a key and a date."""
+    on: dict[str, date] = {}
+    of_day: dict[date, set[str]] = {}
+    for item in answer.items:
+        if item.key is None or item.on is None:
+            return None
+        if on.setdefault(item.key, item.on) == item.on:
+            of_day.setdefault(item.on, set()).add(item.key)
+    if not on:
+        return None
+    return _Whole(
+        n=answer.pages[0].n,
+        on=on,
+        days=sorted(on.values()),
+        of_day={day: frozenset(keys) for day, keys in of_day.items()},
+    )
+
+
+def _judge(seen: Seen, asked: Range, whole: _Whole | None) -> Iterator[Evidence]:
+    answer = seen.answer
+    outside = sum(1 for item in answer.items if item.on and asked.outside(item.on))
+    compared = whole and (asked.since is None or asked.since >= whole.days[0])
+    if whole is None or not compared:
+        if outside:
+            yield _shorter(seen, asked, None, DISAGREES, f"{outside} items are outside of it")
+        return
+    shown = {item.key for item in answer.items if item.key is not None}
+    extra, owed = _extra(answer, whole), _owed(seen, asked, whole)
+    lost = owed - sum(1 for key in shown if _is_owed(seen, asked, whole.on.get(key)))
+    if outside or lost or (extra and seen.settled):
+        agreement = DISAGREES
+    else:
+        agreement = UNCLEAR if extra else AGREES
+    if agreement is not AGREES or owed:
+        said = f"{outside} are outside of it, {extra} are not in the whole, {lost} are missing"
+        yield _shorter(seen, asked, whole, agreement, "just that" if agreement is AGREES else said)
+    yield from _meet(seen, asked, whole)
+
+
+def _extra(answer: Answer, whole: _Whole) -> int:
+    """Count what is shown although the whole, which goes further back, lacks it."""
+    first, last = whole.days[0], whole.days[-1]
+    return sum(
+        1
+        for item in answer.items
+        if item.key is not None
+        and item.on is not None
+        and first < item.on <= last
+        and item.key not in whole.on
+    )
+
+
+def _is_owed(seen: Seen, asked: Range, on: date | None) -> bool:
+    """Whether something of the whole with this date must be in the range."""
+    return on is not None and asked.inside(on) and (seen.settled or on < seen.lately)
+
+
+def _owed(seen: Seen, asked: Range, whole: _Whole) -> int:
+    """Count what of the whole must be in the range."""
+    days = whole.days
+    low = bisect_right(days, asked.since) if asked.since else 0
+    high = bisect_left(days, asked.until) if asked.until else len(days)
+    if not seen.settled:
+        high = min(high, bisect_left(days, seen.lately))
+    return max(0, high - low)
+
+
+def _shorter(
+    seen: Seen, asked: Range, whole: _Whole | None, agreement: Agreement, said: str
+) -> Evidence:
+    control = (whole.n,) if whole else ()
+    return Evidence(
+        facet=SHORTER,
+        agreement=agreement,
+        expected=f"what the whole has {asked}, and no more",
+        seen=said,
+        exchanges=(*control, *(page.n for page in seen.answer.pages)),
+        deviation=seen.answer.call.deviation,
+    )
+
+
+def _meet(seen: Seen, asked: Range, whole: _Whole) -> Iterator[Evidence]:
+    """Judge the two days on which a range may meet another one."""
+    if asked.since == asked.until:
+        return  # of a single day that is left open there may be nothing
+    n = seen.page.n
+    for day, mine, others in (
+        (asked.since, whole.begin, whole.end),
+        (asked.until, whole.end, whole.begin),
+    ):
+        if day is None:
+            continue
+        there = whole.of_day.get(day, frozenset())
+        shown = frozenset(item.key for item in seen.answer.items if item.key in there)
+        mine[day] = _Edge(n=n, keys=frozenset(key for key in shown if key))
+        other = others.get(day)
+        if other and there and (seen.settled or day < seen.lately):
+            full = len(there) in {len(shown), len(other.keys)}
+            lost = 0 if full else len(there - shown - other.keys)
+            yield Evidence(
+                facet=MEETING,
+                agreement=DISAGREES if lost else AGREES,
+                expected=f"all {len(there)} of {day} in one of the ranges that meet there",
+                seen=f"{lost} are in neither" if lost else "all of them",
+                exchanges=(whole.n, other.n, n),
+            )

@@ -1,0 +1,141 @@
+"""The words that probes are written with: arrange, clock, call, walk, grant.
+
+Each is a generator to be used with `yield from`; none does I/O or judges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from typing import TypeAlias, TypeVar
+
+from assay.contract.model import Contract, Json, Operation, Resource
+from assay.history import (
+    Accepted,
+    Advance,
+    Advanced,
+    Arrange,
+    Call,
+    Exchange,
+    Holding,
+    Reply,
+    Step,
+    Subject,
+)
+
+R = TypeVar("R")
+Part: TypeAlias = Generator[Step, Reply, R]
+
+#: No walk turns more pages than this, whatever a target offers.
+MOST_PAGES = 40
+
+
+def arrange(subject: str, *holdings: Holding) -> Part[Subject]:
+    """Bring a subject into being and return it with what it was asked to own.
+
+    One that existed before may own more. Checks see all of that in the history; a
+    probe sees its own part, which comes first, so that its price stays as planned.
+    """
+    reply = yield Arrange(subject=subject, holdings=holdings)
+    if not isinstance(reply, Subject):
+        raise TypeError("an arrangement is answered by a subject")
+    asked = sum(holding.count for holding in holdings)
+    return replace(reply, owns=reply.owns[:asked])
+
+
+def clock(to: datetime | None = None) -> Part[datetime]:
+    """Move the target's clock, or only read it, and return what it shows."""
+    reply = yield Advance(to=to)
+    if not isinstance(reply, Advanced):
+        raise TypeError("a look at the clock is answered by the time")
+    return reply.now
+
+
+def send(call: Call) -> Part[Exchange]:
+    """Make a call and return the exchange."""
+    reply = yield call
+    if not isinstance(reply, Exchange):
+        raise TypeError("a call is answered by an exchange")
+    return reply
+
+
+def walk(call: Call, most: int = MOST_PAGES) -> Part[tuple[Exchange, ...]]:
+    """Make a call and turn pages until they end, repeat, fail, or are too many."""
+    exchange = yield from send(call)
+    pages = [exchange]
+    turned: set[str] = set()
+    while (
+        isinstance(exchange.outcome, Accepted)
+        and (follow := exchange.outcome.next)
+        and follow not in turned
+        and len(pages) < most
+    ):
+        turned.add(follow)
+        exchange = yield from send(
+            Call(
+                operation=call.operation,
+                subject=call.subject,
+                arguments=call.arguments,
+                present=call.present,
+                mode=call.mode,
+                follow=follow,
+                deviation=call.deviation,
+            )
+        )
+        pages.append(exchange)
+    return tuple(pages)
+
+
+def grant(operation: Operation | None, subject: str, *keys: str) -> Part[None]:
+    """Transmit the subject's consent for the things with these keys, if any can be."""
+    if operation is not None:
+        yield from send(
+            Call(
+                operation=operation.id,
+                subject=subject,
+                arguments={operation.grants or "": list(keys)},
+            )
+        )
+
+
+def customer(name: str, owner: str, granting: Operation | None) -> Part[Subject]:
+    """Bring a subject into being who owns one thing with entries, and has consented."""
+    today = (yield from clock()).date()
+    subject = yield from arrange(name, Holding(resource=owner, entries=days_before(today, 1, 2)))
+    yield from grant(granting, name, subject.owns[0].key)
+    return subject
+
+
+def arguments(operation: Operation, key: str) -> Mapping[str, Json]:
+    """Return the arguments that a plain call about one owned thing needs."""
+    if operation.grants:
+        return {operation.grants: [key]}
+    if operation.about:
+        return {operation.about: key}
+    return {}
+
+
+def roots(contract: Contract) -> tuple[Resource, ...]:
+    """Return the resources that a subject owns directly, in the contract's order.
+
+    A request is nobody's to begin with: it has to be made.
+    """
+    made = {operation.request for operation in contract.operations.values()}
+    return tuple(
+        one for one in contract.resources.values() if one.of is None and one.id not in made
+    )
+
+
+def owners(contract: Contract, operation: Operation) -> tuple[str, ...]:
+    """Return the resources about which an operation can be asked."""
+    return tuple(
+        root.id
+        for root in roots(contract)
+        if not operation.about or contract.children(root.id, operation.id)
+    )
+
+
+def days_before(today: date, *days: int) -> tuple[date, ...]:
+    """Return the dates so many days before a day."""
+    return tuple(today - timedelta(days=n) for n in days)

@@ -1,0 +1,179 @@
+"""Links: the bank's, turned into those of the dialect, and those that follow from them.
+
+Scheme and host stay as the bank wrote them, right or wrong. The bank names this page and
+the next one; the first and the one before follow from the number of this page, and the
+last is only known when one is on it. Not for fetching: nothing is followed here.
+
+Refusals in the shape that STET gives them, with the four letters of its codes.
+
+The reason is read off the status and the half of the bank, since nothing else in the
+bank's refusals is meant for programs. There is no `timestamp`, which is optional: the
+bank's clock is not told in its answers, and another clock's time would be wrong.
+
+What becomes of an accepted answer: a body of the dialect, and perhaps more headers.
+
+The bank's JSON is taken member by member. What is missing stays missing, and what the
+dialect has no word for is passed on as it is: a bank that shows too little or too much
+must not look right only because it was translated.
+"""
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TypeAlias
+from urllib.parse import parse_qsl, urlencode
+
+from assay.sandbox.dialects import BASE_PATHS
+from assay.sandbox.dialects.stet.values import TO, Content, Ids, members, shifted
+
+ROOT = BASE_PATHS["stet"]
+#: Both interfaces have payments below the same path.
+PAYMENTS = "/payment-requests"
+
+_LINK = re.compile(
+    r"(?P<origin>(?:[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*)?)(?P<path>/[^?#]*)(?:\?(?P<query>[^#]*))?",
+    re.DOTALL,
+)
+_PATHS: Mapping[str, str] = {
+    "/accounts": "/accounts",
+    "/accounts/balances": "/accounts/{}/balances",
+    "/accounts/transactions": "/accounts/{}/transactions",
+}
+
+
+def translated(link: object, ids: Ids) -> object:
+    """Turn a link of the bank's into one of the dialect; what it does not know stays."""
+    found = _LINK.fullmatch(link) if isinstance(link, str) else None
+    if found is None:
+        return link
+    origin, path, query = found["origin"], found["path"], found["query"] or ""
+    if path.startswith(PAYMENTS):
+        return f"{origin}{ROOT}{path}"
+    if path not in _PATHS:
+        return link
+    pairs = parse_qsl(query, keep_blank_values=True)
+    opaque = next((ids.issue(value) for name, value in pairs if name == "iban"), "")
+    kept = [
+        (name, shifted(value, 1) if name == TO else value)
+        for name, value in pairs
+        if name != "iban"
+    ]
+    return _with_query(f"{origin}{ROOT}{_PATHS[path].format(opaque)}", kept)
+
+
+def _with_query(path: str, pairs: list[tuple[str, str]]) -> str:
+    return f"{path}?{urlencode(pairs)}" if pairs else path
+
+
+def hal(links: Mapping[str, object], ids: Ids) -> Content:
+    """Turn all links of an answer, each into an object of its own."""
+    return {name: {"href": translated(link, ids)} for name, link in links.items()}
+
+
+def turning(links: Content) -> Content:
+    """Add the links by which a long list is turned over: first, prev and last."""
+    here = members(links.get("self")).get("href")
+    if not isinstance(here, str):
+        return links
+    path, _, query = here.partition("?")
+    pairs = parse_qsl(query, keep_blank_values=True)
+    asked = next((value for name, value in pairs if name == "page"), "1")
+    page = int(asked) if asked.isdecimal() and asked.isascii() else 1
+
+    def turned(to: int) -> Content:
+        others = [(name, value) for name, value in pairs if name != "page"]
+        return {"href": _with_query(path, [*others, ("page", str(to))])}
+
+    if page == 1 and "next" not in links:
+        return links
+    more = {"first": turned(1)}
+    if page > 1:
+        more["prev"] = turned(page - 1)
+    if "next" not in links:
+        more["last"] = turned(page)
+    return {**links, **more}
+
+
+def beside(links: Content, **tails: str) -> Content:
+    """Add links to what is beside this list: a tail each, below the list of accounts."""
+    here = members(links.get("self")).get("href")
+    if not isinstance(here, str):
+        return links
+    path = here.partition("?")[0]
+    account = path.rpartition("/")[0]
+    accounts = account.rpartition("/")[0]
+    return {
+        **links,
+        **{
+            name.replace("_", "-"): {"href": f"{account}/{tail}" if tail else accounts}
+            for name, tail in tails.items()
+        },
+    }
+
+
+_LONGEST = 140
+_BOTH: Mapping[int, str] = {
+    400: "FF01",
+    422: "FF01",
+    405: "NIMP",
+    500: "INTE",
+    501: "NIMP",
+}
+_INFORMATION: Mapping[int, str] = {**_BOTH, 403: "NGAC", 404: "NAAC"}
+_PAYMENTS: Mapping[int, str] = {**_BOTH, 403: "AG01"}
+
+
+def status_of(status: int, *, offered: bool) -> int:
+    """Give the status that a refusal has in the dialect.
+
+    A quota that is used up is forbidden, and what is not offered is not implemented.
+    """
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        return HTTPStatus.FORBIDDEN
+    if status == HTTPStatus.METHOD_NOT_ALLOWED and not offered:
+        return HTTPStatus.NOT_IMPLEMENTED
+    return status
+
+
+def refusal(content: Content, said: int, status: int, path: str, *, payments: bool) -> Content:
+    """Write a refusal; `said` is the bank's own status, and its message becomes `error`."""
+    codes = _PAYMENTS if payments else _INFORMATION
+    code = "TMRQ" if said == HTTPStatus.TOO_MANY_REQUESTS else codes.get(status)
+    error = content.get("message")
+    return {
+        "status": status,
+        **({"error": error[:_LONGEST]} if isinstance(error, str) else {}),
+        "message": code or _phrase(status),
+        "path": path[:_LONGEST],
+        **others(content, ("status", "message")),
+    }
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "Refused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """An answer of the dialect; without a body it is 204."""
+
+    body: Content | None
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+#: Turns the bank's accepted answer into one of the dialect.
+Show: TypeAlias = Callable[[Content], Shown]
+
+
+def others(content: Content, known: Collection[str]) -> Content:
+    """Take the members that the dialect has no word for."""
+    return {name: value for name, value in content.items() if name not in known}
+
+
+def renamed(content: Content, **names: str) -> Content:
+    """Take some members under other names; those that are missing stay missing."""
+    return {to: content[name] for to, name in names.items() if name in content}

@@ -1,0 +1,233 @@
+"""The screens in a real browser, as a customer has them, driven by Playwright.
+
+The browser, and what it is kept from, are in `chromium`; what is filled in is decided in
+`walk`. Here a page is read, and its forms are filled in and sent by the fields and
+buttons that there are.
+"""
+
+# Playwright is an extra, and its types are only there where it is installed.
+# pyright: reportMissingImports=false, reportUnknownParameterType=false
+# pyright: reportUnknownLambdaType=false
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+from assay.binding.encode import Access
+from assay.binding.target import Sca
+from assay.history import Authorise, Wire
+from assay.sca.chromium import Chromium, Origin, first_line, origin
+from assay.sca.html_forms import CARRIED, MOST, PICKED, Form
+from assay.sca.protocol import Anywhere, Wait, Walked
+from assay.sca.screen_flow import REFUSALS, Walk, joined, way_in
+from assay.transport.protocol import ELSEWHERE
+from assay.transport.protocol import MOST as BYTES
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page, Request, Response
+
+# Our own words to the browser, which the ban on a page's scripts does not concern. A form
+# is never asked by a plain name: a field of that name would answer in its place.
+READ_FIELDS = """(fields, most) => fields.slice(0, most).map(one => ({
+    name: one.getAttribute("name"), value: one.value || "",
+    kind: one.disabled ? "disabled" : one.options ? "select" : one.type || "other",
+    options: Array.from(one.options || [], option => option.value),
+}))"""
+#: It is for the target to say what it makes of an empty field, and not for the browser.
+NO_COURTESY = 'form => Element.prototype.setAttribute.call(form, "novalidate", "")'
+ADD_FIELD = """(form, [name, value]) => {
+    const field = document.createElement("input");
+    Object.assign(field, {type: "hidden", name, value});
+    Node.prototype.appendChild.call(form, field);
+}"""
+SET_VALUE = "(field, value) => { field.value = value; }"
+SUBMITS = "button:not([type=button]):not([type=reset]), input[type=submit], input[type=image]"
+#: Fields that somebody types into.
+TYPED = CARRIED - {"hidden"} | {"textarea"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrowserSigner(Anywhere):
+    """Walks the screens of one target, with a window of its own for each signature."""
+
+    sca: Sca
+    chromium: Chromium
+
+    def sign(self, step: Authorise, access: Access, wait: Wait) -> Walked:
+        """Open the link and fill in one screen after the other."""
+        link = way_in(step, access)
+        page = self.chromium.page()
+        sight = Window(page=page, hosts=frozenset(self.chromium.hosts))
+        try:
+            # No bound methods: Playwright would keep something on what they are bound to.
+            page.on("request", lambda one: sight.asks(one))  # noqa: PLW0108
+            page.on("response", lambda one: sight.gets(one))  # noqa: PLW0108
+            return Walk(sca=self.sca, step=step, access=access, wait=wait, sight=sight).go(link)
+        finally:
+            with suppress(Exception):  # a browser that is gone has nothing to give back
+                page.context.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """A field as the browser has it, and where; `options` are those of a list."""
+
+    name: str
+    kind: str
+    value: str
+    options: Sequence[str]
+    at: Locator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A form of the page that is shown."""
+
+    form: Form
+    fields: Sequence[Field]
+    at: Locator
+
+
+@dataclass(slots=True, kw_only=True)
+class Window:
+    """What one customer sees. Only what we do ourselves leads from page to page."""
+
+    page: Page
+    hosts: frozenset[Origin]
+    redirected: str | None = None
+    trouble: str = ""
+    _going: bool = False
+    _answer: Response | None = None
+    _shown: list[Shown] = field(default_factory=list[Shown])
+
+    def asks(self, request: Request) -> None:
+        """See where the window turns to, and whether that is elsewhere."""
+        if not self._turns(request):
+            return
+        if origin(request.url) in self.hosts:
+            self._answer = None
+        elif self.redirected is None:
+            # As it was written: a browser tidies up what it goes to.
+            led = self._answer and joined(
+                self._answer.url, self._answer.headers.get("location", request.url)
+            )
+            self.redirected = led or request.url
+
+    def gets(self, response: Response) -> None:
+        """See what comes back."""
+        if self._turns(response.request):
+            self._answer = response
+
+    def _turns(self, request: Request) -> bool:
+        """Whether the window turns to another page, and not a frame in it."""
+        turns = self._going and request.is_navigation_request()
+        return turns and request.frame == self.page.main_frame
+
+    def open(self, url: str) -> Wire:
+        """Go to a page."""
+        if origin(url) not in self.hosts:
+            self.trouble, self._shown = ELSEWHERE, []
+            return Wire(method="GET", url=url)
+        return self._go(url, lambda: self.page.goto(url, wait_until="domcontentloaded"))
+
+    def forms(self) -> Sequence[Form]:
+        """Return the forms of the page."""
+        return [one.form for one in self._shown]
+
+    def send(self, form: Form, filled: Mapping[str, str]) -> Wire:
+        """Fill in a form of the page and send it."""
+        shown = next(one for one in self._shown if one.form is form)
+
+        def sends() -> None:
+            send = fill(shown, filled)
+            with self.page.expect_navigation(wait_until="domcontentloaded"):
+                send()
+
+        return self._go(self.page.url, sends)
+
+    def _go(self, url: str, act: Callable[[], object]) -> Wire:
+        """Do what leads to another page, and tell what came of it."""
+        from playwright.sync_api import Error  # noqa: PLC0415 -- an extra
+
+        self._shown, self._answer, self._going, body = [], None, True, b""
+        try:
+            act()
+            self._shown = read(self.page)
+            body = self.page.content().encode("utf-8", "replace")[:BYTES]
+        except Error as error:
+            # That a way ends is no trouble: it leads elsewhere, or to nothing to be shown.
+            ends = self.redirected or (self._answer and self._answer.status in REFUSALS)
+            self.trouble = "" if ends else first_line(error)
+        finally:
+            self._going = False
+        answer = self._answer
+        if answer is None:
+            return Wire(method="GET", url=url)
+        return Wire(
+            method=answer.request.method,
+            url=answer.url,
+            status=answer.status,
+            headers=tuple(answer.headers.items()),
+            body=body,
+        )
+
+
+def read(page: Page) -> list[Shown]:
+    """Read the forms of a page, as `page.forms` does of one that is no more than text."""
+    forms = page.locator("form")
+    return [_form(forms.nth(n)) for n in range(min(forms.count(), MOST))]
+
+
+def _form(at: Locator) -> Shown:
+    named, form = at.locator("[name]"), Form()
+    told = named.evaluate_all(READ_FIELDS, MOST)
+    fields = [Field(**one, at=named.nth(n)) for n, one in enumerate(told)]
+    for one in fields:
+        if one.kind == "select":
+            form.choices.setdefault(one.name, []).extend(one.options)
+        elif one.kind in PICKED:
+            form.choices.setdefault(one.name, []).append(one.value or "on")
+        elif one.kind in CARRIED or one.kind == "textarea":
+            form.carried.setdefault(one.name, one.value)
+    return Shown(form=form, fields=fields, at=at)
+
+
+def fill(shown: Shown, filled: Mapping[str, str]) -> Callable[[], object]:
+    """Fill in a form where it differs, and return what sends it."""
+    shown.at.evaluate(NO_COURTESY)
+    for name, value in filled.items():
+        if name not in shown.form.names:
+            shown.at.evaluate(ADD_FIELD, [name, value])
+    buttons = shown.at.locator(SUBMITS)
+    typed = [one for one in shown.fields if one.kind in TYPED]
+    send: Callable[[], object] = buttons.first.click
+    if typed and not buttons.count():
+        send = partial(typed[-1].at.press, "Enter")
+    for one in shown.fields:
+        if one.name in filled and _put(one, filled[one.name]):
+            send = one.at.click
+    return send
+
+
+def _put(one: Field, value: str) -> bool:
+    """Put a value into a field; tell whether it is the button of this value."""
+    picked = value == (one.value or "on")
+    match one.kind:
+        case "radio" | "checkbox":
+            if picked:
+                one.at.check()
+        case "select":
+            one.at.select_option(value=value)
+        case "hidden":
+            one.at.evaluate(SET_VALUE, value)
+        case kind if kind in PICKED:
+            return picked
+        case kind if kind in TYPED and value != one.value:  # what nobody sees may well stay
+            one.at.fill(value)
+        case _:
+            pass
+    return False

@@ -1,0 +1,174 @@
+"""A Chromium that is installed, started once a run and shut in.
+
+It finds the hosts of the target and no other: whatever a page refers to or a redirection
+leads to elsewhere is seen to begin, and comes nowhere. Pages run no script, and one
+signature shares nothing with the next.
+"""
+
+# Playwright is an extra, and its types are only there where it is installed.
+# pyright: reportMissingImports=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from shutil import which
+from typing import TYPE_CHECKING, TypeAlias
+from urllib.parse import urlsplit
+
+from assay.binding.target import Profile
+from assay.errors import CannotArrange, InputError, Problem
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page, Playwright
+
+#: What it is called where it is installed; none is ever downloaded.
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+PORTS: Mapping[str, int] = {"http": 80, "https": 443}
+
+#: Scheme, host and port; two URLs of one origin are the same host.
+Origin: TypeAlias = tuple[str, str, int]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Driver:
+    """Playwright itself, which runs but once in a process, for however many browsers."""
+
+    running: Playwright | None = None
+    browsers: int = 0
+
+    def start(self, launch: Callable[[Playwright], Browser]) -> Browser:
+        """Start a browser, and Playwright before the first."""
+        from playwright.sync_api import sync_playwright  # noqa: PLC0415 -- an extra
+
+        self.running = self.running or sync_playwright().start()
+        self.browsers += 1
+        try:
+            return launch(self.running)
+        except BaseException:
+            self.end()
+            raise
+
+    def end(self, browser: Browser | None = None) -> None:
+        """End a browser, and Playwright after the last."""
+        with suppress(Exception):  # it may be gone already, in many ways
+            if browser is not None:
+                browser.close()
+        self.browsers -= 1
+        if self.running is not None and not self.browsers:
+            with suppress(Exception):
+                self.running.stop()
+            self.running = None
+
+
+DRIVER = _Driver()
+
+
+@dataclass(slots=True, kw_only=True)
+class Chromium:
+    """One browser for a whole run; it starts when it is first needed.
+
+    `hosts` are the target's, each with the one at whose address it is found; `timeout`
+    is in seconds.
+    """
+
+    path: str
+    hosts: Mapping[Origin, Origin]
+    timeout: float
+    _running: Browser | None = None
+
+    def page(self) -> Page:
+        """Open a window that knows nothing of any other.
+
+        Raises:
+            CannotArrange: the browser does not start.
+
+        """
+        from playwright.sync_api import Error  # noqa: PLC0415 -- an extra
+
+        if self._running is not None and not self._running.is_connected():
+            self.close()
+        try:
+            running = self._running
+            if running is None:
+                running = self._running = DRIVER.start(self._launch)
+            context = running.new_context(
+                java_script_enabled=False, accept_downloads=False, service_workers="block"
+            )
+            context.set_default_timeout(self.timeout * 1000)
+            return context.new_page()
+        except (Error, OSError) as error:
+            self.close()
+            raise CannotArrange(f"a Chromium that starts ({first_line(error)})") from None
+
+    def _launch(self, playwright: Playwright) -> Browser:
+        from playwright.sync_api import Error  # noqa: PLC0415 -- an extra
+
+        try:
+            return self._launched(playwright, sandbox=True)
+        except Error:  # root has no sandbox, nor has every container
+            return self._launched(playwright, sandbox=False)
+
+    def _launched(self, playwright: Playwright, *, sandbox: bool) -> Browser:
+        known = [f"MAP {_place(one)} {_place(at)}" for one, at in self.hosts.items()]
+        rules = ",".join([*known, "MAP * ~NOTFOUND"])
+        return playwright.chromium.launch(
+            executable_path=self.path,
+            chromium_sandbox=sandbox,
+            # No proxy, as elsewhere: it would look names up by itself.
+            args=[f"--host-resolver-rules={rules}", "--no-proxy-server"],
+        )
+
+    def close(self) -> None:
+        """End the browser, if it runs."""
+        running, self._running = self._running, None
+        if running is not None:
+            DRIVER.end(running)
+
+
+def found(profile: Profile) -> Chromium:
+    """Find the browser that a profile asks for; nothing is started.
+
+    Raises:
+        InputError: Playwright or Chromium is not installed; it tells both.
+
+    """
+    path = next(filter(None, map(which, NAMES)), None)
+    lacking: list[tuple[str, str]] = []
+    if find_spec("playwright") is None:
+        lacking.append(("Playwright is not installed", "pip install 'assay[browser]'"))
+    if path is None:
+        lacking.append((f"there is no {', '.join(NAMES)} on the PATH", "apt install chromium"))
+    if path is None or lacking:
+        line = profile.lines.get("sca", 0)
+        raise InputError(
+            Problem(path=profile.path, line=line, what=f"sca: browser: {what}", hint=hint)
+            for what, hint in lacking
+        )
+    base = origin(profile.base_url)
+    every = [origin(one) for one in profile.hosts]
+    hosts = {base: base} | {one: base if profile.nearby else one for one in every}
+    return Chromium(path=path, hosts=hosts, timeout=profile.timeout)
+
+
+def origin(url: str) -> Origin:
+    """Return where a URL leads; nowhere when it is none of the web."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme, parts.hostname or "", parts.port or PORTS.get(parts.scheme, 0)
+    except ValueError:
+        return "", "", 0
+
+
+def _place(one: Origin) -> str:
+    _, host, port = one
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def first_line(error: Exception) -> str:
+    """Return what an error of Playwright says, without who says it and the log that follows."""
+    first, *_ = [*str(error).strip().splitlines(), type(error).__name__]
+    return re.sub(r"^\w+\.\w+: ", "", first)[:300]

@@ -1,0 +1,39 @@
+"""Signing by the control API: a decision with no screens in between.
+
+It tells nothing of the screens: what they offer, how long they wait, where they lead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.binding.encode import Access
+from assay.binding.target import Sca
+from assay.errors import CannotArrange
+from assay.fixtures.protocol import Scene
+from assay.history import Authorise, Decision, Ending, Wire
+from assay.sca.protocol import NOW, Anywhere, Wait, Walked, plain
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlSigner(Anywhere):
+    """Asks the world of a trial to sign."""
+
+    sca: Sca
+    scene: Scene
+
+    def sign(self, step: Authorise, access: Access, wait: Wait) -> Walked:
+        """Sign or refuse at once."""
+        plain(step)
+        word = step.factor or next(iter([*self.sca.factors, *access.codes]), None)
+        if word is None:
+            raise CannotArrange("a factor to sign with (sca.factors in the profile)")
+        taken = self.scene.sign(step, access, self.sca.factors.get(word, word))
+        confirmed = step.decision is Decision.CONFIRM
+        done = Ending.CONFIRMED if confirmed else Ending.REFUSED
+        return Walked(
+            ending=done if taken else Ending.STOPPED,
+            wire=Wire(method="SIGN", url=step.approval or ""),
+            moments=[wait(NOW)],
+            why="" if taken else "the control API did not take the signature",
+        )

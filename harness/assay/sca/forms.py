@@ -1,0 +1,108 @@
+"""The screens over plain HTTP, form by form.
+
+Links and redirections are followed on the hosts of the target only, and cookies live as
+long as one way. What is filled in is decided in `walk`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlencode, urljoin, urlsplit
+
+from assay.binding.encode import Access, Request
+from assay.binding.target import Sca
+from assay.history import Authorise, Wire
+from assay.sca.html_forms import Form, forms
+from assay.sca.protocol import Anywhere, Wait, Walked
+from assay.sca.screen_flow import Walk, joined, way_in
+from assay.transport.protocol import Carrier
+
+#: Redirections between two screens that a way may have.
+MOST_TURNS = 5
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+#: Those after which the same is sent again, and not only asked for.
+REPEATED = frozenset({307, 308})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormsSigner(Anywhere):
+    """Walks the screens of one target."""
+
+    sca: Sca
+    carrier: Carrier
+
+    def sign(self, step: Authorise, access: Access, wait: Wait) -> Walked:
+        """Open the link and fill in one screen after the other."""
+        link = way_in(step, access)
+        sight = _Pages(carrier=self.carrier)
+        return Walk(sca=self.sca, step=step, access=access, wait=wait, sight=sight).go(link)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Pages:
+    """The pages that one customer sees."""
+
+    carrier: Carrier
+    redirected: str | None = None
+    trouble: str = ""
+    cookies: dict[str, str] = field(default_factory=dict[str, str])
+    page: Wire = field(default_factory=lambda: Wire(method="GET", url=""))
+
+    def open(self, url: str) -> Wire:
+        """Request a page."""
+        return self._open("GET", url)
+
+    def forms(self) -> Sequence[Form]:
+        """Read the forms of the last page."""
+        return forms(self.page.body)
+
+    def send(self, form: Form, filled: Mapping[str, str]) -> Wire:
+        """Send a form as a browser would."""
+        action = joined(self.page.url, form.action)
+        if action is None:
+            self.trouble = "the form goes nowhere"
+            self.page = Wire(method=form.method.upper(), url=self.page.url)
+        elif form.method == "post":
+            self._open("POST", action, urlencode(filled).encode())
+        else:
+            self._open("GET", urljoin(action, "?" + urlencode(filled)))
+        return self.page
+
+    def _open(self, method: str, url: str, body: bytes = b"") -> Wire:
+        """Request a page, following redirections that stay on its host."""
+        wire = self._request(method, url, body)
+        for _ in range(MOST_TURNS):
+            where = _header(wire, "location")
+            if wire.status not in REDIRECTS or not where:
+                break
+            target = joined(url, where)
+            if target is None or urlsplit(target)[:2] != urlsplit(url)[:2]:
+                self.redirected = target or where
+                break
+            url = target
+            if wire.status not in REPEATED:
+                method, body = "GET", b""
+            wire = self._request(method, url, body)
+        self.page = wire
+        return wire
+
+    def _request(self, method: str, url: str, body: bytes) -> Wire:
+        headers = [("Accept", "text/html")]
+        if self.cookies:
+            pairs = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+            headers.append(("Cookie", pairs))
+        if body:
+            headers.append(("Content-Type", "application/x-www-form-urlencoded"))
+        request = Request(method=method, url=url, headers=tuple(headers), body=body)
+        sent = self.carrier.send(request)
+        self.trouble = sent.trouble or self.trouble
+        for name, value in sent.wire.headers:
+            if name.lower() == "set-cookie":
+                key, _, rest = value.partition("=")
+                self.cookies[key.strip()] = rest.partition(";")[0].strip()
+        return sent.wire
+
+
+def _header(wire: Wire, name: str) -> str:
+    return next((value for key, value in wire.headers if key.lower() == name), "")

@@ -1,0 +1,97 @@
+"""A run's own journal, read back as the histories of its trials.
+
+What a private text was, a journal does not hold; that two were the same, it does. So
+every check says of it what it said in the run, and what it looked at beyond that is told
+beside. A journal that is damaged or unfinished is refused, as in a report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from assay.errors import InputError
+from assay.history import Event, History
+from assay.journal.event_decoder import EVENTS, Line
+from assay.journal.lines import parse, raw_lines, refuse
+from assay.report import read_journal
+from assay.traffic.judge import Told
+
+#: So a journal begins.
+BEGINS = b'{"type": "header"'
+OLD = "written by a version that cannot be judged again; run it again"
+
+
+def is_journal(path: Path) -> bool:
+    """Whether a file begins as a journal does.
+
+    Raises:
+        InputError: it cannot be read.
+
+    """
+    try:
+        with path.open("rb") as stream:
+            return stream.read(len(BEGINS)) == BEGINS
+    except OSError as error:
+        raise InputError.one(str(path), f"cannot be read: {error.strerror}") from None
+
+
+@dataclass(slots=True, kw_only=True)
+class Journey:
+    """A journal's trials, with the contracts that were asked and what each trial was for."""
+
+    contracts: tuple[str, ...]
+    digests: Mapping[str, str]
+    told: tuple[Told, ...]
+
+
+def read_trials(path: Path) -> Journey:
+    """Read the histories of a journal's trials.
+
+    Raises:
+        JournalError: it is damaged, foreign, unfinished, or of an older version.
+
+    """
+    report = read_journal(path)
+    about: dict[str, set[str]] = {}
+    for one in report.results:
+        if one.planned.fate == "ask":
+            about.setdefault(one.planned.trial, set()).add(one.planned.id)
+    faulty = {fault.where for fault in report.faults}
+    trials: dict[str, list[Event]] = {}
+    for trial, event in _events(path):
+        trials.setdefault(trial, []).append(event)
+    told = tuple(
+        Told(
+            name=name,
+            history=History(events=tuple(events)),
+            about=frozenset(about.get(name, ())),
+            story=name not in about,
+        )
+        for name, events in trials.items()
+        if name not in faulty
+    )
+    contracts = report.header.contracts
+    return Journey(
+        contracts=tuple(one.id for one in contracts),
+        digests={one.id: one.digest for one in contracts},
+        told=told,
+    )
+
+
+def _events(path: Path) -> Iterator[tuple[str, Event]]:
+    name = str(path)
+    with path.open("rb") as stream:
+        for number, raw in raw_lines(stream, name):
+            line = cast("Line", parse(name, number, raw).values)
+            kind = line.get("type")
+            if kind not in EVENTS:
+                continue
+            if "again" not in line and kind not in {"advanced", "effects"}:
+                refuse(name, OLD, number)
+            try:
+                yield str(line.get("trial", "")), EVENTS[str(kind)](line)
+            except (KeyError, ValueError, TypeError, AttributeError) as error:
+                refuse(name, f"damaged: {type(error).__name__} in what is told again", number)

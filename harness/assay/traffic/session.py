@@ -1,0 +1,226 @@
+"""A case: a recording, whose duties it is judged for, and the record of what came of it.
+
+The one way in for the command line and for whoever else has a recording. Reads files and
+writes one; sends nothing.
+
+What can be judged of a recording: the plan of a run that asks nothing.
+
+No capability is needed to look at what others did, but what the profile does not spell
+cannot be read off their traffic either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from assay.binding.encode import Access
+from assay.binding.join import Bound, bind, capabilities, spelt
+from assay.binding.target import Profile
+from assay.contract.model import Contract, Operation, Party
+from assay.contract.parse import find_contract, parse_contract
+from assay.errors import InputError
+from assay.execution.session import Result
+from assay.history import Authorised, Exchange
+from assay.journal.redact import Redactor
+from assay.journal.writer import Journal, header, planned
+from assay.judging.verdict import Standing
+from assay.planning.obligation import UNSPECIFIED, Obligation, apply_rules, duties
+from assay.planning.plan import UNBLOCKS, Fate, Plan, Planned
+from assay.planning.prepare import SHIPPED, find_profile, selector
+from assay.traffic.har import read_har
+from assay.traffic.har_to_history import MOST_KNOWN, retell
+from assay.traffic.journal_history import Journey, is_journal, read_trials
+from assay.traffic.judge import Bench, Told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A recording that was read, ready to be judged.
+
+    `strangers` counts what in it is no call of the contract, `unread` the calls whose own
+    body was not recorded.
+    """
+
+    plan: Plan
+    profile: Profile
+    party: Party
+    told: tuple[Told, ...]
+    access: Mapping[int, Access]
+    redactor: Redactor
+    selection: Mapping[str, str]
+    strangers: Mapping[str, int]
+    unread: int = 0
+
+    @property
+    def exchanges(self) -> int:
+        """How many exchanges there are to judge."""
+        return sum(len(one.history.exchanges) for one in self.told)
+
+    def close(self, path: Path, *, allow_incomplete: bool = False, command: str = "") -> Result:
+        """Judge it, and write the record of it to a new file.
+
+        Raises:
+            InputError: the file exists, or cannot be made.
+            JournalError: there is no room.
+
+        """
+        bench = Bench(
+            plan=self.plan,
+            profile=self.profile,
+            party=self.party,
+            allow_incomplete=allow_incomplete,
+        )
+        judged = bench.judge(self.told)
+        journal = Journal.at(path)
+        journal.redactor = self.redactor
+        head = header(self.plan, self.profile, seed=0, selection=self.selection, command=command)
+        journal.write("header", {**head, "party": self.party.value})
+        for item in self.plan.items:
+            journal.write("plan", planned(item))
+        for one in self.told:
+            if len(self.told) > 1:
+                journal.redactor.begin()
+            for event in one.history.events:
+                if len(journal.redactor.known) > MOST_KNOWN:
+                    journal.redactor.begin()  # as while it was read
+                n = event.n if isinstance(event, Exchange | Authorised) else 0
+                journal.event(one.name, event, self.access.get(n, Access()))
+        verdicts = tuple(map(journal.clean, judged.verdicts))
+        for verdict in verdicts:
+            journal.verdict(verdict, command, judged.trials.get(verdict.obligation, ""))
+        journal.footer(
+            {
+                "planned": len(self.plan.items),
+                "counts": dict(judged.counts),
+                "exchanges": self.exchanges,
+                "faults": 0,
+                "exit": judged.exit.value,
+            }
+        )
+        return Result(
+            verdicts=verdicts,
+            counts=judged.counts,
+            exchanges=self.exchanges,
+            faults=(),
+            exit=judged.exit,
+        )
+
+
+def open_case(
+    path: Path,
+    *,
+    contracts: Sequence[str] = (),
+    target: str | None = None,
+    party: Party = Party.BANK,
+    keywords: str = "",
+    marks: str = "",
+    bases: Sequence[str] = (),
+) -> Case:
+    """Read a recording, with the contracts and the target file that spell it.
+
+    Raises:
+        InputError: a file or an option cannot be used, or nothing is selected.
+        JournalError: a journal is damaged.
+
+    """
+    select = selector(keywords, marks)
+    profile = find_profile(target)
+    journey = read_trials(path) if is_journal(path) else None
+    named = contracts or (journey.contracts if journey else SHIPPED)
+    parsed = [parse_contract(find_contract(name)) for name in named]
+    if journey is not None:
+        _same(path, parsed, journey)
+    bound = bind(parsed, profile)
+    plan = foresee(bound, profile, party, select)
+    if not plan.items:
+        hint = "`assay plan` lists every obligation of a bank"
+        raise InputError.one("selection", "nothing is selected", hint=hint)
+    if bases:
+        profile = replace(profile, base_url=bases[0], hosts=(*bases[1:], *profile.hosts))
+    operations: dict[str, Operation] = {
+        name: one for each in bound for name, one in each.contract.operations.items()
+    }
+    redactor, told = Redactor(), tuple[Told, ...]()
+    access: Mapping[int, Access] = {}
+    strangers: Mapping[str, int] = {}
+    unread = 0
+    if journey is not None:
+        told = journey.told
+    else:
+        found = retell(
+            read_har(path, profile.zone),
+            operations,
+            profile,
+            redactor,
+            lenient=party is Party.TPP,
+        )
+        told = (Told(name=RECORDING, history=found.history),)
+        access, strangers, unread = found.access, found.strangers, found.unread
+    return Case(
+        plan=plan,
+        profile=profile,
+        party=party,
+        told=told,
+        access=access,
+        redactor=redactor,
+        selection={"k": keywords, "m": marks},
+        strangers=strangers,
+        unread=unread,
+    )
+
+
+def _same(path: Path, contracts: Sequence[Contract], journey: Journey) -> None:
+    """Refuse to judge a run by other words than those it was made for."""
+    for one in contracts:
+        if journey.digests.get(one.id, one.digest) != one.digest:
+            what = f"recorded with another version of the contract {one.id}"
+            hint = "name the contract file of that time with --contract"
+            raise InputError.one(str(path), what, hint=hint)
+
+
+#: The trial as which a recording stands in the record.
+RECORDING = "recording"
+
+
+def foresee(
+    bound: Sequence[Bound],
+    profile: Profile,
+    party: Party,
+    select: Callable[[Obligation], bool] = lambda _: True,
+) -> Plan:
+    """Decide the fate of every selected obligation of the party that is judged."""
+    items: list[Planned] = []
+    for each in bound:
+        owed = each.obligations if party is Party.BANK else duties(each.contract)
+        items += [_decide(one, each.contract, profile, party) for one in owed if select(one)]
+    return Plan(
+        items=tuple(items),
+        trials=(),
+        ruled={each.contract.id: apply_rules(each.contract) for each in bound},
+        contracts={each.contract.id: each.contract for each in bound},
+    )
+
+
+def _decide(one: Obligation, contract: Contract, profile: Profile, party: Party) -> Planned:
+    if one.kind == UNSPECIFIED:
+        return Planned(obligation=one, fate=Fate.UNSPECIFIED, why="the document is silent")
+    if party is Party.BANK and one.clause in profile.not_offered:
+        why = profile.not_offered[one.clause]
+        return Planned(obligation=one, fate=Fate.NOT_APPLICABLE, why=why)
+    if one.void:
+        return Planned(obligation=one, fate=Fate.NOT_APPLICABLE, why=one.void)
+    for want in one.wants:
+        if not spelt(want, contract, profile):
+            none = want.otherwise is Standing.NOT_APPLICABLE
+            why = (
+                f"the target has none (profile: {want})" if none else f"needs {want} in the profile"
+            )
+            return Planned(obligation=one, fate=Fate(want.otherwise.value), why=why)
+    lacking = sorted(one.needs - capabilities(contract, profile), key=lambda need: need.value)
+    if party is Party.TPP and lacking:
+        why = "needs " + "; ".join(UNBLOCKS[need] for need in lacking)
+        return Planned(obligation=one, fate=Fate.UNVERIFIED, why=why)
+    # What has to be arranged to ask for it may stand in a recording as well.
+    return Planned(obligation=one, fate=Fate.ASK)

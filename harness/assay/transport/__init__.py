@@ -1,0 +1,1 @@
+"""How a request travels to a target: connection, credentials, signatures."""

@@ -1,0 +1,175 @@
+"""Certificates and keys, read before anything is sent: what is wrong with them is told at once.
+
+A file that is missing, is no PEM, is locked, does not go with its certificate, or has
+expired would otherwise be a broken connection, for which the bank is easily blamed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeAlias
+
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+from assay.binding.target import Profile, Tls
+from assay.errors import InputError, Problem
+from assay.transport.auth.diagnostics import problem
+
+__all__ = ["ALGORITHMS", "Key", "check", "signing_key"]
+
+#: What can sign a message.
+Key: TypeAlias = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey
+
+#: The kind of key that each algorithm takes, and what it is called; `hs2019` takes any.
+ALGORITHMS: Mapping[str, tuple[type[object], str]] = {
+    "rsa-sha256": (rsa.RSAPrivateKey, "an RSA key"),
+    "rsa-v1_5-sha256": (rsa.RSAPrivateKey, "an RSA key"),
+    "rsa-pss-sha512": (rsa.RSAPrivateKey, "an RSA key"),
+    "ecdsa-p256-sha256": (ec.EllipticCurvePrivateKey, "a key on the curve P-256"),
+    "ed25519": (ed25519.Ed25519PrivateKey, "an Ed25519 key"),
+}
+
+
+def check(profile: Profile, secrets: Mapping[str, str], now: datetime | None = None) -> Key | None:
+    """Read every file that a profile names, and return the key to sign with, if there is one.
+
+    Raises:
+        InputError: any of them cannot be used; all that is wrong is told at once.
+
+    """
+    problems = list(_tls(profile, secrets, now or datetime.now(UTC)))
+    key = None
+    try:
+        key = signing_key(profile, secrets) if profile.signature else None
+    except InputError as error:
+        problems += error.problems
+    if problems:
+        raise InputError(problems)
+    return key
+
+
+def signing_key(profile: Profile, secrets: Mapping[str, str]) -> Key:
+    """Return the key that calls are signed with.
+
+    Raises:
+        InputError: there is none, or it is none for the algorithm.
+
+    """
+    said = profile.signature
+    if said is None:
+        raise InputError([problem(profile, "signature", what="nothing says how calls are signed")])
+    key, wrong = _key(profile, "signature", said.key_file, said.key_password_env, secrets)
+    if wrong:
+        raise InputError([wrong])
+    wanted, name = ALGORITHMS.get(said.algorithm, (object, "a key"))
+    if said.algorithm == "ecdsa-p256-sha256" and isinstance(key, ec.EllipticCurvePrivateKey):
+        fits = isinstance(key.curve, ec.SECP256R1)
+    else:
+        fits = isinstance(key, wanted)
+    if not fits or not isinstance(key, Key):
+        what = f"{said.algorithm} takes {name}, and this is another"
+        hint = "another key_file, or another algorithm"
+        raise InputError([problem(profile, "signature", "key_file", what=what, hint=hint)])
+    return key
+
+
+def _tls(profile: Profile, secrets: Mapping[str, str], now: datetime) -> Iterator[Problem]:
+    """Say what is wrong with whom to trust, and with our own certificate."""
+    said = profile.tls or Tls()
+    if said.ca_file is not None:
+        _, wrong = _certificates(profile, "ca_file", said.ca_file)
+        if wrong:
+            yield wrong
+    if said.certificate_file is None:
+        return
+    certificates, wrong = _certificates(profile, "certificate_file", said.certificate_file)
+    if wrong:
+        yield wrong
+    elif untimely := _untimely(certificates[0], now):
+        hint = "ask for a new one"
+        yield problem(profile, "tls", "certificate_file", what=untimely, hint=hint)
+    file = said.key_file or said.certificate_file
+    key, wrong = _key(profile, "tls", file, said.key_password_env, secrets)
+    if wrong:
+        yield wrong
+    elif certificates and _public(key) != certificates[0].public_key():
+        at = "key_file" if said.key_file else "certificate_file"
+        what = "the key is not that of the certificate"
+        hint = "the first certificate of certificate_file is the client's own"
+        yield problem(profile, "tls", at, what=what, hint=hint)
+
+
+def _untimely(certificate: x509.Certificate, now: datetime) -> str:
+    """Say that a certificate is not valid now; nothing if it is."""
+    if now > certificate.not_valid_after_utc:
+        return f"the certificate expired on {certificate.not_valid_after_utc:%Y-%m-%d}"
+    if now < certificate.not_valid_before_utc:
+        return f"the certificate is not valid before {certificate.not_valid_before_utc:%Y-%m-%d}"
+    return ""
+
+
+def _certificates(
+    profile: Profile, name: str, file: Path
+) -> tuple[list[x509.Certificate], Problem | None]:
+    raw, wrong = _read(profile, ("tls", name), file)
+    if wrong:
+        return [], wrong
+    try:
+        return x509.load_pem_x509_certificates(raw), None
+    except ValueError:
+        hint = "a certificate begins with -----BEGIN CERTIFICATE-----"
+        what = f"{file.name} holds no certificate in PEM"
+        return [], problem(profile, "tls", name, what=what, hint=hint)
+
+
+def _key(
+    profile: Profile,
+    section: str,
+    file: Path,
+    password_env: str | None,
+    secrets: Mapping[str, str],
+) -> tuple[object, Problem | None]:
+    """Read a private key, or say what is wrong with it and its password."""
+    tls = profile.tls or Tls()
+    own = section == "signature" or tls.key_file is not None
+    at = (section, "key_file" if own else "certificate_file")
+    raw, wrong = _read(profile, at, file)
+    if wrong:
+        return None, wrong
+    password = secrets[password_env].encode() if password_env else None
+    try:
+        return load_pem_private_key(raw, password), None
+    except TypeError:
+        if password is None:
+            hint = "name the variable with its password: key_password_env"
+            return None, problem(profile, *at, what=f"the key in {file.name} is locked", hint=hint)
+        what = "the key has no password"
+        hint = "take key_password_env out"
+        return None, problem(profile, section, "key_password_env", what=what, hint=hint)
+    except Exception:  # noqa: BLE001 -- of many kinds, and any may quote what it read
+        if password is not None and b"ENCRYPTED" in raw:
+            what = f"{password_env} does not open the key in {file.name}"
+            return None, problem(profile, section, "key_password_env", what=what)
+        hint = "a key begins with -----BEGIN PRIVATE KEY-----"
+        what = f"{file.name} holds no private key in PEM"
+        return None, problem(profile, *at, what=what, hint=hint)
+
+
+def _read(profile: Profile, at: tuple[str, str], file: Path) -> tuple[bytes, Problem | None]:
+    try:
+        return file.read_bytes(), None
+    except OSError as error:
+        what = f"cannot read {file}: {error.strerror or type(error).__name__}"
+        hint = "a path is taken from the target file on"
+        return b"", problem(profile, *at, what=what, hint=hint)
+    except ValueError:  # a NUL in its name
+        return b"", problem(profile, *at, what="no file has such a name")
+
+
+def _public(key: object) -> object:
+    public = getattr(key, "public_key", None)
+    return public() if public else None

@@ -1,0 +1,110 @@
+"""The way to a bank in this process: a WSGI application, called directly.
+
+The same bargain as `client.Client` has with a bank behind a network, without one:
+no connection, no time-out, nothing to be hostile on the way. It does what a WSGI
+server does with a request, and no more.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
+from urllib.parse import unquote_to_bytes, urlsplit
+
+from assay.binding.encode import Request
+from assay.transport.protocol import ELSEWHERE, MOST, PREFIX, Sent, answered, nothing
+
+#: A WSGI application (PEP 3333).
+Application: TypeAlias = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+
+#: What every request's environment has in common.
+COMMON: Mapping[str, Any] = {
+    "SCRIPT_NAME": "",
+    "SERVER_PROTOCOL": "HTTP/1.1",
+    "REMOTE_ADDR": "127.0.0.1",
+    "wsgi.version": (1, 0),
+    "wsgi.errors": sys.stderr,
+    "wsgi.multithread": False,
+    "wsgi.multiprocess": False,
+    "wsgi.run_once": False,
+}
+
+
+class Embedded:
+    """Calls an application under the base URL that it believes to have."""
+
+    def __init__(self, app: Application, base_url: str, hosts: Iterable[str] = ()) -> None:
+        self.app = app
+        self.base_url = base_url
+        self.reached = True
+        parts = urlsplit(base_url)
+        self._origins = {urlsplit(one)[:2] for one in (base_url, *hosts)}
+        self._common = {
+            **COMMON,
+            "wsgi.url_scheme": parts.scheme,
+            "SERVER_NAME": parts.hostname or "",
+            "SERVER_PORT": str(parts.port or (443 if parts.scheme == "https" else 80)),
+            "HTTP_HOST": parts.netloc,
+        }
+
+    def send(self, request: Request) -> Sent:
+        """Call the application with a request."""
+        try:
+            parts = urlsplit(request.url)
+        except ValueError as error:
+            return nothing(request, f"not a URL that can be called: {error}")
+        if parts[:2] not in self._origins:
+            return nothing(request, ELSEWHERE)
+        headers = (*request.headers, ("Host", parts.netloc))
+        status, headers, body = self._call(
+            request.method, parts.path, parts.query, headers, request.body
+        )
+        return answered(request, status, headers, body[:MOST], truncated=len(body) > MOST)
+
+    def control(self, method: str, path: str, body: Mapping[str, Any] | None) -> tuple[int, Any]:
+        """Call the application's control API and return status and JSON answer."""
+        content = b"" if body is None else json.dumps(body).encode()
+        headers = (("Content-Type", "application/json"),)
+        status, _, told = self._call(method, PREFIX + path, "", headers, content)
+        return status, json.loads(told) if told else {}
+
+    def _call(
+        self,
+        method: str,
+        path: str,
+        query: str,
+        headers: Iterable[tuple[str, str]],
+        body: bytes,
+    ) -> tuple[int, tuple[tuple[str, str], ...], bytes]:
+        environ = {
+            **self._common,
+            "REQUEST_METHOD": method,
+            # Bytes in the clothes of text, as PEP 3333 wants them.
+            "PATH_INFO": unquote_to_bytes(path).decode("latin-1"),
+            "QUERY_STRING": query,
+            # As it was sent, which no server has to tell: what is signed is this.
+            "REQUEST_URI": f"{path}?{query}" if query else path,
+            "CONTENT_LENGTH": str(len(body)),
+            "wsgi.input": io.BytesIO(body),
+        }
+        for name, value in headers:
+            key = name.upper().replace("-", "_")
+            environ["CONTENT_TYPE" if key == "CONTENT_TYPE" else f"HTTP_{key}"] = value
+        begun: list[tuple[str, list[tuple[str, str]]]] = []
+
+        def start(status: str, given: list[tuple[str, str]], error: object = None) -> None:
+            begun.append((status, given))
+
+        parts = self.app(environ, start)
+        told = b"".join(parts)
+        close = getattr(parts, "close", None)
+        if close is not None:
+            close()
+        status, given = begun[-1]
+        return int(status[:3]), tuple((name.lower(), value) for name, value in given), told
+
+    def close(self) -> None:
+        """Do nothing: there is no connection."""

@@ -1,0 +1,79 @@
+"""The secrets that a profile names, looked up in the environment before a run begins.
+
+All that lack are told at once, with the lines that name them: nobody wants to learn of
+them one by one. No secret is ever part of a message, a profile or a report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from assay.binding.target import Auth, Profile
+from assay.errors import InputError, Problem
+from assay.transport.auth.diagnostics import line_of
+from assay.transport.protocol import sendable
+
+__all__ = ["look_up", "unset"]
+
+
+def look_up(profile: Profile, environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the secrets by the names of their variables.
+
+    Raises:
+        InputError: any of them is not set, or empty, or nothing that a header can hold.
+
+    """
+    problems = unset(profile, environ)
+    if problems:
+        raise InputError(problems)
+    return {name: environ[name] for _, _, name in _named(profile)}
+
+
+def unset(profile: Profile, environ: Mapping[str, str]) -> list[Problem]:
+    """List every variable that a profile names and that holds nothing to call with."""
+    problems: list[Problem] = []
+    for at, shown, name in _named(profile):
+        value = environ.get(name)
+        if not value:
+            what = "is not set"
+            hint = f"export {name}=… before the run; secrets never stand in the file"
+        elif shown and not sendable(value):
+            what = "holds what no header can carry"
+            hint = "is there a space or a line break at its end?"
+        else:
+            continue
+        path, line = line_of(profile, *at)
+        said = f"{'.'.join(at[:-1])}: the environment variable {name} {what}"
+        problems.append(Problem(path=path, line=line, what=said, hint=hint))
+    return problems
+
+
+def _named(profile: Profile) -> Iterator[tuple[tuple[str, ...], bool, str]]:
+    """Yield where a variable is named, whether a header must hold it, and the variable."""
+    found: list[tuple[tuple[str, ...], bool, str | None]] = [
+        *_of(profile.auth, ("auth",)),
+        *(_of(profile.auth.provider, ("auth", "provider")) if profile.auth.provider else ()),
+        (("world", "key_env"), True, profile.world.key_env),
+    ]
+    for section, part in (("tls", profile.tls), ("signature", profile.signature)):
+        found.append(
+            ((section, "key_password_env"), False, part.key_password_env if part else None)
+        )
+    for role in profile.world.roles:
+        own = ("world", "roles", role.name)
+        found += [
+            ((*own, "token_env"), True, role.token_env),
+            ((*own, "login_env"), False, role.login_env),
+            ((*own, "password_env"), False, role.password_env),
+            *(((*own, "code_envs", word), False, env) for word, env in role.code_envs.items()),
+        ]
+    for at, shown, name in found:
+        if name:
+            yield at, shown, name
+
+
+def _of(auth: Auth, at: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], bool, str | None]]:
+    yield (*at, "token_env"), True, auth.token_env
+    if auth.oauth:
+        yield (*at, "client_id_env"), False, auth.oauth.client_id_env
+        yield (*at, "client_secret_env"), False, auth.oauth.client_secret_env

@@ -1,0 +1,324 @@
+"""What answers mean: by every part of a matcher, and whatever a target sends."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from decimal import Decimal
+
+import pytest
+
+from assay.binding.decode import body_of, decode, links_of
+from assay.binding.pointer import MISSING
+from assay.binding.target import (
+    FieldAt,
+    ItemBinding,
+    Matcher,
+    NextPage,
+    OperationBinding,
+    Outcomes,
+    Profile,
+    ResourceAt,
+    Transport,
+    Turn,
+)
+from assay.contract.model import Operation
+from assay.history import Accepted, Cause, Indeterminate, Item, Outcome, Rejected, Unavailable, Wire
+
+URL = "https://bank.example/v1/accounts"
+ACCOUNTS = Operation(id="accounts", method="GET", path="/accounts")
+BINDING = OperationBinding(
+    list=("/accounts",),
+    next=NextPage(turn=Turn.LINK, at="/links/next"),
+    links=("/links/self", "/links/next"),
+    values={"identity": "/who"},
+    item=ItemBinding(
+        key=("/iban",),
+        on=("/date",),
+        resource=ResourceAt(at="/kind", values={"account": "A", "card": 1}),
+        fields={
+            "currency": FieldAt(at=("/amount/currency",)),
+            "first": FieldAt(at=("/tags/0",)),
+        },
+    ),
+)
+EMPTY = '{"accounts": []}'
+
+
+def wire(status: int, body: str | bytes = "", media: str = "application/json") -> Wire:
+    raw = body.encode() if isinstance(body, str) else body
+    return Wire(method="GET", url=URL, status=status, headers=(("Content-Type", media),), body=raw)
+
+
+def outcome(
+    got: Wire, binding: OperationBinding = BINDING, outcomes: Outcomes | None = None
+) -> Outcome:
+    profile = Profile(
+        name="t",
+        transport=Transport.HTTP,
+        base_url="https://bank.example/v1",
+        operations={"accounts": binding},
+        outcomes=outcomes or Outcomes(),
+    )
+    return decode(got, body_of(got), ACCOUNTS, profile)
+
+
+def only(**matchers: Matcher) -> Outcomes:
+    """Give outcomes that know nothing but these."""
+    known = {name: (one,) for name, one in matchers.items()}
+    return Outcomes(**{"unavailable": (), "rejected": (), "accepted": (), **known})
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (200, Accepted),
+        (201, Accepted),
+        (400, Rejected),
+        (401, Rejected),
+        (429, Rejected),
+        (404, Unavailable),
+        (405, Unavailable),
+        (501, Unavailable),
+    ],
+)
+def test_the_loosest_reading(status: int, kind: type) -> None:
+    """With nothing said of outcomes, they are what HTTP says."""
+    assert kind is type(outcome(wire(status, EMPTY)))
+
+
+@pytest.mark.parametrize("status", [100, 199, 302, 304, 600, 999])
+def test_unknown(status: int) -> None:
+    """A status that no matcher knows is the profile's matter, and is kept."""
+    why = f"the profile's outcomes do not know status {status}"
+    assert Indeterminate(cause=Cause.BINDING, why=why) == outcome(wire(status, EMPTY))
+
+
+@pytest.mark.parametrize("status", [500, 503, 599])
+def test_failures(status: int) -> None:
+    """A failure of the server is that, and no refusal."""
+    expected = Indeterminate(cause=Cause.SERVER, why=f"the target failed ({status})")
+    assert expected == outcome(wire(status, "<html>"))
+
+
+def test_a_known_failure() -> None:
+    """A profile may say what a status of the five hundreds means, and is believed."""
+    known = only(rejected=Matcher(statuses=("503",)))
+    assert Rejected() == outcome(wire(503), outcomes=known)
+
+
+@pytest.mark.parametrize(
+    ("matcher", "fits"),
+    [
+        (Matcher(), True),
+        (Matcher(statuses=("200",)), True),
+        (Matcher(statuses=("404", "2xx")), True),
+        (Matcher(statuses=("20",)), False),
+        (Matcher(statuses=("3xx", "4xx")), False),
+        (Matcher(empty=True), True),
+        (Matcher(empty=False), False),
+        (Matcher(media_type="application/json"), True),
+        (Matcher(media_type="text/html"), False),
+        (Matcher(body={"/code": 1}), True),
+        (Matcher(body={"/code": "1"}), False),
+        (Matcher(body={"/code": True}), False),
+        (Matcher(body={"/flag": True}), True),
+        (Matcher(body={"/flag": 1}), False),
+        (Matcher(body={"/nothing": None}), True),
+        (Matcher(body={"/absent": None}), False),
+        (Matcher(body={"/code": 1, "/flag": False}), False),
+        (Matcher(statuses=("2xx",), empty=True, body={"/code": 1}), True),
+        (Matcher(statuses=("4xx",), empty=True, body={"/code": 1}), False),
+    ],
+)
+def test_matchers(matcher: Matcher, fits: bool) -> None:
+    """Every part of a matcher has to fit, and JSON's values are told apart."""
+    body = '{"accounts": [], "code": 1, "flag": true, "nothing": null}'
+    got = wire(200, body, "Application/JSON; charset=utf-8")
+    assert (Rejected() if fits else Accepted(items=())) == outcome(
+        got, outcomes=only(rejected=matcher, accepted=Matcher())
+    )
+
+
+def test_empty_needs_a_list() -> None:
+    """Where there is no list, it is neither empty nor full."""
+    known = only(rejected=Matcher(empty=True), accepted=Matcher())
+    assert isinstance(outcome(wire(200, "{}"), outcomes=known), Indeterminate)
+    assert isinstance(
+        outcome(wire(200, "{}"), outcomes=only(rejected=Matcher(empty=False))), Rejected
+    )
+
+
+def test_the_order() -> None:
+    """Unavailable is asked before rejected, and rejected before accepted."""
+    every = only(unavailable=Matcher(), rejected=Matcher(), accepted=Matcher())
+    assert Unavailable() == outcome(wire(200, EMPTY), outcomes=every)
+    two = only(rejected=Matcher(), accepted=Matcher())
+    assert Rejected() == outcome(wire(200, EMPTY), outcomes=two)
+
+
+@pytest.mark.parametrize(("status", "kind"), [(403, Rejected), (404, Unavailable)])
+def test_leaks(status: int, kind: type) -> None:
+    """What a refusal carries all the same is seen."""
+    got = outcome(wire(status, '{"accounts": [{"iban": "FR1"}]}'))
+    assert kind(leaked=(Item(key="FR1"),)) == got
+
+
+def test_everything() -> None:
+    """Items, values beside the list, and the next page are read where the profile points."""
+    body = {
+        "accounts": [
+            {"iban": "FR1", "kind": "A", "date": "2026-09-16T10:00:00Z", "tags": ["x"]},
+            {"iban": "C1", "kind": 1, "amount": {"currency": "EUR"}},
+        ],
+        "who": "somebody",
+        "links": {"next": "?page=2"},
+    }
+    assert Accepted(
+        items=(
+            Item(resource="account", key="FR1", on=date(2026, 9, 16), fields={"first": "x"}),
+            Item(resource="card", key="C1", fields={"currency": "EUR"}),
+        ),
+        values={"identity": "somebody"},
+        next="https://bank.example/v1/accounts?page=2",
+    ) == outcome(wire(200, json.dumps(body)))
+
+
+def test_no_content() -> None:
+    """An accepted answer without a body lists nothing, if its status says so."""
+    assert Accepted(items=()) == outcome(wire(204))
+    assert Accepted() == outcome(wire(204), OperationBinding())
+    why = "no JSON in an accepted answer (200)"
+    assert Indeterminate(cause=Cause.BINDING, why=why) == outcome(wire(200))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"accounts": {"iban": "FR1"}}',
+        '{"accounts": "FR1"}',
+        '{"accounts": null}',
+        '{"Accounts": []}',
+        "[]",
+        "null",
+        '"accounts"',
+        "12",
+    ],
+)
+def test_no_list(body: str) -> None:
+    """Where the profile points at no list, that is said and nothing is guessed."""
+    why = "no list at '/accounts' in an accepted answer (200)"
+    assert Indeterminate(cause=Cause.BINDING, why=why) == outcome(wire(200, body))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<html>",
+        b'{"accounts": [',
+        b'{"accounts": []} trailing',
+        b'\xff\xfe{"accounts": []}',
+        b'{"accounts": ["\xc3\x28"]}',
+        b"[" * 200_000,
+        b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
+        b"1" * 10_000,
+        b"{'accounts': []}",
+        b'{"accounts": [], "n": \x00}',
+    ],
+)
+def test_no_json(body: bytes) -> None:
+    """A body that is no JSON, or too deep to be read, is no answer to anything."""
+    assert MISSING is body_of(wire(200, body))
+    assert "no JSON in an accepted answer (200)" == outcome(wire(200, body)).why
+
+
+@pytest.mark.parametrize(("status", "cause"), [(200, Cause.TRANSPORT), (403, Cause.TRANSPORT), (502, Cause.SERVER)])  # fmt: skip
+def test_too_large(status: int, cause: Cause) -> None:
+    """An answer that was cut means nothing, and is not laid at the profile's door."""
+    got = Wire(method="GET", url=URL, status=status, body=b'{"accounts": []}', truncated=True)
+    why = f"the answer ({status}) is too large to be read whole"
+    assert Indeterminate(cause=cause, why=why) == outcome(got)
+
+
+def test_other_media_types() -> None:
+    """JSON is read whatever it calls itself: what it declares is another rule's matter."""
+    assert Accepted(items=()) == outcome(wire(200, EMPTY, "text/html"))
+
+
+@pytest.mark.parametrize(
+    ("item", "key"),
+    [
+        ('{"iban": "FR1"}', "FR1"),
+        ('{"iban": ""}', None),
+        ('{"iban": 12}', None),
+        ('{"iban": null}', None),
+        ('{"iban": ["FR1"]}', None),
+        ('{"iban": {"iban": "FR1"}}', None),
+        ("{}", None),
+        ("[]", None),
+        ("null", None),
+        ('"FR1"', None),
+        ('{"iban": "FR1", "iban": "FR2"}', "FR2"),
+        ('{"iban": "\\ud800"}', "\ud800"),
+        ('{"iban": "a\\u0000b"}', "a\0b"),
+    ],
+)
+def test_keys(item: str, key: str | None) -> None:
+    """An item whose key is no text has none; nothing that a list holds stops the reading."""
+    got = outcome(wire(200, f'{{"accounts": [{item}]}}'))
+    assert (Item(key=key),) == got.items
+
+
+@pytest.mark.parametrize("day", ['"16.09.2026"', '"2026-13-01"', "20260916", '""', "null", "[]"])
+def test_no_dates(day: str) -> None:
+    """What is no date is none."""
+    got = outcome(wire(200, f'{{"accounts": [{{"date": {day}}}]}}'))
+    assert [None] == [one.on for one in got.items]
+
+
+@pytest.mark.parametrize("kind", ['"B"', "true", "null", "[]", '{"a": 1}', "1.5"])
+def test_no_resource(kind: str) -> None:
+    """A kind that the profile does not know is nothing; `true` is not 1."""
+    got = outcome(wire(200, f'{{"accounts": [{{"kind": {kind}}}]}}'))
+    assert [None] == [one.resource for one in got.items]
+
+
+def test_numbers() -> None:
+    """Numbers with a point stay what they were, however long or large."""
+    body = body_of(wire(200, '{"a": 0.10, "b": 1e400, "c": NaN}'))
+    assert (Decimal("0.10"), Decimal("1e400")) == (body["a"], body["b"])
+
+
+@pytest.mark.parametrize(
+    ("link", "absolute"),
+    [
+        ("https://elsewhere.example/x", "https://elsewhere.example/x"),
+        ("//elsewhere.example/x", "https://elsewhere.example/x"),
+        ("/v2/x", "https://bank.example/v2/x"),
+        ("javascript:alert(1)", "javascript:alert(1)"),
+        ("http://[", "invalid://http://["),
+        ("//[" + "x" * 500, "invalid:////[" + "x" * 197),
+        ("https://bank.example\u2100/", "invalid://https://bank.example\u2100/"),
+    ],
+)
+def test_links(link: str, absolute: str) -> None:
+    """A link is made absolute as it stands; one that is no URL leads nowhere."""
+    body = json.dumps({"accounts": [], "links": {"next": link}})
+    assert absolute == outcome(wire(200, body)).next
+    assert (absolute,) == links_of(wire(200), json.loads(body), BINDING)
+
+
+@pytest.mark.parametrize("link", ["", None, 12, ["https://bank.example/"], {"href": "x"}, False])
+def test_no_links(link: object) -> None:
+    """What is no text, or nothing, is no link."""
+    body = {"accounts": [], "links": {"next": link}}
+    assert outcome(wire(200, json.dumps(body))).next is None
+    assert () == links_of(wire(200), body, BINDING)
+
+
+def test_all_links_once() -> None:
+    """The next page's link is among the links, and once."""
+    body = {"links": {"self": "/a", "next": "/b"}}
+    assert ("https://bank.example/a", "https://bank.example/b") == links_of(
+        wire(200), body, BINDING
+    )

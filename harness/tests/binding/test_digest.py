@@ -1,0 +1,119 @@
+"""A digest is the same for the same JSON, and another one for another, whatever it is."""
+
+import json
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.binding.decode import body_of, decode
+from assay.binding.digest import digest
+from assay.binding.target import ItemBinding, OperationBinding, Profile, Transport
+from assay.contract.model import Operation
+from assay.history import Accepted, Wire
+
+
+def of(text, *volatile):
+    return digest(json.loads(text, parse_float=Decimal), volatile)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ('{"a": 1, "b": [2]}', '{"b": [2], "a": 1}'),
+        ('{"a": 12.50}', '{"a": 12.5}'),
+        ('{"a": 12.0}', '{"a": 12}'),
+        ('"\\u00e9"', '"é"'),
+    ],
+)
+def test_the_same_written_in_another_way(one, other):
+    """The order of members and zeros behind the point make no difference."""
+    assert of(one) == of(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ('{"a": 1}', '{"a": 2}'),
+        ('{"a": 1}', '{"a": "1"}'),
+        ('{"a": 1.5}', '{"a": "1.5"}'),
+        ('{"a": 1}', '{"a": true}'),
+        ('{"a": null}', "{}"),
+        ("[1, 2]", "[2, 1]"),
+        ("1.05", "1.5"),
+        ("-1.5", "1.5"),
+        ("1E+999999999", "1E+999999998"),
+        ("0.1000000000000000000000000000000001", "0.1"),
+    ],
+)
+def test_what_differs(one, other):
+    """Another value, another type, another order of a list: another digest."""
+    assert of(one) != of(other)
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "pointer"),
+    [
+        ('{"a": 1, "t": 1}', '{"a": 1, "t": 2}', "/t"),
+        ('{"a": 1, "t": 1}', '{"a": 1}', "/t"),
+        ('{"x": {"t": 1, "u": 3}}', '{"x": {"t": 2, "u": 3}}', "/x/t"),
+        ('{"x": [{"t": 1}, 5]}', '{"x": [{"t": 2}, 5]}', "/x/0/t"),
+        ("[1, 5]", "[2, 5]", "/0"),
+        ("1", "2", ""),
+    ],
+)
+def test_what_is_volatile_is_left_out(text, other, pointer):
+    """What stands at a pointer makes no difference, and only that."""
+    assert of(text, pointer) == of(other, pointer)
+    assert of(text) != of(other)
+
+
+@pytest.mark.parametrize("pointer", ["/none", "/a/b/c", "/x/7", "/x/y", "/-1"])
+def test_a_pointer_to_nothing_leaves_nothing_out(pointer):
+    """It points into items that may have it and items that have not."""
+    assert of('{"a": 1, "x": [1]}') == of('{"a": 1, "x": [1]}', pointer)
+
+
+def test_nothing_that_a_target_sends_makes_it_fail():
+    """Half a character, a number of 10,000 digits, 900 levels."""
+    for text in ('"\\ud800"', f"0.{'1' * 10_000}", "-0.0", "[" * 900 + "]" * 900):
+        assert isinstance(of(text, "/0/0"), str)
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert digest(deep) == ""
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text() | st.decimals(allow_nan=False),
+    lambda below: st.lists(below, max_size=3) | st.dictionaries(st.text(), below, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(JSON, st.lists(st.sampled_from(["", "/0", "/a", "/0/0", "/a/0"]), max_size=2))
+def test_an_item_is_left_as_it_is(item, volatile):
+    """A digest changes nothing, and is the same again."""
+    before = repr(item)
+    assert digest(item, volatile) == digest(item, volatile)
+    assert before == repr(item)
+
+
+@pytest.mark.parametrize(("volatile", "made"), [(None, 0), ((), 2), (("/at",), 1)])
+def test_items_have_one_where_the_profile_says_what_is_volatile(volatile, made):
+    """Without that nobody knows what of an item may be compared."""
+    item = ItemBinding(key=("/id",), volatile=volatile)
+    profile = Profile(
+        name="t",
+        transport=Transport.HTTP,
+        base_url="https://bank.example",
+        operations={"x": OperationBinding(list=("",), item=item)},
+    )
+    body = b'[{"id": "A", "at": 1}, {"id": "A", "at": 2}]'
+    wire = Wire(method="GET", url="https://bank.example/x", status=200, body=body)
+    outcome = decode(wire, body_of(wire), Operation(id="x", method="GET", path="/x"), profile)
+    assert isinstance(outcome, Accepted)
+    assert made == len({one.digest for one in outcome.items} - {""})
+    assert outcome.items[0] == outcome.items[1]

@@ -1,0 +1,54 @@
+"""Arguments that every call must have, and that the target file fixes once."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.binding.encode import Access, encode
+from assay.binding.target import OperationBinding, Place, Profile, Spelling, Transport
+from assay.contract.model import Operation
+from assay.errors import CannotArrange
+from assay.history import Call
+
+TABLES = Operation(
+    id="tables",
+    method="GET",
+    path="/{region}/tables",
+    about="port",
+    arguments=("region", "tenant", "port"),
+)
+CALL = Call(operation="tables", subject="anna", arguments={"port": "BRE"})
+PORT = Spelling(place=Place.QUERY, name="harbour")
+
+
+def bound(**arguments: Spelling) -> Profile:
+    """Make a profile with these spellings of arguments."""
+    binding = OperationBinding(arguments=arguments)
+    return Profile(
+        name="t",
+        transport=Transport.HTTP,
+        base_url="https://tides.example",
+        operations={"tables": binding},
+    )
+
+
+def test_a_fixed_argument_is_part_of_every_call() -> None:
+    """It is sent where the profile says, in the path or elsewhere, although no probe names it."""
+    profile = bound(
+        region=Spelling(place=Place.PATH, name="region", value="north sea"),
+        tenant=Spelling(place=Place.HEADER, name="X-Tenant", value="t1"),
+        port=PORT,
+    )
+    request = encode(CALL, TABLES, profile, Access())
+    assert "https://tides.example/north%20sea/tables?harbour=BRE" == request.url
+    assert ("X-Tenant", "t1") in request.headers
+
+
+@pytest.mark.parametrize(
+    "tenant", [{}, {"tenant": Spelling(place=Place.HEADER, name="X-Tenant")}], ids=["no", "bare"]
+)
+def test_without_a_value_nothing_is_sent(tenant: dict[str, Spelling]) -> None:
+    """A call with a hole in it would blame the target for a gap in its profile."""
+    region = Spelling(place=Place.PATH, name="region", value="north")
+    with pytest.raises(CannotArrange, match=r"operations\.tables\.arguments\.tenant in the prof"):
+        encode(CALL, TABLES, bound(region=region, port=PORT, **tenant), Access())

@@ -1,0 +1,145 @@
+"""Where a contract and a target file do not go together, and what a target offers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+
+from assay.binding.join import bind, capabilities, expired, spelt, waiver_of
+from assay.binding.read import find_target, read_profile
+from assay.binding.target import Sca, ScaKind, Waiver
+from assay.contract.model import Capability
+from assay.contract.parse import find_contract, parse_contract
+from assay.errors import InputError
+from assay.rules.rule import Want
+
+SMALL = "assay: 1\ntarget: t\nextends: sandbox\n"
+
+
+@pytest.fixture
+def problems(tmp_path):
+    """Give a function from the rest of a target file to the problems of binding it."""
+
+    def bound(text: str) -> list[str]:
+        path = tmp_path / "t.yaml"
+        path.write_text(SMALL + text)
+        with pytest.raises(InputError) as caught:
+            bind([parse_contract(find_contract("aisp"))], read_profile(path))
+        return [
+            f"{one.line}: {one.what}" + (f" ({one.hint})" if one.hint else "")
+            for one in caught.value.problems
+        ]
+
+    return bound
+
+
+def test_the_sandbox() -> None:
+    """The shipped pair goes together, and the bank's zone fills in what the document leaves."""
+    profile = read_profile(find_target("sandbox"))
+    (bound,) = bind([parse_contract(find_contract("aisp"))], profile)
+    assert ("Europe/Paris", 124) == (str(bound.contract.zone), len(bound.obligations))
+    offered = capabilities(bound.contract, profile)
+    assert {Capability.BATCH, Capability.ZONE} <= offered
+
+
+def test_all_at_once(problems) -> None:
+    """Everything that is wrong is told together, each with its line."""
+    found = problems(
+        "outside: [bank-group]\n"
+        "operations:\n"
+        "  acounts: {path: /x}\n"
+        "  transactions:\n"
+        "    arguments: {sins: {query: x}}\n"
+        "    modes: {extended: {query: x, value: y}}\n"
+        "  accounts:\n"
+        "    values: {PsuIdentiti: /x}\n"
+    )
+    assert 5 == len(found)
+    assert "4: this target is outside the scope of aisp" in found[0]
+    assert any(one.startswith("6: operations.acounts") and "'accounts'" in one for one in found)
+    assert any("operations.transactions.arguments.sins" in one for one in found)
+    assert any("operations.transactions.modes.extended" in one for one in found)
+    assert any("did you mean 'PsuIdentity'?" in one for one in found)
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "https://www.30001.live.api.bank.example",
+        "https://www.00000.live.x.example/v1",
+    ],
+)
+def test_live_hosts(tmp_path, host: str) -> None:
+    """A live host of the document's form is taken."""
+    path = tmp_path / "t.yaml"
+    path.write_text(f"{SMALL}environment: live\nbase_url: {host}\n")
+    assert bind([parse_contract(find_contract("aisp"))], read_profile(path))
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "https://www.3001.live.api.bank.example",
+        "https://www.300011.live.api.bank.example",
+        "https://www.30001.test.api.bank.example",
+        "https://30001.live.api.bank.example",
+        "https://www.30001.live",
+        "https://www.30001.live.api.bank.example.evil..example",
+        "https://evil.example/www.30001.live.api.bank.example",
+    ],
+)
+def test_no_live_hosts(problems, host: str) -> None:
+    """Another host is refused while the environment is called live."""
+    (found,) = problems(f"environment: live\nbase_url: {host}\n")
+    assert found.startswith("5: base_url: expected a live host of the form www.<bankcode>.live")
+
+
+@pytest.mark.parametrize(
+    ("want", "there"),
+    [
+        (Want(operation="accounts", feature="key"), True),
+        (Want(operation="balances", feature="key"), False),
+        (Want(operation="transactions", feature="on"), True),
+        (Want(operation="accounts", feature="on"), False),
+        (Want(operation="accounts", feature="links"), True),
+        (Want(operation="consents", feature="links"), False),
+        (Want(operation="consents", feature="credentials"), True),
+        (Want(operation="balances", feature="credentials"), False),
+        (Want(operation="accounts", feature="value", name="PsuIdentity"), True),
+        (Want(operation="accounts", feature="value", name="Other"), False),
+        (Want(operation="balances", feature="field", name="currency"), True),
+        (Want(operation="accounts", feature="field", name="currency"), False),
+        (Want(operation="balances", feature="argument", name="iban"), True),
+        (Want(operation="end-user-identity", feature="argument", name="iban"), False),
+        (
+            Want(operation="transactions", feature="mode", name="extended_transaction_history"),
+            True,
+        ),
+        (Want(operation="transactions", feature="mode", name="other"), False),
+    ],
+)
+def test_spelt(want: Want, there: bool) -> None:
+    """Whether a profile spells a thing is read off its binding."""
+    contract = parse_contract(find_contract("aisp"))
+    assert there is spelt(want, contract, read_profile(find_target("sandbox")))
+
+
+def test_waivers() -> None:
+    """A waiver holds through its last day, and for its own obligation only."""
+    waiver = Waiver(obligation="a/b/c", owner="o", reason="r", expires="2026-09-16")
+    assert (False, True) == (
+        expired(waiver, date(2026, 9, 16)),
+        expired(waiver, date(2026, 9, 17)),
+    )
+    assert waiver_of(read_profile(find_target("sandbox")), "a/b/c") is None
+
+
+def test_what_signs_without_screens_needs_no_link_to_them() -> None:
+    """Where the control API signs, an answer need not hold the way to any screen."""
+    profile = read_profile(find_target("sandbox"))
+    pis = parse_contract(find_contract("pis"))
+    want = Want(operation="read-payment", feature="approval")
+    signing = replace(profile, sca=Sca(kind=ScaKind.CONTROL))
+    assert (False, True) == (spelt(want, pis, profile), spelt(want, pis, signing))

@@ -1,0 +1,329 @@
+"""The command line as a person uses it: what it prints, what it exits with, how it helps."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from contextlib import ExitStack
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from assay._resources import contract_dir
+from assay.cli.main import COMMANDS
+from assay.sandbox.app import make_app
+from assay.sandbox.mutants import MUTANTS
+from assay.sandbox.policies import SOUND
+from assay.sandbox.serve import serving
+
+ASSAY = [sys.executable, "-c", "from assay.cli import main; main()"]
+#: A run of two obligations, for tests that need any run.
+SMALL = ("-k", "aisp/accounts.available")
+
+TARGET = """\
+assay: 1
+target: mine
+extends: sandbox
+transport: http
+base_url: {url}
+"""
+
+
+def assay(*args, cwd, **env):
+    """Run the command in a folder; return code, output and errors."""
+    done = subprocess.run(
+        [*ASSAY, *map(str, args)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **env},
+        timeout=60,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr + done.stdout
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.fixture
+def served():
+    """Serve banks over loopback; return their URLs."""
+    with ExitStack() as servers:
+        yield lambda app: servers.enter_context(serving(app))
+
+
+def test_run_with_no_arguments_is_the_main_job(tmp_path):
+    """In an empty folder everything conforms, and the report stands below reports/local."""
+    code, out, err = assay("run", cwd=tmp_path)
+    assert (0, "") == (code, err)
+    assert "The gateway keeps all 227 obligations." in out
+    (folder,) = (tmp_path / "reports" / "local").iterdir()
+    assert {"journal.jsonl", "report.html", "report.md", "report.json", "junit.xml"} == {
+        path.name for path in folder.iterdir()
+    }
+
+
+def test_a_violation_exits_with_1_and_can_be_reproduced(tmp_path, served):
+    """The printed command finds the violation again."""
+    (fault,) = (one for one in MUTANTS if one.id == "quota.accounts-utc-day")
+    url = served(make_app(fault.change(SOUND)))
+    code, out, _ = assay("run", "--target", url, "-k", "next-day", cwd=tmp_path)
+    assert code == 1
+    assert "✗ aisp/batch-quota/accounts-next-day  violates" in out
+    found = re.search(r"reproduce  assay (run .*)", out)
+    again, out, _ = assay(*found[1].split(), cwd=tmp_path)
+    assert again == 1
+    assert "The gateway breaks 1 of 1 obligation." in out
+
+
+def test_what_cannot_be_asked_exits_with_3(tmp_path):
+    """A must that could not be verified is no success, unless the user says so."""
+    target = tmp_path / "mine.yaml"
+    target.write_text(
+        "assay: 1\ntarget: mine\nextends: sandbox\npresence: null\n", encoding="utf-8"
+    )
+    args = ("run", "--target", target, "-m", "quota")
+    code, out, _ = assay(*args, cwd=tmp_path)
+    assert code == 3
+    assert "how calls without the customer are marked" in out
+    assert assay(*args, "--allow-incomplete", cwd=tmp_path)[0] == 0
+
+
+def test_a_target_that_refuses_the_connection_is_blamed_for_nothing(tmp_path):
+    """One line, a hint, exit 2; the journal is kept and holds no verdict on the bank."""
+    code, out, err = assay(
+        "run", "--target", "http://127.0.0.1:9", "--out", tmp_path / "out", cwd=tmp_path
+    )
+    assert (2, "") == (code, out)
+    assert len(err.splitlines()) == 1
+    assert "cannot connect" in err
+    assert "no obligation is blamed on the bank" in err
+    lines = (tmp_path / "out" / "journal.jsonl").read_text(encoding="utf-8").splitlines()
+    footer = json.loads(lines[-1])
+    assert "cannot connect" in footer["aborted"]
+    words = {json.loads(line)["verdict"] for line in lines if '"type": "verdict"' in line}
+    assert {"unspecified", "not-applicable"} == words
+
+
+def test_an_existing_journal_is_never_written_over(tmp_path):
+    """A second run into the same folder is refused, and the first record stays."""
+    args = ("run", *SMALL, "--out", tmp_path / "out")
+    assert assay(*args, cwd=tmp_path)[0] == 0
+    before = (tmp_path / "out" / "journal.jsonl").read_bytes()
+    code, _, err = assay(*args, cwd=tmp_path)
+    assert code == 2
+    assert "a journal is there already" in err
+    assert before == (tmp_path / "out" / "journal.jsonl").read_bytes()
+
+
+def bad_inputs(folder):
+    """Yield what users get wrong: the arguments, and what the one line must say."""
+    aisp = (contract_dir() / "aisp.yaml").read_text(encoding="utf-8")
+
+    def file(name, text):
+        (folder / name).write_text(text, encoding="utf-8")
+        return folder / name
+
+    bomb = "a: &a [x]\n" + "".join(
+        f"{new}: &{new} [*{old},*{old},*{old},*{old},*{old},*{old},*{old},*{old},*{old}]\n"
+        for old, new in zip("abcdef", "bcdefg", strict=True)
+    )
+    with (folder / "huge.yaml").open("wb") as out:
+        out.truncate(50 * 1024 * 1024)
+    wrong = {
+        "unknown key": (
+            aisp.replace("limit: 4", "limit: 4\n    limmit: 4"),
+            "did you mean 'limit'",
+        ),
+        "wrong type": (aisp.replace("limit: 4", "limit: four"), "found 'four'"),
+        "duplicate id": (aisp.replace("id: euro", "id: iban"), "iban"),
+        "no such operation": (
+            aisp.replace(
+                "operation: accounts\n    resource: card", "operation: acounts\n    resource: card"
+            ),
+            "did you mean 'accounts'",
+        ),
+        "duplicate key": (aisp + "zone: Europe/Paris\n", "zone"),
+        "bomb": (bomb, "alias"),
+    }
+    for name, (text, said) in wrong.items():
+        yield name, ("--contract", file(f"{name}.yaml", text)), said
+    yield "huge", ("--contract", folder / "huge.yaml"), "1 MiB"
+    yield "folder", ("--contract", folder), "this is a directory"
+    yield "missing", ("--contract", folder / "bombb.yaml"), "did you mean"
+    yield "no such contract", ("--contract", "aips"), "did you mean 'aisp'"
+    yield "no such target", ("--target", "sandbx"), "did you mean 'sandbox'"
+    yield "no selection", ("-k", "nowhere"), "nothing is selected"
+    yield "no expression", ("-k", "quota and ("), "cannot read"
+    yield "bad url", ("--target", "http://"), "http"
+
+
+NAMES = (
+    "unknown key", "wrong type", "duplicate id", "no such operation", "duplicate key", "bomb",
+    "huge", "folder", "missing", "no such contract", "no such target",
+    "no selection", "no expression", "bad url",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bad_input_is_one_clear_line(tmp_path, name):
+    """A mistake of the user is a line with place and hint, exit 2, and no traceback."""
+    (found,) = ((args, said) for known, args, said in bad_inputs(tmp_path) if known == name)
+    args, said = found
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    code, out, err = assay("run", *args, cwd=empty)
+    assert (2, "") == (code, out)
+    assert 1 == len(err.splitlines()), err
+    assert said in err
+    assert [] == list(empty.iterdir())
+
+
+def test_every_secret_that_is_not_set_is_named(tmp_path):
+    """All of them come at once, a line each with the place of the name, before any call."""
+    code, out, err = assay("run", "--target", "remote", cwd=tmp_path)
+    assert (2, "") == (code, out)
+    alice, bob = err.splitlines()
+    hint = "export REMOTE_ALICE_TOKEN=… before the run; secrets never stand in the file"
+    assert re.search(r"remote\.yaml:\d+: world\.roles\.alice: ", alice)
+    assert alice.endswith(f"the environment variable REMOTE_ALICE_TOKEN is not set ({hint})")
+    assert re.search(r"remote\.yaml:\d+: world\.roles\.bob: ", bob)
+    assert "the environment variable REMOTE_BOB_TOKEN is not set" in bob
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_check_says_everything_at_once(tmp_path):
+    """Problems of several files come together, each with its file and line."""
+    (tmp_path / "a.yaml").write_text("assay: 2\ncontract: a\n", encoding="utf-8")
+    (tmp_path / "b.yaml").write_text(
+        "assay: 1\ntarget: b\ntransport: http\nbase_url: ftp://x\n", encoding="utf-8"
+    )
+    code, _, err = assay("check", "a.yaml", "b.yaml", "aisp", cwd=tmp_path)
+    assert code == 2
+    assert "a.yaml:1:" in err
+    assert "b.yaml:4:" in err
+
+
+def test_check_describes_what_is_sound(tmp_path):
+    """A sound file is summed up in a line."""
+    code, out, _ = assay("check", "aisp", "sandbox", cwd=tmp_path)
+    assert code == 0
+    assert "107 obligations, 17 open points" in out
+    assert "target sandbox" in out
+
+
+def test_plan_shows_costs_and_sends_nothing(tmp_path):
+    """Without presence or clock the plan says what stays open, and what would unblock it."""
+    (tmp_path / "t.yaml").write_text(
+        TARGET.format(url="http://127.0.0.1:9") + "presence: null\nworld: {offers: [psu]}\n",
+        encoding="utf-8",
+    )
+    code, out, _ = assay("plan", "--target", "t.yaml", cwd=tmp_path)
+    assert code == 0
+    assert "unverified: needs" in out
+    assert re.search(r"\d+ obligations: \d+ will be asked in \d+ trials and \d+ calls", out)
+
+
+def test_plan_for_machines(tmp_path):
+    """Every obligation is one JSON object, with its id, fate and price."""
+    code, out, _ = assay("plan", "--json", "-m", "quota", cwd=tmp_path)
+    items = [json.loads(line) for line in out.splitlines()]
+    assert code == 0
+    assert {"ask"} == {one["fate"] for one in items}
+    assert all(one["calls"] > 0 and one["kind"] == "quota" for one in items)
+
+
+def test_report_renders_a_journal_again(tmp_path):
+    """Any format can be made from the journal alone, and is the same as the run made."""
+    assay("run", *SMALL, "--out", "out", cwd=tmp_path)
+    code, _, _ = assay(
+        "report", "out/journal.jsonl", "--format", "html", "--out", "again.html", cwd=tmp_path
+    )
+    assert code == 0
+    first = (tmp_path / "out" / "report.html").read_bytes()
+    assert first == (tmp_path / "again.html").read_bytes()
+
+
+def test_report_refuses_an_unfinished_journal(tmp_path):
+    """A journal without its footer is no evidence, unless one asks for what there is."""
+    assay("run", *SMALL, "--out", "out", cwd=tmp_path)
+    lines = (tmp_path / "out" / "journal.jsonl").read_text(encoding="utf-8").splitlines(True)
+    (tmp_path / "cut.jsonl").write_text("".join(lines[:-1]), encoding="utf-8")
+    assert assay("report", "cut.jsonl", cwd=tmp_path)[0] == 2
+    assert assay("report", "cut.jsonl", "--partial", cwd=tmp_path)[0] == 0
+
+
+def test_prove_finds_a_fault(tmp_path):
+    """A part of the matrix can be printed by name."""
+    code, out, _ = assay("prove", "-k", "quota.helsinki or neutral.ascending", cwd=tmp_path)
+    assert code == 0
+    assert "aisp/batch-quota/before-midnight" in out
+    assert "all green" in out
+
+
+def test_serve_serves_the_bank(tmp_path):
+    """The served sandbox says where it is, and answers the demo customer."""
+    with subprocess.Popen(
+        [*ASSAY, "serve", "--port", "0"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    ) as process:
+        try:
+            url = re.search(r"http://[\d.]+:\d+", process.stdout.readline())[0]
+            code, out, _ = assay("run", "--target", url, *SMALL, cwd=tmp_path)
+        finally:
+            process.terminate()
+    assert code == 0
+    assert "The gateway keeps all 2 obligations." in out
+
+
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_help_has_examples(tmp_path, name):
+    """Every command explains itself, with examples, without touching anything."""
+    code, out, _ = assay(*([name] if name else []), "--help", cwd=tmp_path)
+    assert code == 0
+    assert "Examples:" in out
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_command_that_does_not_exist(tmp_path):
+    """The closest command is named."""
+    code, _, err = assay("rnu", cwd=tmp_path)
+    assert code == 2
+    assert "did you mean 'run'" in err
+
+
+class Silly(BaseHTTPRequestHandler):
+    """A server that speaks something, but no control API."""
+
+    def do_POST(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"<html>hello</html>")
+
+    def log_message(self, *_):
+        pass
+
+
+def test_a_target_that_is_no_bank(tmp_path):
+    """Whatever else listens there is told from a bank, in one line."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Silly)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    code, _, err = assay("run", "--target", f"http://127.0.0.1:{server.server_port}", cwd=tmp_path)
+    server.shutdown()
+    server.server_close()
+    thread.join(5)
+    assert code == 2
+    assert "is assay-control/1 spoken there?" in err
+
+
+def test_journals_name_no_folder_of_this_machine_by_default(tmp_path):
+    """The default report folder is below the working folder, one for each run."""
+    for _ in range(2):
+        assay("run", *SMALL, "-q", cwd=tmp_path)
+    assert 2 == len(list(Path(tmp_path, "reports", "local").iterdir()))

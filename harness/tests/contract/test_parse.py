@@ -1,0 +1,238 @@
+"""Contracts: what a name refers to has to be there, and everything arrives as values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from assay.contract import parse
+from assay.contract.files.load import loads
+from assay.contract.model import Contract, Level, Source
+from assay.contract.parse import find_contract, parse_contract, parse_document
+from assay.errors import InputError
+
+TEXT = """\
+assay: 1
+contract: loans
+title: Library loans
+version: "2"
+interface: loans
+document: Library Guide
+zone: Europe/Vienna
+hosts:
+  live: www.<code>.library.example
+  code: "[0-9]{3}"
+resources:
+  loan:
+    says: a book on loan
+    key: number
+    fields: [number, state]
+    traits: {overdue: it is late, renewed: the date of its renewal}
+  note:
+    says: a note on a loan
+    of: loan
+    fields: [text]
+operations:
+  loans: {method: GET, path: /loans, lists: [loan], disclosures: [reader]}
+  consents: {method: PUT, path: /consents, grants: loans}
+  notes:
+    method: GET
+    path: /loans/{number}/notes
+    aliases: [/notes]
+    lists: [note]
+    about: number
+    since: from
+    modes: [all]
+  fines: {method: GET, path: /fines, available: false}
+rules:
+  - {id: a, kind: unavailable, says: x, source: {section: s, line: 1}, operation: fines, control: loans}
+  - {id: b, kind: eligibility, says: x, source: {section: s, line: 1}, operation: loans, resource: loan, hides: [overdue]}
+  - {id: c, kind: field, says: x, source: {section: s, line: 1}, field: state, resources: [loan], format: {loan: iban}}
+  - {id: d, kind: unsupported-mode, says: x, source: {section: s, line: 1}, operation: notes, mode: all, days: 9}
+  - {id: e, kind: disclosed-when, says: x, source: {section: s, line: 1}, operation: loans, value: reader, grant: consents}
+  - {id: f, kind: consent-scope, says: x, source: {section: s, line: 1}, operations: [notes], grant: consents, replaces: unspecified}
+  - {id: g, kind: maintenance-window, says: x, source: {section: s, line: 1}, operation: loans, weekday: sunday, from: "02:00", to: "06:00"}
+  - id: h
+    kind: eligibility
+    says: x
+    level: may
+    source:
+      - {section: s, line: 1, text: words}
+      - {section: t, line: 2}
+    operation: loans
+    resource: loan
+    recent: {trait: renewed, months: 2, edge: unspecified}
+scope:
+  - {id: i, says: Only adults., source: {section: s, line: 3}}
+unspecified:
+  - {id: j, says: What an error is., source: {section: s, line: 4}}
+"""
+
+
+def parsed(text: str = TEXT) -> Contract:
+    """Parse a text as if it were a file."""
+    return parse_document(loads(text, "f.yaml"))
+
+
+def problems(*changes: tuple[str, str]) -> list[str]:
+    """List the errors of the contract above with some things changed."""
+    text = TEXT
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new, 1)
+    with pytest.raises(InputError) as caught:
+        parsed(text)
+    return [str(one) for one in caught.value.problems]
+
+
+def test_a_contract_as_values() -> None:
+    """Every section arrives, with the lines on which things stand."""
+    contract = parsed()
+    assert ("loans", "2", ZoneInfo("Europe/Vienna")) == (
+        contract.id,
+        contract.version,
+        contract.zone,
+    )
+    assert ("number", "from", ("all",), ("/notes",)) == (
+        contract.operations["notes"].about,
+        contract.operations["notes"].since,
+        contract.operations["notes"].modes,
+        contract.operations["notes"].aliases,
+    )
+    assert not contract.operations["fines"].available
+    assert ("loan", None) == (contract.resources["note"].of, contract.resources["note"].key)
+    assert {"live": "www.<code>.library.example", "code": "[0-9]{3}"} == contract.hosts
+    assert [("i", 52)] == [(one.id, one.line) for one in contract.scope]
+    assert [("j", 54)] == [(one.id, one.line) for one in contract.open_points]
+    assert "f.yaml" == contract.path
+
+
+def test_the_other_end_of_a_range() -> None:
+    """An argument that asks up to a date may stand in a path, and may be left out."""
+    assert parsed().operations["notes"].until is None
+    text = TEXT.replace("    since: from\n", "    since: from\n    until: to\n")
+    text = text.replace("[/notes]", "[/notes, '/notes/{to}']")
+    assert "to" == parsed(text).operations["notes"].until
+
+
+def test_a_clause_as_a_value() -> None:
+    """A clause holds its sentence and sources, and all else as parameters."""
+    clause = parsed().clauses[-1]
+    assert (Level.MAY, 41) == (clause.level, clause.line)
+    assert (
+        Source(section="s", line=1, text="words"),
+        Source(section="t", line=2),
+    ) == clause.sources
+    assert {"operation", "resource", "recent"} == clause.params.keys()
+
+
+def test_level_and_sources_have_a_short_form() -> None:
+    """A rule is a must if nothing is said, and one source needs no list."""
+    clause = parsed().clauses[0]
+    assert (Level.MUST, (Source(section="s", line=1),)) == (clause.level, clause.sources)
+
+
+def test_a_document_that_names_no_fields() -> None:
+    """Fields can be left out, but then no key and no rule can name one."""
+    assert () == parsed(TEXT.replace("    fields: [text]\n", "")).resources["note"].fields
+    with pytest.raises(InputError) as caught:
+        parsed(TEXT.replace("    fields: [number, state]\n", ""))
+    assert [
+        "f.yaml:14: resources.loan.key: there is no field 'number' (add it to resources.loan.fields)",
+        "f.yaml:35: rules[2].resources[0]: 'loan' has no field 'state' (resources.loan.fields is empty)",
+    ] == str(caught.value).splitlines()
+
+
+def test_an_open_zone() -> None:
+    """A document that names no zone leaves it open."""
+    assert parsed(TEXT.replace("Europe/Vienna", "unspecified")).zone is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("zone: Europe/Vienna", "zone: Europe/Viena", "f.yaml:7: zone: there is no time zone 'Europe/Viena' (did you mean 'Europe/Vienna'?)"),
+        ("zone: Europe/Vienna", "zone: ../../etc/passwd", "f.yaml:7: zone: there is no time zone '../../etc/passwd' (an IANA name, as in Europe/Paris)"),
+        ("  code:", "  kode:", "f.yaml:10: hosts.kode: no host form has a part <kode> (a form (www.<bankcode>.bank.example), or a pattern for its part)"),
+        ('"[0-9]{3}"', '"[0-9"', 'f.yaml:10: hosts.code: this is no regular expression: unterminated character set at position 0 (for example "[0-9]{5}")'),
+        ("www.<code>", "www.<Code>.<code>", "f.yaml:9: hosts.live: a part is not readable (small letters and _, as in <bankcode>)"),
+        ("key: number", "key: nummber", "f.yaml:14: resources.loan.key: there is no field 'nummber' (did you mean 'number'?)"),
+        ("of: loan", "of: laon", "f.yaml:19: resources.note.of: there is no resource 'laon' (did you mean 'loan'?)"),
+        ("of: loan", "of: note", "f.yaml:19: resources.note.of: 'note' itself belongs to another resource (name the resource that stands above both)"),
+        ("    of: loan\n", "", "f.yaml:28: operations.notes.about: 'note' belongs to no resource (add `of` to resources.note)"),
+        ("    key: number\n", "", "f.yaml:28: operations.notes.about: 'loan' has no key to ask by (add `key` to resources.loan)"),
+        ("lists: [note]", "lists: []", "f.yaml:29: operations.notes.about: it lists nothing, so it is about nothing (add lists)"),
+        ("lists: [note]", "lists: [nota]", "f.yaml:28: operations.notes.lists[0]: there is no resource 'nota' (did you mean 'note'?)"),
+        ("{number}", "{numer}", "f.yaml:26: operations.notes.path: there is no argument 'numer' (did you mean 'number'?)"),
+        ("operation: fines", "operation: fine", "f.yaml:34: rules[0].operation: there is no operation 'fine' (did you mean 'fines'?)"),
+        ("operation: fines", "operation: loans", "f.yaml:34: rules[0].operation: the operation 'loans' is available (add `available: false` to operations.loans)"),
+        ("control: loans", "control: lones", "f.yaml:34: rules[0].control: there is no operation 'lones' (did you mean 'loans'?)"),
+        ("operation: loans, resource: loan", "operation: fines, resource: loan", "f.yaml:35: rules[1].operation: the operation 'fines' is not available (only a rule of kind unavailable can be about it)"),
+        ("resource: loan,", "resource: lone,", "f.yaml:35: rules[1].resource: there is no resource 'lone' (did you mean 'loan'?)"),
+        ("resource: loan,", "resource: note,", "f.yaml:35: rules[1].resource: 'loans' does not list 'note' (known: loan)"),
+        ("hides: [overdue]", "hides: [overdew]", "f.yaml:35: rules[1].hides[0]: there is no trait 'overdew' (did you mean 'overdue'?)"),
+        ("trait: renewed", "trait: new", "f.yaml:50: rules[7].recent.trait: there is no trait 'new' (did you mean 'renewed'?)"),
+        ("field: state", "field: stat", "f.yaml:36: rules[2].resources[0]: 'loan' has no field 'stat' (did you mean 'state'?)"),
+        ("lists: [loan], ", "", "f.yaml:36: rules[2].resources[0]: no operation lists 'loan' (add it to the lists of one)"),
+        ("format: {loan: iban}", "format: {lone: iban}", "f.yaml:36: rules[2].format.lone: there is no resource 'lone' (did you mean 'loan'?)"),
+        ("format: {loan: iban}", "format: {lone: iban}", "f.yaml:36: rules[2].format: it names no format for 'loan' (add `loan: ...`)"),
+        ("mode: all", "mode: al", "f.yaml:37: rules[3].mode: there is no mode 'al' (did you mean 'all'?)"),
+        ("value: reader", "value: readr", "f.yaml:38: rules[4].value: there is no disclosure 'readr' (did you mean 'reader'?)"),
+        ("grant: consents", "grant: notes", "f.yaml:38: rules[4].grant: the operation 'notes' transmits no consent (add `grants`, the argument that says for what, to operations.notes)"),
+        ("operations: [notes]", "operations: [noted]", "f.yaml:39: rules[5].operations[0]: there is no operation 'noted' (did you mean 'notes'?)"),
+        ("operations: [notes]", "operations: [loans]", "f.yaml:39: rules[5].operations[0]: 'loans' is not asked about one thing (add `about` to operations.loans, or leave it out here)"),
+        ("operations: [notes]", "operations: [fines]", "f.yaml:39: rules[5].operations[0]: the operation 'fines' is not available (only a rule of kind unavailable can be about it)"),
+        ('to: "06:00"', 'to: "01:00"', "f.yaml:40: rules[6].to: the window ends at 01:00, before it begins (write two windows)"),
+        ("id: b", "id: a", "f.yaml:35: rules[1].id: the id 'a' stands here twice (rules[0] has it; an id names one thing only)"),
+        ("id: i", "id: a", "f.yaml:52: scope[0].id: the id 'a' stands here twice (rules[0] has it; an id names one thing only)"),
+        ("id: j", "id: i", "f.yaml:54: unspecified[0].id: the id 'i' stands here twice (scope[0] has it; an id names one thing only)"),
+    ],
+)  # fmt: skip
+def test_references(old: str, new: str, said: str) -> None:
+    """What is named and not there is said where it is named, with what may be meant."""
+    assert said in problems((old, new))
+
+
+def test_all_errors_come_at_once() -> None:
+    """Nothing hides behind the first error, and they stand in the order of the file."""
+    found = problems(("control: loans", "control: x"), ("id: j", "id: i"), ("Vienna", "Wien"))
+    assert [7, 34, 54] == [int(one.split(":")[1]) for one in found]
+
+
+def test_the_shipped_contract_is_found_by_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A shipped name is a contract wherever one stands; near by, its path is short."""
+    monkeypatch.chdir(tmp_path)
+    path = find_contract("aisp")
+    assert ("aisp", path.is_absolute()) == (parse_contract(path).id, True)
+    monkeypatch.chdir(path.parent)
+    assert Path("aisp.yaml") == find_contract("aisp")
+
+
+def test_a_path_is_taken_as_it_is(tmp_path: Path) -> None:
+    """What looks like a path, or is one, is not looked up."""
+    assert Path("aisp.yaml") == find_contract("aisp.yaml")
+    assert tmp_path == find_contract(tmp_path)
+
+
+def test_an_unknown_name_has_a_suggestion() -> None:
+    """A name that is not shipped is compared with those that are."""
+    with pytest.raises(InputError, match=r"aips: there is no such contract \(did you mean 'aisp'"):
+        find_contract("aips")
+
+
+def test_kinds_of_other_packages_are_let_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kind that an installed package brings is checked only for what all rules have."""
+    monkeypatch.setattr("assay.contract.files.shape_check._installed", lambda kind: kind == "moon")
+    text = TEXT.replace("kind: unavailable", "kind: moon")
+    assert {"operation": "fines", "control": "loans"} == parsed(text).clauses[0].params
+    with pytest.raises(InputError, match=r"rules\[0\]: 'says' is missing"):
+        parsed(text.replace("kind: moon, says: x", "kind: moon"))
+
+
+def test_public_names() -> None:
+    """What others may use is what is listed."""
+    assert {"find_contract", "parse_contract", "parse_document", "read_zone"} == set(parse.__all__)

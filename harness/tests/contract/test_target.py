@@ -1,0 +1,304 @@
+"""Target files: what is read from them, what they build on, and what they must not hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from assay._resources import contract_dir
+from assay.binding.read import find_target, read_profile
+from assay.binding.target import (
+    Auth,
+    Credentials,
+    Matcher,
+    Outcomes,
+    Place,
+    Presence,
+    Profile,
+    ResourceAt,
+    RoleHolding,
+    Spelling,
+    Transport,
+    Waiver,
+    WorldKind,
+)
+from assay.contract.model import Capability
+from assay.errors import InputError
+
+SMALLEST = """\
+assay: 1
+target: bank
+transport: http
+base_url: https://bank.example/v1
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in an empty folder, so that paths are short."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def read(text: str, name: str = "t.yaml") -> Profile:
+    """Write a target file into the working directory and read it."""
+    Path(name).write_text(text)
+    return read_profile(name)
+
+
+def problems(text: str) -> list[str]:
+    """List the errors of a target file."""
+    with pytest.raises(InputError) as caught:
+        read(text)
+    return [str(one) for one in caught.value.problems]
+
+
+def test_the_sandbox() -> None:
+    """The shipped sandbox's file arrives whole, with the line of each operation."""
+    profile = read_profile(find_target("sandbox"))
+    accounts, transactions = profile.operations["accounts"], profile.operations["transactions"]
+    assert ("sandbox", Transport.EMBEDDED) == (profile.name, profile.transport)
+    assert ZoneInfo("Europe/Paris") == profile.zone
+    assert WorldKind.CONTROL is profile.world.kind
+    assert Capability.CLOCK in profile.world.offers
+    assert Credentials(basic=True) == accounts.credentials
+    assert (
+        ResourceAt(at="/kind", values={"account": "account", "card": "card"})
+        == accounts.item.resource
+    )
+    assert Spelling(place=Place.QUERY, name="dateFrom") == transactions.arguments["since"]
+    assert ("/bookingDate",) == transactions.item.on
+    payment = profile.operations["read-payment"].item
+    assert ((), None) == (transactions.item.volatile, payment.volatile)
+    assert profile.lines["operations.transactions"] == transactions.line > accounts.line > 1
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_is_left_out() -> None:
+    """The smallest target file has the loosest honest reading of everything else."""
+    profile = read(SMALLEST)
+    assert (Auth(), None, Outcomes(), 10.0, "sandbox") == (
+        profile.auth,
+        profile.presence,
+        profile.outcomes,
+        profile.timeout,
+        profile.environment,
+    )
+    assert {"assay": 1, "target": 2, "transport": 3, "base_url": 4} == profile.lines
+
+
+@pytest.mark.usefixtures("folder")
+def test_everything_else() -> None:
+    """Outcomes, roles, waivers and the rest arrive as values."""
+    profile = read(
+        SMALLEST
+        + """\
+timeout: 2.5
+presence: {header: X-Here, value: "1"}
+outcomes: {rejected: [{statuses: [404, 4xx], empty: true, media_type: a/b, body: {/code: 7}}]}
+outside: [group]
+not_offered: {cards: there are none}
+waivers:
+  - {obligation: a/b/c, owner: o, reason: r, expires: 2027-01-31}
+world:
+  kind: roles
+  roles:
+    alice:
+      token_env: A
+      owns:
+        - {resource: card, key: K, traits: {used: "2026-01-01"}, entries: [{key: T, on: 2026-01-02}]}
+        - {resource: card, key: L}
+"""
+    )
+    assert Presence(header="X-Here", value="1") == profile.presence
+    matcher = Matcher(statuses=("404", "4xx"), empty=True, media_type="a/b", body={"/code": 7})
+    assert Outcomes(rejected=(matcher,)) == profile.outcomes
+    assert (("group",), {"cards": "there are none"}) == (profile.outside, profile.not_offered)
+    waiver = Waiver(obligation="a/b/c", owner="o", reason="r", expires="2027-01-31", line=11)
+    assert (waiver,) == profile.waivers
+    (alice,) = profile.world.roles
+    assert ("alice", "A", 15) == (alice.name, alice.token_env, alice.line)
+    first = RoleHolding(
+        resource="card", key="K", traits={"used": "2026-01-01"}, entries=(("T", "2026-01-02"),)
+    )
+    assert (first, RoleHolding(resource="card", key="L")) == alice.owns
+    assert 2.5 == profile.timeout
+
+
+@pytest.mark.usefixtures("folder")
+def test_extending() -> None:
+    """Mappings are laid over each other, lists and values replace, null takes away."""
+    base = read_profile(find_target("sandbox"))
+    profile = read(
+        """\
+assay: 1
+target: mine
+extends: sandbox
+base_url: http://127.0.0.1:8000/
+presence: null
+world: {offers: [psu]}
+operations:
+  transactions: {item: {key: /ref}, links: []}
+"""
+    )
+    mine, theirs = profile.operations["transactions"], base.operations["transactions"]
+    assert ("mine", Transport.EMBEDDED) == (profile.name, profile.transport)
+    assert "http://127.0.0.1:8000" == profile.base_url
+    assert profile.presence is None
+    assert {Capability.PSU} == profile.world.offers
+    assert (("/ref",), ("/bookingDate",), ()) == (mine.item.key, mine.item.on, mine.links)
+    assert (theirs.arguments, theirs.item.fields) == (mine.arguments, mine.item.fields)
+    assert base.operations["accounts"].item == profile.operations["accounts"].item
+    assert (8, 3) == (mine.line, profile.operations["accounts"].line)
+    assert (6, 3) == (profile.lines["world"], profile.lines["auth"])
+    assert base.digest != profile.digest
+
+
+@pytest.mark.usefixtures("folder")
+def test_extending_a_file() -> None:
+    """A path is seen from the file it stands in, and an error names the file it is in."""
+    Path("below").mkdir()
+    Path("below/base.yaml").write_text(SMALLEST + "timeout: long\nzone: Europe/Viena\n")
+    top = "assay: 1\ntarget: mine\nextends: ./below/base.yaml\nwaivers: none\n"
+    assert [
+        "t.yaml:4: waivers: expected a list of waivers, found 'none'",
+        "below/base.yaml:5: timeout: expected a number of seconds, above 0 and at most 600, found 'long'",
+    ] == problems(top)
+    Path("below/base.yaml").write_text(SMALLEST + "zone: Europe/Viena\n")
+    said = "below/base.yaml:5: zone: there is no time zone 'Europe/Viena' (did you mean 'Europe/Vienna'?)"
+    assert [said] == problems(top.replace("waivers: none", "waivers: []"))
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("sandbx", "extends: there is no shipped target 'sandbx' (did you mean 'sandbox'?)"),
+        ("./none.yaml", "extends: './none.yaml': there is no such file"),
+        ("./t.yaml", "extends: './t.yaml' extends this file in turn (break the circle)"),
+        ("./.", "extends: './.': this is a directory (name a file in it)"),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_extending_what_is_not_there(name: str, said: str) -> None:
+    """What cannot be built on is said in the line of `extends`."""
+    (found,) = problems(f"assay: 1\ntarget: mine\nextends: {name}\n")
+    assert found.startswith(f"t.yaml:3: {said}")
+
+
+@pytest.mark.usefixtures("folder")
+def test_circles_and_long_chains_end() -> None:
+    """Files that extend each other are refused, in a circle as in an endless row."""
+    Path("u.yaml").write_text("assay: 1\ntarget: u\nextends: ./t.yaml\n")
+    (said,) = problems("assay: 1\ntarget: t\nextends: ./u.yaml\n")
+    assert "u.yaml:3: extends: './t.yaml' extends this file in turn (break the circle)" == said
+    for n in range(20):
+        Path(f"c{n}.yaml").write_text(f"assay: 1\ntarget: c\nextends: ./c{n + 1}.yaml\n")
+    (said,) = problems("assay: 1\ntarget: t\nextends: ./c0.yaml\n")
+    assert "more than 8 files in a row" in said
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("ftp://bank.example", "expected an http or https URL"),
+        ("bank.example", "expected an http or https URL"),
+        ("https://", "expected an http or https URL"),
+        ("https://[::1", "expected an http or https URL"),
+        ("https://bank.example:99999", "expected an http or https URL"),
+        ("https://bank.example/a b", "expected an http or https URL"),
+        ("https://anna:hunter2@bank.example", "the URL holds credentials"),
+        ("https://bank.example/?key=hunter2", "the URL has a query or a fragment"),
+        ("https://bank.example/#", "the URL has a query or a fragment"),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_base_urls(url: str, said: str) -> None:
+    """A URL is http(s) with a host and nothing else, and never repeated: it may hold secrets."""
+    (found,) = problems(SMALLEST.replace("https://bank.example/v1", f"'{url}'"))
+    assert found.startswith(f"t.yaml:4: base_url: {said} (")
+    with pytest.raises(InputError, match=f"--target: {said}") as caught:
+        read_profile(find_target("sandbox"), base_url=url)
+    assert "hunter2" not in found + str(caught.value)
+
+
+def test_another_base_url() -> None:
+    """A base URL that is given wins, and then calls go over HTTP."""
+    profile = read_profile(find_target("sandbox"), base_url="http://127.0.0.1:8000/")
+    assert ("http://127.0.0.1:8000", Transport.HTTP) == (profile.base_url, profile.transport)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("operations: {a: {list: items}}", "t.yaml:5: operations.a.list: expected a JSON pointer or a list of them, found 'items' (for example /links/next)"),
+        ("operations: {a: {values: {x: /a~2}}}", "t.yaml:5: operations.a.values.x: expected a JSON pointer, found '/a~2' (for example /links/next)"),
+        ("operations: {a: {arguments: {x: {query: x, path: x}}}}", "t.yaml:5: operations.a.arguments.x: expected exactly one of query, header, body and path, found a mapping (for example {query: iban})"),
+        ("operations: {a: {arguments: {x: {body: x}}}}", "t.yaml:5: operations.a.arguments.x.body: expected a JSON pointer or a list of them, found 'x' (for example /links/next)"),
+        ("operations: {a: {modes: {x: {query: x}}}}", "t.yaml:5: operations.a.modes.x: 'value' is missing"),
+        ("outcomes: {rejected: [{statuses: [6xx]}]}", "t.yaml:5: outcomes.rejected[0].statuses[0]: expected a status such as 404, or a class such as 4xx, found '6xx'"),
+        ("outcomes: {rejected: [{statuses: [4040]}]}", "t.yaml:5: outcomes.rejected[0].statuses[0]: expected at most 599, found 4040"),
+        ("outcomes: {rejected: [{}]}", "t.yaml:5: outcomes.rejected[0]: expected at least one of statuses, empty, media_type, body and states, found an empty mapping"),
+        ("outcomes: {accepted: []}", "t.yaml:5: outcomes.accepted: no answer could ever be accepted (name at least one matcher, or leave the key out)"),
+        ("presence: {header: Authorization, value: x}", "t.yaml:5: presence.header: expected the name of a header that carries no secret, found 'Authorization' (for example PSU-IP-Address; how calls are authenticated stands under auth)"),
+        ('presence: {header: X, value: "a\\r\\nB: c"}', "t.yaml:5: presence.value: expected the value of the header in one line, found 'a\\r\\nB: c'"),
+        ("waivers: [{obligation: a/b/c, owner: o, reason: r}]", "t.yaml:5: waivers[0]: 'expires' is missing (expected a date such as 2026-12-31)"),
+        ("waivers: [{obligation: a/b/c, owner: o, reason: r, expires: soon}]", "t.yaml:5: waivers[0].expires: expected a date such as 2026-12-31, found 'soon'"),
+        ("waivers: [{obligation: a/b/c, owner: o, reason: r, expires: 2026-02-30}]", "t.yaml:5: waivers[0].expires: there is no day '2026-02-30' (for example 2026-12-31)"),
+        ("waivers: [{obligation: a-b, owner: o, reason: r, expires: 2026-02-03}]", "t.yaml:5: waivers[0].obligation: expected the id of an obligation, such as aisp/batch-quota/next-day, found 'a-b'"),
+        ("world: {kind: roles}", "t.yaml:5: world: a world of kind roles lists at least one role (add roles)"),
+        ("world: {kind: none, roles: {a: {owns: []}}}", "t.yaml:5: world.roles: a world of kind none has no roles (kind: roles)"),
+        ("auth: {kind: bearer}\nworld: {kind: roles, roles: {a: {owns: []}}}", "t.yaml:6: world.roles.a: nothing says with which token to call for this customer (add `token_env: NAME` here or under auth)"),
+        ("world: {kind: roles, roles: {a: {owns: [{resource: r, key: 7}]}}}", 't.yaml:5: world.roles.a.owns[0].key: expected its key in quotes, found 7 (write it in quotes: "7")'),
+        ("world: {kind: roles, roles: {a: {owns: [{resource: r, key: k, entries: [{key: e, on: 2026-13-01}]}]}}}", "t.yaml:5: world.roles.a.owns[0].entries[0].on: there is no day '2026-13-01' (for example 2026-12-31)"),
+        ("world: {kind: control, url: control}", "t.yaml:5: world.url: expected an http or https URL (for example https://sandbox.bank.example/v1)"),
+        ("world: {kind: control, offers: [clocks]}", "t.yaml:5: world.offers[0]: expected psu, two-psu, consent, batch, clock, roster, zone, credentials, entries, write, segments, registrations, providers, banks, effects, direct-access, sca, screens or hosts, found 'clocks' (did you mean 'clock'?)"),
+        ("auth: {kind: key}", "t.yaml:5: auth: 'header' is missing"),
+        ("auth: {kind: bearer, header: X-Api-Key}", "t.yaml:5: auth.header: only a key stands in a header of its own (write `kind: key`, or leave it out)"),
+        ("auth: {kind: key, header: a b}", "t.yaml:5: auth.header: expected the name of the header for the key, found 'a b' (for example X-Api-Key)"),
+        ("auth: {kind: key, header: K}\nworld: {kind: roles, roles: {a: {owns: []}}}", "t.yaml:6: world.roles.a: nothing says with which token to call for this customer (add `token_env: NAME` here or under auth)"),
+        ("auth: {kind: bearer, token: hunter2}", "t.yaml:5: auth.token: a secret never stands in a file (name an environment variable instead: `token_env: BANK_TOKEN`)"),
+        ("timeout: 0", "t.yaml:5: timeout: expected a number of seconds, above 0 and at most 600, found 0"),
+        ("enviroment: live", "t.yaml:5: enviroment: unknown key 'enviroment' (did you mean 'environment'?)"),
+    ],
+)  # fmt: skip
+@pytest.mark.usefixtures("folder")
+def test_wording(text: str, said: str) -> None:
+    """Each mistake is one line that says where, what was expected, what was found, a hint."""
+    (found,) = problems(SMALLEST + text + "\n")
+    assert found.startswith(said)
+
+
+@pytest.mark.parametrize("name", ["remote", "live"])
+def test_templates_are_right_as_they_are(name: str) -> None:
+    """The templates can be read before anybody has changed them."""
+    profile = read_profile(find_target(name))
+    assert (name, Transport.HTTP) == (profile.name, profile.transport)
+    assert all(role.token_env for role in profile.world.roles)
+
+
+@pytest.mark.parametrize("name", ["remote", "live"])
+@pytest.mark.usefixtures("folder")
+def test_what_templates_suggest_is_right_too(name: str) -> None:
+    """What stands in their comments can be switched on."""
+    text = (contract_dir() / "targets" / f"{name}.yaml").read_text("utf-8")
+    rows, on = [], False
+    for row in text.splitlines():
+        on = row.startswith(("# operations:", "# outcomes:", "# waivers:", "# out", "# not_")) or (
+            on and row.startswith("#   ")
+        )
+        rows.append(row[2:] if on else row)
+    profile = read("\n".join(rows) + "\n")
+    assert profile.waivers or profile.not_offered
+
+
+def test_finding_targets(folder: Path) -> None:
+    """A shipped name is a target; anything that looks like a path is taken as it is."""
+    assert contract_dir() / "targets" / "sandbox.yaml" == find_target("sandbox")
+    assert Path("mine.yaml") == find_target("mine.yaml")
+    assert folder == find_target(folder)
+    with pytest.raises(
+        InputError, match=r"sandbax: there is no such target \(did you mean 'sandbox'"
+    ):
+        find_target("sandbax")

@@ -1,0 +1,316 @@
+"""Foresight: what will stop a trial, and what it costs, is known before anything is sent."""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from assay.binding.join import bind
+from assay.binding.target import Budget, Role, RoleHolding, Safety, Sca, ScaKind, World, WorldKind
+from assay.contract.model import Capability
+from assay.estimate.cost import cost_of, lines, record
+from assay.estimate.dry_run import rehearse
+from assay.estimate.feasibility import foresee
+from assay.execution.guard import Who
+from assay.execution.ledger import Ledger, Use
+from assay.planning.plan import Fate, plan
+from assay.planning.prepare import prepare
+
+SANDBOX = prepare().profile
+CONTRACTS = [one.contract for one in prepare().bound]
+NOW = datetime(2026, 9, 16, 8, tzinfo=UTC)
+TODAY = NOW.date()
+#: What nobody lists, and a world of roles may offer all the same.
+READS = (Capability.PSU, Capability.TWO_PSU, Capability.CONSENT, Capability.ROSTER)
+
+
+def role(name, accounts, cards=0, **more):
+    owns = [RoleHolding(resource="account", key=f"{name}-{n}") for n in range(accounts)]
+    owns += [RoleHolding(resource="card", key=f"{name}-card-{n}") for n in range(cards)]
+    return Role(name=name, token_env=f"TOKEN_{name}".upper(), owns=tuple(owns), **more)
+
+
+def target(*roles, offers=READS, **more):
+    """Return a target with these customers, whose secrets are set nowhere."""
+    world = World(kind=WorldKind.ROLES, offers=frozenset(offers), roles=roles)
+    return replace(SANDBOX, world=world, **{"sca": Sca(), **more})
+
+
+def foreseen(profile, words="", ledger=None, **more):
+    """Plan what is selected by these words, and look ahead."""
+    bound = bind(CONTRACTS, profile)
+    planned = plan(
+        bound, profile, lambda one: any(word in one.id for word in words.split() or [""])
+    )
+    return foresee(planned, profile, now=NOW, ledger=ledger, **more)
+
+
+def told(found):
+    """Return what is planned of each obligation: asked, or why not."""
+    return {
+        one.obligation.id: "asked" if one.fate is Fate.ASK else one.why for one in found.plan.items
+    }
+
+
+def spent(path, number, *, customer="alice-0", method="accounts", day=TODAY):
+    """Write into a ledger what another run has spent."""
+    ledger = Ledger.at(path)
+    use = Use(target=SANDBOX.base_url, customer=customer, method=method, day=day)
+    for _ in range(number):
+        ledger.spend(use, most=None, run="another", at=NOW)
+    return path
+
+
+# -- rehearsing ----------------------------------------------------------------------
+def test_nothing_stops_a_trial_where_everything_is_granted():
+    """On the shipped sandbox every trial goes through to its end."""
+    prepared = prepare()
+    found = [rehearse(prepared.plan, one, prepared.profile, NOW) for one in prepared.plan.trials]
+    assert {""} == {one.stopped for one in found}
+    assert all(one.calls for one in found)
+
+
+def test_nothing_is_sent_and_no_ledger_made(monkeypatch, tmp_path):
+    """Looking ahead opens no connection and makes no file."""
+    monkeypatch.setenv("ASSAY_LEDGER", str(tmp_path / "l"))
+    monkeypatch.setattr("socket.socket", None)
+    assert foreseen(target(role("alice", 3))).trials
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_customer_who_is_not_there():
+    """A trial whose customer nobody is, is not held; its reason says who would be."""
+    found = told(foreseen(target(role("alice", 1)), "aisp/accounts.page-size"))
+    assert {"needs a customer who owns 11 account, 2 card (world.roles)"} == set(found.values()) - {
+        "asked",
+        "needs a customer who owns 18 account (world.roles)",
+    }
+    assert "asked" not in found.values()
+
+
+def test_where_somebody_has_it_all_is_asked():
+    """The same trials are held where a customer owns enough."""
+    found = told(foreseen(target(role("alice", 18, 2)), "aisp/accounts.page-size"))
+    assert {"asked"} == set(found.values())
+
+
+def test_a_trial_that_is_stopped_half_way():
+    """What it sees until then is asked, at the price of that; the rest has its reason."""
+    offers = (*READS, Capability.WRITE)
+    found = foreseen(target(role("alice", 3), offers=offers), "pis/well-formed")
+    (item,) = (one for one in found.plan.items if one.obligation.facet == "json")
+    (trial,) = found.plan.trials
+    rehearsed = found.trials[trial.id]
+    assert rehearsed.stopped.startswith("needs ")
+    assert (Fate.ASK, rehearsed.calls) == (item.fate, item.calls)
+    assert rehearsed.calls == trial.calls > 0
+
+
+def test_who_would_sign_is_asked_before():
+    """A signer that refuses stops the trial in the plan as it would in the run."""
+    offers = (*READS, Capability.WRITE)
+    by_hand = Sca(kind=ScaKind.CONTROL, factors={"sms": "sms"})
+    found = told(foreseen(target(role("alice", 3), offers=offers, sca=by_hand), "pis/duplicate"))
+    assert "needs a control API that signs (world: control)" in found.values()
+
+
+def test_the_names_that_a_target_goes_by_are_asked_for():
+    """One list is read for each customer where calls need the target's own names."""
+    argument = SANDBOX.operations["balances"].arguments["iban"]
+    balances = replace(
+        SANDBOX.operations["balances"], arguments={"iban": replace(argument, found="accounts")}
+    )
+    plain, more = (
+        foreseen(
+            target(role("alice", 3, 3), operations={**SANDBOX.operations, "balances": one}),
+            "aisp/balances.available/answers",
+        )
+        for one in (SANDBOX.operations["balances"], balances)
+    )
+    (trial,) = plain.plan.trials
+    assert plain.trials[trial.id].calls + 1 == more.trials[trial.id].calls
+
+
+def test_a_bank_in_this_process_needs_no_look_ahead():
+    """Neither rehearsal nor SQLite is imported for the embedded sandbox; it costs the same."""
+    code = (
+        "import sys; from assay.prepare import prepare; from assay.run.stage import set_up;"
+        "import assay.run.conduct; p = prepare(); set_up(p.profile);"
+        "print({'sqlite3', 'assay.estimate.dry_run', 'assay.execution.ledger'} & set(sys.modules),"
+        " p.foresight, p.plan.calls)"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "set() None 968\n" == out.stdout
+
+
+# -- budgets -------------------------------------------------------------------------
+def test_what_fits_is_planned_in_order():
+    """Of a budget, what comes first is planned; what does not fit says what is left."""
+    bound = target(role("alice", 3), role("bob", 1), budget=Budget(batch=4))
+    found = told(foreseen(bound, "aisp/batch-quota/per-"))
+    assert {
+        "aisp/batch-quota/per-method": "asked",
+        "aisp/batch-quota/per-customer": "needs 4 more accesses of accounts without the customer "
+        "today; 0 of 4 left (budget.batch, alice)",
+    } == found
+
+
+def test_what_never_fits():
+    """Five accesses are not planned where four are allowed, even if none is gone."""
+    found = told(foreseen(target(role("alice", 3), budget=Budget(batch=4)), "accounts-refused"))
+    why = (
+        "needs 5 more accesses of accounts without the customer today; "
+        "4 of 4 left (budget.batch, alice)"
+    )
+    assert {why} == set(found.values())
+
+
+def test_the_ledger_is_subtracted(tmp_path):
+    """What another run has spent today is gone; what it spent yesterday is not."""
+    few = target(role("alice", 3), budget=Budget(batch=8))
+    words = "aisp/batch-quota/accounts-"
+    clean = told(foreseen(few, words, spent(tmp_path / "a", 5, day=TODAY - timedelta(1))))
+    assert "asked" in clean.values()
+    gone = told(foreseen(few, words, spent(tmp_path / "b", 5)))
+    why = (
+        "needs 5 more accesses of accounts without the customer today; "
+        "3 of 8 left (budget.batch, alice)"
+    )
+    assert [why, why] == [gone[f"{words}{end}"] for end in ("served", "refused")]
+
+
+@pytest.mark.parametrize("before", [1, 5])
+def test_a_count_that_is_no_longer_untouched(tmp_path, before):
+    """With no budget at all, a probe that would misread what is gone is not held."""
+    path = spent(tmp_path / "l", before)
+    found = told(foreseen(target(role("alice", 3)), "aisp/batch-quota/accounts-", path))
+    why = (
+        "needs a day on which nobody has called accounts without the customer; "
+        f"{before} made earlier today (alice)"
+    )
+    assert why == found["aisp/batch-quota/accounts-served"]
+    assert why == found["aisp/batch-quota/accounts-refused"]
+
+
+def test_a_probe_that_still_fits_into_the_quota(tmp_path):
+    """One access more is one of four if three are gone, and one too many if four are."""
+    words = "online-unlimited/not-counted"
+    people = target(role("alice", 3), role("bob", 3))
+    for gone, asked in ((3, True), (4, False)):
+        path = spent(tmp_path / str(gone), gone)
+        assert asked is (told(foreseen(people, words, path))[f"aisp/{words}"] == "asked")
+
+
+def test_so_many_calls():
+    """Trials are planned while the calls last, each at its whole price."""
+    words = "aisp/accounts.available aisp/balances.available"
+    whole = foreseen(target(role("alice", 3, 3)), words)
+    first, *rest = whole.plan.trials
+    assert rest
+    calls = first.calls + 1
+    found = foreseen(target(role("alice", 3, 3), budget=Budget(calls=calls)), words)
+    assert found.plan.calls <= calls
+    left = {why for why in told(found).values() if why != "asked"}
+    assert left
+    assert all(f" of {calls} left (budget.calls)" in why for why in left)
+
+
+def test_the_order_of_trials_stays():
+    """What is left of a plan is held in the plan's order."""
+    profile = target(role("alice", 3))
+    bound = bind(CONTRACTS, profile)
+    planned = plan(bound, profile)
+    backwards = replace(planned, trials=planned.trials[::-1])
+    found = [one.id for one in foresee(backwards, profile, now=NOW).plan.trials]
+    assert found
+    assert found == [one.id for one in backwards.trials if one.id in found]
+
+
+# -- a live bank ---------------------------------------------------------------------
+def test_a_live_bank_that_is_only_read():
+    """What would write needs safety.allow_writes, and says so in the plan of any world."""
+    live = replace(SANDBOX, environment="live")
+    found = told(foreseen(live))
+    writing = {
+        one.id
+        for each in bind(CONTRACTS, live)
+        for one in each.obligations
+        if one.needs & {Capability.WRITE, Capability.CONSENT} and not one.void
+    }
+    assert writing
+    assert {"needs safety.allow_writes"} == {found[id_] for id_ in writing}
+    allowed = replace(live, safety=Safety(allow_writes=True))
+    assert "needs safety.allow_writes" not in told(foreseen(allowed)).values()
+
+
+def test_a_live_bank_without_a_budget():
+    """The contract's quota is the budget there, so what takes a fifth access is not planned."""
+    live = target(role("alice", 3), environment="live", safety=Safety(allow_writes=True))
+    found = told(foreseen(live, "batch-quota/accounts batch-quota/per-method"))
+    why = (
+        "needs 5 more accesses of accounts without the customer today; "
+        "4 of 4 left (budget.batch, alice)"
+    )
+    assert why == found["aisp/batch-quota/accounts-refused"]
+    assert "asked" == found["aisp/batch-quota/per-method"]
+
+
+def test_a_maximum_is_announced():
+    """Where the profile's own amounts are above its maximum, nothing that pays is planned."""
+    small = replace(SANDBOX, safety=Safety(most={"amount": "0.50"}))
+    found = told(foreseen(small, "pis/payments.create/"))
+    assert {"needs amount of no more than 0.50 (safety.most)"} == set(found.values()) - {"asked"}
+    enough = replace(SANDBOX, safety=Safety(most={"amount": "12.30"}))
+    assert "asked" in told(foreseen(enough, "pis/payments.create/")).values()
+
+
+def test_who_may_be_paid_is_announced():
+    """A probe that pays somebody else, to see a difference, is not planned either."""
+    only = Safety(only={"creditorAccount": ("FR7630006000011234567890189",)})
+    found = told(foreseen(replace(SANDBOX, safety=only), "pis/duplicate"))
+    why = "needs creditorAccount to be one that safety.only lists"
+    assert why == found["pis/duplicate/creditorAccount-changed-accepted"]
+    assert "asked" == found["pis/duplicate/amount-changed-accepted"]
+
+
+# -- cost ----------------------------------------------------------------------------
+def test_the_cost_of_a_run(tmp_path):
+    """Accesses, what is left of them, consents; each customer by the profile's name."""
+    profile = target(role("alice", 3), role("bob", 3), budget=Budget(batch=8))
+    path = spent(tmp_path / "l", 2)
+    cost = cost_of(foreseen(profile, "online-unlimited/not-counted", path), profile)
+    assert {("alice", "accounts", 1, 2, 8), ("bob", "accounts", 1, 0, 8)} == {
+        (one.customer, one.operation, one.number, one.gone, one.most)
+        for one in cost.batch
+        if one.operation == "accounts"
+    }
+    said = (
+        "1 access of accounts without the customer (alice, 2026-09-16); 2 made earlier; 6 of 8 left"
+    )
+    assert said in list(lines(cost))
+    assert {"alice", "bob"} == set(cost.consents)
+    assert json.loads(json.dumps(record(cost)))["consents"] == dict(cost.consents)
+
+
+def test_what_is_written_is_told_with_its_amount():
+    """And with nothing else that stands in a request, for it may be somebody's."""
+    prepared = prepare(keywords="pis and duplicate and repeat")
+    cost = cost_of(prepared.foreseen(), prepared.profile)
+    assert {("create-payment", "amount 12.30"): 2} == cost.written
+    assert ["2 calls of create-payment (amount 12.30)", "up to 2 signatures"] == list(lines(cost))
+
+
+def test_a_customer_is_counted_once():
+    """Two parts that one customer cannot play are played by two, each with a count."""
+    profile = target(role("alice", 3), role("bob", 1))
+    found = foreseen(profile, "batch-quota/per-customer")
+    (one,) = found.trials.values()
+    accesses = Counter({who: 0 for who, _, _ in one.batch})
+    for (who, _, _), number in one.batch.items():
+        accesses[who] += number
+    assert {Who(name="alice", key="alice-0"), Who(name="bob", key="bob-0")} == set(accesses)
+    assert accesses[Who(name="bob", key="bob-0")] < accesses[Who(name="alice", key="alice-0")]

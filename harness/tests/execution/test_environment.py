@@ -1,0 +1,84 @@
+"""Making a target ready: secrets from the environment, and worlds of every kind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from assay.binding.target import Auth, AuthKind, Profile, Role, Transport, World, WorldKind
+from assay.errors import CannotArrange, InputError
+from assay.execution.environment import Nobody, set_up
+from assay.fixtures.control import ControlWorld
+from assay.fixtures.roles import RolesWorld
+from assay.history import Arrange
+
+PROFILE = Profile(
+    name="t",
+    transport=Transport.HTTP,
+    base_url="https://bank.example",
+    path="t.yaml",
+    lines={"auth": 5, "world": 7, "world.roles.alice": 9},
+)
+ALICE = World(kind=WorldKind.ROLES, roles=(Role(name="alice", token_env="TEST_A", owns=()),))
+
+
+@pytest.mark.parametrize(
+    ("profile", "line", "name"),
+    [
+        (replace(PROFILE, auth=Auth(kind=AuthKind.BEARER, token_env="TEST_A")), 5, "auth"),
+        (replace(PROFILE, world=World(kind=WorldKind.CONTROL, key_env="TEST_A")), 7, "world"),
+        (replace(PROFILE, world=ALICE), 9, "world.roles.alice"),
+    ],
+)
+def test_secrets(monkeypatch: pytest.MonkeyPatch, profile: Profile, line: int, name: str) -> None:
+    """A secret that is not set, or that no header can hold, is told with its place, not its value."""
+    for value in (None, ""):
+        monkeypatch.delenv("TEST_A", raising=False)
+        if value is not None:
+            monkeypatch.setenv("TEST_A", value)
+        with pytest.raises(InputError, match=f"t.yaml:{line}: {name}: .* TEST_A is not set"):
+            set_up(profile)
+    for value in ("hush\n", " hush", "h\u00fcsh", "hu\x7fsh"):
+        monkeypatch.setenv("TEST_A", value)
+        with pytest.raises(InputError, match="TEST_A holds what no header can carry") as caught:
+            set_up(profile)
+        assert "sh" not in str(caught.value).partition("TEST_A")[2].replace("(is there", "")
+    monkeypatch.setenv("TEST_A", "hush")
+    set_up(profile).close()
+
+
+@pytest.mark.parametrize(
+    ("world", "kind"),
+    [
+        (World(kind=WorldKind.CONTROL), ControlWorld),
+        (World(kind=WorldKind.ROLES), RolesWorld),
+        (World(), Nobody),
+    ],
+)
+def test_worlds(world: World, kind: type) -> None:
+    """Each kind of world is arranged by its own adapter."""
+    stage = set_up(replace(PROFILE, world=world))
+    stage.close()
+    assert isinstance(stage.world, kind)
+
+
+def test_nobody() -> None:
+    """With no world nothing can be arranged, and the clock is the real one."""
+    scene = Nobody().open()
+    with pytest.raises(CannotArrange, match="a world"):
+        scene.arrange(Arrange(subject="psu", holdings=()))
+    with pytest.raises(CannotArrange, match="a clock that can be moved"):
+        scene.clock(datetime(2026, 1, 1, tzinfo=UTC))
+    assert abs(scene.clock(None) - datetime.now(UTC)) < timedelta(minutes=1)
+    scene.close()
+
+
+def test_the_common_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A token for all customers is looked up once, and kept out of the profile."""
+    monkeypatch.setenv("TEST_A", "hush")
+    stage = set_up(replace(PROFILE, auth=Auth(kind=AuthKind.BEARER, token_env="TEST_A")))
+    stage.close()
+    assert "hush" == stage.common.token
+    assert "hush" not in repr(stage.profile)

@@ -1,0 +1,325 @@
+"""The gates: what is not sent to a bank, whoever made it up."""
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from assay.binding.encode import Access, Request, encode
+from assay.binding.target import (
+    Auth,
+    AuthKind,
+    Budget,
+    Presence,
+    Role,
+    RoleHolding,
+    Safety,
+    World,
+    WorldKind,
+)
+from assay.contract.model import Capability
+from assay.errors import CannotArrange
+from assay.execution.guard import Guard, Who, is_held_back, quotas, who_is
+from assay.execution.ledger import Ledger
+from assay.history import Call, Malformed
+from assay.judging.verdict import Standing, Verdict
+from assay.planning.prepare import prepare
+
+PLAN = prepare().plan
+SANDBOX = prepare().profile
+LIVE = replace(
+    SANDBOX,
+    environment="live",
+    safety=Safety(
+        allow_writes=True,
+        only={"creditorAccount": ("FR7630006000011234567890189",)},
+        most={"amount": "12.30"},
+    ),
+)
+REAL = replace(SANDBOX, world=World(kind=WorldKind.ROLES, offers=frozenset(Capability)))
+OPERATIONS = {id_: one for each in PLAN.contracts.values() for id_, one in each.operations.items()}
+NOW = datetime(2026, 9, 16, 8, tzinfo=UTC)
+ALICE = Who(name="alice", key="FR76-alice")
+PAY = Call(operation="create-payment", subject="psu", arguments={"debtorAccount": "FR1"})
+READ = Call(operation="accounts", subject="psu")
+ABSENT = replace(READ, present=False)
+
+
+def spelt(call, profile=SANDBOX):
+    return encode(call, OPERATIONS[call.operation], profile, Access(token="t"))
+
+
+def told(call, profile, request=None, guard=None):
+    """Return what the gates say to a call: nothing if it may be sent."""
+    guard = guard or Guard(profile=profile)
+    try:
+        guard.admit(
+            call,
+            OPERATIONS[call.operation],
+            request or spelt(call),
+            lambda: ALICE,
+            lambda: NOW,
+        )
+    except CannotArrange as error:
+        return str(error)
+    return ""
+
+
+def with_body(change, call=PAY):
+    """Return the request of a call with something else in its body."""
+    request = spelt(call)
+    return replace(request, body=json.dumps({**json.loads(request.body), **change}).encode())
+
+
+# -- writing -------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "call",
+    [
+        PAY,
+        Call(
+            operation="modify-payment", subject="psu", arguments={"paymentRequestResourceId": "1"}
+        ),
+        Call(
+            operation="cancel-payment", subject="psu", arguments={"paymentRequestResourceId": "1"}
+        ),
+        Call(operation="consents", subject="psu", arguments={"accounts": ["FR1"]}),
+    ],
+)
+def test_a_live_bank_is_only_read(call):
+    """Nothing is made, changed, ended or consented to unless the profile allows writing."""
+    closed = replace(LIVE, safety=Safety())
+    assert "safety.allow_writes" == told(call, closed)
+    assert told(call, SANDBOX) == told(call, LIVE) == ""
+
+
+def test_a_live_bank_is_read():
+    """Reading takes no permission."""
+    assert "" == told(READ, replace(LIVE, safety=Safety()))
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({}, ""),
+        ({"amount": "12.31"}, "amount of no more than 12.30 (safety.most)"),
+        ({"amount": "-12.31"}, "amount of no more than 12.30 (safety.most)"),
+        ({"amount": 12.3}, ""),
+        ({"amount": 12.31}, "amount of no more than 12.30 (safety.most)"),
+        ({"amount": "1E+9"}, "amount of no more than 12.30 (safety.most)"),
+        ({"amount": "NaN"}, "amount of no more than 12.30 (safety.most)"),
+        ({"amount": "a lot"}, "amount of no more than 12.30 (safety.most)"),
+        ({"amount": True}, "amount of no more than 12.30 (safety.most)"),
+        ({"amount": ["1.00"]}, "amount of no more than 12.30 (safety.most)"),
+        (
+            {"creditorAccount": "DE89370400440532013000"},
+            "creditorAccount to be one that safety.only lists",
+        ),
+        ({"creditorAccount": None}, "creditorAccount to be one that safety.only lists"),
+        (
+            {"transfers": [{"amount": "1.00"}, {"amount": "5000"}]},
+            "amount of no more than 12.30 (safety.most)",
+        ),
+        (
+            {"transfers": [{"creditorAccount": "DE89370400440532013000"}]},
+            "creditorAccount to be one that safety.only lists",
+        ),
+    ],
+)
+def test_what_stands_in_the_request_counts(change, says):
+    """Only the listed are paid, and no more than the maximum, wherever it stands."""
+    assert says == told(PAY, LIVE, with_body(change))
+
+
+@pytest.mark.parametrize("name", ["amount", "creditorAccount"])
+def test_a_live_bank_gets_nothing_that_cannot_be_read(name):
+    """What is missing is no permission; elsewhere it may be tried."""
+    call = replace(PAY, without=(name,))
+    assert f"{name} where it can be read off the request (safety)" == told(call, LIVE, spelt(call))
+    assert "" == told(call, replace(LIVE, environment="sandbox"), spelt(call))
+
+
+def test_a_body_that_can_be_read_in_two_ways():
+    """A member that stands there twice is read by nobody alike."""
+    body = spelt(PAY).body.replace(b'{"', b'{"amount": "5000", "', 1)
+    assert "can be read off" in told(PAY, LIVE, replace(spelt(PAY), body=body))
+
+
+@pytest.mark.parametrize("malformed", [Malformed.NOT_JSON, Malformed.WRONG_TYPES])
+def test_nothing_malformed_is_written_to_a_live_bank(malformed):
+    """Not even to see what happens."""
+    assert "malformed" in told(replace(PAY, malformed=malformed), LIVE)
+    assert "" == told(replace(READ, malformed=Malformed.JUNK_QUERY), LIVE)
+
+
+def test_limits_hold_elsewhere_too():
+    """Wherever the profile gives them; and there only for what it names."""
+    there = replace(LIVE, environment="sandbox")
+    assert "safety.most" in told(PAY, there, with_body({"amount": "12.31"}))
+    assert "safety.only" in told(PAY, there, with_body({"creditorAccount": "DE89"}))
+    assert "" == told(PAY, SANDBOX, with_body({"amount": "12.31"}))
+
+
+def test_a_change_names_only_what_it_changes():
+    """What it does not name was made within the limits; what it names must be."""
+    call = Call(operation="modify-payment", subject="psu", arguments={"amount": "12.31"})
+    call = replace(call, arguments={**call.arguments, "paymentRequestResourceId": "1"})
+    assert "safety.most" in told(call, LIVE)
+    less = replace(call, arguments={**call.arguments, "amount": "1.00"})
+    assert "" == told(less, LIVE)
+
+
+def test_no_private_value_is_told():
+    """A reason names arguments and the profile's words, and never what was in a request."""
+    said = told(PAY, LIVE, with_body({"creditorAccount": "DE89370400440532013000"}))
+    assert "DE89" not in said
+    assert "FR76" not in said
+
+
+# -- calls ---------------------------------------------------------------------------
+def test_a_run_has_so_many_calls():
+    """One more is not sent."""
+    profile = replace(SANDBOX, budget=Budget(calls=2))
+    guard = Guard(profile=profile)
+    assert ["", "", "1 more call; 0 of 2 left (budget.calls)"] == [
+        told(READ, profile, guard=guard) for _ in range(3)
+    ]
+
+
+# -- accesses without the customer ---------------------------------------------------
+def guarded(tmp_path, profile):
+    guard = Guard(profile=profile, book=Ledger.at(tmp_path / "l"))
+    guard.learn(PLAN)
+    return guard
+
+
+def test_only_what_is_allowed_is_spent(tmp_path):
+    """Each operation has its own count, and calls with the customer have none."""
+    profile = replace(REAL, budget=Budget(batch=1))
+    guard = guarded(tmp_path, profile)
+    no = "1 more access of accounts without the customer today; 0 of 1 left (budget.batch, alice)"
+    assert ["", no] == [told(ABSENT, profile, spelt(ABSENT), guard) for _ in range(2)]
+    assert ["", ""] == [told(READ, profile, spelt(READ), guard) for _ in range(2)]
+    assert {("alice", "accounts"): 1} == guard.spent
+
+
+def test_the_next_run_finds_it_spent(tmp_path):
+    """The ledger outlives the guard."""
+    profile = replace(REAL, budget=Budget(batch=1))
+    assert "" == told(ABSENT, profile, spelt(ABSENT), guarded(tmp_path, profile))
+    assert "0 of 1 left" in told(ABSENT, profile, spelt(ABSENT), guarded(tmp_path, profile))
+
+
+def test_on_a_live_bank_never_a_fifth(tmp_path):
+    """Where the profile says nothing, the contract's own quota is the budget."""
+    profile = replace(REAL, environment="live")
+    guard = guarded(tmp_path, profile)
+    said = [told(ABSENT, profile, spelt(ABSENT), guard) for _ in range(5)]
+    assert ["", "", "", ""] == said[:4]
+    assert "0 of 4 left (budget.batch, alice)" in said[4]
+    assert {"accounts": 4, "consents": 4, "balances": 4, "transactions": 4} == quotas(PLAN.ruled)
+
+
+def test_elsewhere_it_is_only_written_down(tmp_path):
+    """Without a budget a sandbox is asked as often as a probe likes, and it is known."""
+    guard = guarded(tmp_path, REAL)
+    assert [""] * 6 == [told(ABSENT, REAL, spelt(ABSENT), guard) for _ in range(6)]
+    assert 6 == guard.book.gone(guard.use("accounts", ALICE, NOW))
+
+
+def test_a_live_bank_whose_quotas_nobody_told(tmp_path):
+    """It is not called without the customer at all."""
+    profile = replace(REAL, environment="live")
+    guard = Guard(profile=profile, book=Ledger.at(tmp_path / "l"))
+    assert "0 of 0 left" in told(ABSENT, profile, spelt(ABSENT), guard)
+
+
+def test_a_budget_without_a_ledger():
+    """What cannot be written down is not spent."""
+    profile = replace(REAL, budget=Budget(batch=4))
+    assert "(--ledger)" in told(ABSENT, profile, spelt(ABSENT))
+
+
+@pytest.mark.parametrize(
+    ("headers", "counted"),
+    [
+        ((("PSU-IP-Address", "192.0.2.10"),), 0),
+        ((("psu-ip-address", "192.0.2.10"),), 0),
+        ((), 1),
+        ((("PSU-IP-Address", ""),), 1),
+        ((("PSU-IP-Address", "192.0.2.10"), ("PSU-IP-Address", "x")), 1),
+    ],
+)
+def test_the_header_counts_and_not_the_intention(tmp_path, headers, counted):
+    """A call with a bent mark is one without the customer, whoever bent it."""
+    guard = guarded(tmp_path, REAL)
+    assert "" == told(READ, REAL, Request(method="GET", url="x", headers=headers), guard)
+    assert counted == guard.spent.total()
+
+
+def test_a_header_that_says_that_nobody_is_there(tmp_path):
+    """Where absence is marked, whatever bears the mark counts."""
+    mark = Presence(header="X-Batch", value="1", absent=True)
+    profile = replace(REAL, presence=mark)
+    guard = guarded(tmp_path, profile)
+    for headers, counted in (((), 0), ((("x-batch", "no"),), 1)):
+        told(READ, profile, Request(method="GET", url="x", headers=headers), guard)
+        assert counted == guard.spent.total()
+
+
+def test_whose_day_it_is():
+    """The bank's zone, by the contract or the profile; else UTC."""
+    late = datetime(2026, 9, 16, 22, 30, tzinfo=UTC)
+    guard = Guard(profile=replace(REAL, zone=None))
+    assert "2026-09-16" == guard.use("accounts", ALICE, late).day.isoformat()
+    guard.zones = {"accounts": ZoneInfo("Europe/Paris")}
+    assert "2026-09-17" == guard.use("accounts", ALICE, late).day.isoformat()
+
+
+def test_who_is_who():
+    """A role may be renamed; two roles with one token are one customer to the bank."""
+    one = Role(name="alice", token_env="A", owns=(RoleHolding(resource="account", key="FR1"),))
+    two = replace(one, name="bob", token_env=None)
+    profile = replace(REAL, world=replace(REAL.world, roles=(one, two)))
+    assert Who(name="alice", key="FR1") == who_is(profile, Access(id="alice"), "psu", [])
+    assert Who(name="bob", key="FR1") == who_is(profile, Access(id="bob"), "psu", [])
+    shared = replace(profile, auth=Auth(kind=AuthKind.BEARER, token_env="T"))
+    assert Who(name="bob", key="token:T") == who_is(shared, Access(id="bob"), "psu", [])
+    assert Who(name="psu", key="FR2") == who_is(profile, Access(), "psu", ["FR3", "FR2"])
+    assert Who(name="psu", key="c1") == who_is(profile, Access(id="c1"), "psu", ["FR3"])
+
+
+# -- failures ------------------------------------------------------------------------
+def test_failures_in_a_row_stop_a_run():
+    """An answer in between begins the count anew; nothing is sent once it is over."""
+    profile = replace(SANDBOX, safety=Safety(breaker=3))
+    guard = Guard(profile=profile)
+    for status, trouble in ((500, ""), (0, "timed out"), (404, ""), (503, ""), (0, "reset")):
+        guard.see(status, trouble)
+    assert "" == guard.stopped
+    assert "" == told(READ, profile, guard=guard)
+    guard.see(500, "")
+    assert "the run was stopped after 3 failures in a row (safety.breaker)" == guard.stopped
+    assert guard.stopped in told(READ, profile, guard=guard)
+
+
+@pytest.mark.parametrize(("environment", "most"), [("live", 5), ("sandbox", None)])
+def test_when_nothing_is_said_of_failures(environment, most):
+    """Five are enough on a live bank; a sandbox may fail as often as it likes."""
+    guard = Guard(profile=replace(SANDBOX, environment=environment))
+    for _ in range(4):
+        guard.see(500, "")
+    assert "" == guard.stopped
+    for _ in range(100):
+        guard.see(500, "")
+    assert bool(most) is bool(guard.stopped)
+
+
+def test_what_a_budget_held_back():
+    """Only what is open, and for want of calls or of a fresh day."""
+    why = "needs 5 more accesses of x without the customer today; 0 of 4 left (budget.batch, a)"
+    held = Verdict(obligation="o", standing=Standing.UNVERIFIED, reason=why)
+    assert is_held_back(held)
+    assert not is_held_back(replace(held, standing=Standing.CONFORMS))
+    assert not is_held_back(replace(held, reason="needs a second customer"))

@@ -1,0 +1,189 @@
+"""The ledger: what is spent today, whoever spends it, and no name of anybody."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+
+from assay.errors import InputError, TargetError
+from assay.execution.ledger import APPLICATION, Ledger, Use, default_path
+
+NOW = datetime(2026, 9, 16, 8, tzinfo=UTC)
+IBAN = "FR7630006000011234567890189"
+
+
+def use(customer=IBAN, method="accounts", day=date(2026, 9, 16), target="https://bank.example/v1"):
+    return Use(target=target, customer=customer, method=method, day=day)
+
+
+def spend(ledger, of=None, most=None):
+    return ledger.spend(of or use(), most=most, run="run", at=NOW)
+
+
+def wrong(path):
+    with pytest.raises(InputError) as caught:
+        Ledger.at(path)
+    (problem,) = caught.value.problems
+    assert str(path) == problem.path
+    return problem.what
+
+
+def test_what_is_spent_stays_spent(tmp_path):
+    """A later run finds what an earlier one wrote down."""
+    path = tmp_path / "deep" / "ledger.sqlite"
+    assert [True, True] == [spend(Ledger.at(path)) for _ in range(2)]
+    found = Ledger.found(path)
+    assert found is not None
+    assert 2 == found.gone(use())
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        use(customer="DE89370400440532013000"),
+        use(method="balances"),
+        use(day=date(2026, 9, 17)),
+        use(target="https://other.example/v1"),
+    ],
+)
+def test_each_count_is_kept_apart(tmp_path, other):
+    """Another customer, method, day or target is another count."""
+    ledger = Ledger.at(tmp_path / "l")
+    assert spend(ledger, most=1)
+    assert 0 == ledger.gone(other)
+    assert spend(ledger, other, most=1)
+
+
+def test_no_more_than_allowed(tmp_path):
+    """The access that would be one too many is not written down."""
+    ledger = Ledger.at(tmp_path / "l")
+    assert [True, True, False, False] == [spend(ledger, most=2) for _ in range(4)]
+    assert 2 == ledger.gone(use())
+    assert not spend(ledger, use(method="other"), most=0)
+
+
+def test_many_threads_share_it(tmp_path):
+    """Of forty that want the same at once, five get it."""
+    ledger = Ledger.at(tmp_path / "l")
+    with ThreadPoolExecutor(8) as pool:
+        got = list(pool.map(lambda _: spend(ledger, most=5), range(40)))
+    assert 5 == sum(got) == ledger.gone(use())
+
+
+def test_many_processes_share_it(tmp_path):
+    """So do processes that make the file at the same time."""
+    path = tmp_path / "l"
+    code = (
+        "import sys; from pathlib import Path; from datetime import UTC, date, datetime;"
+        "from assay.run.ledger import Ledger, Use; ledger = Ledger.at(Path(sys.argv[1]));"
+        "use = Use(target='t', customer='c', method='m', day=date(2026, 9, 16));"
+        "now = datetime(2026, 9, 16, tzinfo=UTC);"
+        "print(sum(ledger.spend(use, most=10, run='r', at=now) for _ in range(8)))"
+    )
+    command = [sys.executable, "-c", code, str(path)]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    got = [int(one.communicate(timeout=60)[0]) for one in running]
+    assert 10 == sum(got)
+    assert 10 == Ledger.at(path).gone(Use(target="t", customer="c", method="m", day=use().day))
+
+
+def test_nobody_is_named_in_the_file(tmp_path):
+    """A customer's key is hashed, differently in each ledger, and others may not read it."""
+    paths = [tmp_path / "one", tmp_path / "two"]
+    for path in paths:
+        spend(Ledger.at(path))
+        assert (
+            b"".join(one.read_bytes() for one in tmp_path.glob(f"{path.name}*")).find(IBAN.encode())
+            == -1
+        )
+        assert 0 == path.stat().st_mode & 0o077
+    hashes = [
+        sqlite3.connect(path).execute("SELECT customer FROM access").fetchone()[0] for path in paths
+    ]
+    assert hashes[0] != hashes[1]
+    assert IBAN not in repr(Ledger.at(paths[0]))
+    assert Ledger.at(paths[0]).key.hex() not in repr(Ledger.at(paths[0]))
+
+
+def test_nothing_is_made_by_looking(tmp_path):
+    """A ledger that is not there has nothing gone, and is still not there."""
+    assert Ledger.found(tmp_path / "none" / "l") is None
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_file_that_is_no_database(tmp_path):
+    """Somebody's notes are not written over."""
+    path = tmp_path / "notes.txt"
+    path.write_text("not a database, and longer than any header of one " * 10)
+    before = path.read_bytes()
+    assert "this is no ledger of Assay's" == wrong(path)
+    assert before == path.read_bytes()
+    with pytest.raises(InputError):
+        Ledger.found(path)
+
+
+def test_another_program_s_database(tmp_path):
+    """A database of somebody else's stays as it is."""
+    path = tmp_path / "other.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE access (name TEXT)")
+    connection.close()
+    assert "this is no ledger of Assay's" == wrong(path)
+
+
+def test_a_ledger_of_a_later_form(tmp_path):
+    """What a later Assay wrote is not guessed at."""
+    path = tmp_path / "l"
+    Ledger.at(path)
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 7")
+    connection.close()
+    assert "a ledger of form 7; this Assay knows form 1" == wrong(path)
+
+
+def test_a_ledger_that_is_locked(tmp_path, monkeypatch):
+    """One who holds the file for long is told of, at first and later; nothing is sent then."""
+    monkeypatch.setattr("assay.execution.ledger.PATIENCE", 0.0)
+    path = tmp_path / "l"
+    ledger = Ledger.at(path)
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    assert wrong(path).startswith("the ledger is locked by another program")
+    with pytest.raises(TargetError, match=r"locked by another program.*nothing was sent"):
+        spend(ledger)
+    holder.close()
+    assert spend(ledger)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_disk_that_is_read_only(tmp_path):
+    """A ledger that cannot be written is an error before the run."""
+    folder = tmp_path / "ro"
+    folder.mkdir()
+    folder.chmod(0o500)
+    assert wrong(folder / "l").startswith("the ledger cannot be written")
+
+
+def test_a_folder_is_no_ledger(tmp_path):
+    """A path that cannot be a file is told of, not raised at the user."""
+    assert wrong(tmp_path)
+    assert wrong(Path("/dev/null/l")).startswith("the ledger cannot be written")
+
+
+def test_where_it_is():
+    """The variable counts first, then the state directory, which has to be a whole path."""
+    assert Path("/x/l") == default_path({"ASSAY_LEDGER": "/x/l", "XDG_STATE_HOME": "/s"})
+    assert Path("/s/assay/ledger.sqlite") == default_path({"XDG_STATE_HOME": "/s"})
+    home = Path.home() / ".local" / "state" / "assay" / "ledger.sqlite"
+    assert home == default_path({}) == default_path({"XDG_STATE_HOME": "relative"})
+
+
+def test_it_says_whose_it_is(tmp_path):
+    """The header of the file has our mark."""
+    Ledger.at(tmp_path / "l")
+    assert APPLICATION.to_bytes(4, "big") == (tmp_path / "l").read_bytes()[68:72]

@@ -1,0 +1,473 @@
+"""Whole runs on banks whose customers are precious: what is sent, and what is said of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from assay.binding.encode import Request
+from assay.binding.target import Budget, Safety
+from assay.errors import CannotArrange
+from assay.estimate.feasibility import foresee
+from assay.execution.driver import drive
+from assay.execution.environment import Stage, set_up
+from assay.execution.session import Options, Result, Session, conduct
+from assay.fuzzing.session import MAKERS, Searching, limits_of
+from assay.history import Arrange, Holding
+from assay.journal.writer import Journal
+from assay.judging.verdict import Exit, Standing
+from assay.planning.plan import Fate, restrict
+from assay.planning.prepare import Prepared, prepare
+from assay.sandbox.app import make_app
+from assay.sandbox.serve import serving
+from assay.transport.protocol import Sent, nothing
+
+ASSAY = [sys.executable, "-c", "from assay.cli import main; main()"]
+#: The bank's clock stands still here.
+FROZEN = "2026-09-16T10:00:00+02:00"
+#: What a quota is about.
+QUOTA = "quota or unmetered"
+
+
+@dataclass
+class Watched:
+    """A bank, and how often each customer's methods were called with nobody there."""
+
+    app: Any = field(default_factory=make_app)
+    alone: Counter[tuple[str, str]] = field(default_factory=Counter)
+    calls: list[tuple[str, str]] = field(default_factory=list)
+    answer: Callable[[str, str], str | None] = lambda _method, _path: None
+
+    def __call__(self, environ: dict[str, Any], start: Any) -> Any:
+        path = environ["PATH_INFO"]
+        if "/assay-control/" not in path:
+            self.calls.append((environ["REQUEST_METHOD"], path))
+            if "HTTP_PSU_IP_ADDRESS" not in environ:
+                self.alone[environ.get("HTTP_AUTHORIZATION", ""), path] += 1
+            if status := self.answer(environ["REQUEST_METHOD"], path):
+                start(status, [("Content-Type", "application/json")])
+                return [b"{}"]
+        return self.app(environ, start)
+
+
+@contextmanager
+def served(bank: Watched) -> Generator[tuple[str, dict[str, Any]]]:
+    """Serve a bank with two customers, as an operator would make them by hand."""
+    with serving(bank) as url:
+        control = f"{url}/assay-control/1/worlds"
+        with httpx.Client(trust_env=False) as http:
+            world = http.post(control, json={"now": FROZEN}).json()["world"]
+            made = {
+                name: http.post(
+                    f"{control}/{world}/customers",
+                    json={"holdings": [{"resource": "account", "count": 3}]},
+                ).json()
+                for name in ("alice", "bob")
+            }
+        yield url, made
+
+
+def noon() -> str:
+    """Return a zone in which the day is far from its end, whenever this runs."""
+    hours = 12 - datetime.now(UTC).hour
+    return f"Etc/GMT{-hours:+d}" if hours else "Etc/GMT"
+
+
+def target(url: str, made: dict[str, Any], folder: Path, more: str = "") -> Path:
+    """Write the target file, with the customers by the names of their tokens' variables."""
+    roles = {
+        name: {
+            "token_env": f"TEST_{name.upper()}_TOKEN",
+            "owns": [{"resource": one["resource"], "key": one["key"]} for one in who["holdings"]],
+        }
+        for name, who in made.items()
+    }
+    path = folder / "bank.yaml"
+    path.write_text(
+        f"assay: 1\ntarget: bank\nextends: sandbox\ntransport: http\nbase_url: {url}\n"
+        f"zone: {noon()}\n"
+        "world:\n  kind: roles\n  offers: [psu, two-psu, consent, roster]\n"
+        f"  roles: {json.dumps(roles)}\n{more}"
+    )
+    return path
+
+
+def assay(*args: object, cwd: Path, made: dict[str, Any]) -> tuple[int, str]:
+    """Run the command; return its code and what it said."""
+    tokens = {f"TEST_{name.upper()}_TOKEN": one["token"] for name, one in made.items()}
+    done = subprocess.run(
+        [*ASSAY, *map(str, args)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **tokens},
+        timeout=120,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr + done.stdout
+    assert "" == done.stderr
+    return done.returncode, done.stdout
+
+
+def journal(folder: Path) -> list[dict[str, Any]]:
+    """Read a journal."""
+    return [json.loads(line) for line in (folder / "journal.jsonl").read_text().splitlines()]
+
+
+def by_kind(lines: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    """Return the lines of a kind."""
+    return [one for one in lines if one["type"] == kind]
+
+
+# -- two runs on one day -------------------------------------------------------------
+def test_two_runs_on_one_day(tmp_path: Path) -> None:
+    """The second never asks for a fifth access, convicts nobody of it, and says so."""
+    bank = Watched()
+    with served(bank) as (url, made):
+        path = target(url, made, tmp_path, "budget: {batch: 4}\n")
+        said = [
+            assay(
+                "run",
+                "-t",
+                path,
+                "-m",
+                QUOTA,
+                "--out",
+                name,
+                "--no-doctor",
+                cwd=tmp_path,
+                made=made,
+            )
+            for name in ("one", "two")
+        ]
+        planned = assay("plan", "-t", path, "-m", QUOTA, cwd=tmp_path, made=made)[1]
+    assert bank.alone
+    assert 4 == max(bank.alone.values())
+    one, two = journal(tmp_path / "one"), journal(tmp_path / "two")
+    assert sum(bank.alone.values()) == sum(
+        each["accesses"] for each in by_kind(one, "footer")[0]["spent"]
+    )
+    assert "spent" not in by_kind(two, "footer")[0]
+    assert ["conforms"] == [
+        each["verdict"]
+        for each in by_kind(one, "verdict")
+        if each["obligation"] == "aisp/batch-quota/per-method"
+    ]
+    for lines, (code, out) in zip((one, two), said, strict=True):
+        assert Exit.INCOMPLETE.value == code
+        assert 0 == by_kind(lines, "footer")[0]["counts"]["violates"]
+        fates = {
+            each["obligation"]: each["why"]
+            for each in by_kind(lines, "plan")
+            if each["fate"] == "unverified"
+        }
+        left = {
+            each["obligation"]: each["reason"]
+            for each in by_kind(lines, "verdict")
+            if each["verdict"] == "unverified"
+        }
+        assert fates == left
+        assert re.search(r"\d+ obligations were held back by the budget", out)
+    why = "needs 4 more accesses of accounts without the customer today; 0 of 4 left (budget.batch, alice)"
+    assert why in {each["why"] for each in by_kind(two, "plan")}
+    assert why in planned
+
+
+def test_after_a_run_without_a_budget(tmp_path: Path) -> None:
+    """What a run spent that nothing bounded is known to the next; nobody is convicted of it."""
+    bank, counts = Watched(), list[Counter[tuple[str, str]]]()
+    with served(bank) as (url, made):
+        path = target(url, made, tmp_path)
+        for name in ("one", "two"):
+            assay(
+                "run",
+                "-t",
+                path,
+                "-m",
+                QUOTA,
+                "--out",
+                name,
+                "--no-doctor",
+                cwd=tmp_path,
+                made=made,
+            )
+            counts.append(bank.alone.copy())
+    first, both = counts
+    assert 5 == max(first.values())
+    assert first == both
+    two = journal(tmp_path / "two")
+    assert 0 == by_kind(two, "footer")[0]["counts"]["violates"]
+    why = (
+        "needs a day on which nobody has called accounts without the customer; "
+        "5 made earlier today (alice)"
+    )
+    assert why in {one["reason"] for one in by_kind(two, "verdict")}
+
+
+def test_a_dry_run_sends_nothing(tmp_path: Path) -> None:
+    """It tells the cost, and what the ledger has left; and neither sends nor spends."""
+    bank = Watched()
+    with served(bank) as (url, made):
+        path = target(url, made, tmp_path, "budget: {batch: 4}\n")
+        code, out = assay("run", "-t", path, "-m", QUOTA, "--dry-run", cwd=tmp_path, made={})
+    assert (0, []) == (code, bank.calls)
+    assert "4 accesses of accounts without the customer (alice, " in out
+    assert "0 made earlier; 4 of 4 left" in out
+    assert re.search(r"^\d+ obligations, \d+ of them unverified$", out, re.MULTILINE)
+    assert re.search(
+        r"^\d+ calls in \d+ trials, and one for each further page of a list$", out, re.MULTILINE
+    )
+    assert out.endswith("nothing was sent\n")
+    assert not (tmp_path / "reports").exists()
+
+
+def test_the_plan_tells_the_cost_to_machines(tmp_path: Path) -> None:
+    """As one object after the obligations; an arranged world has no such line."""
+    with served(Watched()) as (url, made):
+        path = target(url, made, tmp_path, "budget: {batch: 4}\n")
+        _, out = assay("plan", "-t", path, "-m", QUOTA, "--json", cwd=tmp_path, made=made)
+        _, plain = assay("plan", "-m", QUOTA, "--json", cwd=tmp_path, made=made)
+    last = json.loads(out.splitlines()[-1])
+    assert {4} == {one["most"] for one in last["cost"]["without_customer"]}
+    assert "obligation" in json.loads(plain.splitlines()[-1])
+
+
+def test_a_ledger_that_is_none(tmp_path: Path) -> None:
+    """It is told before anything is sent, with a hint; the file stays as it was."""
+    notes = tmp_path / "notes.txt"
+    notes.write_text("these are notes, and no database at all " * 20)
+    bank = Watched()
+    with served(bank) as (url, made):
+        path = target(url, made, tmp_path)
+        done = subprocess.run(
+            [*ASSAY, "run", "-t", str(path), "--ledger", str(notes)],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            env={**os.environ, **{f"TEST_{one.upper()}_TOKEN": "x" for one in made}},
+            timeout=60,
+            check=False,
+        )
+    assert (Exit.USAGE.value, []) == (done.returncode, bank.calls)
+    assert "notes.txt: this is no ledger of Assay's" in done.stderr
+    assert "these are notes" in notes.read_text()
+
+
+# -- in this process -----------------------------------------------------------------
+def opened(prepared: Prepared, bank: Watched, **more: Any) -> Stage:
+    """Make an embedded bank ready, with gates of its own."""
+    return set_up(replace(prepared.profile, **more), bank=lambda _: bank)
+
+
+def held(
+    prepared: Prepared, stage: Stage, folder: Path | None = None, options: Options | None = None
+) -> Result:
+    """Run a plan."""
+    out = Journal.at(folder / "journal.jsonl") if folder else Journal(out=None)
+    session = Session(plan=prepared.plan, stage=stage, journal=out, options=options or Options())
+    return conduct(session)
+
+
+def test_a_live_bank_gets_no_write() -> None:
+    """Neither from trials nor from journeys and bent fields, with a world that would take it."""
+    prepared = prepare()
+    bank = Watched(make_app(base_url=prepared.profile.base_url))
+    live = replace(prepared.profile, environment="live")
+    prepared = replace(prepared, profile=live, plan=prepare().plan)
+    stage = opened(prepared, bank)
+    result = held(prepared, stage)
+    for contract in ("aisp", "pis"):
+        for how in ("journeys", "fields"):
+            session = Session(plan=prepared.plan, stage=stage, journal=Journal(out=None))
+            session.open()
+            searching = Searching(session=session, plan=prepared.plan, whole=prepared.whole())
+            limits = replace(limits_of(prepare().profile, 5), calls=100)
+            searching.search(contract, how, limits, MAKERS[how])
+    assert bank.calls
+    assert {"GET"} == {method for method, _ in bank.calls}
+    assert 0 == result.counts["violates"]
+    assert "needs safety.allow_writes" in {one.reason for one in result.verdicts}
+
+
+def test_limits_of_what_is_paid() -> None:
+    """With a list and a maximum, no request goes beyond, and the plan says what is left out."""
+    safety = Safety(
+        only={"creditorAccount": ("FR7630006000011234567890189",)}, most={"amount": "12.30"}
+    )
+    prepared = prepare(["pis"], keywords="duplicate or single or euro")
+    profile = replace(prepared.profile, safety=safety)
+    foresight = foresee(prepared.plan, profile, now=datetime.now(UTC))
+    prepared = replace(prepared, profile=profile, plan=foresight.plan, foresight=foresight)
+    bank = Watched(make_app(base_url=profile.base_url))
+    bodies: list[bytes] = []
+    stage = opened(prepared, bank)
+    send = stage.client.send
+    stage.client.send = lambda one: (bodies.append(one.body), send(one))[1]  # type: ignore[method-assign]
+    result = held(prepared, stage)
+    paid = [json.loads(one) for one in bodies if b"creditorAccount" in one]
+    assert paid
+    assert {"FR7630006000011234567890189"} == {one["creditorAccount"] for one in paid}
+    assert all(float(one["amount"]) <= 12.3 for one in paid)
+    left = {
+        one.obligation: one.reason for one in result.verdicts if one.standing is Standing.UNVERIFIED
+    }
+    assert left == {
+        one.obligation.id: one.why for one in prepared.plan.items if one.fate is Fate.UNVERIFIED
+    }
+    assert any("safety." in why for why in left.values())
+    assert 0 == result.counts["violates"]
+
+
+@pytest.mark.parametrize("allow", [False, True])
+def test_a_bank_that_answers_nobody(tmp_path: Path, *, allow: bool) -> None:
+    """After three failures in a row nothing more is sent; the record is whole, nobody blamed."""
+    prepared = prepare(["aisp"])
+    bank = Watched(make_app(base_url=prepared.profile.base_url))
+    stage = opened(prepared, bank, safety=Safety(breaker=3))
+    calls: list[str] = []
+    silent(stage, calls)
+    result = held(prepared, stage, tmp_path, Options(allow_incomplete=allow))
+    why = "the run was stopped after 3 failures in a row (safety.breaker)"
+    assert (3, why, Exit.INCOMPLETE) == (len(calls), result.stopped, result.exit)
+    assert (0, 0) == (result.counts["violates"], result.counts["conforms"])
+    assert 100 < sum(one.reason == why for one in result.verdicts)
+    (footer,) = by_kind(journal(tmp_path), "footer")
+    assert (why, len(prepared.plan.items)) == (footer["stopped"], sum(footer["counts"].values()))
+
+
+def silent(stage: Stage, calls: list[str]) -> None:
+    """Let a bank answer nothing any more."""
+
+    def send(request: Request) -> Sent:
+        calls.append(request.url)
+        return nothing(request, "timed out")
+
+    stage.client.send = send  # type: ignore[method-assign]
+
+
+def test_a_bank_that_only_fails() -> None:
+    """A failure of the bank's own counts as well; what it showed before stays shown."""
+    prepared = prepare(["aisp"])
+    bank = Watched(make_app(base_url=prepared.profile.base_url))
+    bank.answer = lambda _method, _path: "503 Service Unavailable"
+    result = held(prepared, opened(prepared, bank, safety=Safety(breaker=3)))
+    assert 3 == len(bank.calls)
+    assert "3 failures in a row" in result.stopped
+    violated = [one.obligation for one in result.verdicts if one.standing is Standing.VIOLATES]
+    assert (["aisp/accounts.available/answers"], Exit.VIOLATION) == (violated, result.exit)
+
+
+def test_a_failure_now_and_then_stops_nothing() -> None:
+    """An answer in between begins the count anew."""
+    prepared = prepare(["aisp"], keywords="accounts.available or balances.available")
+    bank = Watched(make_app(base_url=prepared.profile.base_url))
+    odd = iter(range(10**6))
+    bank.answer = lambda _method, _path: "503 Unavailable" if next(odd) % 3 else None
+    stage = opened(prepared, bank, safety=Safety(breaker=3))
+    assert "" == held(prepared, stage).stopped
+
+
+@pytest.mark.parametrize("status", ["503 Unavailable", "429 Too Many", "500 Error", "408 Time"])
+def test_nothing_is_sent_twice(status: str) -> None:
+    """Whatever a bank answers, each call of a story is sent once, and no more."""
+    prepared = prepare(["aisp"], keywords="accounts.available/answers")
+    bank = Watched(make_app(base_url=prepared.profile.base_url))
+    bank.answer = lambda _method, _path: status
+    result = held(prepared, opened(prepared, bank))
+    assert 0 < len(bank.calls) == result.exchanges <= prepared.plan.calls
+
+
+def test_nothing_is_sent_twice_over_a_network() -> None:
+    """Neither does the client for a network try again."""
+    bank = Watched(answer=lambda _method, _path: "503 Unavailable")
+    with serving(bank) as url:
+        prepared = prepare(["aisp"], url, keywords="accounts.available/answers")
+        stage = set_up(prepared.profile)
+        result = held(prepared, stage)
+        stage.close()
+    assert 0 < len(bank.calls) == result.exchanges <= prepared.plan.calls
+
+
+def test_a_part_of_a_plan_has_the_whole_day(tmp_path: Path) -> None:
+    """What is left out of a run spends nothing: of a part, more fits."""
+    with served(Watched()) as (url, made):
+        prepared = prepare(["aisp"], str(target(url, made, tmp_path)), marks=QUOTA)
+    name = "aisp/batch-quota/per-method"
+    (item,) = (one for one in prepared.plan.items if one.obligation.id == name)
+    (alone,) = prepared.part({name}).items
+    assert (Fate.UNVERIFIED, Fate.ASK) == (item.fate, alone.fate)
+    assert "5 planned before it (alice)" in item.why
+    whole = prepare(["aisp"])
+    assert restrict(whole.plan, {name}) == whole.part({name})
+
+
+def test_a_budget_of_calls_is_never_exceeded() -> None:
+    """Not even by a plan that knows nothing of it, nor by journeys."""
+    prepared = prepare(["aisp"], keywords="accounts")
+    bank = Watched(make_app(base_url=prepared.profile.base_url))
+    stage = opened(prepared, bank, budget=Budget(calls=20))
+    session = Session(plan=prepared.plan, stage=stage, journal=Journal(out=None))
+    result = conduct(session, more=lambda: _travel(session, prepared))
+    assert 20 == len(bank.calls)
+    left = [one for one in result.verdicts if "0 of 20 left (budget.calls)" in one.reason]
+    assert left
+    assert {Standing.UNVERIFIED} == {one.standing for one in left}
+
+
+def _travel(session: Session, prepared: Prepared) -> None:
+    searching = Searching(session=session, plan=prepared.plan, whole=prepared.whole())
+    searching.search("aisp", "journeys", limits_of(prepared.profile, 3), MAKERS["journeys"])
+
+
+def test_another_process_spends_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the plan could not know, the gate does: the access is refused before it is sent."""
+    bank = Watched()
+    with served(bank) as (url, made):
+        for name, who in made.items():
+            monkeypatch.setenv(f"TEST_{name.upper()}_TOKEN", who["token"])
+        path = target(url, made, tmp_path, "budget: {batch: 4}\n")
+        prepared = prepare(target=str(path), keywords="batch-quota/per-method")
+        assert 1 == len(prepared.plan.trials)
+        first, second = set_up(prepared.profile), set_up(prepared.profile)
+        results = [held(prepared, stage) for stage in (first, second)]
+        first.close()
+        second.close()
+    assert 4 == max(bank.alone.values())
+    (verdict,) = results[1].verdicts
+    why = "needs 1 more access of accounts without the customer today; 0 of 4 left (budget.batch, alice)"
+    assert (Standing.UNVERIFIED, why) == (verdict.standing, verdict.reason)
+
+
+def test_no_step_is_taken_once_a_run_is_stopped() -> None:
+    """Neither is a customer made, nor a screen opened."""
+    prepared = prepare(["aisp"], keywords="accounts.available")
+    stage = opened(prepared, Watched(make_app(base_url=prepared.profile.base_url)))
+    stage.guard.stopped = "enough"
+    step = Arrange(subject="psu", holdings=(Holding(resource="account"),))
+
+    def script() -> Iterator[Any]:
+        yield step
+
+    driven = drive(
+        script(),  # type: ignore[arg-type]
+        stage,
+        prepared.plan.contracts["aisp"].operations,
+        number=lambda: 1,
+        record=lambda _event, _access: None,
+    )
+    assert ((), "needs a target that answers: enough") == (driven.history.events, driven.stopped)
+    with pytest.raises(CannotArrange):
+        stage.guard.going()

@@ -1,0 +1,451 @@
+"""Runs that end well, end badly, or are cut short; and what is left of each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from assay.binding.target import Waiver
+from assay.errors import InputError, JournalError, TargetError
+from assay.execution import session as conducting
+from assay.execution.environment import Stage, set_up
+from assay.execution.session import Options, Result, Session, conduct
+from assay.fixtures.control import ControlWorld
+from assay.journal.writer import Journal
+from assay.judging.verdict import Exit, Standing
+from assay.planning.plan import Fate
+from assay.planning.prepare import Prepared, prepare
+from assay.report import read_journal
+from assay.sandbox.app import make_app
+from assay.sandbox.policies import SOUND, put
+from assay.transport.http import Client
+
+#: A few cheap clauses, some of which were not asked for: enough for most of this.
+SOME = "psu-identity or listing or unspecified or trusted"
+DISCLOSED = "aisp/psu-identity/disclosed-after"
+DAY = timedelta(days=1)
+
+
+def bank(base_url: str) -> Any:
+    return make_app(base_url=base_url)
+
+
+def tongueless(base_url: str) -> Any:
+    """Make a bank that never tells who the customer is: two obligations suffer."""
+    return make_app(replace(SOUND, identity=lambda _name, _consented: {}), base_url=base_url)
+
+
+@dataclass
+class Held:
+    """A run, whatever became of it, and its record."""
+
+    prepared: Prepared
+    path: Path
+    result: Result | None = None
+    error: BaseException | None = None
+
+    def lines(self, kind: str = "") -> list[dict[str, Any]]:
+        every = map(json.loads, self.path.read_text("utf-8").splitlines())
+        return [one for one in every if kind in {"", one["type"]}]
+
+    def standings(self) -> dict[str, str]:
+        assert self.result is not None
+        return {one.obligation: one.standing.value for one in self.result.verdicts}
+
+
+@dataclass
+class Failing(httpx.BaseTransport):
+    """A transport that does something else from its n-th request on."""
+
+    inner: httpx.BaseTransport
+    after: int
+    instead: Callable[[], None]
+    seen: int = 0
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        self.seen += 1
+        if self.seen > self.after:
+            self.instead()
+        return self.inner.handle_request(request)
+
+
+def hold(
+    folder: Path,
+    *,
+    keywords: str = SOME,
+    app: Callable[[str], Any] = bank,
+    after: int = 10**9,
+    instead: Callable[[], None] = lambda: None,
+    waivers: tuple[Waiver, ...] = (),
+    allow_incomplete: bool = False,
+    watch: Callable[[Path], None] = lambda _: None,
+) -> Held:
+    """Run a selection on a bank, and keep what became of it."""
+    prepared = prepare(keywords=keywords)
+    profile = replace(prepared.profile, waivers=waivers)
+    wire = httpx.WSGITransport(app=app(profile.base_url))
+    client = Client(base_url=profile.base_url, transport=Failing(wire, after, instead))
+    stage = Stage(profile=profile, client=client, world=ControlWorld(send=client.control))
+    held = Held(prepared, folder / "journal.jsonl")
+    session = Session(
+        plan=prepared.plan,
+        stage=stage,
+        journal=Journal.at(held.path),
+        options=Options(allow_incomplete=allow_incomplete),
+        on_exchange=lambda: watch(held.path),
+    )
+    try:
+        held.result = conduct(session)
+    except (TargetError, KeyboardInterrupt, JournalError) as error:
+        held.error = error
+    finally:
+        stage.close()
+        if session.journal.out is not None:
+            session.journal.out.close()
+    return held
+
+
+def refuse() -> None:
+    raise httpx.ConnectError("refused")
+
+
+def interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+def test_the_record(tmp_path: Path) -> None:
+    """Header, plan, events, verdicts and footer stand in this order, and add up."""
+    held = hold(tmp_path)
+    kinds = [one["type"] for one in held.lines()]
+    in_order = ["header", "plan", "event", "verdict", "footer"]
+    grouped = [kind if kind in in_order else "event" for kind in kinds if kind != "advanced"]
+    assert in_order == list(dict.fromkeys(grouped))
+    assert grouped == sorted(grouped, key=in_order.index)
+    (footer,) = held.lines("footer")
+    assert footer["planned"] == len(held.lines("plan")) == len(held.lines("verdict"))
+    assert footer["planned"] == sum(footer["counts"].values())
+    assert footer["exchanges"] == len(held.lines("exchange")) == held.prepared.plan.calls
+    assert (0, 0) == (footer["exit"], footer["faults"])
+    assert read_journal(held.path).complete is True
+
+
+def test_written_as_it_happens(tmp_path: Path) -> None:
+    """While the run is on, the file already holds every line so far, each of them whole."""
+    seen: list[int] = []
+
+    def watch(path: Path) -> None:
+        text = path.read_text("utf-8")
+        assert text.endswith("\n")
+        kinds = [json.loads(line)["type"] for line in text.splitlines()]
+        seen.append(kinds.count("exchange"))
+
+    held = hold(tmp_path, watch=watch)
+    assert list(range(1, held.prepared.plan.calls + 1)) == seen
+
+
+def test_never_written_over(tmp_path: Path) -> None:
+    """A journal that is there already stays as it is."""
+    path = tmp_path / "journal.jsonl"
+    path.write_text("mine")
+    with pytest.raises(InputError, match="a journal is there already"):
+        Journal.at(path)
+    assert "mine" == path.read_text()
+
+
+@pytest.mark.parametrize("place", ["file/journal.jsonl", "/proc/nothing/journal.jsonl"])
+def test_nowhere_to_write(tmp_path: Path, place: str) -> None:
+    """Where no journal can be made, that is one clear error before the first call."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"cannot write the journal|a journal is there"):
+        Journal.at(tmp_path / place)
+
+
+def test_nobody_there(tmp_path: Path) -> None:
+    """A target that refuses the very first connection is an error, and nobody is blamed."""
+    held = hold(tmp_path, after=0, instead=refuse)
+    assert isinstance(held.error, TargetError)
+    assert "cannot connect (refused)" in str(held.error)
+    (footer,) = held.lines("footer")
+    assert (2, str(held.error)) == (footer["exit"], footer["aborted"])
+    assert {"unspecified"} == {one["verdict"] for one in held.lines("verdict")}
+
+
+def test_nobody_there_for_listed_customers(tmp_path: Path) -> None:
+    """It is the same where the world is a list of customers and sends nothing itself."""
+    path = tmp_path / "t.yaml"
+    path.write_text(
+        "assay: 1\ntarget: t\nextends: sandbox\ntransport: http\nbase_url: http://127.0.0.1:9\n"
+        "auth: {kind: none}\nworld: {kind: roles, offers: [psu], roles: {a: {owns: "
+        "[{resource: account, key: A}]}}}\n"
+    )
+    prepared = prepare(target=str(path), keywords="refused-without-consent")
+    stage = set_up(prepared.profile)
+    stage.client._wire = Failing(stage.client._wire, 0, refuse)
+    session = Session(plan=prepared.plan, stage=stage, journal=Journal(out=None))
+    with pytest.raises(TargetError, match="cannot connect"):
+        conduct(session)
+    stage.close()
+
+
+def test_dies_in_the_middle(tmp_path: Path) -> None:
+    """A target that goes away leaves the rest open, and what was recorded is kept."""
+    whole = hold(tmp_path / "whole")
+    held = hold(tmp_path / "cut", after=9, instead=refuse)
+    assert (None, 0) == (held.error, held.result.counts["violates"])
+    assert Exit.INCOMPLETE is held.result.exit
+    assert 0 < held.result.counts["indeterminate"]
+    assert 0 < held.result.counts["conforms"]
+    same = [
+        name for name, standing in held.standings().items() if standing == whole.standings()[name]
+    ]
+    assert len(same) == len(held.standings()) - held.result.counts["indeterminate"]
+    assert read_journal(held.path).complete is True
+    reasons = {one.reason for one in held.result.verdicts if one.standing is Standing.INDETERMINATE}
+    assert all("cannot connect (refused)" in reason for reason in reasons)
+
+
+@pytest.mark.parametrize("after", range(12))
+def test_interrupted(tmp_path: Path, after: int) -> None:
+    """Interrupted anywhere, a run leaves what it had, unfinished and readable."""
+    held = hold(tmp_path, after=after, instead=interrupt)
+    assert isinstance(held.error, KeyboardInterrupt)
+    (footer,) = held.lines("footer")
+    assert "interrupted" == footer["aborted"]
+    with pytest.raises(JournalError, match="unfinished: the run was aborted: interrupted"):
+        read_journal(held.path)
+    report = read_journal(held.path, partial=True)
+    assert report.complete is False
+    assert len(held.prepared.plan.items) == len(report.results)
+    assert sum(footer["counts"].values()) == len(held.lines("verdict"))
+
+
+def test_interrupted_while_writing(tmp_path: Path) -> None:
+    """Interrupted within a line, the journal ends there: nothing is written behind it."""
+
+    class Torn:
+        """A file that is interrupted after half of its fifth line."""
+
+        def __init__(self, path: Path) -> None:
+            self.file, self.lines = path.open("x", encoding="utf-8"), 0
+
+        def write(self, text: str) -> None:
+            self.lines += 1
+            self.file.write(text[: len(text) // 2] if self.lines == 5 else text)
+            if self.lines == 5:
+                raise KeyboardInterrupt
+
+        def flush(self) -> None:
+            self.file.flush()
+
+        def close(self) -> None:
+            self.file.close()
+
+    path = tmp_path / "journal.jsonl"
+    prepared = prepare(keywords=SOME)
+    journal = Journal(out=Torn(path))
+    for number in range(4):
+        journal.write("plan" if number else "header", {"number": number})
+    with pytest.raises(KeyboardInterrupt):
+        journal.write("plan", {"number": 4})
+    journal.write("verdict", {"obligation": prepared.plan.items[0].obligation.id})
+    journal.footer({"aborted": "interrupted"})
+    lines = path.read_text("utf-8").split("\n")
+    assert 5 == len(lines)
+    assert lines[-1].startswith('{"type": "plan"')
+
+
+class Full:
+    """A disk with room for so many lines."""
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+
+    def write(self, _: str) -> None:
+        self.room -= 1
+        if self.room < 0:
+            raise OSError(28, "No space left on device")
+
+    def flush(self) -> None:
+        """Do nothing."""
+
+
+@pytest.mark.parametrize("room", [0, 1, 35, 45])
+def test_no_room(room: int) -> None:
+    """A full disk ends a run with one line, wherever it got to, and is no harness fault."""
+    prepared = prepare(keywords=SOME)
+    stage = set_up(prepared.profile)
+    session = Session(plan=prepared.plan, stage=stage, journal=Journal(out=Full(room)))
+    with pytest.raises(JournalError, match="cannot write the journal: No space left on device"):
+        conduct(session)
+    stage.close()
+    assert [] == session.faults
+
+
+@dataclass
+class Broken:
+    """A stand-in for `script_of` whose probe, or check, of one clause raises."""
+
+    clause: str
+    probe: bool
+    real: Any = field(default=conducting.script_of)
+
+    def __call__(self, plan: Any, trial: Any) -> Any:
+        applied, script = self.real(plan, trial)
+        if trial.clause != self.clause:
+            return applied, script
+
+        def raising(*_: object) -> Any:
+            raise ZeroDivisionError("FR7630001007941234567890185")
+            yield
+
+        if self.probe:
+            return applied, raising()
+        return replace(applied, rule=replace(applied.rule, check=raising)), script
+
+
+@pytest.mark.parametrize("probe", [True, False])
+def test_our_own_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, probe: bool) -> None:
+    """A probe or check that raises costs its own trial and no other, and exits with 4."""
+    monkeypatch.setattr(conducting, "script_of", Broken("psu-identity", probe))
+    held = hold(tmp_path)
+    assert Exit.FAULT is held.result.exit
+    (fault,) = held.lines("fault")
+    assert "aisp/psu-identity#around-consent" == fault["where"]
+    assert "ZeroDivisionError: <number-1>" == fault["what"]
+    lost = {name: one for name, one in held.standings().items() if "psu-identity" in name}
+    assert {"indeterminate"} == set(lost.values())
+    assert len(lost) == held.result.counts["indeterminate"] == 2
+    assert 1 == len(read_journal(held.path).faults)
+
+
+def waiver(expires: datetime, obligation: str = DISCLOSED) -> tuple[Waiver, ...]:
+    return (
+        Waiver(
+            obligation=obligation,
+            owner="gateway team",
+            reason="ticket GW-1",
+            expires=str(expires.date()),
+        ),
+    )
+
+
+@pytest.mark.parametrize("days", [0, 30])
+def test_a_sound_waiver(tmp_path: Path, days: int) -> None:
+    """A known deviation is waived through its last day, says why, and leaves the run green."""
+    until = datetime.now(UTC) + days * DAY
+    held = hold(tmp_path, app=tongueless, waivers=waiver(until), allow_incomplete=True)
+    (verdict,) = (one for one in held.result.verdicts if one.obligation == DISCLOSED)
+    assert Standing.WAIVED is verdict.standing
+    assert f"ticket GW-1 (gateway team, until {until.date()})" == verdict.reason
+    assert (Exit.OK, 0) == (held.result.exit, held.result.counts["violates"])
+
+
+def test_without_the_waiver(tmp_path: Path) -> None:
+    """The same deviation without its waiver is a violation."""
+    held = hold(tmp_path, app=tongueless)
+    assert ("violates", Exit.VIOLATION) == (held.standings()[DISCLOSED], held.result.exit)
+
+
+@pytest.mark.parametrize("app", [bank, tongueless])
+def test_an_expired_waiver(tmp_path: Path, app: Callable[[str], Any]) -> None:
+    """A waiver that ran out yesterday turns the run red, whatever the bank does."""
+    yesterday = datetime.now(UTC) - DAY
+    held = hold(tmp_path, app=app, waivers=waiver(yesterday))
+    (verdict,) = (one for one in held.result.verdicts if one.obligation == DISCLOSED)
+    assert f"the waiver of gateway team expired on {yesterday.date()}" == verdict.reason
+    assert (Standing.VIOLATES, Exit.VIOLATION) == (verdict.standing, held.result.exit)
+
+
+def test_a_needless_waiver(tmp_path: Path) -> None:
+    """A waiver of what conforms again turns the run red until it is removed."""
+    held = hold(tmp_path, waivers=waiver(datetime.now(UTC) + DAY))
+    (verdict,) = (one for one in held.result.verdicts if one.obligation == DISCLOSED)
+    assert "waived by gateway team, but it conforms now: remove the waiver" == verdict.reason
+    assert (Standing.VIOLATES, Exit.VIOLATION) == (verdict.standing, held.result.exit)
+
+
+def test_waivers_hold_in_a_cut_run_too(tmp_path: Path) -> None:
+    """What was reached before an interruption is recorded with its waiver."""
+    held = hold(
+        tmp_path,
+        keywords="psu-identity or page-size",
+        app=tongueless,
+        after=60,
+        instead=interrupt,
+        waivers=waiver(datetime.now(UTC) + DAY),
+    )
+    cut = {one["obligation"]: one["verdict"] for one in held.lines("verdict")}
+    assert "waived" == cut.get(DISCLOSED, "waived")
+    assert isinstance(held.error, KeyboardInterrupt) or held.result
+
+
+@pytest.mark.parametrize(("allow", "exit_"), [(False, Exit.INCOMPLETE), (True, Exit.OK)])
+def test_open_musts(tmp_path: Path, allow: bool, exit_: Exit) -> None:
+    """A must that stays open keeps a run from success, unless that was allowed."""
+    held = hold(tmp_path, app=tongueless, keywords="withheld-before", allow_incomplete=allow)
+    assert (1, exit_) == (held.result.counts["indeterminate"], held.result.exit)
+
+
+def test_what_the_plan_decides(tmp_path: Path) -> None:
+    """What the plan leaves open is never asked, and its verdict has the plan's reason."""
+    held = hold(tmp_path, keywords="unspecified")
+    assert {Fate.UNSPECIFIED} == {one.fate for one in held.prepared.plan.items}
+    assert 0 == held.result.exchanges
+    assert {("unspecified", "the document is silent")} == {
+        (one["verdict"], one["reason"]) for one in held.lines("verdict")
+    }
+
+
+def test_settling_one(tmp_path: Path) -> None:
+    """One obligation can be settled by itself, and its trial is held once for all its facets."""
+    prepared = prepare(keywords="psu-identity")
+    stage = set_up(prepared.profile)
+    session = Session(plan=prepared.plan, stage=stage, journal=Journal(out=None))
+    session.open()
+    found = [session.settle(one.obligation).standing for one in prepared.plan.items]
+    stage.close()
+    assert [Standing.CONFORMS] * 2 == found
+    assert 3 == session.exchanges
+
+
+def test_maintenance(tmp_path: Path) -> None:
+    """In the announced hours a violation is only doubtful, a minute before it counts."""
+
+    def at(moment: str) -> Result:
+        def sundays(base_url: str) -> Any:
+            inner = make_app(
+                replace(
+                    SOUND,
+                    closed=lambda _: False,
+                    pages=put(SOUND.pages, accounts=SOUND.pages["transactions"]),
+                ),
+                base_url=base_url,
+            )
+
+            def app(environ: dict[str, Any], start_response: Any) -> Any:
+                if environ["PATH_INFO"].endswith("/worlds"):
+                    body = json.dumps({"now": moment}).encode()
+                    environ |= {"wsgi.input": BytesIO(body), "CONTENT_LENGTH": str(len(body))}
+                return inner(environ, start_response)
+
+            return app
+
+        return hold(tmp_path / moment[11:16], keywords="accounts.page-size", app=sundays).result
+
+    during, before = at("2026-09-20T02:00:00+02:00"), at("2026-09-20T01:59:00+02:00")
+    first = "aisp/accounts.page-size/first-page"
+    assert [first] == [
+        one.obligation for one in before.verdicts if one.standing is Standing.VIOLATES
+    ]
+    assert 0 == during.counts["violates"]
+    (verdict,) = (one for one in during.verdicts if one.obligation == first)
+    assert Standing.INDETERMINATE is verdict.standing
+    assert verdict.reason.endswith("items, in the announced maintenance hours")

@@ -1,0 +1,24 @@
+"""Puts what these tests share within reach, and the laboratory: fields know no bank."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis.internal.conjecture import providers
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "elsewhere")]
+
+
+@pytest.fixture(autouse=True)
+def only_hypothesis_draws(monkeypatch):
+    """Keep the constants of whatever modules are loaded out of the draws.
+
+    What a seed draws would depend on the tests that came before, and with it whether a
+    fault is found within so many stories.
+    """
+    none = providers.Constants()
+    monkeypatch.setattr(providers, "_get_local_constants", lambda: none)
+    providers.CONSTANTS_CACHE.cache.clear()
+    yield
+    providers.CONSTANTS_CACHE.cache.clear()

@@ -1,0 +1,40 @@
+"""What tests of fields share: contracts bound to their targets, and values drawn for a seed."""
+
+from functools import cache
+from pathlib import Path
+
+from assay.binding.join import bind
+from assay.binding.read import find_target, read_profile
+from assay.contract.parse import find_contract, parse_contract
+from assay.fuzzing.engine import explore_values
+from assay.fuzzing.fields import stories
+from assay.planning.plan import plan
+
+ELSEWHERE = Path(__file__).parents[2] / "elsewhere"
+TARGETS = {
+    "aisp": find_target("sandbox"),
+    "pis": find_target("sandbox"),
+    "lab": ELSEWHERE / "target.yaml",
+}
+CONTRACTS = {"lab": ELSEWHERE / "lab.yaml"}
+
+
+@cache
+def bound(name):
+    """Return a plan of one contract, the contract, and the profile."""
+    profile = read_profile(TARGETS[name])
+    each = bind([parse_contract(CONTRACTS.get(name) or find_contract(name))], profile)
+    return plan(each, profile), each[0].contract, profile
+
+
+@cache
+def told(name):
+    """Return the strategy of a contract's stories."""
+    return stories(*bound(name))
+
+
+def drawn(strategy, examples=100, seed=0):
+    """Draw so many values; the same for the same seed."""
+    values = []
+    explore_values(strategy, values.append, examples=examples, seed=(seed,))
+    return values

@@ -1,0 +1,179 @@
+"""Nothing that belongs to a customer stands in what a run writes, in any spelling.
+
+A whole run on a bank that repeats in every answer whatever it knows; everything
+that its control API ever handed out is then searched for in every byte written.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+import pytest
+
+from assay.execution.environment import set_up
+from assay.execution.session import Result, Session, conduct
+from assay.journal.writer import Journal
+from assay.planning.prepare import prepare
+from assay.report import FORMATS, read_journal, render
+from assay.sandbox.app import make_app
+from assay.sandbox.policies import SOUND, Policies
+from assay.sandbox.wire import Answer, Request
+
+
+@dataclass
+class Loudmouth:
+    """A sandbox behind a listener that keeps what its control API hands out."""
+
+    policies: Policies
+    customers: list[dict[str, Any]] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
+
+    def open(self, base_url: str) -> Callable[..., Iterable[bytes]]:
+        """Open the bank; with chatter, answers repeat the last customers' secrets."""
+        app = make_app(self.policies, base_url=base_url)
+
+        def listened(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+            body = b"".join(app(environ, start_response))
+            *_, world, last = environ["PATH_INFO"].split("/")
+            if last == "customers":
+                self.customers.append({**json.loads(body), "world": world})
+            elif b'"consentApproval"' in body:
+                self.links.append(json.loads(body)["links"]["consentApproval"])
+            elif b'action="/signing/' in body:
+                self.links.append(body.split(b'action="', 1)[1].split(b'"', 1)[0].decode())
+            return [body]
+
+        return listened
+
+    def chatter(self, request: Request, answer: Answer) -> Answer:
+        """Repeat what is known of the last customers, in every spelling.
+
+        Of somebody in another world everything but the name, which could be anybody's.
+        """
+        if not isinstance(answer.body, dict):
+            return answer
+        said: list[str] = []
+        for customer in self.customers[-3:]:
+            present = customer["world"] == self.customers[-1]["world"]
+            said += spellings(customer) if present else foreign(customer)
+        more = {
+            "message": f"{request.authorization} {request.path} {request.query}",
+            "trace": said,
+            "raw": request.body.decode("utf-8", "replace"),
+        }
+        headers = (("X-Request-Id", said[0] if said else "-"), ("X-Debug", " ".join(said)))
+        printable = tuple(
+            (name, value) for name, value in headers if value.isascii() and value.isprintable()
+        )
+        body = {**answer.body, **more}
+        return replace(answer, body=body, headers=(*answer.headers, *printable))
+
+
+def secrets(customer: dict[str, Any]) -> Iterator[str]:
+    """Give what belongs to a customer."""
+    for name in ("token", "login", "password", "name"):
+        yield customer[name]
+    yield f"{customer['login']}:{customer['password']}"
+    yield from (holding["key"] for holding in customer["holdings"])
+
+
+def spellings(customer: dict[str, Any]) -> set[str]:
+    """Give every secret plain, quoted for URLs, JSON and HTML, and in base64."""
+    out: set[str] = set()
+    for one in secrets(customer):
+        raw = one.encode()
+        packed = {b64encode(raw).decode(), urlsafe_b64encode(raw).decode()}
+        in_json = json.dumps(one)[1:-1]
+        out |= {one, quote(one, safe=""), quote_plus(one), in_json, html.escape(one)}
+        if one not in {holding["key"] for holding in customer["holdings"]}:
+            out |= packed | {name.rstrip("=") for name in packed} | set(map(quote, packed))
+    return out
+
+
+def foreign(customer: dict[str, Any]) -> set[str]:
+    """Give what belongs to a customer and to nobody else of the same name."""
+    return {one for one in secrets(customer) if one != customer["name"] and ":" not in one}
+
+
+def hold(bank: Loudmouth, folder: Path) -> Result:
+    """Run everything there is to ask, with a journal, and render every format."""
+    prepared = prepare()
+    stage = set_up(prepared.profile, bank=bank.open)
+    path = folder / "journal.jsonl"
+    session = Session(plan=prepared.plan, stage=stage, journal=Journal.at(path))
+    try:
+        result = conduct(session)
+    finally:
+        stage.close()
+    report = read_journal(path)
+    for name, form in FORMATS.items():
+        render(report, name, folder / f"report{form.suffix}")
+    return result
+
+
+def found(bank: Loudmouth, folder: Path) -> list[tuple[str, str]]:
+    """List what was handed out and stands in a file all the same."""
+    written = {path.name: path.read_text("utf-8") for path in sorted(folder.iterdir())}
+    assert len(FORMATS) + 1 == len(written)
+    words = {one for customer in bank.customers for one in spellings(customer)}
+    # Whoever has the last part of such a link can sign, or go on signing.
+    words |= {link.rpartition("/")[2] for link in bank.links}
+    return [(name, word) for name, text in written.items() for word in words if word in text]
+
+
+def test_a_sound_bank(tmp_path: Path) -> None:
+    """A run on the sound bank writes nothing that the bank handed out."""
+    bank = Loudmouth(SOUND)
+    result = hold(bank, tmp_path)
+    assert (227, 0) == (result.counts["conforms"], len(result.faults))
+    assert 60 < len(bank.customers)
+    assert 100 < len(bank.links)
+    assert [] == found(bank, tmp_path)
+
+
+@pytest.mark.parametrize("form", ["as it is", "refusing"])
+def test_a_bank_that_repeats_everything(tmp_path: Path, form: str) -> None:
+    """What a target repeats of a customer is masked too, in findings and their exchanges."""
+    bank = Loudmouth(SOUND)
+
+    def respond(request: Request, answer: Answer) -> Answer:
+        loud = bank.chatter(request, answer)
+        # A status that no matcher knows puts every exchange into the reports.
+        return replace(loud, status=302) if form == "refusing" else loud
+
+    bank.policies = replace(SOUND, respond=respond)
+    result = hold(bank, tmp_path)
+    assert () == result.faults
+    if form == "refusing":
+        assert 90 < result.counts["indeterminate"]
+    assert '"trace"' in (tmp_path / "journal.jsonl").read_text("utf-8").replace("\\", "")
+    assert [] == found(bank, tmp_path)
+
+
+def test_the_same_value_has_one_name(tmp_path: Path) -> None:
+    """Evidence stays correlatable: an account has one pseudonym wherever it stands."""
+    hold(Loudmouth(SOUND), tmp_path)
+    text = (tmp_path / "journal.jsonl").read_text("utf-8")
+    lines = [json.loads(line) for line in text.splitlines()]
+    trial = "aisp/consent.scope#balance"
+    (psu, other) = (one for one in lines if one["type"] == "subject" and one["trial"] == trial)
+    first, second = (one["key"] for one in psu["owns"])
+    (theirs,) = (one["key"] for one in other["owns"])
+    assert 3 == len({first, second, theirs})
+    calls = [one for one in lines if one["type"] == "exchange" and one["trial"] == trial]
+    asked = [one["request"]["url"].rpartition("=")[2] for one in calls if "balances" in str(one)]
+    assert {first, second, theirs} == set(asked) & {first, second, theirs}
+    consent = next(one for one in calls if one["operation"] == "consents")
+    assert json.dumps({"accounts": [first]}) == consent["request"]["body"]
+    granted = next(
+        one for one in calls if one["operation"] == "balances" and one["response"]["status"] == 200
+    )
+    assert first in granted["request"]["url"]
+    assert f'"iban":"{first}"' in granted["response"]["body"]

@@ -1,0 +1,266 @@
+"""Masking: what is found, how it is called, and what it costs."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from datetime import UTC, datetime
+
+import pytest
+
+from assay.binding.encode import Access
+from assay.history import Owned, Subject, Wire
+from assay.journal.redact import MOST_BODY, MOST_HEADERS, Redactor
+
+NOW = datetime(2026, 9, 16, tzinfo=UTC)
+IBAN = "FR7630001007941234567890185"
+CARD = "ab/c+dEF==0123456789"
+
+
+def knowing(*keys: str, **access: str) -> Redactor:
+    """Make a redactor that has met one customer."""
+    redactor = Redactor()
+    owns = tuple(Owned(key=key, resource="account") for key in keys)
+    redactor.learn(Subject(name="psu", now=NOW, owns=owns), Access(**access))
+    return redactor
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        "x{}x",
+        "https://bank.example/accounts/{}/transactions",
+        '{{"iban":"{}"}}',
+        "%2F{}%2F",
+    ],
+)
+def test_everywhere(text: str) -> None:
+    """A known value is masked wherever it stands, also within a word."""
+    assert text.format("<account-1>") == knowing("zz-key").text(text.format("zz-key"))
+
+
+@pytest.mark.parametrize(
+    "spelt",
+    [
+        CARD,
+        "ab%2Fc%2BdEF%3D%3D0123456789",
+        "ab/c%2BdEF%3D%3D0123456789",
+        "ab\\/c+dEF==0123456789",
+    ],
+)
+def test_spellings(spelt: str) -> None:
+    """The same value in other spellings has the same name."""
+    assert "see <account-1>." == knowing(CARD).text(f"see {spelt}.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "login-7",
+        "pass word",
+        "pass%20word",
+        "pass+word",
+        b64encode(b"login-7:pass word").decode(),
+        b64encode(b"login-7:pass word").decode().rstrip("="),
+        b64encode(b"pass word").decode(),
+        "Z\\u00e9lie Fictif",
+        "Z\u00e9lie Fictif",
+        "Z%C3%A9lie%20Fictif",
+    ],
+)
+def test_credentials(text: str) -> None:
+    """Login, password, their Basic pair and the customer's name are masked in each spelling."""
+    redactor = knowing(login="login-7", password="pass word", name="Z\u00e9lie Fictif")
+    masked = redactor.text(f"[{text}]")
+    assert masked.startswith("[<")
+    assert masked.endswith(">]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        IBAN,
+        IBAN.lower(),
+        "FR76 3000 1007 9412 3456 7890 185",
+        "GB82WEST12345698765432",
+        "4970101234567890",
+        "4970 1012 3456 7890",
+        "4970-1012-3456-7890",
+        f"%2F{IBAN}",
+        f"id_{IBAN}",
+    ],
+)
+def test_looks(text: str) -> None:
+    """What looks like an IBAN or a card number is masked although nobody knows it."""
+    masked = Redactor().text(f"a {text} b")
+    assert "<number-1> b" == masked[-12:]
+    assert not set("0123456789") & set(masked.replace("<number-1>", "").replace("%2F", ""))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["2026-09-16T10:00:00+02:00", "aisp/batch-quota/next-day", "status 404", "T0001000001", "EUR"],
+)
+def test_the_rest_stays(text: str) -> None:
+    """Dates, codes and short numbers are left alone."""
+    assert text == knowing(IBAN).text(text)
+
+
+def test_one_name_for_all_spellings_of_a_number() -> None:
+    """Groups and case do not make two numbers of one, and two stay two."""
+    grouped = "FR76 3000 1007 9412 3456 7890 185"
+    text = Redactor().text(f"{IBAN} | {grouped} | {IBAN.lower()} | 4970101234567890")
+    assert "<number-1> | <number-1> | <number-1> | <number-2>" == text
+
+
+def test_one_name_for_ever() -> None:
+    """A value keeps its name from trial to trial, and before it is known to be somebody's."""
+    redactor = Redactor()
+    assert "<number-1>" == redactor.text(IBAN)
+    redactor.learn(
+        Subject(name="psu", now=NOW, owns=(Owned(key=IBAN, resource="account"),)), Access()
+    )
+    redactor.begin()
+    assert ("<number-1>", "<number-1>") == (redactor.text(IBAN), redactor.name(IBAN, "account"))
+
+
+@pytest.mark.parametrize(
+    "text", ["tok-abc", "Bearer tok-abc", "/accounts/tok-abc/x", "sorry, tok-abc.", '"tok-abc"']
+)
+def test_earlier_customers(text: str) -> None:
+    """What belongs to a customer of an earlier trial is masked where it stands as a word."""
+    redactor = knowing(token="tok-abc")
+    redactor.begin()
+    assert text.replace("tok-abc", "<token-1>") == redactor.text(text)
+
+
+@pytest.mark.parametrize("key", ["", "a", "404"])
+def test_nothing_to_look_for(key: str) -> None:
+    """A key that is hardly any text is not looked for, or nothing could be read any more."""
+    assert "a 404 answer" == knowing(key).text("a 404 answer")
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        '"PsuIdentity":"Camille Fictif"',
+        '"psuName" : "Camille \\"Fictif\\""',
+        '"owner":["Camille","Fictif"]',
+        '"address":{"street":"Camille Fictif"}',
+        '"phone":33612345678',
+        '"remittanceInformation":"Camille Fictif, cut of',
+        '"label":"Camille \\',
+    ],
+)
+def test_telling_members(member: str) -> None:
+    """What stands under a telling name is masked, whatever it is and if it is cut off."""
+    body, _ = Redactor().body(f'{{"status":"ok",{member}'.encode())
+    assert '{"status":"ok",' == body[:15]
+    assert body.endswith('"<private>"')
+    assert not {"Camille", "Fictif", "33612345678"} & set(body.replace('"', " ").split())
+
+
+@pytest.mark.parametrize("offset", range(-30, 31, 3))
+def test_cut_in_two(offset: int) -> None:
+    """No part of a private value is left where a long body is cut, even if masking shortens it."""
+    token = "secret-" + "0aZ" * 300
+    redactor = knowing(IBAN, token=token)
+    many = (IBAN + " ") * 20 + "x" * (MOST_BODY + offset)
+    for body in (many + token * 40, many + (IBAN + " ") * 2000, token * 200):
+        text, cut = redactor.body(body.encode())
+        assert cut is True
+        assert len(text) <= MOST_BODY
+        assert "0aZ0aZ" not in text
+        assert "FR76" not in text
+        assert "secret-" not in text
+
+
+def test_a_bounded_text() -> None:
+    """The same holds for URLs and sentences."""
+    redactor = knowing(IBAN)
+    for most in range(20, 60):
+        masked = redactor.bounded(f"{IBAN} " * 1000, most)
+        assert len(masked) <= most
+        assert "FR" not in masked
+
+
+def test_headers() -> None:
+    """Of headers the names are told, and the values of a few harmless ones."""
+    masked = knowing(IBAN).headers(
+        [
+            ("Authorization", "Bearer x"),
+            ("Content-Type", "application/json"),
+            ("X-Request-Id", f"for {IBAN}"),
+            (f"X-{IBAN}", "1"),
+            ("Set-Cookie", "a=b"),
+        ]
+    )
+    assert [
+        ["authorization", "<hidden>"],
+        ["content-type", "application/json"],
+        ["x-request-id", "for <account-1>"],
+        ["x-<account-1>", "<hidden>"],
+        ["set-cookie", "<hidden>"],
+    ] == masked
+
+
+def test_huge_headers() -> None:
+    """Headers are bounded in number, and each in its name and value."""
+    masked = Redactor().headers([("Server" + "r" * 9999, "1"), ("Server", "x" * 9999)] * 5000)
+    assert MOST_HEADERS == len(masked)
+    assert (128, 256) == (len(masked[0][0]), len(masked[1][1]))
+
+
+def test_not_even_text() -> None:
+    """A body that is no UTF-8 is kept as far as it can be shown."""
+    body, cut = Redactor().body(b"\xff\xfe\x00" + IBAN.encode())
+    assert ("\ufffd\ufffd\0<number-1>", False) == (body, cut)
+
+
+def test_many_numbers() -> None:
+    """Numbers that nobody owns are not looked for one by one: a flood of them costs nothing."""
+    redactor = knowing(IBAN)
+    for n in range(50):
+        redactor.body(" ".join(f"{n:08d}{m:08d}" for m in range(400)).encode())
+    assert len(redactor.known) < 10
+
+
+def test_the_wire() -> None:
+    """A whole exchange is fit to be written, and says whether anything was cut."""
+    wire = Wire(
+        method="PUT",
+        url=f"https://bank.example/accounts?iban={IBAN}",
+        request_body=json.dumps({"accounts": [IBAN]}).encode(),
+        status=201,
+        body=b"{}",
+        truncated=True,
+    )
+    written = knowing(IBAN).wire(wire)
+    assert "https://bank.example/accounts?iban=<account-1>" == written["request"]["url"]
+    assert '{"accounts": ["<account-1>"]}' == written["request"]["body"]
+    assert (201, "{}", True) == tuple(
+        written["response"][name] for name in ("status", "body", "truncated")
+    )
+
+
+@pytest.mark.parametrize("order", [("abcd-1234-wxyz", "1234"), ("1234", "abcd-1234-wxyz")])
+def test_of_two_values_the_longer_is_found_first_whenever_each_was_learnt(order):
+    """A value that is a part of another takes nothing away from it."""
+    redactor = Redactor()
+    for value in order:
+        redactor.name(value, "key")
+        redactor.text("something in between")
+    masked = redactor.text("x abcd-1234-wxyz y 1234 z")
+    names = {value: redactor.name(value, "key") for value in order}
+    assert f"x {names['abcd-1234-wxyz']} y {names['1234']} z" == masked
+
+
+def test_many_values_are_all_found_as_they_come():
+    """However many there are, the first and the last are both masked."""
+    redactor = Redactor()
+    values = [f"value-{n:04d}-end" for n in range(300)]
+    for value in values:
+        name = redactor.name(value, "key")
+        assert f"a{name}b" == redactor.text(f"a{value}b")
+    assert not any(value in redactor.text(" ".join(values)) for value in values)

@@ -1,0 +1,164 @@
+"""Lines of the record: whatever happened can be written, read back, and tells nothing private."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import UTC, datetime
+from io import StringIO
+from typing import Any
+
+import pytest
+
+from assay.binding.encode import Access
+from assay.history import (
+    Advanced,
+    Call,
+    Cause,
+    Event,
+    Exchange,
+    Indeterminate,
+    Owned,
+    Subject,
+    Wire,
+)
+from assay.journal.writer import Journal
+from assay.judging.verdict import Agreement, Evidence, Standing, Verdict
+
+NOW = datetime(2026, 9, 16, tzinfo=UTC)
+IBAN = "FR7630001007941234567890185"
+PSU = Subject(
+    name="psu",
+    now=NOW,
+    owns=(Owned(key=IBAN, resource="account", traits={"last-used": IBAN, "savings": True}),),
+)
+
+
+class Sheet(StringIO):
+    """A file in memory that can still be read when it is closed."""
+
+    def close(self) -> None:
+        """Stay open."""
+
+
+def written(*events: Event) -> list[dict[str, Any]]:
+    sheet = Sheet()
+    journal = Journal(out=sheet)
+    for event in events:
+        journal.event("a/b#c", event, Access(token="tok-123"))
+    return [json.loads(line) for line in sheet.getvalue().splitlines()]
+
+
+def exchange(why: str = "", **wire: Any) -> Exchange:
+    return Exchange(
+        n=1,
+        at=NOW,
+        call=Call(operation="accounts", subject="psu", deviation=f"without {IBAN}"),
+        outcome=Indeterminate(cause=Cause.SERVER, why=why),
+        wire=Wire(method="GET", **{"url": "https://bank.example/", **wire}),
+    )
+
+
+def test_a_subject() -> None:
+    """A subject's things are told by their pseudonyms, also within their states."""
+    (line,) = written(PSU)
+    again = line.pop("again")
+    assert {"key": "<account-1>", "traits": {"last-used": "<account-1>", "savings": True}} == {
+        name: again["owns"][0][name] for name in ("key", "traits")
+    }
+    assert {
+        "type": "subject",
+        "trial": "a/b#c",
+        "name": "psu",
+        "now": "2026-09-16T00:00:00+00:00",
+        "owns": [
+            {
+                "resource": "account",
+                "key": "<account-1>",
+                "traits": {"last-used": "<account-1>", "savings": True},
+                "entries": 0,
+            }
+        ],
+    } == line
+
+
+def test_an_exchange() -> None:
+    """Reasons, deviations, URLs and bodies of an exchange are masked."""
+    _, _, line = written(
+        PSU, Advanced(now=NOW), exchange(f"no {IBAN} for tok-123", url=f"https://b/{IBAN}")
+    )
+    assert "without <account-1>" == line["deviation"]
+    assert {"kind": "indeterminate", "why": "no <account-1> for <token-1>"} == line["outcome"]
+    assert "https://b/<account-1>" == line["request"]["url"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"\x00\x01\x02",
+        b"\xff\xfe\xed\xa0\x80",
+        "\u2028\u2029\u0085 \x0b\x0c".encode(),
+        b'{"a": "line\nbreak"}\r\n',
+        b'"\\ud800"',
+        b"<script>alert(1)</script>",
+        b"x" * 5_000_000,
+    ],
+)
+def test_hostile_bodies(body: bytes) -> None:
+    """Whatever a target sends is one line of JSON, and bounded."""
+    sheet = Sheet()
+    Journal(out=sheet).event("a/b#c", exchange(body=body), Access())
+    assert 1 == sheet.getvalue().count("\n")
+    assert len(json.loads(sheet.getvalue())["response"]["body"]) <= 4096
+
+
+def test_lone_surrogates() -> None:
+    """A text that is no Unicode cannot stop the record."""
+    (line,) = written(exchange(why="\ud800 and \udfff"))
+    assert "? and ?" == line["outcome"]["why"]
+
+
+def test_the_digest() -> None:
+    """The footer has the digest of all the bytes before it, and is the last line."""
+    sheet = Sheet()
+    journal = Journal(out=sheet)
+    journal.write("header", {"a": "\u00e9"})
+    journal.write("plan", {"b": "\ud800"})
+    journal.footer({"planned": 0})
+    *before, last = sheet.getvalue().splitlines(keepends=True)
+    digest = hashlib.sha256("".join(before).encode()).hexdigest()
+    assert f"sha256:{digest}" == json.loads(last)["digest"]
+
+
+def test_a_verdict_is_cleaned_while_its_customers_are_known() -> None:
+    """What evidence quotes is masked and bounded, in the verdict itself."""
+    journal = Journal(out=None)
+    journal.event("a/b#c", PSU, Access(token="tok-123"))
+    evidence = Evidence(
+        facet="f",
+        agreement=Agreement.DISAGREES,
+        expected="a" * 5000,
+        seen=f"'{IBAN}'",
+        exchanges=(1,),
+        deviation="with tok-123",
+    )
+    verdict = Verdict(
+        obligation="a/b/f", standing=Standing.VIOLATES, reason=f"not {IBAN}", evidence=(evidence,)
+    )
+    clean = journal.clean(verdict)
+    (one,) = clean.evidence
+    assert ("not <account-1>", "'<account-1>'", "with <token-1>", 1000) == (
+        clean.reason,
+        one.seen,
+        one.deviation,
+        len(one.expected),
+    )
+
+
+def test_for_nobody() -> None:
+    """With no file nothing is written, and nothing fails."""
+    journal = Journal(out=None)
+    journal.write("header", {})
+    journal.event("a/b#c", exchange(), Access())
+    journal.verdict(Verdict(obligation="a/b/c", standing=Standing.CONFORMS), "assay run")
+    journal.footer({})

@@ -1,0 +1,181 @@
+"""When evidence is doubted after the fact: static answers, and who must not be taken for static."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx
+import pytest
+
+from assay.execution.environment import set_up
+from assay.execution.session import Result, Session, conduct
+from assay.history import Accepted, Call, Exchange, History, Item, Owned, Rejected, Subject, Wire
+from assay.journal.writer import Journal
+from assay.judging.judge import StaticWatch, discount_static
+from assay.judging.verdict import Agreement, Evidence, Standing, Verdict
+from assay.planning.prepare import prepare
+
+NOW = datetime(2026, 9, 16, tzinfo=UTC)
+ITEMS = (Item(key="A"),)
+ROLES = {
+    name: {
+        "owns": [
+            {"resource": resource, "key": f"{name}-{resource}-{n}"}
+            for resource in ("account", "card")
+            for n in range(3)
+        ]
+    }
+    for name in ("alice", "bob")
+}
+ALL_IN_ONE = json.dumps(
+    {
+        "accounts": [{"kind": "account", "iban": "FR7630001007941234567890185"}],
+        "balances": [{"iban": "FR7630001007941234567890185", "currency": "EUR"}],
+        "transactions": [{"id": "T1", "bookingDate": "2026-09-01", "currency": "EUR"}],
+        "PsuIdentity": "Somebody",
+        "links": {"self": "/accounts"},
+    }
+).encode()
+
+
+def mock_up(request: httpx.Request) -> httpx.Response:
+    """Answer the same bytes, whatever is asked."""
+    return httpx.Response(
+        200,
+        stream=httpx.ByteStream(ALL_IN_ONE),
+        headers={"Content-Type": "application/json"},
+    )
+
+
+def run(folder: Path, transport: httpx.BaseTransport) -> Result:
+    """Run the whole contract on a target with two customers who were there before."""
+    path = folder / "mock.yaml"
+    path.write_text(
+        f"""\
+assay: 1
+target: mock
+extends: sandbox
+transport: http
+base_url: https://mock.example
+auth: {{kind: none}}
+world: {{kind: roles, offers: [psu, two-psu, consent, roster], roles: {json.dumps(ROLES)}}}
+"""
+    )
+    prepared = prepare(target=str(path))
+    stage = set_up(prepared.profile)
+    stage.client.close()
+    stage.client._wire = transport
+    return conduct(Session(plan=prepared.plan, stage=stage, journal=Journal(out=None)))
+
+
+def test_a_mock_up(tmp_path: Path) -> None:
+    """A target that says the same whatever is asked is neither convicted nor acquitted."""
+    result = run(tmp_path, httpx.MockTransport(mock_up))
+    assert () == result.faults
+    assert (0, 0) == (result.counts["violates"], result.counts["conforms"])
+    static = [one for one in result.verdicts if one.reason.startswith("static answers: ")]
+    assert 30 < len(static)
+    assert {Standing.INDETERMINATE} == {one.standing for one in static}
+    assert "static answers: accounts says the same whatever is asked" in {
+        one.reason for one in static
+    }
+
+
+def exchange(n: int, body: bytes, operation: str = "accounts", **call: object) -> Exchange:
+    return Exchange(
+        n=n,
+        at=NOW,
+        call=Call(operation=operation, **{"subject": "psu", **call}),
+        outcome=Accepted(items=ITEMS),
+        wire=Wire(method="GET", url="https://bank.example/", status=200, body=body),
+    )
+
+
+def seen(*exchanges: Exchange, subjects: tuple[Subject, ...] = ()) -> StaticWatch:
+    watch = StaticWatch()
+    watch.see(History(events=(*subjects, *exchanges)))
+    return watch
+
+
+def asked(n: int, body: bytes, operation: str = "balances") -> Exchange:
+    return exchange(n, body, operation, arguments={"iban": f"FR{n}"})
+
+
+def test_enough_questions() -> None:
+    """Four different questions with one answer show it; three do not, nor one asked often."""
+    assert {"balances"} == seen(*(asked(n, b"x") for n in range(4))).static()
+    assert frozenset() == seen(*(asked(n, b"x") for n in range(3))).static()
+    assert frozenset() == seen(*(asked(1, b"x") for _ in range(9))).static()
+
+
+def test_one_other_answer() -> None:
+    """One answer that differs, however late, clears an operation."""
+    every = [asked(n, b"x") for n in range(9)]
+    assert frozenset() == seen(*every, asked(9, b"y")).static()
+
+
+def test_over_trials() -> None:
+    """Questions of several trials count together, where their customers own different things."""
+    watch = StaticWatch()
+    for n in range(4):
+        psu = Subject(name="psu", now=NOW, owns=(Owned(key=f"A{n}", resource="account"),))
+        watch.see(History(events=(psu, exchange(n, b"x"))))
+    assert {"accounts"} == watch.static()
+
+
+@pytest.mark.parametrize("outcome", [Accepted(items=()), Accepted(), Rejected(leaked=ITEMS)])
+def test_nothing_to_compare(outcome: object) -> None:
+    """Empty lists and refusals look alike on any bank, and show nothing."""
+    every = [asked(n, b"x") for n in range(9)]
+    plain = [
+        Exchange(n=one.n, at=NOW, call=one.call, outcome=outcome, wire=one.wire) for one in every
+    ]
+    assert frozenset() == seen(*plain).static()
+
+
+def test_the_rest_of_a_mock_up() -> None:
+    """Once it is shown of one operation, others that never varied are no better than it."""
+    shown = [asked(n, b"x") for n in range(4)]
+    dull = [exchange(n, b"{}", "consents") for n in (5, 6)]
+    lively = [exchange(n, str(n).encode(), "accounts") for n in (7, 8)]
+    assert frozenset() == seen(*dull, *lively).static()
+    assert {"balances", "consents"} == seen(*shown, *dull, *lively).static()
+
+
+def test_who_refuses_is_no_mock_up() -> None:
+    """An operation that ever refused anything does look at what it is asked."""
+    shown = [asked(n, b"x") for n in range(4)]
+    accepted = exchange(5, b"{}", "consents")
+    refused = Exchange(
+        n=6, at=NOW, call=accepted.call, outcome=Rejected(), wire=Wire(method="PUT", url="")
+    )
+    assert {"balances"} == seen(*shown, accepted, refused).static()
+
+
+def verdict(standing: Standing, *cites: int) -> Verdict:
+    evidence = Evidence(
+        facet="f", agreement=Agreement.AGREES, expected="e", seen="s", exchanges=cites
+    )
+    return Verdict(obligation="a/b/c", standing=standing, reason="why", evidence=(evidence,))
+
+
+@pytest.mark.parametrize("standing", [Standing.CONFORMS, Standing.VIOLATES])
+def test_taken_back(standing: Standing) -> None:
+    """A verdict that rests on such an operation is taken back, one that does not stays."""
+    rests, stays = verdict(standing, 1, 2), verdict(standing, 1)
+    operations = {1: "accounts", 2: "balances"}
+    found = discount_static([rests, stays], frozenset({"balances"}), operations)
+    reason = "static answers: balances says the same whatever is asked"
+    assert [(Standing.INDETERMINATE, reason), (standing, "why")] == [
+        (one.standing, one.reason) for one in found
+    ]
+
+
+def test_open_already() -> None:
+    """What is open for another reason keeps that reason."""
+    found = discount_static(
+        [verdict(Standing.UNVERIFIED, 1)], frozenset({"accounts"}), {1: "accounts"}
+    )
+    assert ["why"] == [one.reason for one in found]

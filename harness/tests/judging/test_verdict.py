@@ -1,0 +1,116 @@
+"""Evidence merges into verdicts, verdicts into counts, counts into an exit code."""
+
+import pytest
+
+from assay.judging.verdict import (
+    Agreement,
+    Evidence,
+    Exit,
+    Standing,
+    Verdict,
+    exit_of,
+    explain,
+    tally,
+    weigh,
+)
+
+YES, NO, OPEN = Agreement.AGREES, Agreement.DISAGREES, Agreement.UNCLEAR
+
+
+def seen(agreement, expected="this", seen="that", **more):
+    return Evidence(
+        facet="f", agreement=agreement, expected=expected, seen=seen, exchanges=(1, 2), **more
+    )
+
+
+@pytest.mark.parametrize(
+    ("agreements", "standing"),
+    [
+        ([], Standing.INDETERMINATE),
+        ([YES], Standing.CONFORMS),
+        ([YES, YES], Standing.CONFORMS),
+        ([OPEN], Standing.INDETERMINATE),
+        ([YES, OPEN], Standing.INDETERMINATE),
+        ([NO], Standing.VIOLATES),
+        ([YES, NO], Standing.VIOLATES),
+        ([OPEN, NO, YES], Standing.VIOLATES),
+    ],
+)
+def test_a_violation_outweighs_doubt_and_doubt_a_pass(agreements, standing):
+    """Nothing at all is no pass."""
+    assert standing is weigh(map(seen, agreements))[0]
+
+
+def test_the_reason_is_the_first_that_decides():
+    """A pass needs none, and silence says so."""
+    first, second = seen(NO, "a", "b"), seen(NO, "c", "d")
+
+    assert "expected a; b" == weigh([seen(YES), first, second])[1]
+    assert "expected c; d" == weigh([second, first])[1]
+    assert "expected this; that" == weigh([seen(OPEN)])[1]
+    assert "" == weigh([seen(YES)])[1]
+    assert "no exchange could tell" == weigh([])[1]
+
+
+def verdicts(*standings):
+    return [Verdict(obligation=str(n), standing=one) for n, one in enumerate(standings)]
+
+
+def test_every_standing_is_counted_also_where_there_is_none():
+    """The order is always the same."""
+    counts = tally(verdicts(Standing.WAIVED, Standing.CONFORMS, Standing.CONFORMS))
+
+    assert [
+        ("conforms", 2),
+        ("violates", 0),
+        ("indeterminate", 0),
+        ("unverified", 0),
+        ("unspecified", 0),
+        ("not-applicable", 0),
+        ("waived", 1),
+    ] == list(counts.items())
+
+
+@pytest.mark.parametrize(
+    ("violations", "musts", "faults", "allowed", "code"),
+    [
+        (0, 0, 0, False, 0),
+        (1, 0, 0, False, 1),
+        (0, 1, 0, False, 3),
+        (0, 1, 0, True, 0),
+        (1, 1, 0, False, 1),
+        (1, 1, 0, True, 1),
+        (0, 0, 1, False, 4),
+        (1, 1, 1, True, 4),
+    ],
+)
+def test_the_worst_decides_the_exit_code(violations, musts, faults, allowed, code):
+    """A fault of ours before a violation, a violation before what is incomplete."""
+    counts = tally(verdicts(*[Standing.VIOLATES] * violations))
+    found = exit_of(counts, incomplete_musts=musts, faults=faults, allow_incomplete=allowed)
+
+    assert code == found.value
+
+
+def test_the_exit_codes_are_five():
+    """2 is for what a user gave us, and no verdict ever says it."""
+    assert [0, 1, 2, 3, 4] == [one.value for one in Exit]
+
+
+def test_a_verdict_is_explained_by_what_disagrees():
+    """With the one deviation, where there is one, and the calls."""
+    verdict = Verdict(
+        obligation="aisp/x/y",
+        standing=Standing.VIOLATES,
+        reason="expected a; b",
+        evidence=(seen(YES, "no", "no"), seen(NO, "a", "b", deviation="by night"), seen(NO)),
+    )
+
+    assert (
+        "aisp/x/y violates: expected a; b\n"
+        "  expected a\n"
+        "  seen     b (call 1, 2)\n"
+        "  by       by night\n"
+        "  expected this\n"
+        "  seen     that (call 1, 2)"
+    ) == explain(verdict)

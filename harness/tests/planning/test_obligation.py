@@ -1,0 +1,77 @@
+"""A contract becomes obligations: one for each facet, one for each open point."""
+
+from dataclasses import replace
+
+from assay.contract.model import Level, Party
+from assay.contract.parse import find_contract, parse_contract
+from assay.planning.obligation import UNSPECIFIED, apply_rules, obligations
+from assay.rules.kinds import RULES, rule_of
+
+AISP = parse_contract(find_contract("aisp"))
+ALL = obligations(AISP)
+
+
+def test_an_id_is_contract_clause_and_facet_and_is_unique():
+    """One id names an obligation everywhere."""
+    assert len(ALL) == len({one.id for one in ALL})
+    assert [] == [one.id for one in ALL if one.id != f"aisp/{one.clause}/{one.facet}"]
+
+
+def test_every_facet_of_every_clause_and_every_open_point_is_there():
+    """None is lost on the way, and they stand in the contract's order."""
+    expected = [
+        f"aisp/{clause.id}/{facet.id}"
+        for clause in AISP.clauses
+        for facet in RULES[clause.kind].facets(RULES[clause.kind].parse(clause, AISP))
+    ]
+    expected += [f"aisp/unspecified/{point.id}" for point in AISP.open_points]
+
+    assert expected == [one.id for one in ALL]
+
+
+def test_what_a_clause_says_goes_with_each_of_its_facets():
+    """Its sentence, sources, level and line."""
+    (clause,) = [one for one in AISP.clauses if one.id == "batch-quota"]
+    found = [one for one in ALL if one.clause == "batch-quota"]
+
+    assert {(clause.says, clause.sources, clause.level, clause.line, "quota")} == {
+        (one.says, one.sources, one.level, one.line, one.kind) for one in found
+    }
+
+
+def test_facets_of_one_scenario_share_a_trial():
+    """What one probe can settle is asked once."""
+    trials = {one.facet: one.trial for one in ALL if one.clause == "batch-quota"}
+
+    assert "aisp/batch-quota#accounts" == trials["accounts-served"] == trials["accounts-refused"]
+    assert "aisp/batch-quota#long-day" == trials["long-day"]
+
+
+def test_an_open_point_binds_nobody():
+    """It is counted, and asks for nothing."""
+    found = [one for one in ALL if one.kind == UNSPECIFIED]
+
+    assert len(AISP.open_points) == len(found)
+    assert {(Level.MAY, "the document is silent", frozenset(), ())} == {
+        (one.level, one.asks, one.needs, one.wants) for one in found
+    }
+
+
+def test_what_binds_the_provider_is_not_asked_of_the_bank(monkeypatch):
+    """A rule of the other party has parameters, but no obligation here."""
+    table = {**RULES, "quota": replace(RULES["quota"], party=Party.TPP)}
+    monkeypatch.setattr("assay.planning.obligation.rule_of", table.__getitem__)
+
+    assert "batch-quota" in apply_rules(AISP)
+    assert "batch-quota" not in {one.clause for one in obligations(AISP)}
+
+
+def test_every_clause_is_read_by_the_rule_of_its_kind():
+    """The same parameters serve probe and check."""
+    applied = apply_rules(AISP)
+
+    assert [one.id for one in AISP.clauses] == [*applied]
+    assert [] == [
+        one.clause.id for one in applied.values() if one.rule is not rule_of(one.clause.kind)
+    ]
+    assert 4 == applied["batch-quota"].params.limit

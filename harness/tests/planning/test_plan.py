@@ -1,0 +1,230 @@
+"""The plan: every obligation's fate and the price of all, before the first call."""
+
+from dataclasses import replace
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from assay.binding.join import bind
+from assay.binding.read import find_target, read_profile
+from assay.binding.target import WorldKind
+from assay.contract.model import Capability
+from assay.contract.parse import find_contract, parse_contract
+from assay.history import Advance
+from assay.judging.verdict import Standing
+from assay.planning.plan import UNBLOCKS, Fate, plan, restrict, script_of
+
+AISP = parse_contract(find_contract("aisp"))
+SANDBOX = read_profile(find_target("sandbox"))
+
+
+def planned(profile=SANDBOX, select=lambda _: True):
+    return plan(bind([AISP], profile), profile, select)
+
+
+def fates(plan_):
+    return {item.obligation.id.removeprefix("aisp/"): item for item in plan_.items}
+
+
+def without(*capabilities):
+    offers = SANDBOX.world.offers - set(capabilities)
+    return replace(SANDBOX, world=replace(SANDBOX.world, offers=offers))
+
+
+def test_on_the_sandbox_all_is_asked_but_what_the_document_leaves_open():
+    """107 obligations are asked, and 17 points are open."""
+    found = planned()
+
+    assert {Fate.ASK: 107, Fate.UNSPECIFIED: 17} == {
+        fate: sum(item.fate is fate for item in found.items)
+        for fate in (Fate.ASK, Fate.UNSPECIFIED)
+    }
+    assert 124 == len(found.items)
+
+
+def test_every_asked_obligation_is_settled_by_exactly_one_trial():
+    """Nothing can drop out of a run, and nothing is asked twice."""
+    found = planned()
+    settled = [one.id for trial in found.trials for one in trial.settles]
+
+    assert sorted(settled) == sorted(
+        item.obligation.id for item in found.items if item.fate is Fate.ASK
+    )
+    assert len(found.trials) == len({trial.id for trial in found.trials})
+
+
+def test_the_price_is_that_of_the_trials_not_of_their_facets():
+    """Facets that share a trial pay once."""
+    found = planned()
+
+    assert 519 == found.calls == sum(trial.calls for trial in found.trials)
+    assert found.calls < sum(item.calls for item in found.items)
+    assert [7, 7] == [
+        fates(found)[f"batch-quota/balances-{word}"].calls for word in ("served", "refused")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("capability", "obligation", "why"),
+    [
+        (Capability.PSU, "accounts.available/answers", "needs a customer to test with"),
+        (Capability.CONSENT, "consent.scope/balance-granted", "needs consents"),
+        (Capability.TWO_PSU, "consent.scope/balance-foreign", "needs a second customer"),
+        (Capability.CLOCK, "batch-quota/long-day", "needs a clock that can be moved"),
+        (Capability.ROSTER, "accounts.listing/all-without-consent", "needs what the customer"),
+        (Capability.CREDENTIALS, "redirect-only/accounts", "needs fictive customer credentials"),
+        (Capability.ENTRIES, "transactions.depth/default", "needs dated entries"),
+    ],
+)
+def test_what_the_world_cannot_do_is_unverified_and_says_what_would_help(
+    capability, obligation, why
+):
+    """It is planned, and not asked."""
+    found = fates(planned(without(capability)))[obligation]
+
+    assert (Fate.UNVERIFIED, 0, Standing.UNVERIFIED) == (found.fate, found.calls, found.standing)
+    assert found.why.startswith(why)
+
+
+def test_several_things_that_lack_are_all_named():
+    """In a fixed order, so that reports can be compared."""
+    found = fates(planned(without(Capability.CLOCK, Capability.PSU)))["batch-quota/long-day"]
+
+    assert f"needs {UNBLOCKS[Capability.CLOCK]}; {UNBLOCKS[Capability.PSU]}" == found.why
+
+
+def test_without_a_presence_header_nothing_can_be_asked_unattended():
+    """The profile does not say how such calls are marked."""
+    found = fates(planned(replace(SANDBOX, presence=None)))
+
+    assert Fate.UNVERIFIED is found["batch-quota/accounts-refused"].fate
+    assert Fate.ASK is found["online-unlimited/accounts-unlimited"].fate
+
+
+def test_without_a_zone_local_days_cannot_be_asked():
+    """Neither midnight, nor the window, nor the edge of two months."""
+    found = fates(planned(replace(SANDBOX, zone=None)))
+
+    for name in (
+        "batch-quota/before-midnight",
+        "maintenance/before",
+        "transactions.depth/local-day",
+        "cards.eligible/hides-just-outside",
+    ):
+        assert (Fate.UNVERIFIED, "needs the zone of the bank's calendar day (zone)") == (
+            found[name].fate,
+            found[name].why,
+        )
+    assert Fate.ASK is found["cards.eligible/lists-recent"].fate
+    assert Fate.ASK is found["batch-quota/accounts-refused"].fate
+
+
+def test_a_contract_s_own_zone_comes_before_the_profile_s():
+    """What the document says, no bank changes."""
+    contract = replace(AISP, zone=ZoneInfo("Asia/Tokyo"))
+    found = plan(bind([contract], SANDBOX), SANDBOX)
+
+    assert "Asia/Tokyo" == found.contracts["aisp"].zone.key
+    assert "Europe/Paris" == planned().contracts["aisp"].zone.key
+
+
+def operation(name, **changed):
+    binding = replace(SANDBOX.operations[name], **changed)
+    return replace(SANDBOX, operations={**SANDBOX.operations, name: binding})
+
+
+def test_what_the_profile_does_not_spell_is_unverified_and_says_where():
+    """The path in the profile that would unblock it."""
+    found = fates(planned(operation("transactions", modes={})))["no-extended-history/gives-no-more"]
+
+    assert Fate.UNVERIFIED is found.fate
+    assert (
+        "needs operations.transactions.mode.extended_transaction_history in the profile"
+        == found.why
+    )
+
+
+def test_a_target_without_links_need_not_keep_them_on_its_host():
+    """There is nothing that could lead astray."""
+    found = fates(planned(operation("balances", links=(), next=None)))["live-host/balances-links"]
+
+    assert (Fate.NOT_APPLICABLE, Standing.NOT_APPLICABLE) == (found.fate, found.standing)
+    assert "the target has none (profile: operations.balances.links)" == found.why
+
+
+def test_what_a_bank_need_not_offer_is_not_asked():
+    """With the reason that the profile gives, before anything else is looked at."""
+    profile = replace(without(*Capability), not_offered={"batch-quota": "no batch here"})
+    found = fates(planned(profile))
+
+    assert (Fate.NOT_APPLICABLE, "no batch here") == (
+        found["batch-quota/long-day"].fate,
+        found["batch-quota/long-day"].why,
+    )
+
+
+def test_open_points_are_unspecified_on_any_target():
+    """Also on one that offers nothing at all."""
+    empty = replace(SANDBOX.world, kind=WorldKind.NONE, offers=frozenset())
+    found = planned(replace(SANDBOX, world=empty, presence=None))
+
+    assert (0, ()) == (found.calls, found.trials)
+    assert {Fate.UNVERIFIED, Fate.UNSPECIFIED} == {item.fate for item in found.items}
+    assert 17 == sum(item.fate is Fate.UNSPECIFIED for item in found.items)
+
+
+def test_a_selection_plans_what_is_selected_and_no_more():
+    """A trial settles only what was asked for."""
+    found = planned(select=lambda one: one.id == "aisp/batch-quota/accounts-refused")
+
+    assert ["aisp/batch-quota/accounts-refused"] == [item.obligation.id for item in found.items]
+    assert [("aisp/batch-quota#accounts", 1)] == [
+        (trial.id, len(trial.settles)) for trial in found.trials
+    ]
+
+
+def test_a_plan_can_be_restricted_afterwards():
+    """Its trials and its price shrink with it."""
+    whole = planned()
+    part = restrict(whole, {"aisp/euro/balance", "aisp/euro/slip", "aisp/unspecified/states"})
+
+    assert 3 == len(part.items)
+    assert ["aisp/euro#everything"] == [trial.id for trial in part.trials]
+    assert part.calls == part.trials[0].calls < whole.calls
+
+
+def test_a_trial_has_a_fresh_probe_each_time():
+    """A probe that was played is used up."""
+    found = planned()
+    trial = next(one for one in found.trials if one.id == "aisp/euro#everything")
+    applied, script = script_of(found, trial)
+    _, again = script_of(found, trial)
+
+    assert "field" == applied.rule.kind
+    assert Advance() == next(script) == next(again)
+
+
+def test_what_unblocks_is_said_of_every_capability():
+    """A reason is never a name alone."""
+    assert {*Capability} == {*UNBLOCKS}
+
+
+@pytest.mark.parametrize(
+    ("zone", "void"),
+    [
+        ("Europe/Paris", set()),
+        (
+            "UTC",
+            {"batch-quota/long-day", "maintenance/short-night", "transactions.depth/local-day"},
+        ),
+        ("Asia/Tokyo", {"batch-quota/long-day", "maintenance/short-night"}),
+        ("America/New_York", {"transactions.depth/local-day"}),
+    ],
+)
+def test_what_a_zone_cannot_show_is_not_applicable(zone, void):
+    """A day that never comes leaves no must open, and says why it is not asked."""
+    found = fates(planned(replace(SANDBOX, zone=ZoneInfo(zone))))
+    said = {id_: item for id_, item in found.items() if item.fate is Fate.NOT_APPLICABLE}
+
+    assert void == set(said)
+    assert all(item.why.startswith("the ") for item in said.values())

@@ -1,0 +1,106 @@
+"""From what a user typed to a plan: targets, selections, and what is wrong with either."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.binding.target import Transport
+from assay.errors import InputError
+from assay.planning.prepare import find_profile, matching, prepare, selector
+
+
+def test_the_shipped_run() -> None:
+    """With nothing typed, the shipped contract is planned on the embedded sandbox."""
+    prepared = prepare()
+    assert (["aisp", "pis"], "sandbox") == (
+        [one.contract.id for one in prepared.bound],
+        prepared.profile.name,
+    )
+    assert ("", Transport.EMBEDDED) == (prepared.reproduce, prepared.profile.transport)
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:8080", "https://sandbox.example/v1/"])
+def test_a_url(url: str) -> None:
+    """A URL is a sandbox that somebody serves there, reached over HTTP."""
+    profile = find_profile(url)
+    assert (Transport.HTTP, url.rstrip("/")) == (profile.transport, profile.base_url)
+
+
+@pytest.mark.parametrize(
+    ("target", "says"),
+    [
+        ("http://user:secret@bank.example", "the URL holds credentials"),
+        ("http://bank.example/?key=secret", "query"),
+        ("http://", "expected an http or https URL"),
+        ("sandbo", "sandbox"),
+        ("no/such/file.yaml", "no/such/file.yaml"),
+    ],
+)
+def test_no_target(target: str, says: str) -> None:
+    """A target that cannot be is one clear error, without its secrets."""
+    with pytest.raises(InputError, match=says) as caught:
+        find_profile(target)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "marks", "ids"),
+    [
+        ("psu-identity", "", {"disclosed-after", "withheld-before"}),
+        ("PSU-Identity and after", "", {"disclosed-after"}),
+        ("", "disclosed_when", {"disclosed-after", "withheld-before"}),
+        ("not withheld", "disclosed_when and must", {"disclosed-after"}),
+    ],
+)
+def test_selections(keywords: str, marks: str, ids: set[str]) -> None:
+    """-k and -m mean what they mean to pytest, on ids and on kinds, contracts and levels."""
+    items = prepare(keywords=keywords, marks=marks).plan.items
+    assert ids == {one.obligation.facet for one in items}
+
+
+def test_everything() -> None:
+    """Without words everything is selected."""
+    assert selector()(prepare().plan.items[0].obligation) is True
+    assert matching("-k", "")("anything") is True
+
+
+@pytest.mark.parametrize("text", ["a and", "(a", "a b", "or", "a == 1"])
+def test_unreadable(text: str) -> None:
+    """An expression that pytest could not read is an error of the option."""
+    with pytest.raises(InputError, match="-k: cannot read") as caught:
+        prepare(keywords=text)
+    assert "words joined by and, or, not" in str(caught.value)
+    with pytest.raises(InputError, match="-m: cannot read"):
+        prepare(marks=text)
+
+
+def test_nothing_selected() -> None:
+    """A selection of nothing is an error and no green run."""
+    with pytest.raises(InputError, match="nothing is selected by 'ships'"):
+        prepare(keywords="ships")
+
+
+def test_reproduce(tmp_path: Path) -> None:
+    """The options of a run are told in such a way that a shell takes them back."""
+    path = tmp_path / "my bank.yaml"
+    path.write_text("assay: 1\ntarget: t\nextends: sandbox\n")
+    prepared = prepare(["aisp"], str(path))
+    assert f" --contract aisp --target '{path}'" == prepared.reproduce
+
+
+def test_unmatched_waiver(tmp_path: Path) -> None:
+    """A waiver of nothing stops a run before it begins, with its line and a guess."""
+    path = tmp_path / "t.yaml"
+    path.write_text(
+        "assay: 1\ntarget: t\nextends: sandbox\nwaivers:\n"
+        "  - obligation: aisp/psu-identity/disclosed-aftr\n"
+        "    owner: o\n    reason: r\n    expires: 2027-01-01\n"
+    )
+    with pytest.raises(InputError) as caught:
+        prepare(target=str(path))
+    assert (
+        f"{path}:5: waiver of 'aisp/psu-identity/disclosed-aftr': no such obligation in this run"
+        " (did you mean 'aisp/psu-identity/disclosed-after'?)"
+    ) == str(caught.value)

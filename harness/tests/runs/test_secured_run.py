@@ -1,0 +1,116 @@
+"""A bank that demands everything: TLS with a client's certificate, signatures, and OAuth2.
+
+A whole run against it, in its own dialect and in STET, says what a run against the plain
+bank says.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.execution.environment import set_up
+from assay.execution.session import Session, conduct
+from assay.journal.redact import Careless
+from assay.journal.writer import Journal
+from assay.judging.verdict import Standing
+from assay.planning.prepare import prepare
+from assay.sandbox.app import make_app
+from assay.sandbox.dialects import DIALECTS
+from assay.sandbox.guard import guarded
+from assay.sandbox.guard.certificates import Papers, papers
+from assay.sandbox.guard.server import Tls
+from assay.sandbox.serve import serving
+
+#: The other form of the host has another name, for which no certificate is made here.
+HOSTS = "pis/hosts.second-form"
+
+SECURED = """\
+assay: 1
+target: secured
+extends: {binding}
+transport: http
+base_url: {url}{path}
+hosts: null
+world: {{url: "{url}"}}
+tls: {{ca_file: ca.pem, certificate_file: client.pem, key_file: client-key.pem}}
+signature:
+  kind: {kind}
+  key_file: {key}-key.pem
+  key_id: https://tpp.example/{key}.pem
+  algorithm: {algorithm}
+  covers: {covers}
+auth:
+  kind: authorization-code
+  authorize_url: {url}/oauth/authorize
+  token_url: {url}/oauth/token
+  redirect_uri: https://tpp.example/back
+  client_id: demo-tpp
+  client_secret_env: TEST_CLIENT_SECRET
+  scope: aisp
+  pkce: true
+  provider: {{kind: client-credentials, token_url: "{url}/oauth/token", scope: pisp}}
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Papers:
+    """Make the certificates once."""
+    return papers(tmp_path_factory.mktemp("papers"))
+
+
+def standings(target: str) -> dict[str, Standing]:
+    """Run everything, and return what became of each obligation."""
+    prepared = prepare(target=target)
+    stage = set_up(prepared.profile)
+    session = Session(
+        plan=prepared.plan, stage=stage, journal=Journal(out=None, redactor=Careless())
+    )
+    try:
+        return {one.obligation: one.standing for one in conduct(session).verdicts}
+    finally:
+        stage.close()
+
+
+#: A way of signing for each dialect.
+WAYS = {
+    "sandbox": {
+        "kind": "rfc9421",
+        "key": "seal-ec",
+        "algorithm": "ecdsa-p256-sha256",
+        "covers": '["@method", "@target-uri", content-digest]',
+    },
+    "stet-1.4.0": {
+        "kind": "cavage",
+        "key": "seal-rsa",
+        "algorithm": "rsa-sha256",
+        "covers": '["(request-target)", digest, x-request-id]',
+    },
+}
+
+
+@pytest.mark.parametrize("binding", WAYS)
+def test_the_same_verdicts(folder: Papers, monkeypatch: pytest.MonkeyPatch, binding: str) -> None:
+    """What is demanded on the way changes no verdict."""
+    monkeypatch.setenv("TEST_CLIENT_SECRET", "demo-tpp-secret")
+    way, stet = WAYS[binding], binding != "sandbox"
+    bank = DIALECTS["stet"](make_app()) if stet else make_app()
+    demanding = guarded(bank, signatures=way["kind"], keys=folder.signers(), oauth=True)
+    tls = Tls(
+        certificate=folder.certificate("server"),
+        key=folder.key("server"),
+        clients=folder.certificate("ca"),
+    )
+    file = Path(folder.certificate("ca")).parent / f"{binding}.yaml"
+    with serving(demanding, tls=tls) as url:
+        path = "/stet/psd2/v1" if stet else ""
+        file.write_text(
+            SECURED.format(binding=binding, url=url, path=path, **way),
+            encoding="utf-8",
+        )
+        secured = standings(str(file))
+    plain = standings(binding)
+    different = {name for name in plain if plain[name] is not secured[name]}
+    assert {Standing.UNVERIFIED} == {secured[name] for name in different}
+    assert all("host" in name for name in different)

@@ -1,0 +1,86 @@
+"""The shipped contracts on the sound sandbox: everything conforms, on any day, by any way."""
+
+from pathlib import Path
+
+import pytest
+
+from assay.cli.plan import text
+from assay.execution.environment import set_up
+from assay.execution.session import Session, conduct
+from assay.journal.writer import Journal
+from assay.judging.verdict import Exit, Standing
+from assay.planning.prepare import prepare
+from assay.sandbox.app import make_app
+from assay.sandbox.serve import serving
+
+#: The clocks never change on a Monday, so there is no short night to ask about.
+NEVER = "pis/maintenance/short-night"
+REFERENCE = Path(__file__).parents[3] / "reports" / "reference"
+
+
+def run(target=None, seed=0):
+    """Run everything and return the plan with the result."""
+    prepared = prepare(target=target)
+    stage = set_up(prepared.profile, seed=seed)
+    session = Session(plan=prepared.plan, stage=stage, journal=Journal(out=None))
+    result = conduct(session)
+    stage.close()
+    return prepared.plan, result
+
+
+def verdicts(result):
+    """Return the verdicts as pairs of id and word."""
+    return [(one.obligation, one.standing.value) for one in result.verdicts]
+
+
+def test_everything_conforms_on_the_embedded_sandbox():
+    """All obligations conform; only what the document leaves open is not verified."""
+    plan, result = run()
+    left = [one for one in verdicts(result) if one[1] not in {"conforms", "unspecified"}]
+    assert [(NEVER, "not-applicable")] == left
+    assert {"aisp", "pis"} == set(plan.contracts)
+    assert (Exit.OK, ()) == (result.exit, result.faults)
+    assert len(plan.items) == len(result.verdicts)
+
+
+def test_a_run_costs_what_the_plan_says():
+    """The calls that are made are exactly the calls that were priced."""
+    plan, result = run()
+    assert plan.calls == result.exchanges
+
+
+def test_no_pass_is_vacuous():
+    """Every obligation that conforms rests on exchanges that agree."""
+    _, result = run()
+    for one in result.verdicts:
+        if one.standing is Standing.CONFORMS:
+            assert any(evidence.exchanges for evidence in one.evidence), one.obligation
+
+
+@pytest.mark.parametrize("seed", range(1, 31))
+def test_no_false_alarm_on_any_day(seed):
+    """Another seed makes other customers on another day, and all conforms again."""
+    _, result = run(seed=seed)
+    left = [one for one in verdicts(result) if one[1] not in {"conforms", "unspecified"}]
+    assert [(NEVER, "not-applicable")] == left
+
+
+def test_the_same_over_http():
+    """A served sandbox gets the same verdicts as the embedded one."""
+    with serving(make_app()) as url:
+        _, served = run(target=url)
+    _, embedded = run()
+    assert verdicts(embedded) == verdicts(served)
+
+
+def test_the_same_seed_gives_the_same_run():
+    """Two runs with one seed send the same calls and get the same evidence."""
+    _, first = run(seed=5)
+    _, second = run(seed=5)
+    assert first.verdicts == second.verdicts
+
+
+def test_the_reference_plan_is_up_to_date():
+    """What the shipped contract asks is the committed plan (assay plan --verbose)."""
+    made = "\n".join(text(prepare().plan, verbose=True)) + "\n"
+    assert (REFERENCE / "plan.txt").read_text(encoding="utf-8") == made

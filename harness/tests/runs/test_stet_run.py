@@ -1,0 +1,70 @@
+"""The STET binding: a whole run through it says what a run in the bank's own dialect says."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.execution.environment import set_up
+from assay.execution.session import Session, conduct
+from assay.journal.redact import Careless
+from assay.journal.writer import Journal
+from assay.judging.verdict import Standing
+from assay.planning.prepare import Prepared, prepare
+from assay.sandbox.app import make_app
+from assay.sandbox.dialects import DIALECTS
+from assay.sandbox.mutants import MUTANTS, PIS_MUTANTS
+from assay.sandbox.policies import SOUND, Policies
+from assay.sandbox.serve import serving
+
+#: A method has one name in STET, and the document gives some of them several.
+NAMES = frozenset(
+    {"aisp/balances.available/aliases-agree", "aisp/transactions.available/aliases-agree"}
+)
+STET = "stet-1.4.0"
+
+
+def standings(prepared: Prepared, policies: Policies = SOUND) -> dict[str, Standing]:
+    """Run against a bank of our own, and return what became of each obligation."""
+    stage = set_up(prepared.profile, bank=lambda base: make_app(policies, base))
+    session = Session(
+        plan=prepared.plan, stage=stage, journal=Journal(out=None, redactor=Careless())
+    )
+    return {one.obligation: one.standing for one in conduct(session).verdicts}
+
+
+def test_the_same_verdicts() -> None:
+    """Every verdict is that of the bank's own dialect, but for names that STET does not have."""
+    own, stet = standings(prepare()), standings(prepare(target=STET))
+    assert own.keys() == stet.keys()
+    different = {name for name in own if own[name] is not stet[name]}
+    assert NAMES == different
+    assert {Standing.NOT_APPLICABLE} == {stet[name] for name in NAMES}
+
+
+def test_the_same_over_http() -> None:
+    """A served sandbox is known to speak STET by its URL alone."""
+    with serving(DIALECTS["stet"](make_app())) as url:
+        prepared = prepare(target=f"{url}/stet/psd2/v1", keywords="available or segments")
+        assert {Standing.CONFORMS, Standing.NOT_APPLICABLE} == set(standings(prepared).values())
+
+
+def every(number: int) -> list[str]:
+    """Return each so manyth fault of the bank."""
+    return [one.id for one in (*MUTANTS, *PIS_MUTANTS)][::number]
+
+
+@pytest.mark.parametrize("fault", every(60))
+def test_the_same_faults(fault: str) -> None:
+    """A faulty bank is convicted of the same in both dialects."""
+    (mutant,) = (one for one in (*MUTANTS, *PIS_MUTANTS) if one.id == fault)
+    policies = mutant.change(SOUND)
+    contract = "aisp" if mutant in MUTANTS else "pis"
+    red = {}
+    for target in ("sandbox", STET):
+        found = standings(prepare([contract], target), policies)
+        red[target] = {
+            name
+            for name, standing in found.items()
+            if standing is Standing.VIOLATES and name not in NAMES
+        }
+    assert red["sandbox"] == red[STET]

@@ -1,0 +1,935 @@
+"""Signing by forms: the way through a stranger's screens, over plain HTTP, page by page."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import httpx
+import pytest
+
+from assay.binding.encode import Access, Request
+from assay.binding.target import Sca, ScaKind
+from assay.errors import CannotArrange
+from assay.history import Authorise, Code, Decision, Ending, Wire
+from assay.sca import html_forms as pages
+from assay.sca.control import ControlSigner
+from assay.sca.forms import FormsSigner
+from assay.sca.protocol import SPOOFED, Walked, typed, word_of
+from assay.transport.http import Client
+from assay.transport.protocol import ELSEWHERE, Carrier, Sent, answered, nothing
+
+BASE = "https://bank.example"
+LINK = f"{BASE}/sign/P1"
+BACK = "https://tpp.example/back?state=4711"
+AT = datetime(2026, 9, 16, 10, tzinfo=UTC)
+SCA = Sca(
+    kind=ScaKind.FORMS,
+    screens=(
+        {"login": "login", "password": "password"},
+        {"factor": "factor"},
+        {"code": "code"},
+        {"decision": "decision"},
+    ),
+)
+ACCESS = Access(login="ada", password="s3cret &+", codes={"sms": "123456", "cap": "777777"})
+STEP = Authorise(subject="psu", request="P1", approval=LINK)
+
+# -- what a bank shows ------------------------------------------------------------
+Answer = tuple[int, str, str] | None
+
+
+def form(inside: str, action: str = "/next", method: str = "post") -> str:
+    """Write a page with one form."""
+    return f"<html><form action='{action}' method='{method}'>{inside}</form></html>"
+
+
+def shows(body: str, status: int = 200, **headers: str) -> tuple[int, dict[str, str], str]:
+    """Answer with a page."""
+    return status, headers, body
+
+
+def sends(where: str, status: int = 303, **headers: str) -> tuple[int, dict[str, str], str]:
+    """Send the browser elsewhere."""
+    return status, {"Location": where, **headers}, ""
+
+
+LOGIN = shows(form("<input name=login><input name=password type=password>"))
+FACTOR = shows(
+    form(
+        "<input type=radio name=factor value=sms> By SMS <input type=radio name=factor value=cap>",
+        action="?step=2",
+    )
+)
+CODE = shows(form("<input name=code inputmode=numeric>"))
+CONFIRM = shows(
+    form(
+        "<button name=decision value=confirm>Yes</button><button name=decision value=refuse>No"
+        "</button>"
+    )
+)
+THANKS = shows("<h1>Thank you</h1>")
+GONE = shows("<h1>You were disconnected</h1>", 410)
+HOME = sends(BACK)
+ALL = (LOGIN, FACTOR, CODE, CONFIRM)
+
+
+@dataclass
+class Bank:
+    """A carrier to a bank that shows these pages in turn; None is no answer at all."""
+
+    script: list[Any]
+    asked: list[Request] = field(default_factory=list)
+    base_url: str = BASE
+    reached: bool = True
+
+    def send(self, request: Request) -> Sent:
+        self.asked.append(request)
+        if not request.url.startswith(f"{BASE}/"):
+            return nothing(request, ELSEWHERE)
+        came = self.script.pop(0) if len(self.script) > 1 else self.script[0]
+        if came is None:
+            return nothing(request, "no answer within 10 s")
+        status, headers, body = came
+        raw = body if isinstance(body, bytes) else body.encode()
+        return answered(request, status, tuple(headers.items()), raw, truncated=False)
+
+    def control(self, method: str, path: str, body: Mapping[str, Any] | None) -> tuple[int, Any]:
+        raise AssertionError("nobody asks the control API")
+
+    def close(self) -> None:
+        pass
+
+
+@dataclass
+class Clock:
+    """A clock that moves only when somebody waits."""
+
+    now: datetime = AT
+    waits: list[timedelta] = field(default_factory=list)
+
+    def __call__(self, span: timedelta) -> datetime:
+        self.waits.append(span)
+        self.now += span
+        return self.now
+
+
+@dataclass
+class Way:
+    """What became of a way through the screens, and all that was sent on it."""
+
+    walked: Walked
+    asked: list[Request]
+    clock: Clock
+
+    @property
+    def lines(self) -> list[str]:
+        return [f"{one.method} {one.url.removeprefix(BASE)}" for one in self.asked]
+
+    @property
+    def filled(self) -> list[dict[str, str]]:
+        return [
+            dict(parse_qsl(one.body.decode(), keep_blank_values=True))
+            for one in self.asked
+            if one.method == "POST"
+        ]
+
+
+def walk(*script: Any, sca: Sca = SCA, access: Access = ACCESS, **step: Any) -> Way:
+    """Let a customer sign at a bank that shows these pages."""
+    bank, clock = Bank(list(script)), Clock()
+    signer = FormsSigner(sca=sca, carrier=bank)
+    walked = signer.sign(replace(STEP, **step), access, clock)
+    return Way(walked, bank.asked, clock)
+
+
+def ended(way: Way) -> tuple[Ending, str | None]:
+    """Say how a way ended, and where the browser was sent."""
+    return way.walked.ending, way.walked.redirected
+
+
+# -- the plain way ----------------------------------------------------------------
+
+
+def test_a_signature() -> None:
+    """One screen after the other is filled in, and then the browser is sent away."""
+    way = walk(*ALL, HOME)
+
+    assert (Ending.CONFIRMED, BACK) == ended(way)
+    assert ["login", "password", "factor", "code", "decision"] == way.walked.screens
+    assert ("sms", "cap") == way.walked.offered
+    assert [
+        "GET /sign/P1",
+        "POST /next",
+        "POST /next?step=2",
+        "POST /next",
+        "POST /next",
+    ] == way.lines
+    assert [
+        {"login": "ada", "password": "s3cret &+"},
+        {"factor": "sms"},
+        {"code": "123456"},
+        {"decision": "confirm"},
+    ] == way.filled
+    assert "" == way.walked.why
+    assert 303 == way.walked.wire.status
+
+
+def test_who_is_sent_away_is_not_followed() -> None:
+    """Nobody calls the third party's address."""
+    assert all(one.url.startswith(BASE) for one in walk(*ALL, HOME).asked)
+
+
+def test_a_refusal() -> None:
+    """The other button is pressed, whatever comes then."""
+    way = walk(*ALL, THANKS, decision=Decision.REFUSE)
+
+    assert (Ending.REFUSED, None) == ended(way)
+    assert {"decision": "refuse"} == way.filled[-1]
+    assert Ending.REFUSED is walk(*ALL, HOME, decision=Decision.REFUSE).walked.ending
+
+
+def test_the_target_spells_the_decision() -> None:
+    """In words of its own."""
+    sca = replace(SCA, decisions={"confirm": "ja", "refuse": "nein"})
+
+    assert {"decision": "ja"} == walk(*ALL, HOME, sca=sca).filled[-1]
+    assert {"decision": "nein"} == walk(*ALL, HOME, sca=sca, decision=Decision.REFUSE).filled[-1]
+
+
+def test_who_signed_may_stay() -> None:
+    """A last page without a redirection is an end, too."""
+    assert (Ending.CONFIRMED, None) == ended(walk(*ALL, THANKS))
+
+
+def test_screens_may_be_put_together_otherwise() -> None:
+    """Everything on one screen, under other names."""
+    names = {"user": "login", "pin": "password", "tan": "code", "how": "factor", "ok": "decision"}
+    fields = "".join(f"<input name={name} value=old>" for name in ("user", "pin", "tan"))
+    fields += "<select name=how><option value=app>App</select><button name=ok value=go>Go</button>"
+    sca = replace(SCA, screens=(names,), factors={"cap": "app"}, decisions={"confirm": "go"})
+    way = walk(shows(form(fields)), HOME, sca=sca)
+
+    assert [{"user": "ada", "pin": "s3cret &+", "tan": "", "how": "app", "ok": "go"}] == [
+        {**one, "tan": ""} for one in way.filled
+    ]
+    assert (Ending.CONFIRMED, BACK) == ended(way)
+    assert ("cap",) == way.walked.offered
+
+
+def test_the_screen_with_the_most_fields_is_the_one() -> None:
+    """A login that asks for a code as well is not taken for the screen of the code."""
+    sca = replace(SCA, screens=(*SCA.screens, {"login": "login", "code": "code"}))
+    search = "<form action=/search><input name=q></form>"
+    both = form("<input name=login><input name=code>")
+    way = walk(shows(search + form("<input name=code>", "/no") + both), HOME, sca=sca)
+
+    assert ["GET /sign/P1", "POST /next"] == way.lines
+    assert ["login", "code"] == way.walked.screens
+
+
+# -- how it ends otherwise --------------------------------------------------------
+
+
+@pytest.mark.parametrize("so_far", range(5))
+@pytest.mark.parametrize("status", [404, 409, 410, 503])
+def test_a_page_that_refuses_is_a_disconnection(so_far: int, status: int) -> None:
+    """Whenever it comes; the page itself tells who minds whether the target failed."""
+    way = walk(*ALL[:so_far], shows("<h1>Over</h1>", status))
+
+    assert (Ending.DISCONNECTED, None) == ended(way)
+    assert status == way.walked.wire.status
+
+
+@pytest.mark.parametrize("so_far", range(4))
+def test_who_is_sent_away_before_the_decision_is_disconnected(so_far: int) -> None:
+    """And where to is told."""
+    assert (Ending.DISCONNECTED, BACK) == ended(walk(*ALL[:so_far], HOME))
+
+
+@pytest.mark.parametrize("so_far", range(4))
+def test_a_page_that_nobody_knows_stops_the_way(so_far: int) -> None:
+    """The profile may spell a screen less than there are."""
+    way = walk(*ALL[:so_far], shows("<form><input name=captcha></form>"))
+
+    assert (Ending.STOPPED, None) == ended(way)
+    assert "no screen of the profile is on this page (200)" == way.walked.why
+
+
+@pytest.mark.parametrize("so_far", range(5))
+def test_no_answer_stops_the_way(so_far: int) -> None:
+    """Also after the decision: nobody knows whether it arrived."""
+    way = walk(*ALL[:so_far], None)
+
+    assert (Ending.STOPPED, None) == ended(way)
+    assert "no answer within 10 s" == way.walked.why
+
+
+def test_the_same_screen_again_stops_the_way() -> None:
+    """A wrong code, for one: it is not tried again."""
+    way = walk(*ALL[:3], CODE, code=Code.WRONG)
+
+    assert Ending.STOPPED is way.walked.ending
+    assert "the same screen came again" == way.walked.why
+    assert 4 == len(way.asked)
+
+
+def test_screens_that_never_end_are_left() -> None:
+    """Two screens that send to each other for ever."""
+    way = walk(*[LOGIN, CODE] * 50)
+
+    assert Ending.STOPPED is way.walked.ending
+    assert "the screens do not end" == way.walked.why
+    assert len(way.asked) <= 13
+
+
+def test_the_decision_may_come_before_the_code() -> None:
+    """Then the way ends with the last screen, and not with the decision."""
+    way = walk(LOGIN, FACTOR, CONFIRM, CODE, HOME)
+
+    assert (Ending.CONFIRMED, BACK) == ended(way)
+    assert ["login", "password", "factor", "decision", "code"] == way.walked.screens
+    assert Ending.DISCONNECTED is walk(LOGIN, CONFIRM, CODE, GONE).walked.ending
+    assert Ending.STOPPED is walk(LOGIN, CONFIRM, CODE, CODE).walked.ending
+
+
+# -- what cannot be done ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("step", "access", "why"),
+    [
+        ({"approval": None}, ACCESS, "a link to the screens"),
+        ({"approval": ""}, ACCESS, "a link to the screens"),
+        ({}, replace(ACCESS, login=None), "a customer who can log in"),
+        ({}, replace(ACCESS, password=None), "a customer who can log in"),
+    ],
+)
+def test_what_is_lacking_is_said(step: dict[str, Any], access: Access, why: str) -> None:
+    """Before anything is sent."""
+    with pytest.raises(CannotArrange, match=why):
+        walk(LOGIN, access=access, **step)
+
+
+# -- factors and codes ------------------------------------------------------------
+
+
+def factors(*values: str) -> tuple[int, dict[str, str], str]:
+    """Show a screen that offers these factors."""
+    return shows(form("".join(f"<input type=radio name=factor value={one}>" for one in values)))
+
+
+def test_the_factor_that_was_asked_for_is_picked() -> None:
+    """And its code typed in."""
+    way = walk(LOGIN, FACTOR, CODE, CONFIRM, HOME, factor="cap")
+    assert ({"factor": "cap"}, {"code": "777777"}) == (way.filled[1], way.filled[2])
+
+
+def test_a_factor_that_is_not_offered() -> None:
+    """Nothing else is picked; what is offered is told, and nobody waits or sends any more."""
+    way = walk(LOGIN, FACTOR, CODE, factor="soft-token")
+
+    assert (Ending.STOPPED, "the factor soft-token is not offered") == (
+        way.walked.ending,
+        way.walked.why,
+    )
+    assert ("sms", "cap") == way.walked.offered
+    assert ["login", "password"] == way.walked.screens
+    assert 2 == len(way.asked)
+
+
+def test_no_factor_at_all() -> None:
+    """A screen of factors without any is an odd one."""
+    way = walk(LOGIN, shows(form("<select name=factor></select><input name=factor>")), CODE)
+
+    assert (Ending.STOPPED, "no factor is offered", ()) == (
+        way.walked.ending,
+        way.walked.why,
+        way.walked.offered,
+    )
+
+
+def test_factors_are_told_in_the_contracts_words() -> None:
+    """One that the profile does not spell is told as it stands there."""
+    sca = replace(SCA, factors={"soft-token": "APP", "sms": "TXT"})
+    access = replace(ACCESS, codes={"soft-token": "1", "sms": "2"})
+    way = walk(
+        LOGIN,
+        factors("TXT", "APP", "face"),
+        CODE,
+        CONFIRM,
+        HOME,
+        sca=sca,
+        access=access,
+        factor="soft-token",
+    )
+
+    assert ("sms", "soft-token", "face") == way.walked.offered
+    assert ({"factor": "APP"}, {"code": "1"}) == (way.filled[1], way.filled[2])
+    assert ("TXT", "sms", "APP") == (
+        sca.factors["sms"],
+        word_of(sca, "TXT"),
+        sca.factors["soft-token"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("spelt", "unspelt"),
+    [
+        ({}, ("TXT", "face")),
+        ({"sms": "TXT"}, ("face",)),
+        ({"sms": "TXT", "other": "face", "soft-token": "APP"}, ()),
+    ],
+)
+def test_factors_that_the_profile_does_not_spell_are_told(
+    spelt: Mapping[str, str], unspelt: tuple[str, ...]
+) -> None:
+    """As they stand on the screens."""
+    way = walk(LOGIN, factors("TXT", "face"), CODE, sca=replace(SCA, factors=spelt))
+    assert unspelt == way.walked.unspelt
+
+
+@pytest.mark.parametrize(
+    ("codes", "factor", "coded"),
+    [({"sms": "1"}, None, True), ({"sms": "1"}, "cap", False), ({"cap": ""}, "cap", False)],
+)
+def test_it_is_told_whether_the_code_of_the_factor_is_known(
+    codes: Mapping[str, str], factor: str | None, coded: bool
+) -> None:
+    """Whether or not it is asked for."""
+    access = replace(ACCESS, codes=codes)
+    for script in ((*ALL, HOME), (LOGIN, FACTOR, CONFIRM, HOME)):
+        assert coded is walk(*script, access=access, factor=factor).walked.coded
+    assert not walk(LOGIN, CODE, CONFIRM, HOME, access=access, factor=factor).walked.coded
+
+
+@pytest.mark.parametrize(
+    ("right", "code", "given"),
+    [
+        ("123456", Code.RIGHT, "123456"),
+        ("123456", Code.HALF, "123"),
+        ("12345", Code.HALF, "12"),
+        ("123456", Code.EMPTY, ""),
+        ("123456", Code.WRONG, "000000"),
+        ("000000", Code.WRONG, "111111"),
+        ("111111", Code.WRONG, "000000"),
+    ],
+)
+def test_what_is_typed_in(right: str, code: Code, given: str) -> None:
+    """A wrong code is wrong for sure."""
+    way = walk(*ALL, HOME, access=replace(ACCESS, codes={"sms": right}), code=code)
+
+    assert {"code": given} == way.filled[2]
+    assert given == typed(code, "sms", {"sms": right})
+
+
+def test_a_code_that_nobody_knows() -> None:
+    """Nothing is typed in for a factor whose code the world did not tell."""
+    assert {"code": ""} == walk(*ALL, HOME, access=replace(ACCESS, codes={})).filled[2]
+    assert "000000" == typed(Code.WRONG, "sms", {})
+
+
+# -- forms ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        "<select name=factor><option value=sms>By SMS<option value=cap>By card</select>",
+        "<input type=RADIO name=factor value=sms><input type=radio name=factor value=cap checked>",
+        "<button name=factor value=sms>SMS</button><button type=submit name=factor value=cap>C",
+        "<INPUT TYPE=submit NAME=factor VALUE=sms><input type=submit name=factor value='cap'/>",
+        (
+            "<select name=o></select><option value=no><select name=factor><option value=sms></select>"
+            "<input type=checkbox name=factor value=cap>"
+        ),
+    ],
+)
+def test_choices_are_found_whatever_they_look_like(fields: str) -> None:
+    """Options, radio buttons, boxes and buttons offer values."""
+    way = walk(LOGIN, shows(form(fields)), CODE, CONFIRM, HOME, factor="cap")
+
+    assert ("sms", "cap") == way.walked.offered
+    assert "cap" == way.filled[1]["factor"]
+
+
+def test_what_a_form_carries_is_sent_back() -> None:
+    """Hidden fields and what is filled in beforehand go along, and nothing else does."""
+    fields = (
+        "<input type=hidden name=csrf value='a&amp;b=c'><input name=login value=you>"
+        "<input name=password><textarea name=note></textarea><input name=csrf value=second>"
+        "<button name=cancel value=1>Cancel</button><input type=file name=photo>"
+        "<input value=nameless><input type=checkbox name=news value=1>"
+    )
+    outside = "<input name=outside value=1><button name=decision value=confirm></button>"
+    way = walk(shows(outside + form(fields) + outside), FACTOR)
+
+    assert {"csrf": "a&b=c", "login": "ada", "password": "s3cret &+", "note": ""} == way.filled[0]
+
+
+@pytest.mark.parametrize(
+    ("action", "goes"),
+    [
+        ("", "POST /sign/P1"),
+        ("go", "POST /sign/go"),
+        ("../go", "POST /go"),
+        ("/a?b=c&amp;d", "POST /a?b=c&d"),
+        ("?x=1", "POST /sign/P1?x=1"),
+        (f"{BASE}/far", "POST /far"),
+        ("//bank.example/far", "POST https:///far"),
+    ],
+)
+def test_where_a_form_goes(action: str, goes: str) -> None:
+    """As a browser would resolve it."""
+    way = walk(shows(form("<input name=login><input name=password>", action)), THANKS)
+    assert goes.replace("https://", "") == way.lines[1]
+
+
+def test_a_form_without_a_method_is_a_question() -> None:
+    """Its fields take the place of the address' own, and there is no body."""
+    get = form(
+        "<input name=login><input name=password><input type=hidden name=k value=v>", "/q?a=1", "GET"
+    )
+    way = walk(shows(get), THANKS)
+    sent = way.asked[1]
+
+    assert ("GET", "/q", b"") == (sent.method, urlsplit(sent.url).path, sent.body)
+    assert {"login": "ada", "password": "s3cret &+", "k": "v"} == dict(
+        parse_qsl(urlsplit(sent.url).query)
+    )
+    assert "Content-Type" not in dict(sent.headers)
+
+
+def test_a_posted_form_says_what_it_is() -> None:
+    """As browsers do; and pages are asked for, not JSON."""
+    opened, posted = walk(LOGIN, THANKS).asked
+
+    assert {"Accept": "text/html"} == dict(opened.headers)
+    assert "application/x-www-form-urlencoded" == dict(posted.headers)["Content-Type"]
+
+
+def test_a_form_of_the_page_that_a_redirection_led_to() -> None:
+    """Its address is relative to where it stands."""
+    here = shows(form("<input name=login><input name=password>", "in"))
+    way = walk(sends("/deep/er/login"), here, THANKS)
+    assert ["GET /sign/P1", "GET /deep/er/login", "POST /deep/er/in"] == way.lines
+
+
+# -- hosts and redirections -------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("where", ["/login", "../login", f"{BASE}/login", "//bank.example/login"])
+def test_a_redirection_on_the_host_is_followed(status: int, where: str) -> None:
+    """As a question, unless the status says that the same is to be sent again."""
+    way = walk(sends(where, status), LOGIN, sends(where, status), FACTOR, CODE, CONFIRM, HOME)
+
+    assert Ending.CONFIRMED is way.walked.ending
+    again = "POST" if status in (307, 308) else "GET"
+    assert ["GET /sign/P1", "GET /login", "POST /next", f"{again} /login"] == way.lines[:4]
+    assert (way.asked[2].body if again == "POST" else b"") == way.asked[3].body
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "https://tpp.example/back",
+        "http://bank.example/back",
+        "https://bank.example:8443/back",
+        "https://bank.example.evil.example/back",
+        "https://bank.example@evil.example/back",
+        "//evil.example/back",
+        "tpp-app://signed",
+        "javascript:alert(1)",
+        "data:text/html,<form>",
+    ],
+)
+def test_a_redirection_off_the_host_is_told_and_not_followed(where: str) -> None:
+    """Another scheme, port or host is elsewhere."""
+    way = walk(*ALL, sends(where))
+
+    assert Ending.CONFIRMED is way.walked.ending
+    assert way.walked.redirected in (where, f"https:{where}")
+    assert 5 == len(way.asked)
+
+
+def test_redirections_without_an_end_are_left() -> None:
+    """A host that sends to itself for ever."""
+    way = walk(LOGIN, sends("/round"))
+
+    assert Ending.STOPPED is way.walked.ending
+    assert len(way.asked) <= 8
+
+
+def test_a_redirection_to_nowhere_is_no_redirection() -> None:
+    """Without an address there is nowhere to go."""
+    way = walk(LOGIN, (303, {}, ""))
+    assert (Ending.STOPPED, None) == ended(way)
+
+
+def test_a_form_that_goes_to_another_host_gets_nothing() -> None:
+    """What carries requests refuses; the customer's password stays at home."""
+    elsewhere = form("<input name=login><input name=password>", "https://evil.example/take")
+    sent: list[httpx.Request] = []
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        sent.append(request)
+        return httpx.Response(200, stream=httpx.ByteStream(elsewhere.encode()))
+
+    client: Carrier = Client(base_url=BASE, transport=httpx.MockTransport(respond))
+    walked = FormsSigner(sca=SCA, carrier=client).sign(STEP, ACCESS, Clock())
+
+    assert (Ending.STOPPED, ELSEWHERE) == (walked.ending, walked.why)
+    assert ["bank.example"] == [one.url.host for one in sent]
+
+
+def test_a_link_to_another_host_is_not_opened() -> None:
+    """An answer may name anything as its link."""
+    way = walk(LOGIN, approval="https://evil.example/sign")
+    assert (Ending.STOPPED, ELSEWHERE) == (way.walked.ending, way.walked.why)
+
+
+# -- cookies ----------------------------------------------------------------------
+
+
+def cookies(way: Way) -> list[str]:
+    """Return the cookies of each request."""
+    return [dict(one.headers).get("Cookie", "") for one in way.asked]
+
+
+def test_cookies_are_kept_on_the_way() -> None:
+    """Of each page and of each redirection; the last of a name counts."""
+    way = walk(
+        sends("/login", **{"Set-Cookie": "a=1; Path=/; HttpOnly"}),
+        shows(LOGIN[2], **{"set-cookie": " b = x=y ;Secure"}),
+        shows(CODE[2], **{"SET-COOKIE": "a=2"}),
+        THANKS,
+    )
+    assert ["", "a=1", "a=1; b=x=y", "a=2; b=x=y"] == cookies(way)
+
+
+def test_several_cookies_of_one_page() -> None:
+    """Each has a header of its own."""
+
+    class Two(Bank):
+        def send(self, request: Request) -> Sent:
+            sent = super().send(request)
+            headers = (("Set-Cookie", "a=1"), ("Set-Cookie", "b=2"), ("Set-Cookie", ""))
+            return replace(sent, wire=replace(sent.wire, headers=headers))
+
+    bank = Two([LOGIN, THANKS])
+    FormsSigner(sca=SCA, carrier=bank).sign(STEP, ACCESS, Clock())
+    assert "a=1; b=2" in dict(bank.asked[1].headers)["Cookie"]
+
+
+def test_cookies_live_as_long_as_one_way() -> None:
+    """The next customer of the same signer brings none along."""
+    bank = Bank([shows(LOGIN[2], **{"Set-Cookie": "a=1"}), THANKS, LOGIN, THANKS])
+    signer = FormsSigner(sca=SCA, carrier=bank)
+    for _ in range(2):
+        signer.sign(STEP, ACCESS, Clock())
+
+    assert ["", "a=1", "", ""] == [dict(one.headers).get("Cookie", "") for one in bank.asked]
+
+
+# -- time -------------------------------------------------------------------------
+
+MINUTE = timedelta(minutes=1)
+
+
+def test_nobody_waits_without_being_asked() -> None:
+    """Every moment is that at which it began."""
+    way = walk(*ALL, HOME)
+    assert {AT} == set(way.walked.moments)
+    assert {timedelta(0)} == set(way.clock.waits)
+
+
+def test_a_pace_is_waited_before_each_screen() -> None:
+    """Not before the link, which begins the way."""
+    way = walk(*ALL, HOME, pace=3 * MINUTE)
+
+    assert [AT + n * 3 * MINUTE for n in range(5)] == way.walked.moments
+    assert AT + 12 * MINUTE == way.clock.now
+
+
+def test_lingering_looks_at_the_screen_of_the_decision() -> None:
+    """After all waits but the last, which ends with the decision."""
+    way = walk(*ALL, CONFIRM, CONFIRM, HOME, linger=(MINUTE, 2 * MINUTE, 3 * MINUTE))
+
+    assert [
+        "GET /sign/P1",
+        *["POST /next", "POST /next?step=2", "POST /next"],
+        *["GET /next"] * 2,
+        "POST /next",
+    ] == way.lines
+    assert AT + 6 * MINUTE == way.walked.moments[-1] == way.clock.now
+    assert {AT, AT + MINUTE, AT + 3 * MINUTE} <= set(way.walked.moments)
+    assert Ending.CONFIRMED is way.walked.ending
+
+
+@pytest.mark.parametrize(
+    ("over", "ending"), [(GONE, Ending.DISCONNECTED), (HOME, Ending.DISCONNECTED)]
+)
+def test_who_lingers_too_long_is_disconnected(over: Any, ending: Ending) -> None:
+    """Then there is nothing more to decide."""
+    way = walk(*ALL, over, linger=(5 * MINUTE, MINUTE))
+
+    assert ending is way.walked.ending
+    assert "decision" not in way.walked.screens
+    assert AT + 5 * MINUTE == way.clock.now
+
+
+def test_a_moment_is_one_at_which_something_was_done() -> None:
+    """Opening the link, sending a form, looking again; nothing is done at the end of a wait."""
+    way = walk(*ALL, CONFIRM, HOME, pace=MINUTE, linger=(2 * MINUTE, 3 * MINUTE))
+    since = [int((one - AT) / MINUTE) for one in way.walked.moments]
+
+    assert [0, 1, 2, 3, 5, 9] == since
+    assert len(way.asked) == len(since)
+
+
+def test_one_wait_is_no_look() -> None:
+    """It is waited, and then decided."""
+    way = walk(*ALL, GONE, linger=(5 * MINUTE,))
+
+    assert 5 == len(way.asked)
+    assert {"decision": "confirm"} == way.filled[-1]
+    assert Ending.DISCONNECTED is way.walked.ending
+
+
+# -- claims -----------------------------------------------------------------------
+
+
+def test_a_spoofed_address_goes_along_with_the_decision() -> None:
+    """In fields that the screen does not have, and with no other form."""
+    way = walk(*ALL, HOME, spoof="https://evil.example/")
+
+    assert all(not set(SPOOFED) & one.keys() for one in way.filled[:-1])
+    assert {"decision": "confirm", **dict.fromkeys(SPOOFED, "https://evil.example/")} == way.filled[
+        -1
+    ]
+    assert not set(SPOOFED) & walk(*ALL, HOME).filled[-1].keys()
+
+
+# -- the last page ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("last", "stuck"),
+    [
+        (THANKS, True),
+        (GONE, True),
+        (shows("<p>Thank you.<style>p { color: red }</style>"), True),
+        (shows("<meta charset=utf-8><p>Thank you."), True),
+        (shows("<p>Thank you. <a href=https://tpp.example/back>Back</a>"), False),
+        (shows("<form action=/on><input type=submit></form>"), False),
+        (shows("<button>On</button>"), False),
+        (shows("<body onload='on()'>"), False),
+        (shows("<script>location = '/on'</script>"), False),
+        (shows("<meta http-equiv=Refresh content='0;url=/on'>"), False),
+        (shows("<iframe src=/on></iframe>"), False),
+        (shows("<p>Thank you.", 200, Refresh="0;url=/on"), False),
+        (shows(""), False),
+        (HOME, False),
+        (None, False),
+    ],
+)
+def test_whether_the_last_page_leads_nowhere_is_told(last: Any, stuck: bool) -> None:
+    """Of one that was seen; by a link, a form, a script or of itself it may lead on."""
+    assert stuck is walk(*ALL, last).walked.stuck
+
+
+def test_a_page_that_was_cut_short_may_lead_on() -> None:
+    """Nobody saw the rest of it."""
+    page = Wire(method="GET", url=LINK, body=b"<p>Thank", truncated=True)
+    assert not pages.stuck(page)
+    assert pages.stuck(replace(page, truncated=False))
+
+
+# -- pages that are anything ------------------------------------------------------
+
+HOSTILE = [
+    b"",
+    b"\x00\xff\xfe\x80",
+    b"<",
+    b"<!",
+    b"<![",
+    b"<![foo[",
+    b"<![CDATA[ <form>",
+    b"<!DOCTYPE [<!ENTITY a 'b'>]>",
+    b"<!-- <form><input name=login>",
+    b"<?php",
+    b"</form></form></select>",
+    b"<form",
+    b"<form action='/x'><form action='/y'><input name=",
+    b"<select><option><option></select><option>",
+    b"&#xFFFFFFFFFF; &#99999999999999; &" + b"a" * 5000,
+    b"<form action='http://['><input name=login><input name=password>",
+    b"<form method=dialog action='\x00'><input name=login><input name=password>",
+    "<form action='/\u2603'><input name=login><input name=password>".encode(),
+    b"<script><form><input name=login><input name=password></form></script>",
+    b"<textarea><form><input name=login><input name=password></form>",
+    "<form><input name='\ud7ff'><input name=login>".encode("utf-16"),
+]
+
+
+@pytest.mark.parametrize("body", HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.parametrize("so_far", [0, 4])
+def test_a_hostile_page_ends_the_way_and_nothing_else(body: bytes, so_far: int) -> None:
+    """It may be anything: there is no screen on it, or one that leads nowhere."""
+    way = walk(*ALL[:so_far], (200, {}, body), THANKS)
+
+    assert way.walked.ending in (Ending.STOPPED, Ending.CONFIRMED)
+    assert len(way.asked) <= so_far + 2
+
+
+@pytest.mark.parametrize("body", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_hostile_page_is_read(body: bytes) -> None:
+    """Reading forms raises nothing and gives forms, whatever it is."""
+    for one in pages.forms(body):
+        assert isinstance(one, pages.Form)
+    page = Wire(method="GET", url=LINK, body=body)
+    assert isinstance(pages.stuck(page), bool)
+
+
+@pytest.mark.parametrize(
+    "where", ["http://[", "https://bank.example:x/", "\x00", "//", "http://\u2603/"]
+)
+def test_a_hostile_address_ends_the_way(where: str) -> None:
+    """Neither a redirection nor a form can make it fail."""
+    for script in (
+        [sends(where)],
+        [LOGIN, sends(where)],
+        [*ALL, sends(where)],
+        [shows(form("<input name=login><input name=password>", where)), THANKS],
+        [shows(form("<input name=login><input name=password>", where, "get")), THANKS],
+    ):
+        way = walk(*script)
+        assert isinstance(way.walked.ending, Ending)
+
+
+def test_more_forms_and_fields_than_anybody_needs() -> None:
+    """Both are bounded, and what is in the bounds is read."""
+    one = "<input name=n{0}><input type=radio name=r value={0}>"
+    fields = "".join(one.format(n) for n in range(5000))
+    (found,) = pages.forms(f"<form>{fields}".encode())
+
+    assert pages.MOST == len(found.names)
+    (found,) = pages.forms(b"<form><select name=f>" + b"<option value=x>" * 5000)
+    assert pages.MOST == len(found.choices["f"])
+    many = pages.forms(b"<form><input name=login></form>" * 5000)
+    assert pages.MOST == len(many)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<" * 300_000,
+        b"<a " * 100_000,
+        b"<!--" * 100_000,
+        b"<form><select name=f>" + b"<option value=x>" * 100_000,
+        b"&" * 300_000,
+        b"<div>" * 100_000,
+    ],
+    ids=["angles", "tags", "comments", "options", "ampersands", "deep"],
+)
+def test_a_large_page_takes_no_time(body: bytes) -> None:
+    """Reading it is no worse than linear, near enough."""
+    began = time.perf_counter()
+    pages.forms(body)
+    assert time.perf_counter() - began < 10
+
+
+# -- signing with no screens ------------------------------------------------------
+
+
+@dataclass
+class Scene:
+    """A world that signs, if it says so, and keeps what it was asked."""
+
+    taken: bool = True
+    asked: list[tuple[Authorise, Access, str]] = field(default_factory=list)
+
+    def sign(self, step: Authorise, access: Access, factor: str) -> bool:
+        self.asked.append((step, access, factor))
+        return self.taken
+
+
+def ask_the_world(scene: Any, sca: Sca = SCA, **step: Any) -> Walked:
+    """Let the control API sign."""
+    return ControlSigner(sca=sca, scene=scene).sign(replace(STEP, **step), ACCESS, Clock())
+
+
+@pytest.mark.parametrize(
+    ("decision", "ending"),
+    [(Decision.CONFIRM, Ending.CONFIRMED), (Decision.REFUSE, Ending.REFUSED)],
+)
+def test_the_control_api_signs(decision: Decision, ending: Ending) -> None:
+    """At one moment, on no screens, leading nowhere."""
+    scene = Scene()
+    walked = ask_the_world(scene, decision=decision)
+
+    assert (ending, [AT], [], None, None, "") == (
+        walked.ending,
+        walked.moments,
+        walked.screens,
+        walked.offered,
+        walked.redirected,
+        walked.why,
+    )
+    assert [(replace(STEP, decision=decision), ACCESS)] == [one[:2] for one in scene.asked]
+    assert ("SIGN", LINK, 0) == (walked.wire.method, walked.wire.url, walked.wire.status)
+
+
+def test_the_control_api_does_not_sign() -> None:
+    """The way stops, and says so."""
+    walked = ask_the_world(Scene(taken=False))
+    assert (Ending.STOPPED, "the control API did not take the signature") == (
+        walked.ending,
+        walked.why,
+    )
+
+
+def test_the_control_api_needs_no_link() -> None:
+    """There are no screens to lead to."""
+    assert Ending.CONFIRMED is ask_the_world(Scene(), approval=None).ending
+
+
+@pytest.mark.parametrize(
+    ("factors", "factor", "asked"),
+    [
+        ({}, "cap", "cap"),
+        ({"cap": "CARD"}, "cap", "CARD"),
+        ({"cap": "CARD"}, "sms", "sms"),
+        ({"cap": "CARD", "sms": "TXT"}, None, "CARD"),
+    ],
+)
+def test_the_control_api_is_asked_in_the_targets_words(
+    factors: Mapping[str, str], factor: str | None, asked: str
+) -> None:
+    """The factor that was asked for, or the first that the profile spells."""
+    scene = Scene()
+    ask_the_world(scene, replace(SCA, factors=factors), factor=factor)
+    assert [asked] == [one[2] for one in scene.asked]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"code": Code.WRONG},
+        {"code": Code.EMPTY},
+        {"spoof": "https://evil.example/"},
+        {"linger": (MINUTE,)},
+        {"pace": MINUTE},
+    ],
+)
+def test_what_takes_screens_the_control_api_cannot_do(step: dict[str, Any]) -> None:
+    """It is said, and nothing is asked of the world."""
+    scene = Scene()
+    with pytest.raises(CannotArrange, match="a program that walks the screens"):
+        ask_the_world(scene, **step)
+    assert [] == scene.asked

@@ -1,0 +1,442 @@
+"""The proxy over real sockets: what passes through it, what it refuses, and how it ends."""
+
+import gzip
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from threading import Event
+
+import httpx
+import pytest
+
+from assay.cli.main import group
+from assay.errors import InputError
+from assay.sandbox.app import DEMO_TOKENS, make_app
+from assay.sandbox.guard.certificates import papers
+from assay.sandbox.guard.server import Tls
+from assay.sandbox.serve import serving
+from assay.traffic.proxy.upstream import trust
+
+TOKEN = next(iter(DEMO_TOKENS.values()))
+JSON = [("Content-Type", "application/json")]
+
+
+def headers(side):
+    """Read the headers of a request or an answer in a HAR file."""
+    return {one["name"].lower(): one["value"] for one in side["headers"]}
+
+
+def plain(_path):
+    """Answer with an empty object."""
+    return 200, JSON, b"{}"
+
+
+# -- what passes through -------------------------------------------------------
+
+
+def test_a_client_of_the_sandbox_sees_no_difference(sandbox, tape):
+    """Status, body and headers come through the proxy as they come without it, but for links."""
+    tape = tape(sandbox)
+    asked = {"Authorization": f"Bearer {TOKEN}", "PSU-IP-Address": "192.0.2.7"}
+    direct = httpx.get(f"{sandbox}/accounts?page=1", headers=asked, trust_env=False)
+    through = tape.client.get("/accounts?page=1", headers=asked)
+    turned = through.text.replace(tape.proxy.url, sandbox)
+    assert (direct.status_code, direct.text) == (through.status_code, turned)
+    kept = {"content-type", "server"}
+    assert {name: direct.headers[name] for name in kept} == {
+        name: through.headers[name] for name in kept
+    }
+    (entry,) = tape.end()
+    assert direct.json() == json.loads(entry["response"]["content"]["text"])
+
+
+def test_method_target_headers_and_body_arrive_as_they_were_sent(by_hand, tape):
+    """Nothing is spelt anew: not a path, not a query, not the case of a header."""
+    bank = by_hand(plain)
+    tape = tape(bank.url)
+    told = tape.raw(
+        b"PATCH /a%2fb/./c//d;x?q=%20+a&q=&%zz|[] HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        b"X-MiXed: a\r\nX-Mixed:  b \r\nContent-Length: 5\r\nConnection: close, X-Hop\r\n"
+        b"X-Hop: 1\r\nTE: trailers\r\n\r\n\x00\xff{}\n"
+    )
+    assert told.startswith(b"HTTP/1.1 200 ")
+    ((line, given, body),) = bank.asked
+    assert "PATCH /a%2fb/./c//d;x?q=%20+a&q=&%zz|[] HTTP/1.1" == line
+    assert b"\x00\xff{}\n" == body
+    assert [("X-MiXed", "a"), ("X-Mixed", "b")] == [
+        one for one in given if one[0].lower() == "x-mixed"
+    ]
+    assert bank.url.removeprefix("http://") == dict(given)["Host"]
+    assert not {"connection", "x-hop", "te"} & {name.lower() for name, _ in given}
+    (entry,) = tape.end()
+    assert f"{bank.url}/a%2fb/./c//d;x?q=%20+a&q=&%zz|[]" == entry["request"]["url"]
+
+
+def test_a_body_of_unknown_length_passes(by_hand, tape):
+    """A chunked request arrives whole, and stands in the record."""
+    bank = by_hand(plain)
+    tape = tape(bank.url)
+    tape.client.post("/x", content=iter([b"one ", b"two"]), headers={"Content-Type": "text/plain"})
+    assert b"one two" == bank.asked[0][2]
+    (entry,) = tape.end()
+    assert {"mimeType": "text/plain", "text": "one two"} == entry["request"]["postData"]
+
+
+def test_who_waits_for_a_word_to_send_its_body_gets_it(by_hand, tape):
+    """A client that expects 100-continue is told to go on."""
+    tape = tape(by_hand(plain).url)
+    with socket.create_connection(("127.0.0.1", tape.proxy.port), timeout=10) as plain_socket:
+        plain_socket.sendall(
+            b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n"
+            b"Expect: 100-continue\r\nConnection: close\r\n\r\n"
+        )
+        assert b"HTTP/1.1 100 " == plain_socket.recv(13)
+        plain_socket.sendall(b"{}")
+        assert b" 200 " in b"".join(iter(lambda: plain_socket.recv(65536), b""))
+
+
+@pytest.mark.parametrize(("method", "status"), [("HEAD", 200), ("GET", 204), ("GET", 304)])
+def test_an_answer_without_a_body_ends_where_it_should(by_hand, tape, method, status):
+    """After an answer that has no body, the next one on the connection is its own."""
+    bank = by_hand(lambda path: (status, JSON, b"") if path == "/none" else plain(path))
+    tape = tape(bank.url)
+    assert status == tape.client.request(method, "/none").status_code
+    assert b"{}" == tape.client.get("/").content
+    assert [status, 200] == [entry["response"]["status"] for entry in tape.end()]
+
+
+def test_a_packed_answer_stays_packed_and_is_readable_in_the_record(by_hand, tape):
+    """The client gets the bank's own bytes; the record has what they say."""
+    packed = gzip.compress(b'{"a": 1}')
+    bank = by_hand(lambda _: (200, [*JSON, ("Content-Encoding", "gzip")], packed))
+    tape = tape(bank.url)
+    with tape.client.stream("GET", "/", headers={"Accept-Encoding": "br, gzip;q=0.5"}) as answer:
+        assert packed == b"".join(answer.iter_raw())
+    # What could not be read in the record is not asked for.
+    assert "gzip;q=0.5" == dict(bank.asked[0][1])["Accept-Encoding"]
+    (entry,) = tape.end()
+    assert '{"a": 1}' == entry["response"]["content"]["text"]
+    assert "br, gzip;q=0.5" == headers(entry["request"])["accept-encoding"]
+
+
+def test_many_at_once_do_not_meet(sandbox, tape):
+    """Each of many clients gets its own answer, and the record has each once."""
+    tape = tape(sandbox)
+    urls = [f"/accounts/balances?iban=X{number}" for number in range(40)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(tape.client.get, urls))
+    assert sorted(urls) == sorted(
+        entry["request"]["url"].removeprefix(sandbox) for entry in tape.end()
+    )
+
+
+def test_a_bank_that_wants_a_certificate_is_shown_one(tmp_path, tape):
+    """Over TLS the bank is checked, and sees the client certificate that was given."""
+    folder = papers(tmp_path / "papers")
+    bank = Tls(
+        certificate=folder.certificate("server"),
+        key=folder.key("server"),
+        clients=folder.certificate("ca"),
+    )
+    ca, client = folder.certificate("ca"), folder.certificate("client")
+    with serving(make_app(), bank) as url:
+        shown = tape(url, context=trust(ca, client, folder.key("client"), None))
+        silent = tape(url, "silent.har", context=trust(ca, None, None, None))
+        strange = tape(url, "strange.har", context=trust(None, client, folder.key("client"), None))
+        asked = {"Authorization": f"Bearer {TOKEN}"}
+        codes = [one.client.get("/accounts", headers=asked) for one in (shown, silent, strange)]
+        assert [200, 502, 502] == [one.status_code for one in codes]
+        assert "certificate" in codes[2].text.lower()
+
+
+# -- links ---------------------------------------------------------------------
+
+
+def test_links_lead_back_to_the_proxy_and_stay_the_banks_in_the_record(by_hand, tape):
+    """A client that follows links never leaves the record; what the bank said is kept."""
+    said = []
+
+    def answer(path):
+        if path == "/moved":
+            return 302, [("Location", f"{bank.url}/here?x=1")], b""
+        said.append(f'{{"next": "{bank.url}/2", "no": "{bank.url}0/3", "e": "{bank.url}"}}')
+        link = ("Link", f'<{bank.url}/4>; rel="next"')
+        return 200, [*JSON, link], said[-1].encode()
+
+    bank = by_hand(answer)
+    tape = tape(bank.url)
+    ours = tape.proxy.url
+    told = tape.client.get("/list")
+    assert {"next": f"{ours}/2", "no": f"{bank.url}0/3", "e": ours} == told.json()
+    assert f'<{ours}/4>; rel="next"' == told.headers["Link"]
+    assert f"{ours}/here?x=1" == tape.client.get("/moved").headers["Location"]
+    listed, moved = tape.end()
+    assert said[0] == listed["response"]["content"]["text"]
+    assert f"{bank.url}/here?x=1" == moved["response"]["redirectURL"]
+
+
+def test_links_in_packed_answers_are_turned_too(by_hand, tape):
+    """An answer that has to be changed is packed again as it was."""
+
+    def answer(_path):
+        body = gzip.compress(f'{{"next": "{bank.url}/2"}}'.encode())
+        return 200, [*JSON, ("Content-Encoding", "gzip")], body
+
+    bank = by_hand(answer)
+    tape = tape(bank.url)
+    told = tape.client.get("/")
+    assert ("gzip", f"{tape.proxy.url}/2") == (
+        told.headers["Content-Encoding"],
+        told.json()["next"],
+    )
+
+
+def test_without_rewriting_nothing_is_changed(by_hand, tape):
+    """With --no-rewrite, a body is the bank's to the byte."""
+
+    def answer(_path):
+        return 200, JSON, f'{{"next": "{bank.url}/2"}}'.encode()
+
+    bank = by_hand(answer)
+    assert f"{bank.url}/2" == tape(bank.url, rewrite=False).client.get("/").json()["next"]
+
+
+# -- the record ----------------------------------------------------------------
+
+
+def test_secrets_become_pseudonyms_that_tell_callers_apart(by_hand, tape):
+    """No token, cookie or password is in the file; the same one has the same name again."""
+    given = b'{"access_token": "s3cret-B", "code": "NOT_A_SECRET", "expires_in": 5}'
+    bank = by_hand(lambda _: (200, [*JSON, ("Set-Cookie", "sid=s3cret-C; Path=/")], given))
+    tape = tape(bank.url)
+    form = {"client_secret": "s3cret-D", "scope": "aisp", "code": "s3cret-E"}
+    tape.client.get("/?access_token=s3cret-A&x=1", headers={"Authorization": "Bearer s3cret-A"})
+    tape.client.post("/token", data=form, auth=("tpp", "s3cret-F"))
+    tape.client.put("/c", json={"password": 's3cret-"G', "login": "l"})
+    tape.client.get("/", headers={"Authorization": "Bearer s3cret-B", "X-API-Key": "s3cret-H"})
+    one, two, three, four = tape.end()
+    assert "s3cret" not in tape.path.read_text(encoding="utf-8")
+    assert "Bearer <token-1>" == headers(one["request"])["authorization"]
+    assert f"{bank.url}/?access_token=<token-1>&x=1" == one["request"]["url"]
+    # What a bank gives is known again where it is used.
+    assert '"access_token": "<token-2>", "code": "NOT' in two["response"]["content"]["text"]
+    assert "Bearer <token-2>" == headers(four["request"])["authorization"]
+    assert "client_secret=<secret-1>&scope=aisp&code=<code-1>" == two["request"]["postData"]["text"]
+    assert headers(two["request"])["authorization"].startswith("Basic <credentials-1>")
+    assert "sid=<cookie-1>; Path=/" == headers(one["response"])["set-cookie"]
+    assert "sid=<cookie-1>" == headers(three["request"])["cookie"]
+    assert {"password": "<password-1>", "login": "l"} == json.loads(
+        three["request"]["postData"]["text"]
+    )
+
+
+def test_an_entry_tells_when_and_how_long(by_hand, tape):
+    """Times are UTC to the millisecond; spans are milliseconds, and their sum is the whole."""
+    tape = tape(by_hand(plain).url)
+    tape.client.post("/", json={})
+    (entry,) = tape.end()
+    assert "Z" == entry["startedDateTime"][23:]
+    assert datetime.fromisoformat(entry["startedDateTime"]).microsecond % 1000 == 0
+    spans = [entry["timings"][name] for name in ("send", "wait", "receive")]
+    assert all(span >= 0 for span in spans)
+    assert abs(sum(spans) - entry["time"]) < 0.01
+
+
+def test_long_and_strange_bodies_are_bounded_in_the_record_alone(by_hand, tape):
+    """Of a long body the client gets all, and the record its beginning; bytes are base64."""
+    long = b'{"a": "' + b"x" * (5 << 20) + b'"}'
+    bank = by_hand(lambda path: (200, JSON, long) if path == "/long" else (200, [], b"\xff\x00"))
+    tape = tape(bank.url)
+    assert long == tape.client.get("/long").content
+    assert b"\xff\x00" == tape.client.get("/bytes").content
+    first, second = (entry["response"]["content"] for entry in tape.end())
+    assert (len(long), 4 << 20) == (first["size"], len(first["text"]))
+    assert "cut off after 4 MiB" == first["comment"]
+    assert ("base64", "/wA=") == (second["encoding"], second["text"])
+
+
+def test_nobody_else_can_read_the_record(by_hand, tape):
+    """Customers' data stand in it: the file is its owner's."""
+    made = tape(by_hand(plain).url)
+    assert 0o600 == made.path.stat().st_mode & 0o777
+
+
+# -- what goes wrong -----------------------------------------------------------
+
+
+def test_a_bank_that_is_down_is_said_to_be(tape):
+    """The client gets 502 and the reason; the record says that nobody answered."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        bank = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        tape = tape(bank)
+        told = tape.client.get("/accounts")
+    assert 502 == told.status_code
+    assert told.text.startswith(f"assay proxy: cannot connect to {bank}: ")
+    (entry,) = tape.end()
+    assert 0 == entry["response"]["status"]
+    assert entry["comment"].startswith("cannot connect to")
+
+
+def test_an_answer_that_breaks_off_breaks_off(by_hand, tape):
+    """Half an answer is not made into a whole one, and the record says so."""
+    bank = by_hand(lambda _: (200, [("Content-Length", "10")], b"half"))
+    # The bank announces two lengths; such an answer is no answer.
+    tape = tape(bank.url)
+    assert 502 == tape.client.get("/").status_code
+    assert "broke" in tape.end()[0]["comment"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "status"),
+    [
+        (b"GET http://elsewhere.example/ HTTP/1.1\r\nHost: elsewhere.example\r\n\r\n", 421),
+        (b"CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: elsewhere.example\r\n\r\n", 421),
+        (b"GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421),
+        (b"GET / HTTP/1.1\r\nHost: [\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\n\r\n", 400),
+        (b"hello\r\n\r\n", 400),
+        (b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1, 2\r\n\r\n", 400),
+    ],
+    ids=["absolute", "tunnel", "rebound", "no-host", "host-missing", "no-http", "lengths"],
+)
+def test_it_is_no_open_proxy(by_hand, tape, asked, status):
+    """What names another host, or is no HTTP, reaches neither the bank nor the record."""
+    bank = by_hand(plain)
+    tape = tape(bank.url)
+    assert tape.raw(asked).startswith(b"HTTP/1.1 %d " % status)
+    assert ([], []) == (bank.asked, tape.end())
+
+
+def test_a_client_that_leaves_takes_nothing_with_it(by_hand, tape):
+    """A request that never ends is recorded as that, and others go on."""
+    tape = tape(by_hand(plain).url)
+    tape.raw(b"POST /half HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf")
+    assert 200 == tape.client.get("/").status_code
+    told = {entry["request"]["url"][-5:]: entry.get("comment") for entry in tape.end()}
+    assert "the client went away" == told["/half"]
+
+
+def test_it_ends_even_when_there_is_no_room_for_more(by_hand, tape, monkeypatch):
+    """Clients that hold all connections, and others that wait for one, do not keep it open."""
+    monkeypatch.setattr("assay.traffic.proxy.server.MOST_AT_ONCE", 1)
+    tape = tape(by_hand(plain).url)
+    assert 200 == tape.client.get("/").status_code
+    with socket.create_connection(("127.0.0.1", tape.proxy.port), timeout=10):
+        tape.proxy.close()
+    assert 1 == tape.proxy.record.exchanges
+
+
+# -- the command ---------------------------------------------------------------
+
+ASSAY = [sys.executable, "-c", "from assay.cli import main; main()", "proxy"]
+
+
+def started(bank, path, *more):
+    """Start the command; give the process and the URL that it prints."""
+    process = subprocess.Popen(
+        [*ASSAY, "--upstream", f"{bank}/v1", "--record", path, "--listen", "127.0.0.1:0", *more],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    line = process.stdout.readline()
+    assert line.startswith("recording what goes through http://127.0.0.1:"), process.stderr.read()
+    return process, line.split()[4]
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_it_ends_gracefully(by_hand, tmp_path, how):
+    """What is under way when it is told to end is answered, and the record is whole."""
+    reached, go_on = Event(), Event()
+
+    def slow(path):
+        reached.set()
+        assert go_on.wait(10)
+        return plain(path)
+
+    bank = by_hand(slow)
+    process, url = started(bank.url, tmp_path / "r.har")
+    assert url.endswith("/v1")
+    with process, ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(httpx.get, f"{url}/accounts", trust_env=False)
+        assert reached.wait(10)
+        process.send_signal(how)
+        go_on.set()
+        assert 200 == asked.result(10).status_code
+        process.wait(20)
+        out, err = process.stdout.read(), process.stderr.read()
+    assert (0, "") == (process.returncode, err)
+    assert f"assay judge {tmp_path / 'r.har'} --party tpp --target my-bank.yaml" in out
+    assert out.endswith(f"1 exchanges recorded in {tmp_path / 'r.har'}\n")
+    log = json.loads((tmp_path / "r.har").read_text(encoding="utf-8"))["log"]
+    assert [f"{bank.url}/v1/accounts"] == [one["request"]["url"] for one in log["entries"]]
+
+
+def test_a_record_can_be_read_after_a_crash(by_hand, tmp_path):
+    """Killed without a word, it leaves a whole HAR file of what was over by then."""
+    process, url = started(by_hand(plain).url, tmp_path / "r.har")
+    with process:
+        with httpx.Client(trust_env=False) as client:
+            for number in range(3):
+                client.get(f"{url}/{number}")
+        # The last answer may be there before its entry; a connection's next one is not.
+        process.kill()
+        process.communicate(timeout=20)
+    log = json.loads((tmp_path / "r.har").read_text(encoding="utf-8"))["log"]
+    assert len(log["entries"]) in {2, 3}
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (["--upstream", "bank.example", "--record", "new.har"], "--upstream: not an http or https"),
+        (["--upstream", "https://u:p@b.example", "--record", "new.har"], "credentials in it"),
+        (["--upstream", "http://b.example:x", "--record", "new.har"], "--upstream: not a URL"),
+        (["--upstream", "http://b.example", "--record", "there.har"], "there.har: this file exist"),
+        (["--upstream", "http://b.example", "--record", "no/new.har"], "cannot be written"),
+        (
+            ["--upstream", "http://b.example", "--record", "new.har", "--listen", "8900"],
+            "--listen: '8900' is no address",
+        ),
+        (
+            ["--upstream", "http://b.example", "--record", "new.har", "--listen", "192.0.2.1:1"],
+            "--listen: cannot listen on 192.0.2.1:1",
+        ),
+        (["--upstream", "http://b.example", "--record", "new.har", "--ca", "there.har"], "--ca: "),
+        (["--upstream", "http://b.example", "--record", "new.har", "--key", "k"], "--key: "),
+        (["--upstream", "http://b.example", "--record", "new.har", "--cert", "x"], "--cert: "),
+    ],
+)
+def test_what_cannot_be_is_said_in_a_line(tmp_path, monkeypatch, args, told):
+    """A mistake in the options is one clear line, and no file is left."""
+    monkeypatch.chdir(tmp_path)
+    there = tmp_path / "there.har"
+    there.write_text("mine")
+    with pytest.raises(InputError) as caught:
+        group.main(["proxy", *args], standalone_mode=False)
+    assert told in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert [there] == list(tmp_path.iterdir())
+    assert "mine" == there.read_text()
+
+
+def test_a_browser_can_be_the_client(sandbox, tape, browser, tmp_path):
+    """Chromium walks through the proxy, and its own HAR and ours tell the same requests."""
+    tape = tape(sandbox)
+    script = """async () => {
+        const asked = {headers: {Authorization: 'Bearer %s'}};
+        return (await fetch('/accounts', asked)).status;
+    }"""
+    assert 200 == browser(f"{tape.proxy.url}/", tmp_path / "theirs.har", script % TOKEN)
+    theirs = json.loads((tmp_path / "theirs.har").read_text(encoding="utf-8"))["log"]["entries"]
+    ours = tape.end()
+    assert "/accounts" in {one["request"]["url"].removeprefix(sandbox) for one in ours}
+    asked = {one["request"]["url"].removeprefix(tape.proxy.url) for one in theirs}
+    assert asked <= {one["request"]["url"].removeprefix(sandbox) for one in ours}

@@ -1,0 +1,41 @@
+"""Whole embedded runs, with every event kept as it happened, or as the journal has it."""
+
+from collections import defaultdict
+from functools import cache
+
+from assay.execution.environment import set_up
+from assay.execution.session import Session, conduct
+from assay.journal.writer import Journal
+from assay.planning.prepare import prepare
+
+
+class Keeping(Journal):
+    """A journal that writes nothing, and keeps everything."""
+
+    def __init__(self):
+        super().__init__(out=None)
+        self.kept = defaultdict(list)
+
+    def event(self, trial, event, access):
+        """Keep what happened in a trial."""
+        self.kept[trial].append(event)
+
+
+@cache
+def whole(target):
+    """Run everything against a shipped target, once; return it with each trial's events."""
+    prepared = prepare((), target)
+    journal = Keeping()
+    conduct(Session(plan=prepared.plan, stage=set_up(prepared.profile), journal=journal))
+    operations = {
+        name: one for each in prepared.bound for name, one in each.contract.operations.items()
+    }
+    return prepared, operations, dict(journal.kept)
+
+
+def recorded(path, bank=None, contracts=(), keywords=""):
+    """Run against a bank, with a journal; return the verdicts by obligation."""
+    prepared = prepare(contracts, None, keywords=keywords)
+    stage = set_up(prepared.profile, **({"bank": bank} if bank else {}))
+    session = Session(plan=prepared.plan, stage=stage, journal=Journal.at(path))
+    return {one.obligation: one.standing for one in conduct(session).verdicts}

@@ -1,0 +1,167 @@
+"""Somebody else's traffic, judged for the bank: what it shows, and what it does not."""
+
+import json
+from contextlib import suppress
+
+import pytest
+from clients import BASE, PRESENT, Client, clean, write
+
+from assay.contract.model import Party
+from assay.errors import InputError
+from assay.judging.verdict import Exit, Standing
+from assay.sandbox.app import make_app
+from assay.sandbox.mutants import MUTANTS, PIS_MUTANTS
+from assay.sandbox.policies import SOUND
+from assay.traffic.session import open_case
+
+BROKEN = {one.id: one for one in (*MUTANTS, *PIS_MUTANTS)}
+
+
+#: Faults that a client sees who does nothing unusual.
+SHOWN = {
+    "euro.balance-first-in-dollars",
+    "links.balances-self-elsewhere",
+    "pis.content.categoryPurpose",
+    "pis.form.read-as-text",
+}
+#: What else such a fault truly breaks, in traffic that no probe makes.
+ALSO = {"pis.modify.shows-as-created": {"pis/payments.content/amount"}}
+
+
+def judged(har, tmp_path, **more):
+    """Return the verdicts of a case for the bank, by obligation."""
+    result = open_case(har, **more).close(tmp_path / "journal.jsonl")
+    return {one.obligation: one.standing for one in result.verdicts}
+
+
+def bank(name):
+    """Return the sandbox with one fault."""
+    return make_app(BROKEN[name].change(SOUND), base_url=BASE)
+
+
+def test_a_sound_bank(tmp_path):
+    """Of a sound bank nothing is said to be broken, and much is unverified, not passed."""
+    client = Client()
+    clean(client)
+    found = judged(client.har(tmp_path / "x.har"), tmp_path)
+    assert not {name for name, one in found.items() if one is Standing.VIOLATES}
+    kept = {name for name, one in found.items() if one is Standing.CONFORMS}
+    assert {"aisp/euro/balance", "pis/payments.content/amount", "aisp/well-formed/json"} <= kept
+    # Nobody told what the customer owns, or that he is new.
+    assert {"aisp/accounts.listing/all-without-consent", "aisp/cards.eligible/hides-inactive"} <= {
+        name for name, one in found.items() if one is Standing.UNVERIFIED
+    }
+
+
+@pytest.mark.parametrize(
+    ("fault", "clause"),
+    [(one.id, next(iter(one.breaks))) for one in (*MUTANTS, *PIS_MUTANTS) if one.id in SHOWN],
+)
+def test_a_fault_that_traffic_shows(fault, clause, tmp_path):
+    """What a bank does wrong to an ordinary client is found in that client's traffic."""
+    client = Client(app=bank(fault))
+    clean(client)
+    found = judged(client.har(tmp_path / "x.har"), tmp_path)
+    assert Standing.VIOLATES is found[clause]
+    assert BROKEN[fault].breaks >= {k for k, one in found.items() if one is Standing.VIOLATES}
+
+
+@pytest.mark.parametrize("fault", sorted(BROKEN)[4::30])
+def test_nothing_is_made_up(fault, tmp_path):
+    """Whatever is wrong with a bank, its traffic convicts it of nothing else."""
+    client = Client(app=bank(fault))
+    with suppress(KeyError, TypeError, ValueError):  # who gives up was recorded so far
+        clean(client)
+    found = judged(client.har(tmp_path / "x.har"), tmp_path)
+    broken = {name for name, one in found.items() if one is Standing.VIOLATES}
+    assert broken <= BROKEN[fault].breaks | ALSO.get(fault, set())
+
+
+def test_what_is_not_of_this_contract(tmp_path):
+    """Token endpoints, other hosts and strange paths are counted, named, and not judged."""
+    client = Client()
+    psu = client.customer()
+    client.get("/accounts", psu)
+    client.call("POST", "/oauth/token?code=geheim", psu["token"])
+    client.call("DELETE", "/accounts", psu["token"])
+    client.call("GET", "/accounts", psu["token"], base="https://other.example")
+    case = open_case(client.har(tmp_path / "x.har"))
+    assert 1 == case.exchanges
+    assert {
+        f"POST {BASE}/oauth/token": 1,
+        f"DELETE {BASE}/accounts": 1,
+        "GET https://other.example/accounts": 1,
+    } == dict(case.strangers)
+
+
+def test_another_base_url(tmp_path):
+    """A recording that went through a proxy is read as if it had gone to the target."""
+    client = Client()
+    psu = client.customer()
+    client.get("/accounts", psu, base="http://127.0.0.1:9000")
+    har = client.har(tmp_path / "x.har")
+    assert 0 == open_case(har).exchanges
+    assert 1 == open_case(har, bases=["http://127.0.0.1:9000"]).exchanges
+
+
+def test_a_request_whose_body_is_not_there(tmp_path):
+    """A request that cannot be read whole is counted, and blamed on nobody."""
+    client = Client()
+    psu = client.customer()
+    client.pay(psu)
+    har = client.har(tmp_path / "x.har")
+    log = json.loads(har.read_text())
+    del log["log"]["entries"][0]["request"]["postData"]
+    log["log"]["entries"][0]["request"]["bodySize"] = 300
+    case = open_case(write(har, log), party=Party.TPP)
+    assert (0, 1) == (case.exchanges, case.unread)
+
+
+def test_something_strange_in_a_request(tmp_path):
+    """A bank that refuses a request with something in it that no contract knows is not blamed."""
+    client = Client()
+    psu = client.customer()
+    client.get("/accounts", psu)
+    for _ in range(2):
+        client.get("/accounts", psu, params={"limit": "-1"})
+    for number, (_, _, answer) in enumerate(client.entries):
+        answer.status_code = 400 if number else 200
+    found = judged(client.har(tmp_path / "x.har"), tmp_path)
+    assert not {name for name, one in found.items() if one is Standing.VIOLATES}
+
+
+def test_nothing_is_shown_by_nothing(tmp_path):
+    """An empty recording verifies nothing and breaks nothing."""
+    har = write(tmp_path / "x.har", {"log": {"entries": []}})
+    for party in Party:
+        result = open_case(har, party=party).close(tmp_path / f"{party.value}.jsonl")
+        kinds = {one.standing for one in result.verdicts}
+        assert Standing.UNVERIFIED in kinds
+        assert not kinds & {Standing.CONFORMS, Standing.VIOLATES, Standing.INDETERMINATE}
+        assert Exit.INCOMPLETE is result.exit
+
+
+def test_nothing_private_is_written(tmp_path):
+    """The record of a case has no token, no key, no login and no password in it."""
+    client = Client()
+    psu = clean(client)
+    client.call(
+        "PUT",
+        "/consents",
+        psu["token"],
+        json={"accounts": [], "login": psu["login"], "password": psu["password"]},
+    )
+    client.call("GET", "/accounts", psu["token"], headers={**PRESENT, "X-Own": psu["token"]})
+    case = open_case(client.har(tmp_path / "x.har"), party=Party.TPP)
+    case.close(tmp_path / "journal.jsonl")
+    text = (tmp_path / "journal.jsonl").read_text(encoding="utf-8")
+    secrets = [psu["token"], psu["password"], psu["name"], client.provider]
+    secrets += [one["key"] for one in psu["holdings"]]
+    assert [] == [one for one in secrets if one in text]
+
+
+def test_nothing_is_selected(tmp_path):
+    """An expression that selects no duty is a mistake of the user's."""
+    har = write(tmp_path / "x.har", {"log": {"entries": []}})
+    with pytest.raises(InputError, match="nothing is selected"):
+        open_case(har, party=Party.TPP, keywords="maintenance")

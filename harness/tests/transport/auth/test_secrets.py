@@ -1,0 +1,90 @@
+"""The variables that authentication, keys and roles name: all that lack are told at once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from assay.binding.read import read_document
+from assay.contract.files.load import loads
+from assay.errors import InputError
+from assay.transport.secrets import look_up
+
+TEXT = """\
+assay: 1
+target: t
+transport: http
+base_url: https://bank.example
+auth:
+  kind: authorization-code
+  token_url: https://b.example/t
+  authorize_url: https://b.example/a
+  redirect_uri: https://c.example/r
+  client_id_env: T_ID
+  client_secret_env: T_SECRET
+  provider: {kind: key, header: X-Key,
+    token_env: T_OWN}
+tls: {certificate_file: c.pem,
+  key_password_env: T_TLS}
+signature: {kind: cavage, key_file: k.pem, key_id: k,
+  key_password_env: T_SEAL}
+world:
+  kind: roles
+  roles:
+    alice: {owns: [],
+      login_env: T_LOGIN,
+      password_env: T_PASSWORD,
+      code_envs: {sms: T_SMS,
+        cap: T_CAP}}
+sca: {kind: forms, screens: [{user: login}]}
+"""
+LINES = {
+    "T_ID": (10, "auth"),
+    "T_SECRET": (11, "auth"),
+    "T_OWN": (13, "auth.provider"),
+    "T_TLS": (15, "tls"),
+    "T_SEAL": (17, "signature"),
+    "T_LOGIN": (22, "world.roles.alice"),
+    "T_PASSWORD": (23, "world.roles.alice"),
+    "T_SMS": (24, "world.roles.alice.code_envs"),
+    "T_CAP": (25, "world.roles.alice.code_envs"),
+}
+
+
+def test_all_that_lack_are_told_at_once_with_their_lines() -> None:
+    """Each variable that is not set is told where it is named, in the order of the file."""
+    profile = read_document(loads(TEXT, "t.yaml"))
+    with pytest.raises(InputError) as caught:
+        look_up(profile, {})
+    assert sorted(
+        f"t.yaml:{line}: {at}: the environment variable {name} is not set"
+        for name, (line, at) in LINES.items()
+    ) == sorted(str(one).partition(" (export")[0] for one in caught.value.problems)
+
+
+def test_only_headers_take_what_headers_hold() -> None:
+    """A password may have any letters; a token that is shown in a header may not."""
+    profile = read_document(loads(TEXT, "t.yaml"))
+    odd = dict.fromkeys(LINES, "h\u00fcsh \n")
+    with pytest.raises(InputError) as caught:
+        look_up(profile, odd)
+    (one,) = caught.value.problems
+    assert (13, "auth.provider: the environment variable T_OWN holds what no header can carry") == (
+        one.line,
+        one.what,
+    )
+    assert odd | {"T_OWN": "k"} == look_up(profile, odd | {"T_OWN": "k", "HOME": "/root"})
+
+
+def test_what_is_not_demanded_is_not_imported() -> None:
+    """A run without OAuth, TLS and signatures loads none of the libraries for them."""
+    code = (
+        "import sys, assay.run.conduct; from assay.run.stage import set_up;"
+        "from assay.prepare import prepare; set_up(prepare().profile).close();"
+        "print(sorted({'authlib', 'cryptography', 'http_message_signatures', 'httpx'}"
+        " & set(sys.modules)))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "[]\n" == out.stdout

@@ -1,0 +1,250 @@
+"""Connections with TLS: each way in which one is refused is told by the line that decides it."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable
+from dataclasses import replace
+
+import httpx
+import pytest
+
+from assay.binding.encode import Request
+from assay.binding.target import (
+    Auth,
+    AuthKind,
+    ClientAuth,
+    OAuth,
+    Profile,
+    Signature,
+    SignatureKind,
+    Transport,
+)
+from assay.binding.target import Tls as Said
+from assay.errors import InputError
+from assay.execution.environment import Stage, set_up
+from assay.execution.session import Session, conduct
+from assay.journal.writer import Journal
+from assay.judging.verdict import Exit
+from assay.planning.prepare import prepare
+from assay.sandbox.app import make_app
+from assay.sandbox.guard import guarded
+from assay.sandbox.guard.certificates import Papers
+from assay.sandbox.guard.server import Tls
+from assay.sandbox.serve import serving
+from assay.transport.auth.diagnostics import NoAccess
+from assay.transport.auth.tls import explainer
+from assay.transport.http import Client
+
+TEXT = """\
+assay: 1
+target: t
+transport: http
+base_url: {url}
+world: {{kind: control}}
+"""
+OURS = "{ca_file: ca.pem, certificate_file: NAME.pem, key_file: NAME-key.pem}"
+
+
+def tried(profile: Profile) -> str:
+    """Make a first call, and return what is said when it comes to nothing."""
+    stage = set_up(profile)
+    try:
+        with pytest.raises(NoAccess) as caught:
+            stage.world.open()
+        with pytest.raises(NoAccess) as again:
+            stage.client.send(Request(method="GET", url=f"{profile.base_url}/accounts"))
+    finally:
+        stage.close()
+    assert str(caught.value) == str(again.value)
+    assert caught.value.nowhere
+    return str(caught.value).partition("bank.yaml:")[2]
+
+
+@pytest.fixture
+def bank(folder: Papers) -> Tls:
+    """A bank with TLS that demands a certificate of its clients."""
+    return Tls(
+        certificate=folder.certificate("server"),
+        key=folder.key("server"),
+        clients=folder.certificate("ca"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("tls", "said"),
+    [
+        ("{ca_file: stranger.pem}", "6: tls.ca_file: the target's certificate comes from an auth"),
+        ("{ca_file: ca.pem}", "6: tls: the target refuses the connection (does it ask for a cl"),
+        (OURS.replace("NAME", "stranger"), "6: tls.certificate_file: the target does not know who"),
+    ],
+)
+def test_refusals(read: Callable[[str], Profile], bank: Tls, tls: str, said: str) -> None:
+    """An authority that is not trusted, on either side, and a certificate that is not there."""
+    with serving(make_app(), tls=bank) as url:
+        assert tried(read(TEXT.format(url=url) + f"tls: {tls}\n")).startswith(said)
+
+
+def test_nothing_said_of_trust(read: Callable[[str], Profile], bank: Tls) -> None:
+    """A bank whose authority nobody knows is told by its URL, with what would name it."""
+    with serving(make_app(), tls=bank) as url:
+        said = tried(read(TEXT.format(url=url)))
+    assert said.startswith("4: base_url: the target's certificate comes from an authority that")
+    assert said.endswith("(tls.ca_file names the certificate of the authority)")
+
+
+def test_an_expired_certificate_that_went_out(
+    read: Callable[[str], Profile], bank: Tls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours may expire on the way, too: then the bank says so, and the line is the same."""
+    monkeypatch.setattr("assay.transport.auth.certificates._untimely", lambda *_: "")
+    with serving(make_app(), tls=bank) as url:
+        profile = read(TEXT.format(url=url) + f"tls: {OURS.replace('NAME', 'expired')}\n")
+        said = tried(profile)
+    assert said.startswith("6: tls.certificate_file: the target says that our certificate has exp")
+
+
+def test_an_expired_certificate_is_not_sent(read: Callable[[str], Profile]) -> None:
+    """Before the first call it is read, and refused."""
+    profile = read(
+        TEXT.format(url="https://127.0.0.1:9") + f"tls: {OURS.replace('NAME', 'expired')}\n"
+    )
+    with pytest.raises(InputError, match=r"bank.yaml:6: tls.certificate_file: the certificate exp"):
+        set_up(profile)
+
+
+def test_another_name(read: Callable[[str], Profile], folder: Papers) -> None:
+    """A certificate for other names is told by the URL: which host is called there."""
+    profile = read(TEXT.format(url="https://bank.example"))
+    wrong = ssl.SSLCertVerificationError("no match")
+    wrong.verify_code = 62
+    found = explainer(profile)(wrong)
+    assert found
+    assert (4, "base_url: the target's certificate is for another name") == (found.line, found.what)
+    assert folder.folder.name not in found.what
+
+
+@pytest.mark.parametrize(
+    ("code", "what"),
+    [
+        (10, "base_url: the target's certificate has expired"),
+        (9, "base_url: the target's certificate is not valid yet"),
+        (7, "base_url: the target's certificate is not taken (OpenSSL: 7)"),
+    ],
+)
+def test_their_certificate(read: Callable[[str], Profile], code: int, what: str) -> None:
+    """What OpenSSL has against the bank's certificate is put into words."""
+    wrong = ssl.SSLCertVerificationError("hush")
+    wrong.verify_code = code
+    outer = httpx.ConnectError("outer")
+    outer.__cause__ = wrong
+    found = explainer(read(TEXT.format(url="https://bank.example")))(outer)
+    assert found
+    assert what == found.what
+
+
+@pytest.mark.parametrize(
+    ("reason", "own", "what"),
+    [
+        ("SSLV3_ALERT_CERTIFICATE_REVOKED", True, "the target says that our certificate was rev"),
+        ("TLSV1_ALERT_ACCESS_DENIED", True, "the target knows our certificate, and lets nobody"),
+        ("SSLV3_ALERT_HANDSHAKE_FAILURE", True, "the target refuses the connection"),
+        ("SSLV3_ALERT_HANDSHAKE_FAILURE", False, "the target refuses the connection"),
+        ("WRONG_VERSION_NUMBER", False, "base_url: TLS is not spoken there"),
+        ("SOMETHING_NEW", False, "base_url: no connection with TLS (OpenSSL: SOMETHING_NEW)"),
+    ],
+)
+def test_alerts(read: Callable[[str], Profile], reason: str, own: bool, what: str) -> None:
+    """What the target says of ours names our certificate where we have one, else asks for it."""
+    tls = f"tls: {OURS.replace('NAME', 'client')}\n" if own else ""
+    wrong = ssl.SSLError()
+    wrong.reason = reason
+    found = explainer(read(TEXT.format(url="https://bank.example") + tls))(wrong)
+    assert found
+    assert what in found.what
+    assert ("certificate_file" in str(found)) is (own or "HANDSHAKE" in reason)
+
+
+def test_other_trouble_is_nobodys_line(read: Callable[[str], Profile]) -> None:
+    """An error that has nothing to do with TLS is put down to no line."""
+    explain = explainer(read(TEXT.format(url="https://bank.example")))
+    assert explain(httpx.ConnectError("refused")) is None
+
+
+def test_trouble_in_mid_run_is_told_and_not_raised(read: Callable[[str], Profile]) -> None:
+    """Once the bank was reached, a connection that is refused costs one call, with its line."""
+
+    class Broken(httpx.BaseTransport):
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            wrong = ssl.SSLError()
+            wrong.reason = "SSLV3_ALERT_CERTIFICATE_EXPIRED"
+            raise httpx.ReadError("hush") from wrong
+
+    base = "https://bank.example"
+    profile = read(TEXT.format(url=base) + f"tls: {OURS.replace('NAME', 'client')}\n")
+    client = Client(base_url=base, transport=Broken(), explain=explainer(profile), reached=True)
+    sent = client.send(Request(method="GET", url=f"{base}/accounts"))
+    assert "6: tls.certificate_file: the target says that our certificate has expired" in (
+        sent.trouble
+    )
+
+
+def test_a_run_with_mutual_authentication(folder: Papers, bank: Tls) -> None:
+    """With the certificate that the bank demands, a trial conforms as it does without."""
+    prepared = prepare(("aisp",), None, keywords="redirect-only")
+    with serving(make_app(), tls=bank) as url:
+        said = Said(
+            ca_file=folder.certificate("ca"),
+            certificate_file=folder.certificate("client"),
+            key_file=folder.key("client"),
+        )
+        profile = replace(
+            prepared.profile, transport=Transport.HTTP, base_url=url, nearby=True, tls=said
+        )
+        stage: Stage = set_up(profile)
+        try:
+            result = conduct(Session(plan=prepared.plan, stage=stage, journal=Journal(out=None)))
+        finally:
+            stage.close()
+    assert (Exit.OK, len(prepared.plan.items)) == (result.exit, result.counts["conforms"])
+
+
+def test_everything_at_once(folder: Papers, bank: Tls) -> None:
+    """Certificates, signatures and both ways to tokens: what conforms without them does with them."""
+    prepared = prepare(("aisp", "pis"), None, keywords="redirect-only")
+    app = guarded(make_app(), signatures="rfc9421", keys=folder.signers(), oauth=True)
+    with serving(app, tls=bank) as url:
+        asks = OAuth(
+            token_url=f"{url}/oauth/token",
+            authorize_url=f"{url}/oauth/authorize",
+            redirect_uri="https://tpp.example/cb",
+            pkce=True,
+        )
+        own = OAuth(token_url=f"{url}/oauth/token", client_auth=ClientAuth.POST)
+        profile = replace(
+            prepared.profile,
+            transport=Transport.HTTP,
+            base_url=url,
+            nearby=True,
+            tls=Said(
+                ca_file=folder.certificate("ca"),
+                certificate_file=folder.certificate("client"),
+                key_file=folder.key("client"),
+            ),
+            signature=Signature(
+                kind=SignatureKind.RFC9421,
+                key_file=folder.key("seal-ed25519"),
+                key_id="https://tpp.example/seal-ed25519.pem",
+                algorithm="ed25519",
+                covers=("@method", "@target-uri", "content-digest"),
+            ),
+            auth=Auth(
+                kind=AuthKind.CODE, oauth=asks, provider=Auth(kind=AuthKind.CLIENT, oauth=own)
+            ),
+        )
+        stage = set_up(profile)
+        try:
+            result = conduct(Session(plan=prepared.plan, stage=stage, journal=Journal(out=None)))
+        finally:
+            stage.close()
+    assert (Exit.OK, len(prepared.plan.items)) == (result.exit, result.counts["conforms"])
