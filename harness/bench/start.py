@@ -19,7 +19,7 @@ from pathlib import Path
 ROUNDS = 9
 #: What is measured, and its bound.
 FIRST, WHOLE, PLUGIN = 1.0, 5.0, 0.020
-ASSAY = [sys.executable, "-c", "from assay.cli import main; main()"]
+ASSAY = [sys.executable, "-c", "from assay.cli.main import main; main()"]
 
 
 class Stopwatch(BaseHTTPRequestHandler):

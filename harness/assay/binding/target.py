@@ -232,6 +232,16 @@ class Profile:
     lines: Mapping[str, int] = field(default_factory=dict[str, int])
     document: Document | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def is_live(self) -> bool:
+        """Whether real money and real people are behind it."""
+        return self.environment == "live"
+
+    @property
+    def has_real_customers(self) -> bool:
+        """Whether its customers exist, so that quota used for them today is gone."""
+        return self.world.kind in {WorldKind.ROLES, WorldKind.PYTHON}
+
     def place(self, *pointer: str | int) -> tuple[str, int]:
         """Return the file and line of a key, or of the nearest one above it that is there."""
         return self.document.place(pointer) if self.document else (self.path, 0)

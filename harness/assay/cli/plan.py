@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from assay.cli import options
-from assay.estimate.estimate import signatures
+from assay.planning.dry_target import signatures
 from assay.journal.writer import planned
 from assay.planning.obligation import UNSPECIFIED
 from assay.planning.plan import Fate, Plan, Planned

@@ -23,7 +23,7 @@ from assay.estimate.fakes import ANYTHING, Anyone, Silence, scene_of, signer_of
 from assay.execution.environment import Nobody as NoWorld
 from assay.execution.environment import Stage
 from assay.execution.executor import Play
-from assay.execution.guard import Guard, Who, absent, real
+from assay.execution.guard import Guard, Who, absent
 from assay.fixtures.roles import access_of
 from assay.history import (
     Arrange,
@@ -131,7 +131,7 @@ class Rehearsal(Play):
         operation, guard = self.operations[call.operation], self.stage.guard
         guard.admit(call, operation, request, lambda: self.who(call.subject), self.look)
         who = self.who(call.subject)
-        if real(self.stage.profile) and absent(call, request, self.stage.profile):
+        if self.stage.profile.has_real_customers and absent(call, request, self.stage.profile):
             day = guard.use(operation.id, who, self.look()).day
             self.batch[who, operation.id, day] += 1
         if operation.grants:

@@ -18,23 +18,8 @@ from assay.binding.target import Profile
 from assay.contract.model import Capability
 from assay.fixtures.waiting import NONE, Waiting, in_words, spelt, telling
 from assay.history import Advance, Authorise
-from assay.planning.dry_target import Nobody, overheard
+from assay.planning.dry_target import MOST, Nobody
 from assay.planning.plan import Plan, Planned, Trial, restrict, script_of
-
-#: So many steps of a probe are played, for nobody's answers might keep it going.
-MOST = 1_000
-
-
-def signatures(plan: Plan) -> int:
-    """Return how many signatures the trials of a plan ask for, at the most."""
-    return sum(asked_in(plan, trial) for trial in plan.trials if trial.signed)
-
-
-def asked_in(plan: Plan, trial: Trial) -> int:
-    """Return how many signatures one trial asks for, at the most."""
-    _, script = script_of(plan, trial)
-    nobody = Nobody(contract=plan.contracts[trial.contract])
-    return sum(isinstance(step, Authorise) for step in overheard(script, nobody, MOST))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

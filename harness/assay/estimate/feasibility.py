@@ -20,7 +20,7 @@ from pathlib import Path
 
 from assay.binding.target import Profile, WorldKind
 from assay.estimate.dry_run import Rehearsed, rehearse
-from assay.execution.guard import UNTOUCHED, Book, Guard, Who, held_back, real
+from assay.execution.guard import UNTOUCHED, Book, Guard, Who, held_back
 from assay.execution.ledger import Ledger, default_path
 from assay.planning.plan import Fate, Plan, Planned, Trial, decided
 
@@ -78,7 +78,7 @@ def foresee(
 
 
 def _ledger(profile: Profile, path: Path | None) -> Book | None:
-    return Ledger.found(path or default_path()) if real(profile) else None
+    return Ledger.found(path or default_path()) if profile.has_real_customers else None
 
 
 @dataclass(slots=True, kw_only=True)

@@ -6,22 +6,14 @@ No judgement here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from assay.contract.model import Operation
 from assay.errors import CannotArrange
 from assay.execution.environment import Stage
 from assay.execution.executor import Recorder, playing
 from assay.history import History
+from assay.history.events import Driven
 from assay.rules.rule import Script
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Driven:
-    """A probe's history, and what stopped it before its end, if anything did."""
-
-    history: History
-    stopped: str = ""
 
 
 def drive(

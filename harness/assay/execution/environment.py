@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from assay.binding.encode import Access
 from assay.binding.target import Profile, ScaKind, Transport, WorldKind
 from assay.errors import CannotArrange
-from assay.execution.guard import Guard, real
+from assay.execution.guard import Guard
 from assay.fixtures.control import ControlWorld
 from assay.fixtures.protocol import NoRequests, Scene, World
 from assay.fixtures.roles import RolesWorld
@@ -197,7 +197,7 @@ def set_up(
 
 def _ledger(profile: Profile, path: Path | None) -> Ledger | None:
     """Open the ledger of what is spent on real customers."""
-    if not real(profile):
+    if not profile.has_real_customers:
         return None
     from assay.execution.ledger import Ledger, default_path  # noqa: PLC0415 -- SQLite, seldom needed
 

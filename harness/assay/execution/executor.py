@@ -21,6 +21,7 @@ from assay.binding.target import OperationBinding, Profile
 from assay.binding.wire_values import Made
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange, TargetError
+from assay.execution.credentials import authorising
 from assay.execution.environment import Stage
 from assay.execution.guard import Who, who_is
 from assay.fixtures.protocol import Scene
@@ -53,7 +54,6 @@ from assay.history import (
 from assay.judging.rejected_credentials import not_taken
 from assay.planning.plan import UNBLOCKS
 from assay.sca.protocol import Signer
-from assay.transport.auth.credentials import authorising
 
 #: So many pages of a list are read for the names in it.
 MOST_PAGES = 50

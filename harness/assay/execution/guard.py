@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 from assay.binding.encode import Access, Request
-from assay.binding.target import Profile, Role, WorldKind
+from assay.binding.target import Profile, Role
 from assay.contract.model import Operation
 from assay.errors import CannotArrange
 from assay.execution.limits import check_written
@@ -33,25 +33,14 @@ from assay.rules.kinds.quota import Params as Quota
 if TYPE_CHECKING:
     from assay.execution.ledger import Use
 
-__all__ = ["LIVE_BREAKER", "Book", "Guard", "Who", "is_live", "quotas", "real", "who_is"]
+__all__ = ["LIVE_BREAKER", "Book", "Guard", "Who", "quotas", "who_is"]
 
 #: So many failures in a row end a run on a live bank, if the profile says nothing else.
 LIVE_BREAKER = 5
-_REAL = frozenset({WorldKind.ROLES, WorldKind.PYTHON})
 #: What a probe of a quota wants of a day.
 UNTOUCHED = "a day on which nobody has called"
 #: The first status of those that say that the target failed.
 FAILED = 500
-
-
-def is_live(profile: Profile) -> bool:
-    """Whether real money and real people are behind a target."""
-    return profile.environment == "live"
-
-
-def real(profile: Profile) -> bool:
-    """Whether its customers exist, so that what is spent on them today is gone."""
-    return profile.world.kind in _REAL
 
 
 def quotas(ruled: Mapping[str, Mapping[str, Ruled]]) -> dict[str, int]:
@@ -174,7 +163,7 @@ class Guard:
         if operation.writes or operation.grants:
             check_written(call, operation, request, self.profile)
         self.count()
-        if real(self.profile) and absent(call, request, self.profile):
+        if self.profile.has_real_customers and absent(call, request, self.profile):
             self._spend(operation.id, who(), now())
 
     def bound(self, operation: str) -> int | None:
@@ -184,7 +173,7 @@ class Guard:
         """
         if self.profile.budget.batch is not None:
             return self.profile.budget.batch
-        if not is_live(self.profile):
+        if not self.profile.is_live:
             return None
         return 0 if self.limits is None else self.limits.get(operation)
 
@@ -227,7 +216,7 @@ class Guard:
     def see(self, status: int, trouble: str) -> None:
         """Take in what came of a call; too many failures in a row end the run."""
         self.failures = self.failures + 1 if trouble or status >= FAILED else 0
-        most = self.profile.safety.breaker or (LIVE_BREAKER if is_live(self.profile) else None)
+        most = self.profile.safety.breaker or (LIVE_BREAKER if self.profile.is_live else None)
         if most is not None and self.failures >= most:
             self.stopped = (
                 f"the run was stopped after {self.failures} failures in a row (safety.breaker)"

@@ -17,17 +17,18 @@ from assay.binding.encode import Access
 from assay.binding.join import expired, waiver_of
 from assay.contract.model import Contract, Level
 from assay.errors import JournalError, TargetError
-from assay.estimate.estimate import signatures
-from assay.execution.driver import Driven, drive
+from assay.execution.driver import drive
 from assay.execution.environment import Stage
 from assay.execution.executor import Recorder
 from assay.fuzzing.sequences.abstract_step import Told
 from assay.fuzzing.sequences.concretize import script
 from assay.history import Authorised, Event, Exchange, History
+from assay.history.events import Driven
 from assay.journal.writer import Journal, header, planned
 from assay.judging.judge import Breach, StaticWatch, breaches, discount_static, judge
 from assay.judging.rejected_credentials import CredentialWatch, discount_untaken, parties, provided
 from assay.judging.verdict import Exit, Standing, Verdict, exit_of, tally
+from assay.planning.dry_target import signatures
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Fate, Plan, Trial, script_of
 from assay.rules.kinds.maintenance_window import Params as Window

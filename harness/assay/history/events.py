@@ -259,3 +259,11 @@ class Masked(str):
         made = super().__new__(cls, text)
         made.forms = frozenset(forms)
         return made
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Driven:
+    """The history of one probe, and what stopped it before its end, if anything did."""
+
+    history: History
+    stopped: str = ""

@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from assay.execution.driver import Driven
 from assay.history import Exchange, History
+from assay.history.events import Driven
 from assay.judging.verdict import Agreement, Evidence, Standing, Verdict, weigh
 from assay.planning.obligation import Obligation, Ruled
 from assay.planning.plan import Plan

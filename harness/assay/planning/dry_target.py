@@ -41,6 +41,7 @@ from assay.history import (
     Withdraw,
     Withdrawn,
 )
+from assay.planning.plan import Plan, Trial, script_of
 from assay.rules.rule import Script
 
 _WIRE = Wire(method="GET", url="nobody:", status=200)
@@ -139,3 +140,19 @@ def overheard(script: Script, nobody: Nobody, most: int) -> Iterator[Step]:
             yield step
             step = script.send(nobody.reply(step))
     script.close()
+
+
+#: So many steps of a probe are played, for nobody's answers might keep it going.
+MOST = 1_000
+
+
+def signatures(plan: Plan) -> int:
+    """Return how many signatures the trials of a plan ask for, at the most."""
+    return sum(asked_in(plan, trial) for trial in plan.trials if trial.signed)
+
+
+def asked_in(plan: Plan, trial: Trial) -> int:
+    """Return how many signatures one trial asks for, at the most."""
+    _, script = script_of(plan, trial)
+    nobody = Nobody(contract=plan.contracts[trial.contract])
+    return sum(isinstance(step, Authorise) for step in overheard(script, nobody, MOST))

@@ -15,9 +15,9 @@ from typing import Any
 from assay.binding.join import expired, waiver_of
 from assay.binding.target import Profile
 from assay.contract.model import Level, Party
-from assay.execution.driver import Driven
 from assay.execution.session import OPEN
 from assay.history import Authorised, History
+from assay.history.events import Driven
 from assay.judging.judge import StaticWatch, discount_static, judge
 from assay.judging.verdict import (
     Agreement,

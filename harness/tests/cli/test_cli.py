@@ -19,7 +19,7 @@ from assay.sandbox.mutants import MUTANTS
 from assay.sandbox.policies import SOUND
 from assay.sandbox.serve import serving
 
-ASSAY = [sys.executable, "-c", "from assay.cli import main; main()"]
+ASSAY = [sys.executable, "-c", "from assay.cli.main import main; main()"]
 #: A run of two obligations, for tests that need any run.
 SMALL = ("-k", "aisp/accounts.available")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
 
-ASSAY = [sys.executable, "-c", "from assay.cli import main; main()"]
+ASSAY = [sys.executable, "-c", "from assay.cli.main import main; main()"]
 BANK = Path(__file__).with_name("bank.yaml").read_text(encoding="utf-8")
 
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 
 from assay.estimate import estimate
-from assay.estimate.estimate import asked_in, signatures
 from assay.execution.environment import set_up
 from assay.execution.session import Session, conduct
 from assay.history import Authorised
 from assay.journal.redact import Careless
 from assay.journal.writer import Journal
+from assay.planning.dry_target import asked_in, signatures
 from assay.planning.plan import restrict
 from assay.planning.prepare import prepare
 

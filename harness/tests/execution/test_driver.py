@@ -25,7 +25,7 @@ from assay.binding.target import (
 )
 from assay.contract.model import Operation
 from assay.errors import CannotArrange, TargetError
-from assay.execution.driver import Driven, drive
+from assay.execution.driver import drive
 from assay.execution.environment import Stage
 from assay.history import (
     Accepted,
@@ -38,6 +38,7 @@ from assay.history import (
     Indeterminate,
     Subject,
 )
+from assay.history.events import Driven
 from assay.rules import steps
 from assay.transport.http import Client
 

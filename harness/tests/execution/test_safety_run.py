@@ -35,7 +35,7 @@ from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
 from assay.transport.protocol import Sent, nothing
 
-ASSAY = [sys.executable, "-c", "from assay.cli import main; main()"]
+ASSAY = [sys.executable, "-c", "from assay.cli.main import main; main()"]
 #: The bank's clock stands still here.
 FROZEN = "2026-09-16T10:00:00+02:00"
 #: What a quota is about.

@@ -22,7 +22,7 @@ from assay.sandbox.dialects import BASE_PATHS, DIALECTS
 from assay.sandbox.serve import serving
 
 HERE = Path(__file__).parent
-ASSAY = [sys.executable, "-c", "from assay.cli import main; main()"]
+ASSAY = [sys.executable, "-c", "from assay.cli.main import main; main()"]
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from documented import ELSEWHERE, LAB, made
 
-ASSAY = [sys.executable, "-c", "from assay.cli import main; main()"]
+ASSAY = [sys.executable, "-c", "from assay.cli.main import main; main()"]
 
 
 def export(*args, cwd, **env):

@@ -38,7 +38,6 @@ from assay.cli.plan import text
 from assay.cli.progress import Progress
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange, InputError
-from assay.estimate.estimate import signatures
 from assay.execution.driver import drive
 from assay.execution.environment import Stage, set_up
 from assay.execution.session import Session, conduct
@@ -46,6 +45,7 @@ from assay.fixtures.protocol import NoRequests
 from assay.history import Authorise, Call, Code, Decision, Ending
 from assay.journal.writer import Journal
 from assay.judging.verdict import Standing
+from assay.planning.dry_target import signatures
 from assay.planning.plan import Plan, plan, restrict
 from assay.planning.prepare import prepare
 from assay.sandbox.app import make_app

@@ -19,7 +19,7 @@ def recording(tmp_path_factory):
 
 def judge(*words, cwd):
     """Run the command; return the exit code and what it printed."""
-    code = "from assay.cli import main; main()"
+    code = "from assay.cli.main import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", code, "judge", *map(str, words)],
         capture_output=True,

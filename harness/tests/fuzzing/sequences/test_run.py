@@ -20,7 +20,7 @@ from .conftest import VARIANTS
 #: A bank whose quota slides with the hours: what is asked of it here, no probe of this
 #: finds broken, and journeys soon do.
 FAULT, ASKED = "quota.consents-sliding-day", "aisp/batch-quota/consents-served"
-ASSAY = [sys.executable, "-c", "from assay.cli import main; main()"]
+ASSAY = [sys.executable, "-c", "from assay.cli.main import main; main()"]
 
 
 @pytest.fixture(scope="module")

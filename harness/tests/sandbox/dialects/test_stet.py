@@ -800,7 +800,7 @@ def test_json_with_marks(stet):
 
 def test_serve():
     """`assay serve` wraps the bank in the dialect, and prints a base URL that answers."""
-    start = [sys.executable, "-c", "from assay.cli import main; main()"]
+    start = [sys.executable, "-c", "from assay.cli.main import main; main()"]
     with subprocess.Popen(
         [*start, "serve", "--dialect", "stet", "--port", "0"],
         stdout=subprocess.PIPE,

@@ -334,7 +334,7 @@ def test_it_ends_even_when_there_is_no_room_for_more(by_hand, tape, monkeypatch)
 
 # -- the command ---------------------------------------------------------------
 
-ASSAY = [sys.executable, "-c", "from assay.cli import main; main()", "proxy"]
+ASSAY = [sys.executable, "-c", "from assay.cli.main import main; main()", "proxy"]
 
 
 def started(bank, path, *more):
