@@ -138,8 +138,8 @@ def test_the_names_that_a_target_goes_by_are_asked_for():
 def test_a_bank_in_this_process_needs_no_look_ahead():
     """Neither rehearsal nor SQLite is imported for the embedded sandbox; it costs the same."""
     code = (
-        "import sys; from assay.prepare import prepare; from assay.run.stage import set_up;"
-        "import assay.run.conduct; p = prepare(); set_up(p.profile);"
+        "import sys; from assay.planning.prepare import prepare; from assay.execution.environment import set_up;"
+        "import assay.execution.session; p = prepare(); set_up(p.profile);"
         "print({'sqlite3', 'assay.estimate.dry_run', 'assay.execution.ledger'} & set(sys.modules),"
         " p.foresight, p.plan.calls)"
     )

@@ -81,8 +81,8 @@ def test_only_headers_take_what_headers_hold() -> None:
 def test_what_is_not_demanded_is_not_imported() -> None:
     """A run without OAuth, TLS and signatures loads none of the libraries for them."""
     code = (
-        "import sys, assay.run.conduct; from assay.run.stage import set_up;"
-        "from assay.prepare import prepare; set_up(prepare().profile).close();"
+        "import sys, assay.execution.session; from assay.execution.environment import set_up;"
+        "from assay.planning.prepare import prepare; set_up(prepare().profile).close();"
         "print(sorted({'authlib', 'cryptography', 'http_message_signatures', 'httpx'}"
         " & set(sys.modules)))"
     )
