@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.fuzzing.findings import Searched, recount
+from assay.fuzzing.findings import SearchResult, describe_findings
 from assay.judging.verdict import Standing, Verdict, explain
 
 
@@ -13,6 +13,6 @@ def test_field(verdict: Verdict) -> None:
 
 
 @pytest.mark.searches("fields")
-def test_bent_fields(searched: Searched) -> None:
+def test_bent_fields(searched: SearchResult) -> None:
     """Whatever stands in a request: what the contract accepts is accepted, and nothing else."""
-    assert not searched.findings, recount(searched)
+    assert not searched.findings, describe_findings(searched)

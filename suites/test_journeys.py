@@ -2,10 +2,10 @@
 
 import pytest
 
-from assay.fuzzing.findings import Searched, recount
+from assay.fuzzing.findings import SearchResult, describe_findings
 
 
 @pytest.mark.searches("journeys")
-def test_journeys(searched: Searched) -> None:
+def test_journeys(searched: SearchResult) -> None:
     """Whatever customers, third parties and clocks do, no rule is broken on the way."""
-    assert not searched.findings, recount(searched)
+    assert not searched.findings, describe_findings(searched)

@@ -16,15 +16,15 @@ from functools import cache
 from typing import Any
 
 from assay.binding.join import bind
-from assay.binding.read import find_target, read_profile
-from assay.binding.target import Profile
+from assay.binding.read import find_target, read_target
+from assay.binding.target import Target
 from assay.contract.parse import find_contract, parse_contract
 from assay.execution.environment import set_up
-from assay.execution.session import Session, conduct
+from assay.execution.session import Session, run_session
 from assay.journal.redact import Careless
 from assay.journal.writer import Journal
 from assay.judging.verdict import Standing
-from assay.planning.plan import Fate, Plan, plan
+from assay.planning.plan import Disposition, Plan, plan
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS, NEUTRAL, PIS_MUTANTS, PIS_NEUTRAL, Mutant, Neutral
 from assay.sandbox.policies import SOUND, Policies
@@ -34,7 +34,7 @@ CONTRACTS, TARGET = ("aisp", "pis"), "sandbox"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class MatrixRow:
     """What became of one mutant, or of one neutral variant (which breaks nothing).
 
     `open` are obligations left without an answer, which a neutral variant must
@@ -58,7 +58,7 @@ class Row:
 class Matrix:
     """All rows, and the obligations that no mutant breaks."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[MatrixRow, ...]
     obligations: tuple[str, ...]
 
     @property
@@ -68,7 +68,7 @@ class Matrix:
         return tuple(one for one in self.obligations if one not in killed)
 
     @property
-    def wrong(self) -> tuple[Row, ...]:
+    def wrong(self) -> tuple[MatrixRow, ...]:
         """Return the rows that are not as they should be."""
         return tuple(row for row in self.rows if not row.sound)
 
@@ -79,10 +79,10 @@ class Matrix:
 
 
 @cache
-def _reference(contracts: tuple[str, ...] = CONTRACTS) -> tuple[Plan, Profile]:
-    profile = read_profile(find_target(TARGET))
-    bound = bind([parse_contract(find_contract(name)) for name in contracts], profile)
-    return plan(bound, profile), profile
+def _reference(contracts: tuple[str, ...] = CONTRACTS) -> tuple[Plan, Target]:
+    target = read_target(find_target(TARGET))
+    bound = bind([parse_contract(find_contract(name)) for name in contracts], target)
+    return plan(bound, target), target
 
 
 def _variants() -> dict[str, Mutant | Neutral]:
@@ -112,18 +112,18 @@ def try_bank(
         RuntimeError: the harness itself failed, which proves nothing.
 
     """
-    reference, profile = _reference(contracts)
+    reference, target = _reference(contracts)
 
     def bank(base_url: str) -> Any:
         return make_app(policies, base_url=base_url)
 
-    stage = set_up(profile, seed=seed, bank=bank)
+    environment = set_up(target, seed=seed, bank=bank)
     try:
-        result = conduct(
-            Session(plan=reference, stage=stage, journal=Journal(out=None, redactor=Careless()))
+        result = run_session(
+            Session(plan=reference, environment=environment, journal=Journal(out=None, redactor=Careless()))
         )
     finally:
-        stage.close()
+        environment.close()
     if result.faults:
         raise RuntimeError("; ".join(result.faults))
     by = {
@@ -133,12 +133,12 @@ def try_bank(
     return by[Standing.VIOLATES], by[Standing.INDETERMINATE] | by[Standing.UNVERIFIED]
 
 
-def _row(id_: str) -> Row:
+def _row(id_: str) -> MatrixRow:
     variant = _variants()[id_]
     policies = variant.change(SOUND)
     red, open_ = try_bank(policies, contracts=touched(policies))
     breaks = variant.breaks if isinstance(variant, Mutant) else frozenset[str]()
-    return Row(
+    return MatrixRow(
         id=id_,
         says=variant.says,
         breaks=breaks,
@@ -148,7 +148,7 @@ def _row(id_: str) -> Row:
     )
 
 
-def _rows(ids: Sequence[str], workers: int) -> Iterator[Row]:
+def _rows(ids: Sequence[str], workers: int) -> Iterator[MatrixRow]:
     if workers == 1:
         yield from map(_row, ids)
         return
@@ -160,18 +160,20 @@ def prove(
     chosen: Callable[[str], bool] = lambda _: True,
     *,
     workers: int | None = None,
-    on_row: Callable[[Row], None] = lambda _: None,
+    on_row: Callable[[MatrixRow], None] = lambda _: None,
 ) -> Matrix:
     """Run every chosen mutant and neutral variant, and return the matrix."""
     reference, _ = _reference()
-    rows: list[Row] = []
+    rows: list[MatrixRow] = []
     ids = [id_ for id_ in _variants() if chosen(id_)]
     for row in _rows(ids, workers or os.cpu_count() or 1):
         rows.append(row)
         on_row(row)
     return Matrix(
         rows=tuple(rows),
-        obligations=tuple(one.obligation.id for one in reference.items if one.fate is Fate.ASK),
+        obligations=tuple(
+            one.obligation.id for one in reference.items if one.fate is Disposition.ASK
+        ),
     )
 
 

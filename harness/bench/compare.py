@@ -35,10 +35,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from assay.binding.target import Profile, Transport
-from assay.execution.environment import Stage, set_up
-from assay.execution.executor import playing
-from assay.fuzzing.search import Limits, Search, Searched
+from assay.binding.target import Target, TransportKind
+from assay.execution.environment import Environment, set_up
+from assay.execution.executor import executing
+from assay.fuzzing.search import Search, SearchLimits, SearchResult
 from assay.history import Arrange, Call, Holding
 from assay.kill_matrix import _variants, touched
 from assay.openapi import document
@@ -72,7 +72,7 @@ class Ran:
 class Served:
     """A served bank, the profile to reach it, and what a user of it knows."""
 
-    profile: Profile
+    target: Target
     customer: str
     provider: str
     examples: Mapping[str, list[Any]]
@@ -96,11 +96,11 @@ def served(prepared: Prepared, mutant: str = "") -> Iterator[Served]:
         if child.stdout is None or child.stdin is None:
             raise SystemExit("no bank can be served")
         url = child.stdout.readline().strip()
-        profile = replace(
-            prepared.profile, base_url=url, transport=Transport.HTTP, hosts=(), nearby=False
+        target = replace(
+            prepared.target, base_url=url, transport=TransportKind.HTTP, hosts=(), nearby=False
         )
-        stage, operations = set_up(profile), prepared.plan.contracts["aisp"].operations
-        with playing(stage, operations, number=lambda: 0) as play:
+        environment, operations = set_up(target), prepared.plan.contracts["aisp"].operations
+        with executing(environment, operations, number=lambda: 0) as play:
             holdings = tuple(Holding(resource=one, entries=None) for one in ("account", "card"))
             psu = play.perform(Arrange(subject="psu", holdings=holdings))
             account, card = (one.key for one in psu.owns)
@@ -108,9 +108,9 @@ def served(prepared: Prepared, mutant: str = "") -> Iterator[Served]:
             play.perform(Call(operation="consents", subject="psu", arguments=granted))
             day = (psu.now.date() + timedelta(days=3)).isoformat()
             yield Served(
-                profile=profile,
+                target=target,
                 customer=play.access["psu"].token or "",
-                provider=play.scene.provider().token or "",
+                provider=play.fixture.provider().token or "",
                 examples={
                     "iban": [account, card],
                     "accounts": [[account, card]],
@@ -120,7 +120,7 @@ def served(prepared: Prepared, mutant: str = "") -> Iterator[Served]:
                     "paymentType": ["deferred"],
                 },
             )
-        stage.close()
+        environment.close()
         child.stdin.close()
 
 
@@ -145,7 +145,7 @@ def st_run(prepared: Prepared, bank: Served, *contracts: str) -> Ran:
     with tempfile.TemporaryDirectory() as folder:
         spelt, config, report = (Path(folder) / one for one in ("o.json", "st.toml", "r.ndjson"))
         bound = [one for one in prepared.bound if one.contract.id in contracts]
-        whole = exemplified(document(bound, prepared.profile), bank.examples)
+        whole = exemplified(document(bound, prepared.target), bank.examples)
         spelt.write_text(json.dumps(whole), encoding="utf-8")
         tokens = {"customer": bank.customer, "provider": bank.provider}
         used = whole["components"]["securitySchemes"]
@@ -155,7 +155,7 @@ def st_run(prepared: Prepared, bank: Served, *contracts: str) -> Ran:
         done = subprocess.run(  # noqa: S603 -- a program that whoever runs this has named
             [
                 *(os.environ.get("ST", "st"), "--config-file", str(config), "run", str(spelt)),
-                *("--url", bank.profile.base_url, "--seed", str(SEED)),
+                *("--url", bank.target.base_url, "--seed", str(SEED)),
                 *("--exclude-checks", LEFT_OUT, "--continue-on-failure"),
                 *("--report", "ndjson", "--report-ndjson-path", str(report)),
             ],
@@ -186,41 +186,41 @@ def _failures(recorder: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
                 yield failure["title"], failure["operation"], case or phase["name"]
 
 
-def travelled(prepared: Prepared, id_: str) -> Searched:
+def travelled(prepared: Prepared, id_: str) -> SearchResult:
     """Search a mutant by journeys, until something is found broken or time is up."""
     policies = _variants()[id_].change(SOUND)
     (contract,) = touched(policies)
-    stage = set_up(prepared.profile, bank=lambda base_url: make_app(policies, base_url=base_url))
+    environment = set_up(prepared.target, bank=lambda base_url: make_app(policies, base_url=base_url))
     try:
         return Search(
             plan=prepared.plan,
             contract=prepared.plan.contracts[contract],
-            stage=stage,
-            limits=Limits(journeys=10**6, seconds=PATIENCE, findings=1),
+            environment=environment,
+            limits=SearchLimits(journeys=10**6, seconds=PATIENCE, findings=1),
         ).travel()
     finally:
-        stage.close()
+        environment.close()
 
 
 def journeys(ids: list[str]) -> None:
     """Print what journeys find of each mutant, in how many steps and seconds."""
     prepared = prepare()
     print("| mutant | found broken by journeys | steps | s |\n|---|---|---|---|")
-    every = list[Searched]()
+    every = list[SearchResult]()
     for id_ in ids:
         every.append(travelled(prepared, id_))
         print(f"| {id_} | {_row(every[-1])}", flush=True)
     _sum_up(every)
 
 
-def _row(done: Searched) -> str:
+def _row(done: SearchResult) -> str:
     if not done.findings:
         return f"- | - | {done.seconds:.1f} |"
     first = done.findings[0]
     return f"{first.obligation} | {len(first.story)} | {first.seconds:.1f} |"
 
 
-def _sum_up(every: list[Searched]) -> None:
+def _sum_up(every: list[SearchResult]) -> None:
     firsts = [done.findings[0] for done in every if done.findings]
     if firsts:
         steps = statistics.mean(len(one.story) for one in firsts)
@@ -237,7 +237,7 @@ def found(ids: list[str]) -> None:
     sound: dict[tuple[str, ...], Ran] = {}
     print("| mutant | `st run` found | s | cases | found broken by journeys | steps | s |")
     print("|---|---|---|---|---|---|---|", flush=True)
-    killed, every = 0, list[Searched]()
+    killed, every = 0, list[SearchResult]()
     for id_ in ids:
         every.append(travelled(prepared, id_))
         contracts = touched(_variants()[id_].change(SOUND))
@@ -264,27 +264,27 @@ def found(ids: list[str]) -> None:
 # -- how fast ------------------------------------------------------------------
 
 
-def _searches(prepared: Prepared, stage: Stage, seed: int) -> Iterator[tuple[str, Searched]]:
+def _searches(prepared: Prepared, environment: Environment, seed: int) -> Iterator[tuple[str, SearchResult]]:
     """Search each contract for a stretch, by journeys and by fields."""
     from assay.fuzzing.fields import stories  # noqa: PLC0415 -- slow to load, and not always measured
 
     for contract in prepared.plan.contracts.values():
-        limits = Limits(journeys=10**6, seconds=STRETCH / len(prepared.plan.contracts))
+        limits = SearchLimits(journeys=10**6, seconds=STRETCH / len(prepared.plan.contracts))
         for name in ("journeys", "fields"):
             search = Search(
-                plan=prepared.plan, contract=contract, stage=stage, limits=limits, seed=seed
+                plan=prepared.plan, contract=contract, environment=environment, limits=limits, seed=seed
             )
-            told = stories(prepared.plan, contract, prepared.profile)
+            told = stories(prepared.plan, contract, prepared.target)
             if name == "journeys":
                 yield name, search.travel()
             elif told is not None:
                 yield name, search.examine(told)
 
 
-def _rates(prepared: Prepared, stage: Stage, where: str, seed: int) -> dict[str, float]:
+def _rates(prepared: Prepared, environment: Environment, where: str, seed: int) -> dict[str, float]:
     """Return judged exchanges a second, of both contracts together."""
     sums: dict[str, list[float]] = {}
-    for name, done in _searches(prepared, stage, seed):
+    for name, done in _searches(prepared, environment, seed):
         for one in done.findings:  # a false alarm, which costs time to shorten
             print(f"{name}, {where}: {one.obligation} is taken for broken", flush=True)
         both = sums.setdefault(f"{name}, {where}", [0.0, 0.0])
@@ -300,13 +300,13 @@ def rate() -> None:
     for n in range(ROUNDS):
         with served(prepared) as bank:
             ran = st_run(prepared, bank, *prepared.plan.contracts)
-            stage = set_up(bank.profile)
+            environment = set_up(bank.target)
             round_ = {
                 "st run, over loopback": ran.cases / ran.seconds,
-                **_rates(prepared, set_up(prepared.profile), "in process", n),
-                **_rates(prepared, stage, "over loopback", n),
+                **_rates(prepared, set_up(prepared.target), "in process", n),
+                **_rates(prepared, environment, "over loopback", n),
             }
-            stage.close()
+            environment.close()
         print(f"round {n + 1}: " + ", ".join(f"{k} {v:.0f}" for k, v in round_.items()), flush=True)
         for name, value in round_.items():
             rates.setdefault(name, []).append(value)

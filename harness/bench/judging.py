@@ -21,7 +21,7 @@ from wandering import driven, stretched
 
 from assay.contract.model import Contract
 from assay.history import History
-from assay.planning.obligation import apply_rules
+from assay.planning.obligation import bound_clauses
 
 SIZES, ROUNDS = (10**2, 10**3, 10**4, 10**5), (3, 3, 1, 1)
 #: So many exchanges are really made, and then had again and again.
@@ -40,7 +40,7 @@ def seconds(contract: Contract, history: History, rounds: int) -> Mapping[str, f
     """Judge a history by every clause; return the least of some rounds by clause."""
     out: dict[str, float] = {}
     _ = history.exchanges  # worked out once for all checks, and no check's own
-    for id_, ruled in apply_rules(contract).items():
+    for id_, ruled in bound_clauses(contract).items():
         took: list[float] = []
         for _ in range(rounds):
             began = time.process_time()

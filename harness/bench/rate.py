@@ -20,14 +20,14 @@ from typing import Any
 
 import httpx
 
-from assay.execution.environment import Stage, set_up
-from assay.execution.session import Session, conduct
-from assay.fixtures.control import ControlWorld
+from assay.execution.environment import Environment, set_up
+from assay.execution.session import Session, run_session
+from assay.fixtures.control import ControlProvider
 from assay.journal.writer import Journal
 from assay.planning.prepare import Prepared, prepare
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import listen
-from assay.transport.http import Client
+from assay.transport.http import HttpClient
 
 ROUNDS, BOUND = 7, 0.5
 
@@ -35,14 +35,14 @@ ROUNDS, BOUND = 7, 0.5
 def run(prepared: Prepared) -> tuple[int, float]:
     """Hold every trial, journal and all; return the exchanges and the seconds."""
     with tempfile.TemporaryDirectory() as folder:
-        stage = set_up(prepared.profile)
+        environment = set_up(prepared.target)
         began = time.perf_counter()
         session = Session(
-            plan=prepared.plan, stage=stage, journal=Journal.at(Path(folder) / "journal.jsonl")
+            plan=prepared.plan, environment=environment, journal=Journal.at(Path(folder) / "journal.jsonl")
         )
-        result = conduct(session)
+        result = run_session(session)
         seconds = time.perf_counter() - began
-        stage.close()
+        environment.close()
     return result.exchanges, seconds
 
 
@@ -60,11 +60,11 @@ class Spy(httpx.BaseTransport):
 
 def requests_of(prepared: Prepared) -> list[httpx.Request]:
     """Return all that a run sends, in order, so that sending it again does the same."""
-    spy = Spy(httpx.WSGITransport(app=make_app(base_url=prepared.profile.base_url)))
-    client = Client(base_url=prepared.profile.base_url, transport=spy)
-    world = ControlWorld(send=client.control)
-    stage = Stage(profile=prepared.profile, client=client, world=world)
-    conduct(Session(plan=prepared.plan, stage=stage, journal=Journal(out=None)))
+    spy = Spy(httpx.WSGITransport(app=make_app(base_url=prepared.target.base_url)))
+    client = HttpClient(base_url=prepared.target.base_url, transport=spy)
+    world = ControlProvider(send=client.control)
+    environment = Environment(target=prepared.target, client=client, world=world)
+    run_session(Session(plan=prepared.plan, environment=environment, journal=Journal(out=None)))
     return spy.seen
 
 
@@ -105,7 +105,7 @@ def compare(
 def main() -> int:
     """Compare embedded and over loopback HTTP."""
     embedded = prepare(["aisp"])
-    url = embedded.profile.base_url
+    url = embedded.target.base_url
     found = [
         compare(
             "embedded",

@@ -18,7 +18,7 @@ from random import Random
 from typing import Any
 
 from assay.contract.model import Contract, Operation
-from assay.execution.driver import drive
+from assay.execution.driver import run_probe
 from assay.execution.environment import set_up
 from assay.history import (
     Authorised,
@@ -37,7 +37,7 @@ from assay.history import (
 from assay.planning.prepare import prepare
 from assay.rules import steps
 from assay.rules.lifecycle import request_steps
-from assay.rules.lifecycle.tracker import Life, life
+from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_request
 from assay.rules.rule import Script
 
 NAMES = ("psu-1", "psu-2", "psu-3", "psu-4")
@@ -52,18 +52,18 @@ def driven(contract: str, length: int, seed: int = 4) -> tuple[Contract, History
     """Let customers wander for so many exchanges; return the contract, and what happened."""
     prepared = prepare([contract])
     known = prepared.plan.contracts[contract]
-    stage, numbers = set_up(prepared.profile), count(1)
+    environment, numbers = set_up(prepared.target), count(1)
     told = {"aisp": _accounts, "pis": _payments}[contract](known, Random(seed), length)  # noqa: S311 -- no secret
     try:
-        done = drive(
+        done = run_probe(
             told,
-            stage,
+            environment,
             known.operations,
             number=lambda: next(numbers),
             record=lambda _event, _access: None,
         )
     finally:
-        stage.close()
+        environment.close()
     if done.stopped:
         raise RuntimeError(done.stopped)
     return known, History(events=tuple(_first(done.history.events, length)))
@@ -134,7 +134,7 @@ def _wait(dice: Random) -> Script:
 
 def _payments(contract: Contract, dice: Random, length: int) -> Script:
     """Make, read, sign, refuse, change, cancel, inquire, register, withdraw, and wait."""
-    around = life(contract, "payment")
+    around = lifecycle_of_request(contract, "payment")
     people: list[Subject] = []
     for name in NAMES:
         people.append((yield from request_steps.customer(around, name, count=3)))  # noqa: PERF401 -- it yields
@@ -148,7 +148,7 @@ def _payments(contract: Contract, dice: Random, length: int) -> Script:
             yield from _goes_on(around, dice.choice(made[-12:]), psu, dice)
 
 
-def _made(around: Life, psu: Subject, dice: Random) -> steps.Part[Exchange]:
+def _made(around: Lifecycle, psu: Subject, dice: Random) -> steps.Part[Exchange]:
     mode = dice.choice((*("immediate", "deferred", "instant") * 3, "several"))
     sent = {
         "debtorAccount": dice.choice(psu.owns).key,
@@ -168,7 +168,7 @@ def _made(around: Life, psu: Subject, dice: Random) -> steps.Part[Exchange]:
     return (yield from steps.send(dice.choice(ways)))
 
 
-def _goes_on(around: Life, made: Exchange, psu: Subject, dice: Random) -> Script:
+def _goes_on(around: Lifecycle, made: Exchange, psu: Subject, dice: Random) -> Script:
     """Do one more thing with a request, or beside it."""
     change, age = request_steps.about(around.change, made), timedelta(hours=dice.choice((1, 72, 100)))
     ways: list[Script] = [

@@ -26,16 +26,16 @@ from assay.binding.security import (
     Tls,
 )
 from assay.binding.target import (
+    FixtureKind,
+    Fixtures,
     Presence,
-    Profile,
     Role,
     RoleHolding,
     Sca,
     ScaKind,
-    Transport,
+    Target,
+    TransportKind,
     Waiver,
-    World,
-    WorldKind,
 )
 from assay.contract.files.document import Document, Pointer
 from assay.contract.model import Capability
@@ -43,7 +43,7 @@ from assay.contract.model import Capability
 _Raw: TypeAlias = Mapping[str, Any]
 
 
-def build(document: Document, lines: Mapping[str, int]) -> Profile:
+def build(document: Document, lines: Mapping[str, int]) -> Target:
     """Make the profile; `lines` are those of its parts, by their dotted names."""
     raw = cast("_Raw", document.data)
 
@@ -52,10 +52,10 @@ def build(document: Document, lines: Mapping[str, int]) -> Profile:
         named: str = raw[section][name]
         return Path(document.place((section, name))[0]).parent / named
 
-    return Profile(
+    return Target(
         name=raw["target"],
         contracts=frozenset(raw.get("contracts", ())),
-        transport=Transport(raw["transport"]),
+        transport=TransportKind(raw["transport"]),
         base_url=raw["base_url"].rstrip("/"),
         environment=raw.get("environment", "sandbox"),
         dialect=raw.get("dialect", ""),
@@ -67,7 +67,7 @@ def build(document: Document, lines: Mapping[str, int]) -> Profile:
         budget=budget(raw.get("budget", {})),
         safety=safety(raw.get("safety", {})),
         presence=_presence(raw["presence"]) if "presence" in raw else None,
-        world=_world(raw.get("world", {}), lines),
+        fixtures=_world(raw.get("world", {}), lines),
         sca=_sca(raw.get("sca", {})),
         hosts=tuple(one.rstrip("/") for one in raw.get("hosts", ())),
         operations={
@@ -100,9 +100,9 @@ def _presence(raw: _Raw) -> Presence:
     )
 
 
-def _world(raw: _Raw, lines: Mapping[str, int]) -> World:
-    return World(
-        kind=WorldKind(raw.get("kind", WorldKind.NONE.value)),
+def _world(raw: _Raw, lines: Mapping[str, int]) -> Fixtures:
+    return Fixtures(
+        kind=FixtureKind(raw.get("kind", FixtureKind.NONE.value)),
         url=raw.get("url"),
         key_env=raw.get("key_env"),
         adapter=raw.get("adapter", ""),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias, cast
 
 from assay.binding.spelling import (
-    Credentials,
+    CredentialSpelling,
     FieldAt,
     ItemBinding,
     Matcher,
@@ -38,7 +38,7 @@ def operation(raw: _Raw, line: int, common: _Raw) -> OperationBinding:
         template=raw.get("template", {}),
         arguments={name: _spelling(one) for name, one in raw.get("arguments", {}).items()},
         modes={name: _spelling(one) for name, one in raw.get("modes", {}).items()},
-        credentials=Credentials(**raw["credentials"]) if "credentials" in raw else None,
+        credentials=CredentialSpelling(**raw["credentials"]) if "credentials" in raw else None,
         list=_pointers(raw.get("list")),
         one=raw.get("one"),
         approval=raw.get("approval"),

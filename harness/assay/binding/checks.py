@@ -18,7 +18,14 @@ from urllib.parse import urlsplit
 
 from assay.binding import role_checks
 from assay.binding.build import ALGORITHMS, COVERS
-from assay.binding.target import AuthKind, ClientAuth, ScaKind, SignatureKind, Transport, WorldKind
+from assay.binding.target import (
+    AuthKind,
+    ClientAuth,
+    FixtureKind,
+    ScaKind,
+    SignatureKind,
+    TransportKind,
+)
 from assay.contract.files.document import Finding, Pointer, found
 from assay.contract.files.load import read_zone
 from assay.errors import did_you_mean
@@ -107,30 +114,30 @@ def _sca(raw: _Raw) -> Iterator[Finding]:
         hint = "a port is a number from 1 to 65535"
         yield ("sca", "callback"), f"there is no such port, in {found(sca['callback'])}", hint
     shown = kind in {ScaKind.BROWSER.value, ScaKind.MANUAL.value}
-    if shown and raw["transport"] == Transport.EMBEDDED.value:
+    if shown and raw["transport"] == TransportKind.EMBEDDED.value:
         hint = "transport: http, with the base_url that `assay serve` prints"
         yield at, "no browser reaches a bank that is embedded", hint
 
 
 def _roles(raw: _Raw) -> Iterator[Finding]:
-    world = raw.get("world", {})
-    python = world.get("kind") == WorldKind.PYTHON.value
-    if python is not ("adapter" in world):
+    fixtures = raw.get("world", {})
+    python = fixtures.get("kind") == FixtureKind.PYTHON.value
+    if python is not ("adapter" in fixtures):
         hint = "for example {kind: python, adapter: our_bank.worlds:SandboxWorld}"
         what = "an adapter and kind: python go together"
-        yield ("world", "adapter" if "adapter" in world else "kind"), what, hint
-    if world.get("kind") != WorldKind.ROLES.value:
-        if "roles" in world:
+        yield ("world", "adapter" if "adapter" in fixtures else "kind"), what, hint
+    if fixtures.get("kind") != FixtureKind.ROLES.value:
+        if "roles" in fixtures:
             yield (
                 ("world", "roles"),
-                f"a world of kind {world['kind']} has no roles",
+                f"a world of kind {fixtures['kind']} has no roles",
                 "kind: roles",
             )
         return
-    if not world.get("roles"):
+    if not fixtures.get("roles"):
         yield ("world",), "a world of kind roles lists at least one role", "add roles"
     shared = "token_env" in raw.get("auth", {})
-    for name, role in world.get("roles", {}).items():
+    for name, role in fixtures.get("roles", {}).items():
         at: Pointer = ("world", "roles", name)
         # Whoever goes through OAuth is given a token for each customer.
         kind = raw.get("auth", {}).get("kind", "none")
@@ -256,7 +263,7 @@ def _oauth(auth: _Raw, at: Pointer) -> Iterator[Finding]:
 def _tls(raw: _Raw) -> Iterator[Finding]:
     if "tls" not in raw:
         return
-    if raw["transport"] == Transport.EMBEDDED.value:
+    if raw["transport"] == TransportKind.EMBEDDED.value:
         hint = "transport: http, with an https base_url"
         yield ("tls",), "there is no connection to a bank that is embedded", hint
     elif urlsplit(raw["base_url"]).scheme != "https":

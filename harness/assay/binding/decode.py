@@ -23,8 +23,8 @@ from assay.binding.target import (
     ItemBinding,
     Matcher,
     OperationBinding,
-    Profile,
     StateAt,
+    Target,
     Turn,
 )
 from assay.contract.model import Json, Operation
@@ -73,7 +73,7 @@ def links_of(wire: Wire, body: Json, binding: OperationBinding) -> tuple[str, ..
     return tuple(links)
 
 
-def decode(wire: Wire, body: Json, operation: Operation, profile: Profile) -> Outcome:
+def decode(wire: Wire, body: Json, operation: Operation, target: Target) -> Outcome:
     """Say what an answer means under a profile.
 
     An answer that was too large to be read whole means nothing, for what it may
@@ -83,9 +83,9 @@ def decode(wire: Wire, body: Json, operation: Operation, profile: Profile) -> Ou
         server = wire.status in SERVER_ERRORS
         why = f"the answer ({wire.status}) is too large to be read whole"
         return Indeterminate(cause=Cause.SERVER if server else Cause.TRANSPORT, why=why)
-    binding = profile.operations.get(operation.id, BARE)
+    binding = target.operations.get(operation.id, BARE)
     items = _all(wire, body, binding)
-    outcomes = binding.outcomes or profile.outcomes
+    outcomes = binding.outcomes or target.outcomes
     if _any(outcomes.unavailable, wire, body, items):
         return Unavailable(leaked=_leaked(items, binding))
     if _any(outcomes.rejected, wire, body, items):

@@ -14,8 +14,8 @@ from typing import Any, cast
 from urllib.parse import quote, urlencode
 
 from assay.binding.pointer import put
-from assay.binding.target import AuthKind, OperationBinding, Place, Profile, Spelling
-from assay.binding.wire_values import Made, filled, sent
+from assay.binding.target import AuthKind, OperationBinding, Place, Spelling, Target
+from assay.binding.wire_values import RequestValues, filled, sent
 from assay.contract.model import Json, Operation
 from assay.errors import CannotArrange
 from assay.history import Call, Malformed
@@ -43,7 +43,7 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class HttpRequest:
     """A request ready to be sent; `url` is absolute."""
 
     method: str
@@ -63,22 +63,26 @@ class _Draft:
 
 
 def encode(
-    call: Call, operation: Operation, profile: Profile, access: Access, made: Made | None = None
-) -> Request:
+    call: Call,
+    operation: Operation,
+    target: Target,
+    access: Access,
+    made: RequestValues | None = None,
+) -> HttpRequest:
     """Spell a call for a target; `made` is what belongs to this one request.
 
     Raises:
         CannotArrange: the profile does not say how to spell something asked for.
 
     """
-    binding = profile.operations.get(operation.id, BARE)
-    made = made or Made()
+    binding = target.operations.get(operation.id, BARE)
+    made = made or RequestValues()
     method = binding.method or operation.method
-    headers = list(_standing(call, operation, profile, access))
-    own = {**profile.headers, **binding.headers}
+    headers = list(_standing(call, operation, target, access))
+    own = {**target.headers, **binding.headers}
     headers += [(name, str(filled(text, made))) for name, text in own.items()]
     if call.follow is not None:
-        return Request(method=method, url=call.follow, headers=tuple(headers))
+        return HttpRequest(method=method, url=call.follow, headers=tuple(headers))
     body = cast("dict[str, Any]", filled(binding.template, made))
     query = [(name, str(filled(text, made))) for name, text in binding.queries.items()]
     draft = _Draft(path=_path(call, operation, binding), query=query, headers=headers, body=body)
@@ -92,13 +96,13 @@ def encode(
         _credentials(draft, binding, access, operation.id)
     if "{" in draft.path:
         raise CannotArrange(f"operations.{operation.id} in the profile: how is its path filled?")
-    base = profile.base_url if call.host is None else profile.hosts[call.host]
+    base = target.base_url if call.host is None else target.hosts[call.host]
     url = base.rstrip("/") + draft.path
     if call.malformed is Malformed.JUNK_QUERY:
         draft.query += JUNK
     if draft.query:
         url += "?" + urlencode(draft.query)
-    request = Request(method=method, url=url, headers=tuple(draft.headers))
+    request = HttpRequest(method=method, url=url, headers=tuple(draft.headers))
     if draft.body or method in {"PUT", "POST", "PATCH"}:
         request = replace(
             request,
@@ -109,10 +113,10 @@ def encode(
 
 
 def _standing(
-    call: Call, operation: Operation, profile: Profile, access: Access
+    call: Call, operation: Operation, target: Target, access: Access
 ) -> Iterator[tuple[str, str]]:
     yield "Accept", "application/json"
-    auth = profile.auth.of(by_provider=operation.by_provider)
+    auth = target.auth.of(by_provider=operation.by_provider)
     if access.token and not call.credentials:
         match auth.kind:
             case AuthKind.NONE:
@@ -121,8 +125,8 @@ def _standing(
                 yield auth.header, access.token
             case AuthKind.BEARER | AuthKind.CLIENT | AuthKind.CODE:
                 yield "Authorization", f"Bearer {access.token}"
-    if profile.presence and call.present is not profile.presence.absent:
-        yield profile.presence.header, profile.presence.value
+    if target.presence and call.present is not target.presence.absent:
+        yield target.presence.header, target.presence.value
 
 
 def _path(call: Call, operation: Operation, binding: OperationBinding) -> str:

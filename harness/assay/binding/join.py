@@ -15,71 +15,71 @@ from datetime import date
 from typing import cast
 from urllib.parse import urlsplit
 
-from assay.binding.target import OperationBinding, Profile, ScaKind, Waiver
+from assay.binding.target import OperationBinding, ScaKind, Target, Waiver
 from assay.contract.files.load import load
 from assay.contract.model import Capability, Contract, Operation
 from assay.contract.parse import find_contract
 from assay.errors import InputError, Problem, did_you_mean
 from assay.planning.obligation import Obligation, obligations
-from assay.rules.rule import Want
+from assay.rules.rule import BindingRequirement
 
 #: What a profile with a presence header and a zone adds to what its world offers.
 EMPTY = OperationBinding()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bound:
+class BoundContract:
     """A contract as it stands for one target, with its obligations."""
 
     contract: Contract
     obligations: tuple[Obligation, ...]
 
 
-def bind(contracts: Sequence[Contract], profile: Profile) -> tuple[Bound, ...]:
+def bind(contracts: Sequence[Contract], target: Target) -> tuple[BoundContract, ...]:
     """Join contracts and a profile.
 
     Raises:
         InputError: they do not fit; every problem is in it, with its line.
 
     """
-    bound = tuple(_bind(contract, profile) for contract in contracts)
+    bound = tuple(_bind(contract, target) for contract in contracts)
     problems = [
-        *(one for each in bound for one in _excluded(each.contract, profile)),
-        *_operations(bound, profile),
-        *(one for each in bound for one in _host(each.contract, profile)),
-        *_waivers(bound, profile),
+        *(one for each in bound for one in _excluded(each.contract, target)),
+        *_operations(bound, target),
+        *(one for each in bound for one in _host(each.contract, target)),
+        *_waivers(bound, target),
     ]
     if problems:
         raise InputError(problems)
     return bound
 
 
-def _bind(contract: Contract, profile: Profile) -> Bound:
-    zoned = replace(contract, zone=contract.zone or profile.zone)
-    return Bound(contract=zoned, obligations=obligations(zoned))
+def _bind(contract: Contract, target: Target) -> BoundContract:
+    zoned = replace(contract, zone=contract.zone or target.zone)
+    return BoundContract(contract=zoned, obligations=obligations(zoned))
 
 
-def capabilities(contract: Contract, profile: Profile) -> frozenset[Capability]:
+def capabilities(contract: Contract, target: Target) -> frozenset[Capability]:
     """Return what a target offers: its world's, plus what its spelling allows."""
-    offered = set(profile.world.offers)
-    if profile.presence:
+    offered = set(target.fixtures.offers)
+    if target.presence:
         offered.add(Capability.BATCH)
     if contract.zone:
         offered.add(Capability.ZONE)
-    if profile.hosts:
+    if target.hosts:
         offered.add(Capability.HOSTS)
-    if profile.sca.kind is not ScaKind.NONE:
+    if target.sca.kind is not ScaKind.NONE:
         offered.add(Capability.SCA)
-    if profile.sca.kind in {ScaKind.FORMS, ScaKind.BROWSER}:
+    if target.sca.kind in {ScaKind.FORMS, ScaKind.BROWSER}:
         offered.add(Capability.SCREENS)
     return frozenset(offered)
 
 
-def spelt(want: Want, contract: Contract, profile: Profile) -> bool:
+def is_bound(want: BindingRequirement, contract: Contract, target: Target) -> bool:
     """Whether the profile spells what a facet wants."""
-    if want.feature == "approval" and profile.sca.kind is ScaKind.CONTROL:
+    if want.feature == "approval" and target.sca.kind is ScaKind.CONTROL:
         return True  # whoever signs without screens needs no link to them
-    binding = profile.operations.get(want.operation, EMPTY)
+    binding = target.operations.get(want.operation, EMPTY)
     operation = contract.operations[want.operation]
     return SPELT[want.feature](want.name, binding, operation)
 
@@ -109,55 +109,55 @@ def _in_path(name: str, operation: Operation, binding: OperationBinding) -> bool
     return f"{{{name}}}" in (binding.path or operation.path)
 
 
-def _problem(profile: Profile, at: str, what: str, hint: str = "") -> Problem:
-    return Problem(path=profile.path, line=profile.lines.get(at, 0), what=what, hint=hint)
+def _problem(target: Target, at: str, what: str, hint: str = "") -> Problem:
+    return Problem(path=target.path, line=target.lines.get(at, 0), what=what, hint=hint)
 
 
-def _excluded(contract: Contract, profile: Profile) -> Iterator[Problem]:
+def _excluded(contract: Contract, target: Target) -> Iterator[Problem]:
     scope = {one.id: one for one in contract.scope}
-    for name in profile.outside:
+    for name in target.outside:
         if name in scope:
             yield _problem(
-                profile,
+                target,
                 "outside",
-                f"this target is outside the scope of {contract.id}: {scope[name].says}",
+                f"this target is outside the scope of {contract.id}: {scope[name].statement}",
                 "test another bank, or another contract",
             )
 
 
-def _operations(bound: Sequence[Bound], profile: Profile) -> Iterator[Problem]:
+def _operations(bound: Sequence[BoundContract], target: Target) -> Iterator[Problem]:
     known = {name: op for each in bound for name, op in each.contract.operations.items()}
-    for name, binding in profile.operations.items():
+    for name, binding in target.operations.items():
         if name not in known:
             continue
         operation = known[name]
         names = {operation.about, operation.grants, operation.since, operation.until}
         yield from _unknown(
-            profile, name, "arguments", binding.arguments, {*names, *operation.arguments}
+            target, name, "arguments", binding.arguments, {*names, *operation.arguments}
         )
-        yield from _unknown(profile, name, "modes", binding.modes, operation.modes)
-        yield from _unknown(profile, name, "values", binding.values, operation.disclosures)
-    unknown = profile.operations.keys() - known.keys()
-    for name in sorted(unknown - _elsewhere(profile, bound) if unknown else unknown):
+        yield from _unknown(target, name, "modes", binding.modes, operation.modes)
+        yield from _unknown(target, name, "values", binding.values, operation.disclosures)
+    unknown = target.operations.keys() - known.keys()
+    for name in sorted(unknown - _elsewhere(target, bound) if unknown else unknown):
         yield _problem(
-            profile,
+            target,
             f"operations.{name}",
             f"operations.{name}: no contract of this run has such an operation",
             did_you_mean(name, known),
         )
 
 
-def _elsewhere(profile: Profile, bound: Sequence[Bound]) -> frozenset[str]:
+def _elsewhere(target: Target, bound: Sequence[BoundContract]) -> frozenset[str]:
     """Return the operations that the file spells for contracts that are not run now."""
     names: set[str] = set()
-    for contract in sorted(profile.contracts - {each.contract.id for each in bound}):
+    for contract in sorted(target.contracts - {each.contract.id for each in bound}):
         operations = load(find_contract(contract)).data.get("operations")
         names |= cast("dict[str, object]", operations).keys()
     return frozenset(names)
 
 
 def _unknown(
-    profile: Profile,
+    target: Target,
     operation: str,
     section: str,
     given: Iterable[str],
@@ -167,17 +167,17 @@ def _unknown(
     for name in given:
         if name not in names:
             yield _problem(
-                profile,
+                target,
                 f"operations.{operation}",
                 f"operations.{operation}.{section}.{name}: the contract has no such name",
                 did_you_mean(name, names),
             )
 
 
-def _host(contract: Contract, profile: Profile) -> Iterator[Problem]:
+def _host(contract: Contract, target: Target) -> Iterator[Problem]:
     """Check the form of a live host (`www.<bankcode>.live.<api_domain>`)."""
     form = contract.hosts.get("live")
-    if profile.environment != "live" or not form:
+    if target.environment != "live" or not form:
         return
     pattern = ""
     for part in re.split(r"(<[a-z_]+>)", form):
@@ -186,33 +186,33 @@ def _host(contract: Contract, profile: Profile) -> Iterator[Problem]:
             pattern += contract.hosts.get(name, r"[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*")
         else:
             pattern += re.escape(part)
-    host = urlsplit(profile.base_url).hostname or ""
+    host = urlsplit(target.base_url).hostname or ""
     if not re.fullmatch(pattern, host):
         yield _problem(
-            profile,
+            target,
             "base_url",
             f"base_url: expected a live host of the form {form}, found {host!r}",
             f"bank codes match {contract.hosts.get('bankcode', 'anything')}",
         )
 
 
-def _waivers(bound: Sequence[Bound], profile: Profile) -> Iterator[Problem]:
+def _waivers(bound: Sequence[BoundContract], target: Target) -> Iterator[Problem]:
     known = {one.id for each in bound for one in each.obligations}
-    elsewhere = profile.contracts - {each.contract.id for each in bound}
-    for waiver in profile.waivers:
+    elsewhere = target.contracts - {each.contract.id for each in bound}
+    for waiver in target.waivers:
         contract = waiver.obligation.partition("/")[0]
         if waiver.obligation not in known and contract not in elsewhere:
             yield Problem(
-                path=profile.path,
+                path=target.path,
                 line=waiver.line,
                 what=f"waiver of {waiver.obligation!r}: no such obligation in this run",
                 hint=did_you_mean(waiver.obligation, known),
             )
 
 
-def waiver_of(profile: Profile, obligation: str) -> Waiver | None:
+def waiver_of(target: Target, obligation: str) -> Waiver | None:
     """Return the waiver of an obligation, expired or not."""
-    return next((one for one in profile.waivers if one.obligation == obligation), None)
+    return next((one for one in target.waivers if one.obligation == obligation), None)
 
 
 def expired(waiver: Waiver, today: date) -> bool:

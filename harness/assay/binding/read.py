@@ -29,7 +29,7 @@ from urllib.parse import urlsplit
 from assay._resources import contract_dir
 from assay.binding.build import build
 from assay.binding.checks import bad_url, findings
-from assay.binding.target import Profile, Transport
+from assay.binding.target import Target, TransportKind
 from assay.contract.files.document import Document, Spot, found, problem
 from assay.contract.files.load import load
 from assay.contract.files.shape_check import check
@@ -39,7 +39,7 @@ from assay.errors import InputError, did_you_mean
 _Raw: TypeAlias = Mapping[str, Any]
 
 
-def read_profile(path: str | Path, *, base_url: str | None = None) -> Profile:
+def read_target(path: str | Path, *, base_url: str | None = None) -> Target:
     """Read a target file; anything wrong in it is an `InputError` that says it all.
 
     `base_url` takes the place of the file's own, and then calls go over HTTP.
@@ -47,7 +47,7 @@ def read_profile(path: str | Path, *, base_url: str | None = None) -> Profile:
     return read_document(load(path), base_url=base_url)
 
 
-def read_document(document: Document, *, base_url: str | None = None) -> Profile:
+def read_document(document: Document, *, base_url: str | None = None) -> Target:
     """Read a loaded target file, with all that it extends."""
     if base_url is not None and (wrong := bad_url(base_url)):
         raise InputError.one("--target", wrong[0], hint=wrong[1])
@@ -59,16 +59,16 @@ def read_document(document: Document, *, base_url: str | None = None) -> Profile
         problems.sort(key=lambda one: (one.path != document.path, one.line))
     if problems:
         raise InputError(problems)
-    profile = build(whole, _lines(document, whole))
+    target = build(whole, _lines(document, whole))
     if base_url is None:
-        return profile
+        return target
     # Another address for the same bank: its other names are answered there, too.
     scheme = urlsplit(base_url).scheme
-    hosts = tuple(urlsplit(one)._replace(scheme=scheme).geturl() for one in profile.hosts)
+    hosts = tuple(urlsplit(one)._replace(scheme=scheme).geturl() for one in target.hosts)
     return replace(
-        profile,
+        target,
         base_url=base_url.rstrip("/"),
-        transport=Transport.HTTP,
+        transport=TransportKind.HTTP,
         hosts=hosts,
         nearby=True,
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from assay.binding.target import ScaKind, WorldKind
+from assay.binding.target import FixtureKind, ScaKind
 from assay.contract.files.document import Finding
 
 __all__ = ["findings"]
@@ -59,11 +59,11 @@ LISTED: Mapping[str, tuple[Callable[[_Roles], bool], str, str]] = {
 
 def findings(raw: _Raw) -> Iterator[Finding]:
     """Find the offers of a world of roles that it cannot keep."""
-    world = raw.get("world", {})
-    if world.get("kind") != WorldKind.ROLES.value:
+    fixtures = raw.get("world", {})
+    if fixtures.get("kind") != FixtureKind.ROLES.value:
         return
-    roles = [*world.get("roles", {}).values()]
-    for index, offer in enumerate(world.get("offers", ())):
+    roles = [*fixtures.get("roles", {}).values()]
+    for index, offer in enumerate(fixtures.get("offers", ())):
         at = ("world", "offers", index)
         if offer in NEVER:
             yield at, f"a world of kind roles cannot offer {offer}", NEVER[offer]

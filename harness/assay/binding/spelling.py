@@ -143,7 +143,7 @@ class NextPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Credentials:
+class CredentialSpelling:
     """How customer credentials would be spelt, if the target took them (it must not)."""
 
     basic: bool = False
@@ -197,7 +197,7 @@ class OperationBinding:
     template: Mapping[str, Json] = field(default_factory=dict[str, Json])
     arguments: Mapping[str, Spelling] = field(default_factory=dict[str, Spelling])
     modes: Mapping[str, Spelling] = field(default_factory=dict[str, Spelling])
-    credentials: Credentials | None = None
+    credentials: CredentialSpelling | None = None
     list: tuple[str, ...] = ()
     one: str | None = None
     approval: str | None = None

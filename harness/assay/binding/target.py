@@ -24,7 +24,7 @@ from assay.binding.security import (
     Tls,
 )
 from assay.binding.spelling import (
-    Credentials,
+    CredentialSpelling,
     FieldAt,
     ItemBinding,
     Matcher,
@@ -45,7 +45,7 @@ __all__ = [
     "AuthKind",
     "Budget",
     "ClientAuth",
-    "Credentials",
+    "CredentialSpelling",
     "FieldAt",
     "ItemBinding",
     "Matcher",
@@ -55,7 +55,7 @@ __all__ = [
     "Outcomes",
     "Place",
     "Presence",
-    "Profile",
+    "Target",
     "ResourceAt",
     "Role",
     "RoleHolding",
@@ -67,15 +67,15 @@ __all__ = [
     "Spelling",
     "StateAt",
     "Tls",
-    "Transport",
+    "TransportKind",
     "Turn",
     "Waiver",
-    "World",
-    "WorldKind",
+    "Fixtures",
+    "FixtureKind",
 ]
 
 
-class Transport(Enum):
+class TransportKind(Enum):
     """How calls reach the target."""
 
     EMBEDDED = "embedded"
@@ -91,7 +91,7 @@ class Presence:
     absent: bool = False
 
 
-class WorldKind(Enum):
+class FixtureKind(Enum):
     """Who arranges what a probe needs."""
 
     CONTROL = "control"
@@ -132,7 +132,7 @@ class Role:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class World:
+class Fixtures:
     """How states are arranged. `key_env` names the control API's secret, if any.
 
     `adapter` is the `module:Class` of a world written in Python, which is given `options`.
@@ -141,7 +141,7 @@ class World:
     world tells of a request that was carried out, by the contract's field names.
     """
 
-    kind: WorldKind = WorldKind.NONE
+    kind: FixtureKind = FixtureKind.NONE
     url: str | None = None
     key_env: str | None = None
     adapter: str = ""
@@ -182,7 +182,7 @@ class Sca:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiver:
-    """A known deviation: which obligation, who owns it, why, and until when."""
+    """A known variation: which obligation, who owns it, why, and until when."""
 
     obligation: str
     owner: str
@@ -192,7 +192,7 @@ class Waiver:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
+class Target:
     """A whole target file, which spells the operations of `contracts`. `outside` names scope statements that exclude this bank.
 
     `not_offered` maps clause ids to the reason why this bank need not offer them.
@@ -204,7 +204,7 @@ class Profile:
     """
 
     name: str
-    transport: Transport
+    transport: TransportKind
     base_url: str
     contracts: frozenset[str] = frozenset()
     environment: str = "sandbox"
@@ -217,7 +217,7 @@ class Profile:
     budget: Budget = field(default_factory=Budget)
     safety: Safety = field(default_factory=Safety)
     presence: Presence | None = None
-    world: World = field(default_factory=World)
+    fixtures: Fixtures = field(default_factory=Fixtures)
     sca: Sca = field(default_factory=Sca)
     hosts: tuple[str, ...] = ()
     nearby: bool = False
@@ -240,7 +240,7 @@ class Profile:
     @property
     def has_real_customers(self) -> bool:
         """Whether its customers exist, so that quota used for them today is gone."""
-        return self.world.kind in {WorldKind.ROLES, WorldKind.PYTHON}
+        return self.fixtures.kind in {FixtureKind.ROLES, FixtureKind.PYTHON}
 
     def place(self, *pointer: str | int) -> tuple[str, int]:
         """Return the file and line of a key, or of the nearest one above it that is there."""

@@ -15,7 +15,7 @@ from assay.contract.model import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+class RequestValues:
     """What belongs to one request and to no other.
 
     `now` is the moment (ISO 8601), `unique` is never the same twice, and `alike` is the
@@ -30,7 +30,7 @@ class Made:
     resources: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def filled(value: Json, made: Made) -> Json:
+def filled(value: Json, made: RequestValues) -> Json:
     """Return a copy of a value in whose texts `{now}`, `{unique}` and `{alike}` are filled in."""
     if isinstance(value, str):
         for name in ("now", "unique", "alike"):
@@ -44,7 +44,7 @@ def filled(value: Json, made: Made) -> Json:
     return value
 
 
-def sent(value: Json, spelling: Spelling | None, made: Made) -> Json:
+def sent(value: Json, spelling: Spelling | None, made: RequestValues) -> Json:
     """Return what is sent for a value, or for each of a list of them."""
     if spelling is None:
         return value
@@ -53,7 +53,7 @@ def sent(value: Json, spelling: Spelling | None, made: Made) -> Json:
     return _one(value, spelling, made)
 
 
-def _one(value: Json, spelling: Spelling, made: Made) -> Json:
+def _one(value: Json, spelling: Spelling, made: RequestValues) -> Json:
     key = value if isinstance(value, str) else ""
     if spelling.found is not None:
         value = made.ids.get(key, value)

@@ -40,8 +40,8 @@ def command(files: Sequence[str]) -> int:
 def _check(name: str) -> str:
     document = load(_find(name))
     if "target" in document.data:
-        profile = read_document(document)
-        return f"{name}: target {profile.name}, {len(profile.operations)} operations bound"
+        target = read_document(document)
+        return f"{name}: target {target.name}, {len(target.operations)} operations bound"
     contract = parse_document(document)
     owed = obligations(contract)
     return (

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import click
 
-from assay.binding.target import AuthKind, Profile, ScaKind, Transport
+from assay.binding.target import AuthKind, ScaKind, Target, TransportKind
 from assay.cli import options
 from assay.planning.prepare import Prepared
 from assay.transport.secrets import look_up
 
 if TYPE_CHECKING:
-    from assay.doctor import Examined
+    from assay.doctor import Examination
     from assay.doctor.finding import Finding
-    from assay.doctor.probes import Cost
+    from assay.doctor.probes import DoctorCost
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -68,7 +68,7 @@ def no_doctor(command: F) -> F:
     )(command)
 
 
-def fit(prepared: Prepared, target: str | None, ledger: Path | None, *, quiet: bool) -> bool:
+def fit(prepared: Prepared, target_name: str | None, ledger: Path | None, *, quiet: bool) -> bool:
     """Examine a target file before a run, and say whether anything may be judged by it.
 
     What Assay brings along is right: only a file of the user's is examined, and only where
@@ -78,16 +78,16 @@ def fit(prepared: Prepared, target: str | None, ledger: Path | None, *, quiet: b
         InputError: secrets are not set.
 
     """
-    profile = prepared.profile
-    shown = target is None or target.startswith(("http://", "https://"))
-    if shown or profile.transport is not Transport.HTTP or _asks_a_person(profile):
+    target = prepared.target
+    shown = target_name is None or target_name.startswith(("http://", "https://"))
+    if shown or target.transport is not TransportKind.HTTP or _asks_a_person(target):
         return True
-    look_up(profile, os.environ)  # as a run does, which without them would not begin
+    look_up(target, os.environ)  # as a run does, which without them would not begin
     from assay.doctor import examine  # noqa: PLC0415 -- only for a file, over a network
 
     with Working(sys.stderr.isatty(), _silent if quiet else click.echo) as working:
         examined = examine(
-            target,
+            target_name,
             prepared=prepared,
             ledger=ledger,
             on_step=working.on_step,
@@ -96,16 +96,16 @@ def fit(prepared: Prepared, target: str | None, ledger: Path | None, *, quiet: b
     for finding in examined.grave:
         click.echo(f"assay: {finding}", err=True)
     if examined.grave:
-        hint = f"`assay doctor --target {target}` tells more; --no-doctor runs all the same"
+        hint = f"`assay doctor --target {target_name}` tells more; --no-doctor runs all the same"
         click.echo(f"assay: nothing was judged by this file; {hint}", err=True)
     return not examined.grave
 
 
-def _asks_a_person(profile: Profile) -> bool:
+def _asks_a_person(target: Target) -> bool:
     """Whether an examination would ask a person for what the run asks for again."""
-    auths = (profile.auth, *([profile.auth.provider] if profile.auth.provider else []))
+    auths = (target.auth, *([target.auth.provider] if target.auth.provider else []))
     code = any(one.kind is AuthKind.CODE for one in auths)
-    return code and profile.sca.kind is ScaKind.MANUAL
+    return code and target.sca.kind is ScaKind.MANUAL
 
 
 def _silent(_text: str) -> None:
@@ -126,7 +126,7 @@ class Working:
     def __exit__(self, *_: object) -> None:
         self._show("")
 
-    def on_step(self, name: str, cost: Cost | None) -> None:
+    def on_step(self, name: str, cost: DoctorCost | None) -> None:
         """Tell of the next step."""
         self.name = name
         if cost is not None and cost.calls:
@@ -144,7 +144,7 @@ class Working:
             click.echo(f"\r\x1b[K{text}", nl=False, err=True)
 
 
-def announced(cost: Cost) -> str:
+def announced(cost: DoctorCost) -> str:
     """Say in one line what is going to be asked of the target."""
     names = ", ".join(f"{name} {n}" for name, n in sorted((cost.attended + cost.alone).items()))
     more = [
@@ -162,7 +162,7 @@ def announced(cost: Cost) -> str:
     return line + (f"; {signatures}" if cost.signatures else "")
 
 
-def _lines(examined: Examined) -> list[str]:
+def _lines(examined: Examination) -> list[str]:
     """Return a line a step, with what it found below it."""
     lines: list[str] = []
     for one in examined.outcomes:
@@ -176,7 +176,7 @@ def _lines(examined: Examined) -> list[str]:
     return lines
 
 
-def _next(target: str | None, examined: Examined) -> str:
+def _next(target: str | None, examined: Examination) -> str:
     """Return the closing lines: what was found, and what to do next."""
     named = f" --target {target}" if target else ""
     grave = len(examined.grave)
@@ -190,7 +190,7 @@ def _next(target: str | None, examined: Examined) -> str:
     return f"{seen}; next: assay run{named}"
 
 
-def _document(target: str | None, examined: Examined) -> dict[str, object]:
+def _document(target: str | None, examined: Examination) -> dict[str, object]:
     return {
         "assay-doctor": 1,
         "target": target or "sandbox",

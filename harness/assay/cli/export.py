@@ -15,7 +15,7 @@ from assay.cli import options
 from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
 from assay.openapi import document
-from assay.planning.prepare import SHIPPED, find_profile
+from assay.planning.prepare import SHIPPED, load_target
 
 EPILOG = """\b
 Examples:
@@ -67,9 +67,9 @@ def openapi(contracts: Sequence[str], target: str | None, name: str, out: Path |
 
     Limits and rules stand in it as x-assay- extensions, which contract/README.md explains.
     """
-    profile = find_profile(target)
-    bound = bind([parse_contract(find_contract(one)) for one in contracts or SHIPPED], profile)
-    text = FORMATS[name](document(bound, profile))
+    loaded = load_target(target)
+    bound = bind([parse_contract(find_contract(one)) for one in contracts or SHIPPED], loaded)
+    text = FORMATS[name](document(bound, loaded))
     if out is None:
         # As bytes: what a terminal cannot show is no reason to write something else.
         click.echo(text.encode(), nl=False)

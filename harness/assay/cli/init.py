@@ -15,7 +15,7 @@ from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.contract.model import Contract
-    from assay.init.target_file import Draft
+    from assay.init.target_file import TargetDraft
 
 EPILOG = """\b
 Examples:
@@ -102,12 +102,12 @@ def _draft(
     yes: bool,
     given: Mapping[str, str | None],
     named: bool,
-) -> Draft:
+) -> TargetDraft:
     """Put together what the document says and what is asked."""
-    from assay.init.defaults import begun  # noqa: PLC0415
+    from assay.init.defaults import init_defaults  # noqa: PLC0415
 
-    start = begun(contracts, path, named=named)
-    defaults = {
+    start = init_defaults(contracts, path, named=named)
+    answers = {
         "name": _name(out),
         "base_url": EXAMPLE_URL,
         "environment": "sandbox",
@@ -123,9 +123,9 @@ def _draft(
     for key, question in QUESTIONS.items():
         answer = given.get(key)
         if answer is None and not yes and not (key == "extends" and path):
-            answer = _ask(key, question, defaults[key])
+            answer = _ask(key, question, answers[key])
         if answer is None:
-            answer = defaults[key]
+            answer = answers[key]
             if key in UNSAID:
                 whys.setdefault(key, UNSAID[key])
         else:
@@ -221,10 +221,10 @@ def _name(out: Path) -> str:
     return name if _NAME.fullmatch(name) else "my-bank"
 
 
-def _told(out: Path, text: str, draft: Draft) -> int:
+def _told(out: Path, text: str, draft: TargetDraft) -> int:
     """Say what was written, what is left to do, and whether it can be read as it is."""
     from assay.binding.join import bind  # noqa: PLC0415
-    from assay.binding.read import read_profile  # noqa: PLC0415
+    from assay.binding.read import read_target  # noqa: PLC0415
 
     rows = list(enumerate(text.splitlines(), 1))
     guessed = [number for number, row in rows if "  # guessed: " in row]
@@ -235,7 +235,7 @@ def _told(out: Path, text: str, draft: Draft) -> int:
     for number, row in missing:
         click.echo(f"  {out}:{number}: {row.removeprefix('# ')}")
     # What is wrong with it, if anything, is told as `assay check` would.
-    bind(draft.contracts, read_profile(out))
+    bind(draft.contracts, read_target(out))
     click.echo("next:")
     click.echo(f"  look at   each line of {out} that says `guessed` or `missing`")
     click.echo(f"  check     assay check {out}")

@@ -13,8 +13,8 @@ from assay.cli import options
 from assay.cli.run import VIEWS, finish
 from assay.contract.files.document import file_name
 from assay.contract.model import Party
-from assay.execution.session import Result
-from assay.traffic.session import Case, open_case
+from assay.execution.session import RunResult
+from assay.traffic.session import RecordingSession, open_recording
 
 EPILOG = """\b
 Examples:
@@ -76,10 +76,10 @@ def command(
     Nothing is sent. What the traffic does not show is unverified. The target file tells
     how the requests are spelt, and in which zone the days are counted.
     """
-    case = open_case(
+    case = open_recording(
         file,
         contracts=contracts,
-        target=target,
+        target_name=target,
         party=Party(party),
         keywords=keywords,
         marks=marks,
@@ -98,7 +98,7 @@ def command(
     return finish(folder, result, quiet=quiet)
 
 
-def _introduce(case: Case, party: str) -> None:
+def _introduce(case: RecordingSession, party: str) -> None:
     """Say what was judged, and what was not."""
     click.echo(f"judged {case.exchanges} exchanges, for the duties of the {party}")
     others = sum(case.strangers.values())
@@ -117,7 +117,7 @@ def _most(strangers: Mapping[str, int]) -> Sequence[tuple[str, int]]:
     return ranked[:NAMED] + (rest if more > 0 else [])
 
 
-def _told(folder: Path, result: Result) -> int:
+def _told(folder: Path, result: RunResult) -> int:
     """Write every view, and print the one for machines."""
     from assay import report  # noqa: PLC0415 -- not needed before all is judged
 

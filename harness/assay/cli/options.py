@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from assay.estimate.estimate import announced, in_turn
-from assay.fixtures.waiting import NONE, lends_itself, span, spelt, timed
+from assay.fixtures.waiting import NONE, format_span, lends_itself, span, timed
 from assay.planning.plan import plan
 from assay.planning.prepare import Prepared
 
@@ -87,23 +87,23 @@ def wait(command: F) -> F:
 
 def wait_lines(prepared: Prepared, *, now: datetime | None = None) -> Iterator[str]:
     """Yield what a plan has to say of waiting, where there is something to wait for."""
-    profile, now = prepared.profile, now or datetime.now(UTC)
-    if not lends_itself(profile):
+    target, now = prepared.target, now or datetime.now(UTC)
+    if not lends_itself(target):
         return
-    if words := announced(prepared.plan, profile, now):
+    if words := announced(prepared.plan, target, now):
         yield words
     # Selected as the plan was, every item that it has.
     chosen = {one.obligation.id for one in prepared.plan.items}
-    every = plan(prepared.bound, timed(profile), lambda one: one.id in chosen)
-    left = [one for one in in_turn(every, now, len(profile.sca.screens)) if one.span]
+    every = plan(prepared.bound, timed(target), lambda one: one.id in chosen)
+    left = [one for one in in_turn(every, now, len(target.sca.screens)) if one.span]
     held = prepared.plan.asked
     if any(each.id not in held for one in left for each in one.trial.settles):
         whole = sum((one.span for one in left), NONE)
-        yield f"waiting for all that a clock would tell: --wait {spelt(whole)}"
+        yield f"waiting for all that a clock would tell: --wait {format_span(whole)}"
 
 
 if TYPE_CHECKING:
-    from assay.execution.session import Result
+    from assay.execution.session import RunResult
 
 
 def ledger(command: F) -> F:
@@ -126,14 +126,14 @@ def dry_run(command: F) -> F:
 
 def cost_lines(prepared: Prepared, *, dry: bool = False) -> Iterator[str]:
     """Yield what a run costs besides calls; of an arranged world only where it runs dry."""
-    if prepared.foresight is None and not dry:
+    if prepared.feasibility is None and not dry:
         return
     from assay.estimate.cost import cost_of, lines  # noqa: PLC0415 -- not for every plan
 
-    cost = cost_of(prepared.foreseen(), prepared.profile)
+    cost = cost_of(prepared.foreseen(), prepared.target)
     if dry:
         yield f"{len(prepared.plan.items)} obligations, {cost.unverified} of them unverified"
-        more = ", and one for each further page of a list" if prepared.foresight else ""
+        more = ", and one for each further page of a list" if prepared.feasibility else ""
         yield f"{cost.calls} calls in {cost.trials} trials{more}"
     yield from lines(cost)
 
@@ -147,13 +147,13 @@ def tell_dry(prepared: Prepared) -> int:
 
 def as_json(prepared: Prepared) -> Iterator[str]:
     """Yield the same as one JSON object, where there is anything to tell."""
-    if prepared.foresight is not None:
+    if prepared.feasibility is not None:
         from assay.estimate.cost import cost_of, record  # noqa: PLC0415 -- as above
 
-        yield json.dumps({"cost": record(cost_of(prepared.foresight, prepared.profile))})
+        yield json.dumps({"cost": record(cost_of(prepared.feasibility, prepared.target))})
 
 
-def held_back(result: Result) -> Iterator[str]:
+def held_back(result: RunResult) -> Iterator[str]:
     """Yield what the budgets left out of a run, and what stopped it, if anything did."""
     from assay.execution.guard import is_held_back  # noqa: PLC0415 -- only after a run
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import click
 
 from assay.cli import options
-from assay.planning.dry_target import signatures
 from assay.journal.writer import planned
+from assay.planning.dry_target import count_signatures
 from assay.planning.obligation import UNSPECIFIED
-from assay.planning.plan import Fate, Plan, Planned
+from assay.planning.plan import Disposition, Plan, Planned
 from assay.planning.prepare import prepare
 
 EPILOG = """\b
@@ -69,20 +69,20 @@ def text(plan: Plan, verbose: bool = False) -> Iterator[str]:
         yield from _clause(items, verbose)
         if verbose:
             yield from _explained(plan, items[0])
-    asked = [one for one in plan.items if one.fate is Fate.ASK]
+    asked = [one for one in plan.items if one.fate is Disposition.ASK]
     yield ""
     yield (
         f"{len(plan.items)} obligations: {len(asked)} will be asked in {len(plan.trials)} trials "
         f"and {plan.calls} calls"
     )
     if plan.person and plan.signed:
-        asked_for = signatures(plan)
+        asked_for = count_signatures(plan)
         yield f"up to {asked_for} signatures by a person, in {plan.signed} trials, which come last"
-    for fate in (Fate.UNVERIFIED, Fate.NOT_APPLICABLE, Fate.UNSPECIFIED):
+    for fate in (Disposition.UNVERIFIED, Disposition.NOT_APPLICABLE, Disposition.UNSPECIFIED):
         count = sum(one.fate is fate for one in plan.items)
         if count:
             yield f"{count} {fate.value}"
-    for why in sorted({one.why for one in plan.items if one.fate is Fate.UNVERIFIED}):
+    for why in sorted({one.why for one in plan.items if one.fate is Disposition.UNVERIFIED}):
         held = sum(one.why == why for one in plan.items)
         yield f"  {held} unverified: {why}"
 
@@ -91,7 +91,7 @@ def _clause(items: Sequence[Planned], verbose: bool) -> Iterator[str]:
     first = items[0].obligation
     yield f"{first.contract}/{first.clause}  [{first.kind}]"
     if verbose and first.clause != first.kind:
-        yield f"    {first.says}"
+        yield f"    {first.statement}"
         for source in first.sources:
             yield f"    {source}: {source.text}" if source.text else f"    {source}"
     priced: set[str] = set()
@@ -100,7 +100,7 @@ def _clause(items: Sequence[Planned], verbose: bool) -> Iterator[str]:
         priced.add(item.obligation.trial)
         if verbose:
             one = item.obligation
-            yield f"      {one.says if one.kind == UNSPECIFIED else one.asks}"
+            yield f"      {one.statement if one.kind == UNSPECIFIED else one.description}"
 
 
 def _explained(plan: Plan, item: Planned) -> Iterator[str]:
@@ -114,7 +114,7 @@ def _explained(plan: Plan, item: Planned) -> Iterator[str]:
 
 def _line(item: Planned, *, first_of_trial: bool) -> str:
     one = item.obligation
-    if item.fate is not Fate.ASK:
+    if item.fate is not Disposition.ASK:
         return f"  {one.facet:<26} {item.fate.value}: {item.why}"
     cost = f"{item.calls:>3} call{'' if item.calls == 1 else 's'}"
     needs = ", ".join(sorted(need.value for need in one.needs))

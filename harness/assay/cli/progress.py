@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from assay.execution.session import Session
 from assay.planning.plan import Trial
-from assay.sca.prompt import Plain
+from assay.sca.prompt import StderrPrompt
 
 
 class Progress:
@@ -47,7 +47,7 @@ class Progress:
             self._bar.start()
             self._task = self._bar.add_task("", total=self._session.plan.calls)
             self._session.on_exchange = self._advance
-        self._session.stage.person = self
+        self._session.environment.person = self
         return self
 
     def _advance(self) -> None:
@@ -66,7 +66,7 @@ class Progress:
     def tell(self, text: str) -> None:
         """Say something to a person, above the bar; also where nothing else is said."""
         if self._bar is None:
-            Plain().tell(text)
+            StderrPrompt().tell(text)
         else:
             self._bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
 

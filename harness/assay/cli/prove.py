@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from assay.judging.verdict import Exit
-from assay.kill_matrix import Matrix, Row, count, prove
+from assay.kill_matrix import Matrix, MatrixRow, count, prove
 from assay.planning.prepare import matching
 
 EPILOG = """\b
@@ -51,12 +51,12 @@ def command(keywords: str, workers: int | None, out: Path | None) -> int:
     return Exit.OK.value if holds else Exit.VIOLATION.value
 
 
-def _show(row: Row) -> None:
+def _show(row: MatrixRow) -> None:
     """Print a row as soon as it is known."""
     click.echo(f"{'ok   ' if row.sound else 'WRONG'} {row.id:<44} {_result(row)}")
 
 
-def _result(row: Row) -> str:
+def _result(row: MatrixRow) -> str:
     if row.neutral:
         wrong = sorted(row.red | row.open)
         return "all green" if row.sound else "not green: " + ", ".join(wrong)

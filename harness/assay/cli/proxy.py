@@ -73,14 +73,14 @@ def command(
 ) -> int:
     """Pass a client's calls on to a bank and record them, until interrupted."""
     from assay.traffic.proxy import origins  # noqa: PLC0415 -- with all that it needs, only here
-    from assay.traffic.proxy.recorder import Record  # noqa: PLC0415
+    from assay.traffic.proxy.recorder import HarRecorder  # noqa: PLC0415
     from assay.traffic.proxy.server import Proxy  # noqa: PLC0415
     from assay.traffic.proxy.upstream import Upstream, trust  # noqa: PLC0415
 
     origin, below = origins.upstream(upstream)
     host, port = _address(listen)
     bank = Upstream(origin=origin, timeout=timeout, context=trust(ca, cert, key, key_password_env))
-    proxy = Proxy(upstream=bank, record=Record(path), host=host, port=port, rewrite=rewrite)
+    proxy = Proxy(upstream=bank, record=HarRecorder(path), host=host, port=port, rewrite=rewrite)
     with _interrupted() as over:
         try:
             proxy.open()

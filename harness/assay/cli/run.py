@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.binding.target import Profile
+from assay.binding.target import Target
 from assay.cli import doctor, options
 from assay.cli.progress import Progress
 from assay.contract.files.document import file_name
 from assay.errors import InputError, TargetError
 from assay.estimate.estimate import announce
-from assay.execution.environment import Stage, set_up
-from assay.execution.session import Options, Result, Session, conduct
+from assay.execution.environment import Environment, set_up
+from assay.execution.session import Options, RunResult, Session, run_session
 from assay.fuzzing.examples import DEFAULT, open_examples
-from assay.fuzzing.sequences.sequence_file import Kept
+from assay.fuzzing.sequences.sequence_file import RecordedSequence
 from assay.fuzzing.sequences.sequence_file import read as read_story
 from assay.journal.writer import Journal
 from assay.judging.verdict import Exit
@@ -141,11 +141,11 @@ def command(
     plan = _about(prepared.plan, told)
     ways = {} if told else {"journeys": journeys, "fields": fields}
     kept = open_examples(examples) if any(ways.values()) else None
-    stage = _stage(prepared.profile, plan, seed, wait, ledger, quiet=quiet)
+    environment = _stage(prepared.target, plan, seed, wait, ledger, quiet=quiet)
     folder = out or _folder(prepared)
     session = Session(
         plan=plan,
-        stage=stage,
+        environment=environment,
         journal=Journal.at(folder / "journal.jsonl"),
         options=Options(
             seed=seed,
@@ -164,7 +164,7 @@ def command(
         for one in told:
             fuzzing_session.replay(session, prepared.plan, one)
         if ways:
-            search = fuzzing_session.Searching(
+            search = fuzzing_session.SearchSession(
                 session=session,
                 plan=prepared.plan,
                 whole=prepared.whole(),
@@ -173,43 +173,43 @@ def command(
             )
             asked = dict.fromkeys(trial.contract for trial in prepared.plan.trials)
             for contract, (how, times) in product(asked, ways.items()):
-                if times and not stage.guard.stopped:
+                if times and not environment.guard.stopped:
                     progress.on_search(contract, how)
-                    limits = fuzzing_session.limits_of(prepared.profile, times)
+                    limits = fuzzing_session.limits_of(prepared.target, times)
                     search.search(contract, how, limits, fuzzing_session.MAKERS[how])
 
     try:
         with Progress(session, quiet=quiet) as progress:
-            result = conduct(session, progress.on_trial, more)
+            result = run_session(session, progress.on_trial, more)
     except TargetError as error:
         hint = f"no obligation is blamed on the bank; the record is in {folder}"
-        raise InputError.one(target or prepared.profile.name, str(error), hint=hint) from None
+        raise InputError.one(target or prepared.target.name, str(error), hint=hint) from None
     finally:
-        stage.close()
+        environment.close()
     return finish(folder, result, quiet=quiet)
 
 
 def _stage(
-    profile: Profile,
+    target: Target,
     plan: Plan,
     seed: int,
     wait: timedelta | None,
     ledger: Path | None,
     *,
     quiet: bool,
-) -> Stage:
+) -> Environment:
     """Make the target ready, and say how long the run will wait there."""
-    stage = set_up(profile, seed=seed, wait=wait, ledger=ledger)
+    environment = set_up(target, seed=seed, wait=wait, ledger=ledger)
     # Who speaks then is not there yet.
-    announce(None if quiet else stage.waiting, plan, profile, lambda text: _tell(stage, text))
-    return stage
+    announce(None if quiet else environment.waiting, plan, target, lambda text: _tell(environment, text))
+    return environment
 
 
-def _tell(stage: Stage, text: str) -> None:
-    stage.person.tell(text)
+def _tell(environment: Environment, text: str) -> None:
+    environment.person.tell(text)
 
 
-def _about(plan: Plan, told: Sequence[Kept]) -> Plan:
+def _about(plan: Plan, told: Sequence[RecordedSequence]) -> Plan:
     """Return the part of a plan that stories are about, the whole if there are none."""
     if not told:
         return plan
@@ -218,14 +218,14 @@ def _about(plan: Plan, told: Sequence[Kept]) -> Plan:
     return replayed(plan, told)
 
 
-def stories(paths: Sequence[Path]) -> list[Kept]:
+def stories(paths: Sequence[Path]) -> list[RecordedSequence]:
     """Read the stories in some files and directories.
 
     Raises:
         InputError: one is no story, or a directory has none.
 
     """
-    found: list[Kept] = []
+    found: list[RecordedSequence] = []
     for path in paths:
         files = sorted(path.glob("*.json")) if path.is_dir() else [path]
         if not files:
@@ -236,7 +236,7 @@ def stories(paths: Sequence[Path]) -> list[Kept]:
 
 def _folder(prepared: Prepared) -> Path:
     stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S-%fZ")
-    return Path("reports") / "local" / f"{stamp}-{file_name(prepared.profile.name, 40)}"
+    return Path("reports") / "local" / f"{stamp}-{file_name(prepared.target.name, 40)}"
 
 
 def _summarise(read: Report, *, quiet: bool) -> None:
@@ -253,7 +253,7 @@ def _summarise(read: Report, *, quiet: bool) -> None:
         terminal.render(read, sys.stdout)
 
 
-def finish(folder: Path, result: Result, *, quiet: bool) -> int:
+def finish(folder: Path, result: RunResult, *, quiet: bool) -> int:
     """Render every view of the journal and print the summary; return the exit code."""
     from assay import report  # noqa: PLC0415 -- not needed before the first exchange
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.serve_security import Demands
+from assay.cli.serve_security import ServeSecurity
 from assay.errors import InputError, did_you_mean
 from assay.sandbox.dialects import BASE_PATHS, DIALECTS
 from assay.sandbox.policies import SOUND, Policies
@@ -88,7 +88,7 @@ def command(
     app = make_app(policies)
     if dialect:
         app = DIALECTS[dialect](app)
-    demands = Demands(folder=tls, mutual=mutual, signatures=signatures, oauth=oauth)
+    demands = ServeSecurity(folder=tls, mutual=mutual, signatures=signatures, oauth=oauth)
     app, shown = demands.put_before(app)
     try:
         server = listen(host, port, app, shown)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Demands:
+class ServeSecurity:
     """Nothing of it is demanded unless it is named."""
 
     folder: Path | None

@@ -76,7 +76,7 @@ class Resource:
     """
 
     id: str
-    says: str = ""
+    description: str = ""
     key: str | None = None
     of: str | None = None
     fields: tuple[str, ...] = ()
@@ -145,7 +145,7 @@ class Clause:
 
     id: str
     kind: str
-    says: str
+    statement: str
     sources: tuple[Source, ...]
     level: Level
     params: Mapping[str, Json]
@@ -157,7 +157,7 @@ class OpenPoint:
     """A sentence that nothing can check: an open question, or a matter of scope."""
 
     id: str
-    says: str
+    statement: str
     sources: tuple[Source, ...]
     line: int = 0
 

@@ -129,7 +129,7 @@ def _due(raw: _Raw) -> Due:
 def _resource(id_: str, raw: _Raw) -> Resource:
     return Resource(
         id=id_,
-        says=raw["says"],
+        description=raw["says"],
         key=raw.get("key"),
         of=raw.get("of"),
         fields=tuple(raw.get("fields", ())),
@@ -141,7 +141,7 @@ def _clause(raw: _Raw, line: int) -> Clause:
     return Clause(
         id=raw["id"],
         kind=raw["kind"],
-        says=raw["says"],
+        statement=raw["says"],
         sources=_sources(raw["source"]),
         level=Level(raw.get("level", Level.MUST.value)),
         params={name: value for name, value in raw.items() if name not in _COMMON},
@@ -154,7 +154,7 @@ def _statements(document: Document, section: str) -> tuple[OpenPoint, ...]:
     return tuple(
         OpenPoint(
             id=raw["id"],
-            says=raw["says"],
+            statement=raw["says"],
             sources=_sources(raw["source"]),
             line=document.line((section, n)),
         )

@@ -6,7 +6,7 @@ things; each finding names the line of the file. The bank is never blamed here: 
 be either way is asked as a question.
 """
 
-from assay.doctor.examination import Examined, examine
+from assay.doctor.examination import Examination, examine
 from assay.doctor.finding import Finding, Weight
 
-__all__ = ["Examined", "Finding", "Weight", "examine"]
+__all__ = ["Examination", "Finding", "Weight", "examine"]

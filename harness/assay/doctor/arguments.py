@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from assay.binding.target import OperationBinding, Place, Spelling
-from assay.doctor.context import Answer, Patient
+from assay.doctor.context import DoctorContext, SeenAnswer
 from assay.doctor.finding import Finding, at
 from assay.doctor.suggest import ALIKE, likeness
 
@@ -21,16 +21,16 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{2,60}")
 _MOST = 400
 
 
-def examine(patient: Patient, answer: Answer) -> Iterator[Finding]:
+def examine(patient: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
     """Say which argument it is, or list all that were sent."""
     place = (*_op(answer), *named(answer))
     sent = ", ".join(_sent(answer)) or "no argument"
     said = patient.said(answer)
     found = f"{answer.status}: {said}" if said else str(answer.status)
-    yield at(patient.profile, place, "an ordinary call to be accepted", found, f"it sent {sent}")
+    yield at(patient.target, place, "an ordinary call to be accepted", found, f"it sent {sent}")
 
 
-def named(answer: Answer) -> tuple[str, ...]:
+def named(answer: SeenAnswer) -> tuple[str, ...]:
     """Return the key, below the operation, of what a refusal complains about."""
     spelt = _spelt(answer)
     text = answer.exchange.wire.body[:10_000].decode("utf-8", "replace")
@@ -46,11 +46,11 @@ def named(answer: Answer) -> tuple[str, ...]:
     return ("arguments",)
 
 
-def _op(answer: Answer) -> tuple[str, str]:
+def _op(answer: SeenAnswer) -> tuple[str, str]:
     return ("operations", answer.operation.id)
 
 
-def _spelt(answer: Answer) -> Mapping[tuple[str, ...], tuple[str, ...]]:
+def _spelt(answer: SeenAnswer) -> Mapping[tuple[str, ...], tuple[str, ...]]:
     """Return the keys of what was sent, each with the names that a refusal may use for it."""
     call, binding = answer.exchange.call, answer.binding
     path = binding.path or answer.operation.path
@@ -72,7 +72,7 @@ def _last(binding: OperationBinding, name: str) -> str:
     return spelling.name.rpartition("/")[2] or name
 
 
-def _sent(answer: Answer) -> Iterator[str]:
+def _sent(answer: SeenAnswer) -> Iterator[str]:
     """Yield where each argument was put, without what was put there."""
     binding = answer.binding
     for section, name in _spelt(answer):

@@ -11,11 +11,11 @@ from typing import Any, cast
 from assay.binding.decode import body_of
 from assay.binding.encode import BARE
 from assay.binding.pointer import MISSING, find, lists
-from assay.binding.target import OperationBinding, Profile, Transport
+from assay.binding.target import OperationBinding, Target, TransportKind
 from assay.contract.model import Contract, Json, Operation
 from assay.doctor.probes import PRESENCE
 from assay.errors import Problem
-from assay.execution.environment import Stage
+from assay.execution.environment import Environment
 from assay.history import Authorised, Effects, Event, Exchange, Subject, Wire
 from assay.journal.redact import Redactor
 from assay.planning.prepare import Prepared
@@ -27,7 +27,7 @@ MOST_THINGS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class SeenAnswer:
     """One answer that was seen, with the operation that was called and its whole body."""
 
     story: str
@@ -59,7 +59,7 @@ class Answer:
 
 
 @dataclass(slots=True, kw_only=True)
-class Patient:
+class DoctorContext:
     """What the steps of the examination share, and leave behind for later ones.
 
     `whole` says that a world is made for every story, so that nobody's accesses are
@@ -67,14 +67,14 @@ class Patient:
     which listed customer a subject of the stories was, `lacks` why a story ended early.
     """
 
-    target: str | None
+    target_name: str | None
     contracts: tuple[str, ...] = ()
     prepared: Prepared | None = None
     ledger: Path | None = None
-    stage: Stage | None = None
+    environment: Environment | None = None
     whole: bool = False
     ahead: timedelta | None = None
-    answers: list[Answer] = field(default_factory=list[Answer])
+    answers: list[SeenAnswer] = field(default_factory=list[SeenAnswer])
     played: dict[str, str] = field(default_factory=dict[str, str])
     subjects: dict[str, Subject] = field(default_factory=dict[str, Subject])
     signed: list[tuple[Authorised, Wire]] = field(default_factory=list[tuple[Authorised, Wire]])
@@ -85,11 +85,11 @@ class Patient:
     problems: list[Problem] = field(default_factory=list[Problem])
 
     @property
-    def profile(self) -> Profile:
+    def target(self) -> Target:
         """The profile, once it was read."""
         if self.prepared is None:
             raise TypeError("no step needs the profile before it was read")
-        return self.prepared.profile
+        return self.prepared.target
 
     @property
     def contracts_bound(self) -> tuple[Contract, ...]:
@@ -104,17 +104,17 @@ class Patient:
     @property
     def networked(self) -> bool:
         """Whether there is a network between."""
-        return self.profile.transport is Transport.HTTP
+        return self.target.transport is TransportKind.HTTP
 
     def note(self, story: str, contract: Contract, event: Event) -> None:
         """Keep what happened in a story."""
         match event:
             case Exchange():
                 operation = contract.operations[event.call.operation]
-                binding = self.profile.operations.get(operation.id, BARE)
+                binding = self.target.operations.get(operation.id, BARE)
                 body = body_of(event.wire)
                 self.answers.append(
-                    Answer(
+                    SeenAnswer(
                         story=story,
                         operation=operation,
                         binding=binding,
@@ -129,7 +129,7 @@ class Patient:
             case _:
                 pass
 
-    def of(self, operation: str) -> tuple[Answer, ...]:
+    def of(self, operation: str) -> tuple[SeenAnswer, ...]:
         """Return the answers of an operation, but those about what is used up."""
         return tuple(
             one
@@ -138,11 +138,11 @@ class Patient:
         )
 
     @property
-    def presences(self) -> tuple[Answer, ...]:
+    def presences(self) -> tuple[SeenAnswer, ...]:
         """The answers to calls by which what is free without the customer was used up."""
         return tuple(one for one in self.answers if one.story.endswith(PRESENCE))
 
-    def plain(self, operation: str) -> tuple[Answer, ...]:
+    def plain(self, operation: str) -> tuple[SeenAnswer, ...]:
         """Return the answers to plain first calls of an operation."""
         return tuple(one for one in self.of(operation) if ordinary(one.exchange))
 
@@ -153,7 +153,7 @@ class Patient:
         every = (one for each in self.contracts_bound for one in each.operations.values())
         return tuple(one for one in every if one.id in called)
 
-    def said(self, answer: Answer) -> str:
+    def said(self, answer: SeenAnswer) -> str:
         """Return the beginning of what the target said, with everything private masked."""
         text = (
             self.redactor.body(answer.exchange.wire.body)[0] if answer.body is not MISSING else ""
@@ -164,4 +164,4 @@ class Patient:
 def ordinary(exchange: Exchange) -> bool:
     """Whether a call is a plain first one, by its own name, with the customer there."""
     call = exchange.call
-    return call.present and call.follow is None and call.alias is None and not call.deviation
+    return call.present and call.follow is None and call.alias is None and not call.variation

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from assay.binding.target import AuthKind
-from assay.doctor.context import Answer, Patient
+from assay.doctor.context import DoctorContext, SeenAnswer
 from assay.doctor.finding import Finding, Weight, at
 from assay.history import Accepted
 
@@ -22,7 +22,7 @@ _SIGNATURE = re.compile(r"signature|digest|keyid|key id", re.IGNORECASE)
 _KEY = re.compile(r"key.?id|unknown key|no such key|key is not known", re.IGNORECASE)
 
 
-def examine(patient: Patient) -> Iterator[Finding]:
+def examine(patient: DoctorContext) -> Iterator[Finding]:
     """Judge the refusals of ordinary calls, apart for the customer and the third party."""
     named: set[str] = set()
     for found in _examined(patient):
@@ -31,7 +31,7 @@ def examine(patient: Patient) -> Iterator[Finding]:
             yield found
 
 
-def _examined(patient: Patient) -> Iterator[Finding]:
+def _examined(patient: DoctorContext) -> Iterator[Finding]:
     for by_provider in (False, True):
         every = [
             one
@@ -48,7 +48,7 @@ def _examined(patient: Patient) -> Iterator[Finding]:
             yield from _denied(patient, denied[0], by_provider=by_provider, taken=taken)
 
 
-def _consequent(patient: Patient, answer: Answer) -> bool:
+def _consequent(patient: DoctorContext, answer: SeenAnswer) -> bool:
     """Whether a consent that was not given, or not taken, explains a refusal."""
     if not answer.operation.about or answer.operation.request:
         return False
@@ -58,38 +58,38 @@ def _consequent(patient: Patient, answer: Answer) -> bool:
 
 
 def _unknown(
-    patient: Patient, answers: list[Answer], *, by_provider: bool, taken: bool
+    patient: DoctorContext, answers: list[SeenAnswer], *, by_provider: bool, taken: bool
 ) -> Iterator[Finding]:
-    profile, first = patient.profile, answers[0]
+    target, first = patient.target, answers[0]
     said = patient.said(first)
     found = f"401 from {first.operation.id}" + (f": {said}" if said else "")
-    if profile.world.roles and not by_provider and not profile.auth.token_env:
-        roles = {one.name for one in profile.world.roles}
+    if target.fixtures.roles and not by_provider and not target.auth.token_env:
+        roles = {one.name for one in target.fixtures.roles}
         for name in dict.fromkeys(patient.played.get(_who(one), "") for one in answers):
             own = (name, "token_env") if name in roles else ()
             place: tuple[str, ...] = ("world", "roles", *own)
-            yield at(profile, place, "a token that the bank takes", found)
+            yield at(target, place, "a token that the bank takes", found)
         return
     place = _place(patient, first, by_provider=by_provider)
     weight = Weight.DOUBT if taken else Weight.FAULT
-    yield at(profile, place, "credentials that the bank takes", found, weight=weight)
+    yield at(target, place, "credentials that the bank takes", found, weight=weight)
 
 
-def _who(answer: Answer) -> str:
+def _who(answer: SeenAnswer) -> str:
     return f"{answer.story} {answer.exchange.call.subject}"
 
 
-def _place(patient: Patient, answer: Answer, *, by_provider: bool) -> tuple[str, ...]:
+def _place(patient: DoctorContext, answer: SeenAnswer, *, by_provider: bool) -> tuple[str, ...]:
     """Return the key whose secret, or way of showing it, is refused."""
-    profile = patient.profile
+    target = patient.target
     said = answer.exchange.wire.body[:2_000].decode("utf-8", "replace")
     challenge = " ".join(v for k, v in answer.exchange.wire.headers if "authenticate" in k.lower())
     if _SIGNATURE.search(said + challenge):
-        part = ("key_id",) if profile.signature and _KEY.search(said + challenge) else ()
+        part = ("key_id",) if target.signature and _KEY.search(said + challenge) else ()
         return ("signature", *part)
-    if profile.auth.kind is AuthKind.NONE:
+    if target.auth.kind is AuthKind.NONE:
         return ("auth",)
-    auth, name = profile.auth, ["auth"]
+    auth, name = target.auth, ["auth"]
     if by_provider and auth.provider:
         auth, name = auth.provider, [*name, "provider"]
     if auth.oauth:
@@ -98,24 +98,24 @@ def _place(patient: Patient, answer: Answer, *, by_provider: bool) -> tuple[str,
 
 
 def _denied(
-    patient: Patient, answer: Answer, *, by_provider: bool, taken: bool
+    patient: DoctorContext, answer: SeenAnswer, *, by_provider: bool, taken: bool
 ) -> Iterator[Finding]:
     """Say what may be wrong with a token that is known, and does not do.
 
     Where it does elsewhere, and the call is about something, the bank may well mean it.
     """
-    profile = patient.profile
+    target = patient.target
     challenge = " ".join(v for k, v in answer.exchange.wire.headers if "authenticate" in k.lower())
-    auth = profile.auth.of(by_provider=by_provider)
-    name = ("auth", "provider") if by_provider and profile.auth.provider else ("auth",)
+    auth = target.auth.of(by_provider=by_provider)
+    name = ("auth", "provider") if by_provider and target.auth.provider else ("auth",)
     found = f"403 from {answer.operation.id}: {patient.said(answer)}"
     if auth.oauth and (not taken or "insufficient_scope" in challenge):
         place: tuple[str, ...] = (*name, "scope")
-        yield at(profile, place, "a scope that allows the call", found)
+        yield at(target, place, "a scope that allows the call", found)
     elif "insufficient_scope" in challenge:
-        yield at(profile, name, "a token that allows the call", found)
+        yield at(target, name, "a token that allows the call", found)
     else:
         place = ("operations", answer.operation.id)
         hint = "is the token one for this interface, and is a consent there?"
         weight = Weight.UNSEEN if taken and answer.operation.about else Weight.DOUBT
-        yield at(profile, place, "an ordinary call to be allowed", found, hint, weight=weight)
+        yield at(target, place, "an ordinary call to be allowed", found, hint, weight=weight)

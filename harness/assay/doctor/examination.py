@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from assay.binding.target import WorldKind
+from assay.binding.target import FixtureKind
 from assay.doctor import (
     fixtures,
     mock_detection,
@@ -23,36 +23,36 @@ from assay.doctor import (
     statuses,
     unused,
 )
-from assay.doctor.context import Patient
+from assay.doctor.context import DoctorContext
 from assay.doctor.finding import Finding, Weight, told
-from assay.doctor.probes import Cost, cost
-from assay.doctor.runner import lacking, tell, tellings
+from assay.doctor.probes import DoctorCost, cost
+from assay.doctor.runner import lacking, run_probes, tellings
 from assay.errors import InputError
 from assay.execution.environment import set_up
 from assay.judging.verdict import Exit
 from assay.planning.prepare import Prepared, prepare
 
-__all__ = ["STEPS", "Examined", "Outcome", "Step", "examine"]
+__all__ = ["STEPS", "Examination", "CheckResult", "Check", "examine"]
 
 #: Told of each step as it begins, and of what the calls will cost.
-OnStep = Callable[[str, Cost | None], None]
+OnStep = Callable[[str, DoctorCost | None], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Check:
     """One thing that is looked at: its name, what it says when sound, what must be sound before."""
 
     name: str
     says: str
     needs: tuple[str, ...]
-    look: Callable[[Patient], Iterator[Finding]]
+    look: Callable[[DoctorContext], Iterator[Finding]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class CheckResult:
     """What a step found; None for `findings` where it was not reached, for want of `after`."""
 
-    step: Step
+    step: Check
     findings: tuple[Finding, ...] | None
     after: str = ""
 
@@ -63,10 +63,10 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Examined:
+class Examination:
     """A whole examination, with all that it asked of the target."""
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[CheckResult, ...]
     calls: int
 
     @property
@@ -88,82 +88,82 @@ class Examined:
         return Exit.INCOMPLETE if unseen else Exit.OK
 
 
-def _profile(patient: Patient) -> Iterator[Finding]:
+def _profile(patient: DoctorContext) -> Iterator[Finding]:
     """Read the target file and join it to its contracts."""
     try:
-        patient.prepared = patient.prepared or prepare(patient.contracts, patient.target)
+        patient.prepared = patient.prepared or prepare(patient.contracts, patient.target_name)
     except InputError as error:
         yield from map(told, error.problems)
         return
-    patient.whole = patient.profile.world.kind is WorldKind.CONTROL
+    patient.whole = patient.target.fixtures.kind is FixtureKind.CONTROL
 
 
-def _ready(patient: Patient) -> Iterator[Finding]:
+def _ready(patient: DoctorContext) -> Iterator[Finding]:
     """Make the target ready; what can go wrong then is told with its line."""
     try:
-        patient.stage = set_up(patient.profile, ledger=patient.ledger)
+        patient.environment = set_up(patient.target, ledger=patient.ledger)
     except InputError as error:
         yield from map(told, error.problems)
 
 
-def _told(patient: Patient) -> Iterator[Finding]:
-    tell(patient)
+def _told(patient: DoctorContext) -> Iterator[Finding]:
+    run_probes(patient)
     yield from lacking(patient)
 
 
 #: What is looked at, in the order in which one would mend it.
-STEPS: Final[Sequence[Step]] = (
-    Step(name="profile", says="the file reads, and fits the contracts", needs=(), look=_profile),
-    Step(name="unused", says="every key has an effect", needs=("profile",), look=unused.unused),
-    Step(name="guessed", says="nothing is only guessed", needs=("profile",), look=unused.guessed),
-    Step(name="secrets", says="every secret is set", needs=("profile",), look=network.secrets),
-    Step(
+STEPS: Final[Sequence[Check]] = (
+    Check(name="profile", says="the file reads, and fits the contracts", needs=(), look=_profile),
+    Check(name="unused", says="every key has an effect", needs=("profile",), look=unused.unused),
+    Check(name="guessed", says="nothing is only guessed", needs=("profile",), look=unused.guessed),
+    Check(name="secrets", says="every secret is set", needs=("profile",), look=network.secrets),
+    Check(
         name="files",
         says="certificates and keys can be used",
         needs=("secrets",),
         look=network.papers,
     ),
-    Step(name="host", says="every host has an address", needs=("profile",), look=network.resolves),
-    Step(name="port", says="somebody listens", needs=("host",), look=network.connects),
-    Step(
+    Check(name="host", says="every host has an address", needs=("profile",), look=network.resolves),
+    Check(name="port", says="somebody listens", needs=("host",), look=network.connects),
+    Check(
         name="answers",
         says="TLS and HTTP are understood",
         needs=("port", "files"),
         look=network.answers,
     ),
-    Step(name="clocks", says="the clocks agree", needs=("answers",), look=network.clocks),
-    Step(name="ready", says="everything can be set up", needs=("answers",), look=_ready),
-    Step(name="world", says="the world answers", needs=("ready",), look=fixtures.answers),
-    Step(name="calls", says="an ordinary call can be made", needs=("world",), look=_told),
-    Step(name="zone", says="the calendar day is the bank's", needs=("calls",), look=fixtures.zone),
-    Step(
+    Check(name="clocks", says="the clocks agree", needs=("answers",), look=network.clocks),
+    Check(name="ready", says="everything can be set up", needs=("answers",), look=_ready),
+    Check(name="world", says="the world answers", needs=("ready",), look=fixtures.answers),
+    Check(name="calls", says="an ordinary call can be made", needs=("world",), look=_told),
+    Check(name="zone", says="the calendar day is the bank's", needs=("calls",), look=fixtures.zone),
+    Check(
         name="static",
         says="answers depend on what is asked",
         needs=("world",),
         look=mock_detection.examine,
     ),
-    Step(name="status", says="every answer is known", needs=("static",), look=statuses.examine),
-    Step(
+    Check(name="status", says="every answer is known", needs=("static",), look=statuses.examine),
+    Check(
         name="pointers",
         says="every pointer finds what it should",
         needs=("static",),
         look=pointers.examine,
     ),
-    Step(name="pages", says="pages are turned", needs=("static",), look=pagination.pages),
-    Step(
+    Check(name="pages", says="pages are turned", needs=("static",), look=pagination.pages),
+    Check(
         name="dates",
         says="days that are asked for are understood",
         needs=("static",),
         look=pagination.dates,
     ),
-    Step(
+    Check(
         name="presence",
         says="presence makes a difference",
         needs=("status",),
         look=presence_header.examine,
     ),
-    Step(name="screens", says="the screens are known", needs=("static",), look=screens.examine),
-    Step(
+    Check(name="screens", says="the screens are known", needs=("static",), look=screens.examine),
+    Check(
         name="effects",
         says="what was carried out is told",
         needs=("screens",),
@@ -180,37 +180,37 @@ def examine(
     ledger: Path | None = None,
     on_step: OnStep = lambda _name, _cost: None,
     on_call: Callable[[], None] = lambda: None,
-) -> Examined:
+) -> Examination:
     """Examine a target; `prepared` is what was read of it already, if it was.
 
     `ledger` is where accesses are kept, if not as usual: none are spent here.
 
     Nothing is raised for what is wrong with it: that is a finding.
     """
-    patient = Patient(
-        target=target,
+    patient = DoctorContext(
+        target_name=target,
         contracts=tuple(contracts),
         prepared=prepared,
         ledger=ledger,
         on_call=on_call,
     )
-    done: dict[str, Outcome] = {}
+    done: dict[str, CheckResult] = {}
     try:
         for step in STEPS:
             on_step(step.name, _cost(patient) if step.name == "calls" else None)
             done[step.name] = _taken(step, patient, done)
     finally:
-        if patient.stage:
-            patient.stage.close()
-    return Examined(outcomes=tuple(done.values()), calls=len(patient.answers))
+        if patient.environment:
+            patient.environment.close()
+    return Examination(outcomes=tuple(done.values()), calls=len(patient.answers))
 
 
-def _taken(step: Step, patient: Patient, done: Mapping[str, Outcome]) -> Outcome:
+def _taken(step: Check, patient: DoctorContext, done: Mapping[str, CheckResult]) -> CheckResult:
     """Take one step, if those that it needs were sound."""
     after = next((name for name in step.needs if not done[name].sound), "")
     if after:
-        return Outcome(step=step, findings=None, after=after)
-    return Outcome(step=step, findings=_once(step.look(patient)))
+        return CheckResult(step=step, findings=None, after=after)
+    return CheckResult(step=step, findings=_once(step.look(patient)))
 
 
 def _once(findings: Iterator[Finding]) -> tuple[Finding, ...]:
@@ -221,8 +221,8 @@ def _once(findings: Iterator[Finding]) -> tuple[Finding, ...]:
     return tuple(found.values())
 
 
-def _cost(patient: Patient) -> Cost:
-    total = Cost()
-    for telling in tellings(patient) if patient.stage else ():
+def _cost(patient: DoctorContext) -> DoctorCost:
+    total = DoctorCost()
+    for telling in tellings(patient) if patient.environment else ():
         cost(telling, total)
     return total

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from assay.binding.target import Profile
+from assay.binding.target import Target
 from assay.contract.files.document import Pointer, spell
 from assay.errors import Problem
 from assay.report.sanitize import clean
@@ -75,7 +75,7 @@ def told(problem: Problem) -> Finding:
 
 
 def at(
-    profile: Profile,
+    target: Target,
     pointer: Pointer,
     expected: str,
     found: str,
@@ -84,7 +84,7 @@ def at(
     weight: Weight = Weight.FAULT,
 ) -> Finding:
     """Return a finding at a key of the profile, or at the nearest above it that is there."""
-    path, line = profile.place(*pointer)
+    path, line = target.place(*pointer)
     return Finding(
         weight=weight,
         path=path,

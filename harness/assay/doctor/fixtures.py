@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
-from assay.binding.target import WorldKind
+from assay.binding.target import FixtureKind
 from assay.contract.model import Capability
-from assay.doctor.context import Patient
+from assay.doctor.context import DoctorContext
 from assay.doctor.finding import Finding, Weight, at
 from assay.errors import TargetError
-from assay.fixtures.protocol import World
+from assay.fixtures.protocol import FixtureProvider
 from assay.transport.protocol import PREFIX
 
 __all__ = ["answers", "zone"]
@@ -35,44 +35,44 @@ CAPABILITIES: Final[Mapping[Capability, str]] = {
 }
 
 
-def answers(patient: Patient) -> Iterator[Finding]:
+def answers(patient: DoctorContext) -> Iterator[Finding]:
     """Ask the control API what it is; a world of another kind is not asked."""
-    profile, stage = patient.profile, patient.stage
-    world = profile.world
-    if stage is None or world.kind is not WorldKind.CONTROL:
-        if world.kind is WorldKind.NONE:
+    target, environment = patient.target, patient.environment
+    fixtures = target.fixtures
+    if environment is None or fixtures.kind is not FixtureKind.CONTROL:
+        if fixtures.kind is FixtureKind.NONE:
             what, weight = "none, so that nothing can be called for anybody", Weight.UNSEEN
-            yield at(profile, ("world",), "a world", what, weight=weight)
+            yield at(target, ("world",), "a world", what, weight=weight)
         return
-    place = ("world", "url") if world.url else ("base_url",)
+    place = ("world", "url") if fixtures.url else ("base_url",)
     expected = f"the control API ({API}) below it"
     status, told, why = 0, None, ""
     try:
-        status, told = stage.client.control("GET", "/", None)
+        status, told = environment.client.control("GET", "/", None)
     except TargetError as error:
         why = str(error)
-    if status in DENIED and world.key_env:
+    if status in DENIED and fixtures.key_env:
         found = f"{status}: the key is not taken"
-        yield at(profile, ("world", "key_env"), "the control API's key", found)
+        yield at(target, ("world", "key_env"), "the control API's key", found)
     elif isinstance(told, dict) and cast("dict[str, Any]", told).get("api") == API:
         yield from _capabilities(patient, cast("dict[str, Any]", told))
-    elif not _opens(stage.world):
+    elif not _opens(environment.fixtures):
         found = why or f"status {status}, and not it"
-        yield at(profile, place, expected, found, _elsewhere(patient))
+        yield at(target, place, expected, found, _elsewhere(patient))
 
 
-def _opens(world: World) -> bool:
+def _opens(fixtures: FixtureProvider) -> bool:
     """Whether a world can be made: an API that makes one need not tell what it is."""
     try:
-        world.open().close()
+        fixtures.open().close()
     except TargetError:
         return False
     return True
 
 
-def _elsewhere(patient: Patient) -> str:
+def _elsewhere(patient: DoctorContext) -> str:
     """Say where to look: the API is often at the root of the host, not below a path."""
-    where = patient.profile.world.url or patient.profile.base_url
+    where = patient.target.fixtures.url or patient.target.base_url
     path = urlsplit(where).path.rstrip("/")
     hint = f"it is looked for at {where}{PREFIX}/"
     if path:
@@ -80,26 +80,26 @@ def _elsewhere(patient: Patient) -> str:
     return hint
 
 
-def _capabilities(patient: Patient, told: Mapping[str, Any]) -> Iterator[Finding]:
+def _capabilities(patient: DoctorContext, told: Mapping[str, Any]) -> Iterator[Finding]:
     """Compare what the profile says is offered with what the API says."""
     listed = told.get("capabilities")
     if not isinstance(listed, list):
         return
-    for one in sorted(patient.profile.world.offers, key=lambda one: one.value):
+    for one in sorted(patient.target.fixtures.offers, key=lambda one: one.value):
         needed = CAPABILITIES.get(one)
         if needed and needed not in listed:
             what = f"no {needed!r} among the API's capabilities"
-            yield at(patient.profile, ("world", "offers"), f"{one.value} to be offered", what)
+            yield at(patient.target, ("world", "offers"), f"{one.value} to be offered", what)
 
 
-def zone(patient: Patient) -> Iterator[Finding]:
+def zone(patient: DoctorContext) -> Iterator[Finding]:
     """Compare the zone with the offset of the world's own clock."""
-    zone = patient.profile.zone
-    if zone is None or patient.profile.world.kind is not WorldKind.CONTROL:
+    zone = patient.target.zone
+    if zone is None or patient.target.fixtures.kind is not FixtureKind.CONTROL:
         return
     for subject in list(patient.subjects.values())[:1]:
         theirs, ours = subject.now.utcoffset(), subject.now.astimezone(zone).utcoffset()
         if theirs and theirs != ours:
             what = f"a clock at {subject.now.strftime('%z')}"
             expected = f"the bank's day to be that of {zone.key}"
-            yield at(patient.profile, ("zone",), expected, what, weight=Weight.DOUBT)
+            yield at(patient.target, ("zone",), expected, what, weight=Weight.DOUBT)

@@ -19,13 +19,15 @@ from assay.binding.decode import same
 from assay.binding.spelling import FieldAt, ItemBinding
 from assay.contract.files.document import Pointer
 from assay.contract.model import Contract, Json, Operation
-from assay.doctor.context import Answer, Patient
+from assay.doctor.context import DoctorContext, SeenAnswer
 from assay.doctor.finding import Finding, Weight, at
-from assay.doctor.pointer_probe import Look, look, mean, values
+from assay.doctor.pointer_probe import PointerProbe, look, mean, values
 from assay.doctor.suggest import is_day, is_text, kind, nearest
 
 
-def examine(patient: Patient, operation: Operation, good: list[Answer]) -> Iterator[Finding]:
+def examine(
+    patient: DoctorContext, operation: Operation, good: list[SeenAnswer]
+) -> Iterator[Finding]:
     """Match what the profile says of an operation's items."""
     things = [thing for one in good for thing in one.things]
     if not things:
@@ -33,11 +35,13 @@ def examine(patient: Patient, operation: Operation, good: list[Answer]) -> Itera
     item, key = good[0].binding.item, ("operations", operation.id, "item")
     yield from examine_keys(patient, operation, item, good)
     if item.on:
-        on = Look(key=(*key, "on"), at=item.on, what="a date", fits=is_day, named=False)
-        yield from _maybe(look(patient.profile, on, things))
+        on = PointerProbe(key=(*key, "on"), at=item.on, what="a date", fits=is_day, named=False)
+        yield from _maybe(look(patient.target, on, things))
     if item.id is not None:
-        own = Look(key=(*key, "id"), at=(item.id,), what="the bank's own name", fits=is_text)
-        yield from _maybe(look(patient.profile, own, things))
+        own = PointerProbe(
+            key=(*key, "id"), at=(item.id,), what="the bank's own name", fits=is_text
+        )
+        yield from _maybe(look(patient.target, own, things))
     if item.resource:
         yield from _words(
             patient,
@@ -59,14 +63,14 @@ def _maybe(finding: Finding | None) -> Iterator[Finding]:
 
 
 def _words(
-    patient: Patient,
+    patient: DoctorContext,
     key: Pointer,
     pointers: tuple[str, ...],
     known: dict[str, tuple[Json, ...]],
     things: Sequence[Json],
 ) -> Iterator[Finding]:
     """Match the words by which a bank says what something is, or where it stands."""
-    profile = patient.profile
+    target = patient.target
     every = [word for words in known.values() for word in words if not isinstance(word, tuple)]
     paired = any(isinstance(word, tuple) for words in known.values() for word in words)
 
@@ -74,7 +78,7 @@ def _words(
         return any(same(value, word) for word in every)
 
     shown = values(things, pointers)
-    one = Look(
+    one = PointerProbe(
         key=(*key, "at"),
         at=pointers,
         what="one of the words under values",
@@ -83,11 +87,11 @@ def _words(
     )
     hint = mean(things, one)
     if not shown:
-        yield from _maybe(look(profile, one, things))
+        yield from _maybe(look(target, one, things))
         return
     strange = [value for value in shown if not fits(value)]
     if len(strange) == len(shown) and hint and not paired:
-        yield at(profile, one.key, one.what, f"another word at {pointers[0]}", hint)
+        yield at(target, one.key, one.what, f"another word at {pointers[0]}", hint)
         return
     for value in () if paired else _apart(strange):
         word = str(value) if isinstance(value, str | int) else kind(value)
@@ -95,7 +99,7 @@ def _words(
         where = next((name for name, words in known.items() if meant in map(str, words)), None)
         place = (*key, "values", where) if where else (*key, "values")
         said = patient.redactor.bounded(word, 40)
-        yield at(profile, place, "a word that the profile knows", repr(said), f"add {said!r}")
+        yield at(target, place, "a word that the profile knows", repr(said), f"add {said!r}")
 
 
 def _apart(shown: Sequence[Json]) -> list[Json]:
@@ -104,7 +108,7 @@ def _apart(shown: Sequence[Json]) -> list[Json]:
 
 
 def _field(
-    patient: Patient, operation: Operation, name: str, where: FieldAt, good: list[Answer]
+    patient: DoctorContext, operation: Operation, name: str, where: FieldAt, good: list[SeenAnswer]
 ) -> Iterator[Finding]:
     """Match a field: it must be there, and hold what it can hold."""
     place: tuple[str, ...] = ("operations", operation.id, "item", "fields", name)
@@ -120,7 +124,7 @@ def _field(
     ]
     if shown and fits and any(map(fits, decoded)):
         return
-    one = Look(
+    one = PointerProbe(
         key=place,
         at=where.at,
         what=f"the field {name}",
@@ -134,7 +138,7 @@ def _field(
     if hint or not shown:
         found = f"something else at {where.at[0]}" if shown else f"nothing at {where.at[0]}"
         weight = Weight.FAULT if hint else Weight.DOUBT
-        yield at(patient.profile, place, one.what, found, hint, weight=weight)
+        yield at(patient.target, place, one.what, found, hint, weight=weight)
 
 
 def is_plain(value: Json) -> bool:
@@ -142,7 +146,7 @@ def is_plain(value: Json) -> bool:
     return not isinstance(value, dict | list) and value is not None
 
 
-def _sent(patient: Patient, operation: Operation, name: str) -> tuple[str, ...] | None:
+def _sent(patient: DoctorContext, operation: Operation, name: str) -> tuple[str, ...] | None:
     """Return the argument from which a field of a request has its value."""
     for one in patient.operations:
         if one.makes and one.makes == operation.request and name in one.arguments:
@@ -150,7 +154,7 @@ def _sent(patient: Patient, operation: Operation, name: str) -> tuple[str, ...] 
     return None
 
 
-def _asked(patient: Patient, operation: Operation, name: str) -> list[Json]:
+def _asked(patient: DoctorContext, operation: Operation, name: str) -> list[Json]:
     """Return what accepted calls asked a field of a request to be."""
     return [
         one.exchange.call.arguments[name]
@@ -161,7 +165,7 @@ def _asked(patient: Patient, operation: Operation, name: str) -> list[Json]:
     ]
 
 
-def _fits(patient: Patient, operation: Operation, name: str) -> Callable[[Json], bool] | None:
+def _fits(patient: DoctorContext, operation: Operation, name: str) -> Callable[[Json], bool] | None:
     """Return what tells whether a field is the right one, where anything does."""
     if operation.request:
         sent = _asked(patient, operation, name)
@@ -186,7 +190,7 @@ def _fits(patient: Patient, operation: Operation, name: str) -> Callable[[Json],
     return lambda value: all(any(same(value, one) for one in each) for each in allowed)
 
 
-def _contract(patient: Patient, operation: Operation) -> Contract:
+def _contract(patient: DoctorContext, operation: Operation) -> Contract:
     return next(one for one in patient.contracts_bound if operation.id in one.operations)
 
 
@@ -205,14 +209,14 @@ _TELLING = 4
 
 
 def examine_keys(
-    patient: Patient, operation: Operation, item: ItemBinding, good: list[Answer]
+    patient: DoctorContext, operation: Operation, item: ItemBinding, good: list[SeenAnswer]
 ) -> Iterator[Finding]:
     """Match the key: it must be there, and be what the thing is known by."""
     if not item.keyed or item.key_header:
         return
     place, things = ("operations", operation.id, "item", "key"), things_of(good)
     known = _known(patient, operation, item)
-    one = Look(
+    one = PointerProbe(
         key=place,
         at=item.key,
         what="what an item is known by",
@@ -222,7 +226,7 @@ def examine_keys(
     if operation.makes:
         yield from _made(patient, item, place, good)
         return
-    found = look(patient.profile, one, things)
+    found = look(patient.target, one, things)
     foreign = known and (found is None or not found.hint) and not operation.about
     if foreign and any(map(is_text, values(things, item.key))):
         yield from _nobodys(patient, place, good)
@@ -230,9 +234,9 @@ def examine_keys(
         yield found
 
 
-def _nobodys(patient: Patient, place: Pointer, good: list[Answer]) -> Iterator[Finding]:
+def _nobodys(patient: DoctorContext, place: Pointer, good: list[SeenAnswer]) -> Iterator[Finding]:
     """Say whose list shows none of the things that are known to be his."""
-    roles = {one.name for one in patient.profile.world.roles}
+    roles = {one.name for one in patient.target.fixtures.roles}
     shown: defaultdict[str, set[str]] = defaultdict(set)
     for one in good:
         who = f"{one.story} {one.exchange.call.subject}"
@@ -243,10 +247,10 @@ def _nobodys(patient: Patient, place: Pointer, good: list[Answer]) -> Iterator[F
             where: Pointer = ("world", "roles", role, "owns") if role in roles else place
             expected = "keys of what the customer owns"
             weight = Weight.DOUBT
-            yield at(patient.profile, where, expected, "other ones in the list", weight=weight)
+            yield at(patient.target, where, expected, "other ones in the list", weight=weight)
 
 
-def _known(patient: Patient, operation: Operation, item: ItemBinding) -> frozenset[Json]:
+def _known(patient: DoctorContext, operation: Operation, item: ItemBinding) -> frozenset[Json]:
     """Return the keys of what the customers own, of which an operation should list some."""
     if operation.request:
         return frozenset()
@@ -257,21 +261,21 @@ def _known(patient: Patient, operation: Operation, item: ItemBinding) -> frozens
 
 
 def _made(
-    patient: Patient, item: ItemBinding, place: Pointer, good: list[Answer]
+    patient: DoctorContext, item: ItemBinding, place: Pointer, good: list[SeenAnswer]
 ) -> Iterator[Finding]:
     """Match the key of what was made: links to it end with it, and no two have the same."""
     things = things_of(good)
     found = [one for one in values(things, item.key) if is_text(one)]
-    one = Look(key=place, at=item.key, what="what the request is known by", fits=is_text)
+    one = PointerProbe(key=place, at=item.key, what="what the request is known by", fits=is_text)
     if not found:
-        missing = look(patient.profile, one, things)
+        missing = look(patient.target, one, things)
         if missing is not None:
             yield missing
         return
     alike = len(found) > 1 and len(set(map(str, found))) == 1
     linked = _linked(good[0], str(found[0]))
     if alike or not linked:
-        own = Look(
+        own = PointerProbe(
             key=place,
             at=item.key,
             what=one.what,
@@ -283,10 +287,10 @@ def _made(
         hint = mean(things, own)
         if hint or alike:
             what = "the same at every request" if alike else "what no link names"
-            yield at(patient.profile, place, one.what, what, hint)
+            yield at(patient.target, place, one.what, what, hint)
 
 
-def miskeyed(patient: Patient, operation: Operation) -> bool:
+def miskeyed(patient: DoctorContext, operation: Operation) -> bool:
     """Whether what an operation makes is known by something else than the profile says."""
     good = [one for one in patient.of(operation.id) if one.good]
     if not good or not good[0].binding.item.key:
@@ -295,13 +299,13 @@ def miskeyed(patient: Patient, operation: Operation) -> bool:
     return any(True for _ in _made(patient, good[0].binding.item, place, good))
 
 
-def _linked(answer: Answer, value: str) -> bool:
+def _linked(answer: SeenAnswer, value: str) -> bool:
     """Whether a link of the answer, or its Location, ends with a value."""
     headers = answer.exchange.wire.headers
     links = [*answer.exchange.wire.links, *(v for k, v in headers if k.lower() == "location")]
     return any(one.partition("?")[0].rstrip("/").endswith(f"/{value}") for one in links)
 
 
-def things_of(good: Sequence[Answer]) -> list[Json]:
+def things_of(good: Sequence[SeenAnswer]) -> list[Json]:
     """Return every item of some answers, as it was sent."""
     return [thing for one in good for thing in one.things]

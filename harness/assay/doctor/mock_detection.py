@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from assay.doctor.context import Patient
+from assay.doctor.context import DoctorContext
 from assay.doctor.finding import Finding, at
 
 __all__ = ["examine"]
@@ -14,7 +14,7 @@ __all__ = ["examine"]
 _TELLING = 24
 
 
-def examine(patient: Patient) -> Iterator[Finding]:
+def examine(patient: DoctorContext) -> Iterator[Finding]:
     """Compare the bodies of good answers to different operations, or about different things."""
     asked: defaultdict[bytes, set[tuple[str, str]]] = defaultdict(set)
     for one in patient.answers:
@@ -32,5 +32,5 @@ def examine(patient: Patient) -> Iterator[Finding]:
         else:
             continue
         hint = "is it a mock? nothing can be told from static answers"
-        yield at(patient.profile, ("base_url",), "answers to what is asked", what, hint)
+        yield at(patient.target, ("base_url",), "answers to what is asked", what, hint)
         return

@@ -18,9 +18,9 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
-from assay.binding.target import Profile
+from assay.binding.target import Target
 from assay.contract.files.document import Pointer
-from assay.doctor.context import Patient
+from assay.doctor.context import DoctorContext
 from assay.doctor.finding import Finding, Weight, at, told
 from assay.errors import InputError
 from assay.transport.auth.tls import context, explainer
@@ -30,83 +30,83 @@ from assay.transport.secrets import unset
 MOST_APART: Final = timedelta(seconds=60)
 
 
-def _urls(profile: Profile) -> Iterator[tuple[Pointer, SplitResult]]:
-    yield ("base_url",), urlsplit(profile.base_url)
-    if profile.world.url:
-        yield ("world", "url"), urlsplit(profile.world.url)
-    for n, host in enumerate(() if profile.nearby else profile.hosts):
+def _urls(target: Target) -> Iterator[tuple[Pointer, SplitResult]]:
+    yield ("base_url",), urlsplit(target.base_url)
+    if target.fixtures.url:
+        yield ("world", "url"), urlsplit(target.fixtures.url)
+    for n, host in enumerate(() if target.nearby else target.hosts):
         yield ("hosts", n), urlsplit(host)
-    for name, auth in (("auth",), profile.auth), (("auth", "provider"), profile.auth.provider):
+    for name, auth in (("auth",), target.auth), (("auth", "provider"), target.auth.provider):
         if auth and auth.oauth:
             yield (*name, "token_url"), urlsplit(auth.oauth.token_url)
 
 
-def resolves(patient: Patient) -> Iterator[Finding]:
+def resolves(patient: DoctorContext) -> Iterator[Finding]:
     """Look up the name of every host that is called."""
     if not patient.networked:
         return
-    for key, url in _urls(patient.profile):
+    for key, url in _urls(patient.target):
         try:
             socket.getaddrinfo(url.hostname, _port(url), type=socket.SOCK_STREAM)
         except (OSError, UnicodeError):
             what = f"no address for {url.hostname}"
-            yield at(patient.profile, key, "a host that can be looked up", what)
+            yield at(patient.target, key, "a host that can be looked up", what)
 
 
-def connects(patient: Patient) -> Iterator[Finding]:
+def connects(patient: DoctorContext) -> Iterator[Finding]:
     """Open a connection to every host that is called, and close it."""
     if not patient.networked:
         return
-    for key, url in _urls(patient.profile):
+    for key, url in _urls(patient.target):
         where = url.hostname or "", _port(url)
         try:
-            socket.create_connection(where, timeout=patient.profile.timeout).close()
+            socket.create_connection(where, timeout=patient.target.timeout).close()
         except OSError as error:
             why = "no answer in time" if isinstance(error, TimeoutError) else error.strerror
             what = f"{why or 'no connection'} at {where[0]}:{where[1]}"
-            yield at(patient.profile, key, "somebody who listens", what)
+            yield at(patient.target, key, "somebody who listens", what)
 
 
 def _port(url: SplitResult) -> int:
     return url.port or (443 if url.scheme == "https" else 80)
 
 
-def answers(patient: Patient) -> Iterator[Finding]:
+def answers(patient: DoctorContext) -> Iterator[Finding]:
     """Send one request without a token, as the profile's TLS has it; keep the date."""
     if not patient.networked:
         return
-    for key, url in _urls(patient.profile):
+    for key, url in _urls(patient.target):
         found = _asked(patient, key, url)
         if found is not None:
             yield found
 
 
-def _asked(patient: Patient, key: Pointer, url: SplitResult) -> Finding | None:
-    profile = patient.profile
+def _asked(patient: DoctorContext, key: Pointer, url: SplitResult) -> Finding | None:
+    target = patient.target
     try:
-        answer = _head(profile, url)
+        answer = _head(target, url)
     except ssl.SSLError as error:
-        why = explainer(profile)(error)
+        why = explainer(target)(error)
         return told(why) if why else None
     except (OSError, HTTPException) as error:
-        if url.scheme == "https" and profile.tls and profile.tls.certificate_file:
+        if url.scheme == "https" and target.tls and target.tls.certificate_file:
             # Some servers hang up on a certificate that they do not like, without a word.
             what = f"the connection closed ({type(error).__name__}) after our certificate"
-            return at(profile, ("tls", "certificate_file"), "a certificate that is taken", what)
+            return at(target, ("tls", "certificate_file"), "a certificate that is taken", what)
         what = f"none that can be read ({type(error).__name__})"
         hint = "is it plain http?" if url.scheme == "https" else "is it https?"
-        return at(profile, key, "an answer over HTTP", what, hint)
+        return at(target, key, "an answer over HTTP", what, hint)
     date = answer.getheader("Date")
     if key == ("base_url",) and date:
         patient.ahead = _ahead(date)
     return None
 
 
-def _head(profile: Profile, url: SplitResult) -> HTTPResponse:
-    timeout, port = profile.timeout, _port(url)
+def _head(target: Target, url: SplitResult) -> HTTPResponse:
+    timeout, port = target.timeout, _port(url)
     if url.scheme == "https":
         connection: HTTPConnection = HTTPSConnection(
-            url.hostname or "", port, timeout=timeout, context=context(profile, os.environ)
+            url.hostname or "", port, timeout=timeout, context=context(target, os.environ)
         )
     else:
         connection = HTTPConnection(url.hostname or "", port, timeout=timeout)
@@ -125,44 +125,44 @@ def _ahead(date: str) -> timedelta | None:
     return (theirs if theirs.tzinfo else theirs.replace(tzinfo=UTC)) - datetime.now(UTC)
 
 
-def clocks(patient: Patient) -> Iterator[Finding]:
+def clocks(patient: DoctorContext) -> Iterator[Finding]:
     """Compare the date of an answer with our own."""
     if patient.ahead is None or abs(patient.ahead) <= MOST_APART:
         return
-    profile, seconds = patient.profile, int(patient.ahead.total_seconds())
-    key = "signature" if profile.signature else "auth" if profile.auth.oauth else "base_url"
+    target, seconds = patient.target, int(patient.ahead.total_seconds())
+    key = "signature" if target.signature else "auth" if target.auth.oauth else "base_url"
     way = "ahead of" if seconds > 0 else "behind"
     what = f"the bank's {abs(seconds)} s {way} ours"
     hint = "set the clock of this machine; tokens, signatures and days depend on it"
-    yield at(profile, (key,), f"clocks within {MOST_APART.seconds} s", what, hint)
+    yield at(target, (key,), f"clocks within {MOST_APART.seconds} s", what, hint)
 
 
 #: A certificate that expires within this is worth a word.
 SOON: Final = timedelta(days=30)
 
 
-def secrets(patient: Patient) -> Iterator[Finding]:
+def secrets(patient: DoctorContext) -> Iterator[Finding]:
     """Say which variables of the environment hold nothing to call with."""
-    yield from map(told, unset(patient.profile, os.environ))
+    yield from map(told, unset(patient.target, os.environ))
 
 
-def papers(patient: Patient) -> Iterator[Finding]:
+def papers(patient: DoctorContext) -> Iterator[Finding]:
     """Read certificates and keys, and say what is wrong with them."""
-    profile = patient.profile
-    if not profile.tls and not profile.signature:
+    target = patient.target
+    if not target.tls and not target.signature:
         return
     from assay.transport.auth.certificates import check  # noqa: PLC0415 -- cryptography, seldom needed
 
     now = datetime.now(UTC)
     try:
-        check(profile, os.environ, now)
+        check(target, os.environ, now)
     except InputError as error:
         yield from map(told, error.problems)
         return
     try:
-        check(profile, os.environ, now + SOON)
+        check(target, os.environ, now + SOON)
     except InputError as error:
         for problem in error.problems:
             place = ("tls", "certificate_file")
             what = told(problem).found.replace("expired", "expires")
-            yield at(profile, place, "a certificate with time left", what, weight=Weight.NOTE)
+            yield at(target, place, "a certificate with time left", what, weight=Weight.NOTE)

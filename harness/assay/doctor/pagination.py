@@ -11,9 +11,9 @@ from datetime import date
 
 from assay.binding.target import Turn
 from assay.contract.model import Json, Operation
-from assay.doctor.context import Answer, Patient, ordinary
+from assay.doctor.context import DoctorContext, SeenAnswer, ordinary
 from assay.doctor.finding import Finding, Weight, at
-from assay.doctor.pointer_probe import Look, mean
+from assay.doctor.pointer_probe import PointerProbe, mean
 from assay.doctor.probes import SINCE, UNTIL
 from assay.doctor.suggest import is_link, nearest
 from assay.history import Accepted, Indeterminate
@@ -23,7 +23,7 @@ __all__ = ["dates", "pages"]
 _SLOWER = 429
 
 
-def pages(patient: Patient) -> Iterator[Finding]:
+def pages(patient: DoctorContext) -> Iterator[Finding]:
     """Judge for every list how its next page was found, and what it showed."""
     for operation in patient.operations:
         if not operation.available or not operation.lists:
@@ -35,11 +35,11 @@ def pages(patient: Patient) -> Iterator[Finding]:
             yield from _unturned(patient, operation)
 
 
-def _accepted(answer: Answer) -> bool:
+def _accepted(answer: SeenAnswer) -> bool:
     return isinstance(answer.exchange.outcome, Accepted)
 
 
-def _second(patient: Patient, operation: Operation, second: Answer) -> Iterator[Finding]:
+def _second(patient: DoctorContext, operation: Operation, second: SeenAnswer) -> Iterator[Finding]:
     """Judge a second page against the first."""
     place, binding = ("operations", operation.id, "next"), second.binding
     before = [one for one in patient.plain(operation.id) if one.exchange.n < second.exchange.n]
@@ -48,7 +48,7 @@ def _second(patient: Patient, operation: Operation, second: Answer) -> Iterator[
     hint = _link(patient, operation)
     if not second.status and isinstance(second.exchange.outcome, Indeterminate):
         yield at(
-            patient.profile,
+            patient.target,
             ("hosts",),
             expected,
             second.exchange.outcome.why,
@@ -56,16 +56,16 @@ def _second(patient: Patient, operation: Operation, second: Answer) -> Iterator[
             weight=Weight.DOUBT,
         )
     elif not _accepted(second):
-        yield at(patient.profile, place, expected, f"{second.status} when it is turned to", hint)
+        yield at(patient.target, place, expected, f"{second.status} when it is turned to", hint)
     elif second.things and second.things == first.things:
         counted = binding.next and binding.next.turn in {Turn.PAGE, Turn.OFFSET}
         why = "is the parameter, or `first`, another?" if counted else ""
-        yield at(patient.profile, place, expected, "the first page once more", hint or why)
+        yield at(patient.target, place, expected, "the first page once more", hint or why)
     elif not second.things and _more(patient, operation, first):
-        yield at(patient.profile, place, expected, "a page without items", hint)
+        yield at(patient.target, place, expected, "a page without items", hint)
 
 
-def _more(patient: Patient, operation: Operation, first: Answer) -> bool:
+def _more(patient: DoctorContext, operation: Operation, first: SeenAnswer) -> bool:
     """Whether the customer surely has more than a page showed; where a world was made."""
     if not patient.whole or not first.exchange.items:
         return False
@@ -78,7 +78,7 @@ def _more(patient: Patient, operation: Operation, first: Answer) -> bool:
     return owned is not None and len(first.exchange.items) < len(owned.entries)
 
 
-def _unturned(patient: Patient, operation: Operation) -> Iterator[Finding]:
+def _unturned(patient: DoctorContext, operation: Operation) -> Iterator[Finding]:
     """Say why no page was turned: there is none, or the profile does not find it."""
     first = next(iter(patient.plain(operation.id)), None)
     if first is None or not _accepted(first) or (operation.about and not operation.since):
@@ -88,7 +88,7 @@ def _unturned(patient: Patient, operation: Operation) -> Iterator[Finding]:
         if first.binding.next:
             what = "one that was not turned to" if _next(first) else "a list of one page"
             weight = Weight.UNSEEN
-            yield at(patient.profile, place, "another page after the first", what, weight=weight)
+            yield at(patient.target, place, "another page after the first", what, weight=weight)
         return
     if not _more(patient, operation, first):
         return
@@ -98,14 +98,14 @@ def _unturned(patient: Patient, operation: Operation) -> Iterator[Finding]:
         hint, weight = hint or "say how pages are turned", Weight.UNSEEN
     else:
         weight = Weight.FAULT if hint else Weight.DOUBT
-    yield at(patient.profile, place, "another page after the first", found, hint, weight=weight)
+    yield at(patient.target, place, "another page after the first", found, hint, weight=weight)
 
 
-def _next(answer: Answer) -> bool:
+def _next(answer: SeenAnswer) -> bool:
     return isinstance(answer.exchange.outcome, Accepted) and bool(answer.exchange.outcome.next)
 
 
-def _link(patient: Patient, operation: Operation) -> str:
+def _link(patient: DoctorContext, operation: Operation) -> str:
     """Return the hint at what looks like the way to the next page in the first answer."""
     for first in patient.plain(operation.id):
         if any(name.lower() == "link" for name, _ in first.exchange.wire.headers):
@@ -116,20 +116,20 @@ def _link(patient: Patient, operation: Operation) -> str:
         def other(value: Json, here: str = first.exchange.wire.url) -> bool:
             return is_link(value) and value != here and not here.endswith(str(value))
 
-        one = Look(key=(), at=at_, what="", fits=other, names=("next", "nextPage"))
+        one = PointerProbe(key=(), at=at_, what="", fits=other, names=("next", "nextPage"))
         if hint := mean([first.body], one):
             return hint
     return ""
 
 
-def dates(patient: Patient) -> Iterator[Finding]:
+def dates(patient: DoctorContext) -> Iterator[Finding]:
     """Judge whether days that are asked for make a difference."""
     for operation in patient.operations:
         for name, says, beyond in (
             (operation.since, SINCE, _before),
             (operation.until, UNTIL, _after),
         ):
-            asked = [one for one in patient.of(operation.id) if one.exchange.call.deviation == says]
+            asked = [one for one in patient.of(operation.id) if one.exchange.call.variation == says]
             if name and asked:
                 yield from _day(patient, operation, name, asked[0], beyond)
             elif name and not patient.whole:
@@ -144,19 +144,19 @@ def _after(on: date, day: date) -> bool:
     return on > day
 
 
-def _unasked(patient: Patient, operation: Operation, name: str) -> Iterator[Finding]:
+def _unasked(patient: DoctorContext, operation: Operation, name: str) -> Iterator[Finding]:
     """Say that a day was not asked for, where a call would have been spent on it."""
     first = next(iter(patient.plain(operation.id)), None)
     if first is not None and _accepted(first) and name in first.binding.arguments:
         place, what = ("operations", operation.id, "arguments", name), "none that was asked for"
-        yield at(patient.profile, place, "a day to make a difference", what, weight=Weight.UNSEEN)
+        yield at(patient.target, place, "a day to make a difference", what, weight=Weight.UNSEEN)
 
 
 def _day(
-    patient: Patient,
+    patient: DoctorContext,
     operation: Operation,
     name: str,
-    asked: Answer,
+    asked: SeenAnswer,
     beyond: Callable[[date, date], bool],
 ) -> Iterator[Finding]:
     place = ("operations", operation.id, "arguments", name)
@@ -172,7 +172,7 @@ def _day(
         return  # said elsewhere
     if not _accepted(asked):
         found = f"{asked.status}: {patient.said(asked)}"
-        yield at(patient.profile, place, "a day to be understood", found)
+        yield at(patient.target, place, "a day to be understood", found)
         return
     day = date.fromisoformat(str(asked.exchange.call.arguments[name]))
     control = [item.on for item in plain[0].exchange.items if item.on]
@@ -186,4 +186,4 @@ def _day(
         spelt = asked.binding.arguments[name].name
         hint = f"it was sent as {spelt}" if nearest(spelt, names) else ""
         weight = Weight.DOUBT
-        yield at(patient.profile, place, "a day to make a difference", found, hint, weight=weight)
+        yield at(patient.target, place, "a day to make a difference", found, hint, weight=weight)

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assay.binding.pointer import MISSING, find
-from assay.binding.target import Profile
+from assay.binding.target import Target
 from assay.contract.files.document import Pointer
 from assay.contract.model import Json
 from assay.doctor.finding import Finding, Weight, at
 from assay.doctor.suggest import Fits, kind, suggest
 
-__all__ = ["Look", "look", "mean", "values"]
+__all__ = ["PointerProbe", "look", "mean", "values"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class PointerProbe:
     """What is looked for: `key` is the place in the profile, `at` the pointers that stand there.
 
     `what` says what should be found, and `fits` whether a value is such a thing. With
@@ -45,7 +45,7 @@ def values(documents: Sequence[Json], pointers: Sequence[str]) -> list[Json]:
     return out
 
 
-def look(profile: Profile, one: Look, documents: Sequence[Json]) -> Finding | None:
+def look(target: Target, one: PointerProbe, documents: Sequence[Json]) -> Finding | None:
     """Hold a pointer against some answers, or parts of them; None if it finds such a thing."""
     found = values(documents, one.at)
     if any(one.fits(value) for value in found):
@@ -53,10 +53,10 @@ def look(profile: Profile, one: Look, documents: Sequence[Json]) -> Finding | No
     hint = mean(documents, one)
     what = f"{kind(found[0])} at {_spelt(one.at)}" if found else f"nothing at {_spelt(one.at)}"
     weight = Weight.FAULT if hint or found else one.missing
-    return at(profile, one.key, one.what, what, hint, weight=weight)
+    return at(target, one.key, one.what, what, hint, weight=weight)
 
 
-def mean(documents: Sequence[Json], one: Look) -> str:
+def mean(documents: Sequence[Json], one: PointerProbe) -> str:
     """Return the hint that names what a pointer may have meant, or nothing."""
     for wanted in (*one.at, *one.names):
         pointer = suggest(documents, wanted, one.fits, named=one.named)

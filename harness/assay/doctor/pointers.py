@@ -13,9 +13,9 @@ from assay.binding.pointer import MISSING, lists
 from assay.binding.spelling import OperationBinding
 from assay.contract.model import Json, Operation
 from assay.doctor import items
-from assay.doctor.context import Answer, Patient
+from assay.doctor.context import DoctorContext, SeenAnswer
 from assay.doctor.finding import Finding, Weight, at
-from assay.doctor.pointer_probe import Look, look, mean
+from assay.doctor.pointer_probe import PointerProbe, look, mean
 from assay.doctor.suggest import is_link, is_text, is_things, kind, suggest
 from assay.history import Accepted, Indeterminate
 
@@ -26,7 +26,7 @@ _SCREENS = ("approval", "consentApproval", "scaRedirect", "redirect", "authorise
 _NO_CONTENT = 204
 
 
-def examine(patient: Patient) -> Iterator[Finding]:
+def examine(patient: DoctorContext) -> Iterator[Finding]:
     """Match the pointers of each operation, in the order of the contracts."""
     for operation in patient.operations:
         good = [one for one in patient.of(operation.id) if _shows(one)]
@@ -34,13 +34,15 @@ def examine(patient: Patient) -> Iterator[Finding]:
             yield from _operation(patient, operation, good)
 
 
-def _shows(answer: Answer) -> bool:
+def _shows(answer: SeenAnswer) -> bool:
     """Whether HTTP and the outcomes take an answer for a good one."""
     unread = isinstance(answer.exchange.outcome, Indeterminate)
     return answer.good and (unread or isinstance(answer.exchange.outcome, Accepted))
 
 
-def _operation(patient: Patient, operation: Operation, good: list[Answer]) -> Iterator[Finding]:
+def _operation(
+    patient: DoctorContext, operation: Operation, good: list[SeenAnswer]
+) -> Iterator[Finding]:
     binding, bodies = good[0].binding, [one.body for one in good if one.body is not MISSING]
     if not bodies:
         expects = binding.list or binding.one is not None
@@ -51,7 +53,7 @@ def _operation(patient: Patient, operation: Operation, good: list[Answer]) -> It
             found = f"{found} that cannot be read" if broken else found
             place = ("operations", operation.id) if broken else ("base_url",)
             weight = Weight.UNSEEN if broken else Weight.FAULT
-            yield at(patient.profile, place, "an answer in JSON", found, weight=weight)
+            yield at(patient.target, place, "an answer in JSON", found, weight=weight)
         return
     unread = list(_whole(patient, operation, binding, bodies))
     yield from unread
@@ -61,14 +63,16 @@ def _operation(patient: Patient, operation: Operation, good: list[Answer]) -> It
 
 
 def _whole(
-    patient: Patient, operation: Operation, binding: OperationBinding, bodies: list[Json]
+    patient: DoctorContext, operation: Operation, binding: OperationBinding, bodies: list[Json]
 ) -> Iterator[Finding]:
     """Look for the list of items, or for the one thing that is shown."""
     key = ("operations", operation.id)
     if binding.one is not None:
         what = "the one thing that is shown"
-        one = Look(key=(*key, "one"), at=(binding.one,), what=what, fits=_is_object, named=False)
-        found = look(patient.profile, one, bodies)
+        one = PointerProbe(
+            key=(*key, "one"), at=(binding.one,), what=what, fits=_is_object, named=False
+        )
+        found = look(patient.target, one, bodies)
         if found:
             yield found
     elif binding.list:
@@ -77,64 +81,66 @@ def _whole(
         meant = suggest(bodies, operation.id, is_things)
         hint = f"add list: {meant}" if meant else "add list: with a pointer at it"
         what, weight = "nothing that says where", Weight.UNSEEN
-        yield at(patient.profile, key, "where the list stands", what, hint, weight=weight)
+        yield at(patient.target, key, "where the list stands", what, hint, weight=weight)
 
 
 def _listed(
-    patient: Patient, operation: Operation, binding: OperationBinding, bodies: list[Json]
+    patient: DoctorContext, operation: Operation, binding: OperationBinding, bodies: list[Json]
 ) -> Iterator[Finding]:
     key = ("operations", operation.id, "list")
     found = [lists(body, pointer) for body in bodies for pointer in binding.list]
     if any(found):
         return
     there = any(one is not None for one in found)
-    one = Look(key=key, at=binding.list, what="a list", fits=is_things, named=False)
+    one = PointerProbe(key=key, at=binding.list, what="a list", fits=is_things, named=False)
     hint = mean(bodies, one)
     if not there:
         what = f"no list at {' or '.join(binding.list)}"
-        yield at(patient.profile, key, "the list of items", what, hint)
+        yield at(patient.target, key, "the list of items", what, hint)
     elif hint:
         what = f"an empty list at {' or '.join(binding.list)}"
-        yield at(patient.profile, key, "the list of items", what, hint)
+        yield at(patient.target, key, "the list of items", what, hint)
     elif not operation.about and any(one.owns for one in patient.subjects.values()):
         what, weight = "an empty list for a customer who owns something", Weight.DOUBT
-        yield at(patient.profile, key, "the list of items", what, weight=weight)
+        yield at(patient.target, key, "the list of items", what, weight=weight)
 
 
 def _around(
-    patient: Patient, operation: Operation, good: list[Answer], bodies: list[Json]
+    patient: DoctorContext, operation: Operation, good: list[SeenAnswer], bodies: list[Json]
 ) -> Iterator[Finding]:
     """Look for the links and the values that stand beside the items."""
     binding, key = good[0].binding, ("operations", operation.id)
     for n, pointer in enumerate(binding.links):
         if binding.next and pointer == binding.next.at:
             continue  # `turning` knows when there has to be one
-        one = Look(
+        one = PointerProbe(
             key=(*key, "links", n),
             at=(pointer,),
             what="a link",
             fits=is_link,
             missing=Weight.UNSEEN,
         )
-        found = look(patient.profile, one, bodies)
+        found = look(patient.target, one, bodies)
         if found:
             yield found
     if binding.approval is not None and operation.makes:
-        one = Look(
+        one = PointerProbe(
             key=(*key, "approval"),
             at=(binding.approval,),
             what="the link to the screens where the customer signs",
             fits=is_link,
             names=_SCREENS,
         )
-        found = look(patient.profile, one, bodies)
+        found = look(patient.target, one, bodies)
         if found:
             yield found
     for name, pointer in binding.values.items():
         yield from _value(patient, operation, name, pointer)
 
 
-def _value(patient: Patient, operation: Operation, name: str, pointer: str) -> Iterator[Finding]:
+def _value(
+    patient: DoctorContext, operation: Operation, name: str, pointer: str
+) -> Iterator[Finding]:
     """Look for a value that a consent may have to come before."""
     answers = patient.plain(operation.id)
     given = {
@@ -149,7 +155,7 @@ def _value(patient: Patient, operation: Operation, name: str, pointer: str) -> I
         for one in answers
         if one.exchange.n > given.get((one.story, one.exchange.call.subject), one.exchange.n)
     ]
-    one = Look(
+    one = PointerProbe(
         key=("operations", operation.id, "values", name),
         at=(pointer,),
         what=f"{name} beside the list",
@@ -157,7 +163,7 @@ def _value(patient: Patient, operation: Operation, name: str, pointer: str) -> I
         names=(name,),
         missing=Weight.DOUBT if late else Weight.UNSEEN,
     )
-    found = look(patient.profile, one, [one.body for one in late or answers])
+    found = look(patient.target, one, [one.body for one in late or answers])
     if found:
         yield found
 

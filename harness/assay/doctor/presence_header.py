@@ -8,26 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.binding.target import WorldKind
-from assay.doctor.context import Patient
+from assay.binding.target import FixtureKind
+from assay.doctor.context import DoctorContext
 from assay.doctor.finding import Finding, Weight, at
 from assay.history import Accepted
 
 __all__ = ["examine"]
 
 
-def examine(patient: Patient) -> Iterator[Finding]:
+def examine(patient: DoctorContext) -> Iterator[Finding]:
     """Judge who was served when what is free without the customer was used up."""
-    presence = patient.profile.presence
+    presence = patient.target.presence
     answers = patient.presences
     if presence is None:
         return
     if not answers:
-        if patient.profile.world.kind is WorldKind.ROLES:
+        if patient.target.fixtures.kind is FixtureKind.ROLES:
             what = "no calls to tell it by: they would be spent"
             place, weight = ("presence", "header"), Weight.UNSEEN
             yield at(
-                patient.profile, place, "a header that makes a difference", what, weight=weight
+                patient.target, place, "a header that makes a difference", what, weight=weight
             )
         return
     alone = [
@@ -41,7 +41,7 @@ def examine(patient: Patient) -> Iterator[Finding]:
         what = "calls with it refused like those without it"
         hint = "is the name right, and the value one that the bank takes?"
         place, expected = ("presence", "header"), "calls with the customer to be served"
-        yield at(patient.profile, place, expected, what, hint, weight=Weight.DOUBT)
+        yield at(patient.target, place, expected, what, hint, weight=Weight.DOUBT)
     elif not limited and not served:
         key = "when" if presence.absent else "header"
         what = "those with the customer limited, and those without served"
@@ -49,7 +49,7 @@ def examine(patient: Patient) -> Iterator[Finding]:
             "take `when: absent` out" if presence.absent else "add `when: absent`"
         )
         yield at(
-            patient.profile,
+            patient.target,
             ("presence", key),
             "calls without the customer to be limited",
             what,
@@ -59,7 +59,7 @@ def examine(patient: Patient) -> Iterator[Finding]:
         what = f"all {len(alone)} served, and those with the customer too"
         hint = "nothing tells calls with the customer from those without"
         yield at(
-            patient.profile,
+            patient.target,
             ("presence", "header"),
             "calls without the customer to be limited",
             what,

@@ -11,7 +11,7 @@ from datetime import date
 
 from assay.binding.encode import BARE
 from assay.binding.spelling import OperationBinding
-from assay.binding.target import Profile, Role, ScaKind, WorldKind
+from assay.binding.target import FixtureKind, Role, ScaKind, Target
 from assay.contract.model import Capability, Contract, Operation
 from assay.fixtures.roles import cast_for
 from assay.history import Holding
@@ -28,11 +28,11 @@ BY_ITSELF = frozenset({ScaKind.FORMS, ScaKind.BROWSER, ScaKind.CONTROL})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Telling:
+class ProbePlan:
     """What a story is told about. `whole`: a world is made for it, so nobody's calls are spent."""
 
     contract: Contract
-    profile: Profile
+    target: Target
     whole: bool
     today: date
 
@@ -44,17 +44,17 @@ class Telling:
 
     def binding(self, operation: Operation) -> OperationBinding:
         """Return how an operation is spelt."""
-        return self.profile.operations.get(operation.id, BARE)
+        return self.target.operations.get(operation.id, BARE)
 
     @property
     def writes(self) -> bool:
         """Whether requests may be made, and consents be transmitted, as far as safety goes."""
-        return self.profile.environment != "live" or self.profile.safety.allow_writes
+        return self.target.environment != "live" or self.target.safety.allow_writes
 
     @property
     def makes(self) -> Operation | None:
         """The operation that makes a request, where that may be done."""
-        if not self.writes or Capability.WRITE not in self.profile.world.offers:
+        if not self.writes or Capability.WRITE not in self.target.fixtures.offers:
             return None
         every = self.contract.operations.values()
         return next((one for one in every if one.makes and one.available), None)
@@ -62,7 +62,7 @@ class Telling:
     @property
     def grant(self) -> Operation | None:
         """The operation that transmits consents, where that may be done."""
-        if not self.writes or Capability.CONSENT not in self.profile.world.offers:
+        if not self.writes or Capability.CONSENT not in self.target.fixtures.offers:
             return None
         every = self.contract.operations.values()
         return next((one for one in every if one.grants and one.available), None)
@@ -70,7 +70,7 @@ class Telling:
     @property
     def signs(self) -> bool:
         """Whether a signature costs nobody anything."""
-        return self.whole and self.profile.sca.kind in BY_ITSELF
+        return self.whole and self.target.sca.kind in BY_ITSELF
 
     def sized(self, operation: Operation) -> int:
         """Return how many things make more than a page."""
@@ -82,14 +82,14 @@ class Telling:
     def owner(self) -> str | None:
         """Return what a customer surely can be asked to own, as far as it is known."""
         roots = [one.id for one in steps.roots(self.contract)]
-        if self.profile.world.kind is not WorldKind.ROLES:
+        if self.target.fixtures.kind is not FixtureKind.ROLES:
             return roots[0] if roots else None
         return next((one for one in roots if self.role(one)), None)
 
     def role(self, resource: str) -> Role | None:
         """Return the listed customer who plays whoever owns one thing of a resource."""
         wanted = (Holding(resource=resource),)
-        roles = self.profile.world.roles
+        roles = self.target.fixtures.roles
         return next((one for one in roles if cast_for(one, wanted, self.today)), None)
 
     def counted(self) -> tuple[Operation, int] | None:

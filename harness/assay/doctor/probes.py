@@ -15,9 +15,9 @@ from functools import partial
 
 from assay.binding.target import ScaKind
 from assay.contract.model import Operation
-from assay.doctor.probe_plan import Telling
+from assay.doctor.probe_plan import ProbePlan
 from assay.history import Accepted, Arrange, Authorise, Call, Exchange, Holding, Owned, Subject
-from assay.planning.dry_target import Nobody, overheard
+from assay.planning.dry_target import DryTarget, dry_run
 from assay.rules import steps
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.rule import Script
@@ -33,25 +33,25 @@ SINCE_AGO, UNTIL_AGO = 5, 10
 _MOST_STEPS = 300
 
 
-def stories(telling: Telling) -> Mapping[str, Callable[[], Script]]:
+def doctor_probes(telling: ProbePlan) -> Mapping[str, Callable[[], Script]]:
     """Return the stories that a contract gives rise to, by name."""
     found: dict[str, Callable[[], Script]] = {}
     if any(one.available and not one.grants for one in telling.reads):
         found[READS] = partial(_reads, telling)
-        if len(telling.profile.world.roles) > 1:
+        if len(telling.target.fixtures.roles) > 1:
             found[ROLES] = partial(_roles, telling)
     if telling.makes:
         found[REQUESTS] = partial(_requests, telling, telling.makes)
         if telling.whole:
-            for name in telling.profile.world.segments:
+            for name in telling.target.fixtures.segments:
                 found[f"{SEGMENT} {name}"] = partial(_segment, telling, name)
-    if telling.whole and telling.profile.presence and telling.counted():
+    if telling.whole and telling.target.presence and telling.counted():
         found[PRESENCE] = partial(_presence, telling)
     return found
 
 
 @dataclass(slots=True, kw_only=True)
-class Cost:
+class DoctorCost:
     """What the stories will ask: calls by operation, with the customer and without, and more."""
 
     attended: Counter[str] = field(default_factory=Counter[str])
@@ -66,10 +66,10 @@ class Cost:
         return self.attended.total() + self.alone.total()
 
 
-def cost(telling: Telling, total: Cost) -> None:
+def cost(telling: ProbePlan, total: DoctorCost) -> None:
     """Add what the stories of a contract will ask, about: no answer is known yet."""
-    for tell in stories(telling).values():
-        for step in overheard(tell(), Nobody(contract=telling.contract), _MOST_STEPS):
+    for tell in doctor_probes(telling).values():
+        for step in dry_run(tell(), DryTarget(contract=telling.contract), _MOST_STEPS):
             match step:
                 case Call(operation=name, present=present):
                     operation = telling.contract.operations[name]
@@ -82,7 +82,7 @@ def cost(telling: Telling, total: Cost) -> None:
                     pass
 
 
-def _reads(telling: Telling) -> Script:
+def _reads(telling: ProbePlan) -> Script:
     """Read what can be read, and call what is said to be unavailable."""
     psu = yield from _customer(telling)
     lists = [one for one in telling.reads if one.available and not one.about and not one.grants]
@@ -102,7 +102,7 @@ def _reads(telling: Telling) -> Script:
             yield from steps.send(Call(operation=operation.id, subject="psu"))
 
 
-def _customer(telling: Telling) -> Part[Subject]:
+def _customer(telling: ProbePlan) -> Part[Subject]:
     """Bring somebody into being who owns more than a page of things, and of entries."""
     now = yield from steps.clock()
     owner = telling.owner()
@@ -125,13 +125,13 @@ def _customer(telling: Telling) -> Part[Subject]:
     )
 
 
-def _turned(telling: Telling, first: Exchange) -> Part[None]:
+def _turned(telling: ProbePlan, first: Exchange) -> Part[None]:
     """Turn to the second page, if there is one and nobody's calls are spent by that."""
     if telling.whole and isinstance(first.outcome, Accepted) and first.outcome.next:
         yield from steps.send(replace(first.call, follow=first.outcome.next))
 
 
-def _about(telling: Telling, operation: Operation, psu: Subject) -> Part[None]:
+def _about(telling: ProbePlan, operation: Operation, psu: Subject) -> Part[None]:
     """Ask about one thing of each kind; about the first also in the other ways there are."""
     owners = set(steps.owners(telling.contract, operation))
     first_of: dict[str, Owned] = {}
@@ -152,11 +152,11 @@ def _about(telling: Telling, operation: Operation, psu: Subject) -> Part[None]:
         yield from _turned(telling, first)
         given = telling.binding(operation).aliases
         for alias in range(len(operation.aliases if given is None else given)):
-            yield from steps.send(replace(call, alias=alias, deviation=ALIAS))
+            yield from steps.send(replace(call, alias=alias, variation=ALIAS))
         yield from _between(telling, operation, call, psu.now.date())
 
 
-def _between(telling: Telling, operation: Operation, call: Call, today: date) -> Part[None]:
+def _between(telling: ProbePlan, operation: Operation, call: Call, today: date) -> Part[None]:
     """Ask from a day on, and up to a day, where the profile says how."""
     for name, ago, says in (
         (operation.since, SINCE_AGO, SINCE),
@@ -165,60 +165,60 @@ def _between(telling: Telling, operation: Operation, call: Call, today: date) ->
         if name and name in telling.binding(operation).arguments:
             day = (today - timedelta(days=ago)).isoformat()
             named = {**call.arguments, name: day}
-            yield from steps.send(replace(call, arguments=named, deviation=says))
+            yield from steps.send(replace(call, arguments=named, variation=says))
 
 
-def _roles(telling: Telling) -> Script:
+def _roles(telling: ProbePlan) -> Script:
     """Call once for every listed customer who has not called yet, to see each token taken."""
     lists = [one for one in telling.reads if one.available and not one.about and not one.grants]
     owner = telling.owner()
     first = telling.role(owner) if owner else None
-    for role in telling.profile.world.roles:
+    for role in telling.target.fixtures.roles:
         yield Arrange(subject=role.name, holdings=())  # the next one, whatever is owned
         if role != first and lists:
             yield from steps.send(Call(operation=lists[0].id, subject=role.name))
 
 
-def _requests(telling: Telling, create: Operation) -> Script:
+def _requests(telling: ProbePlan, create: Operation) -> Script:
     """Make a request, read, change and end it; where nobody minds, sign another one."""
-    life = tracker.life_of(telling.contract, create)
-    psu = yield from request_steps.customer(life)
+    lifecycle = tracker.lifecycle_of_operation(telling.contract, create)
+    psu = yield from request_steps.customer(lifecycle)
     if telling.whole:
-        made = yield from steps.send(request_steps.request(life, psu))
-        yield from request_steps.read(life, made)
+        made = yield from steps.send(request_steps.request(lifecycle, psu))
+        yield from request_steps.read(lifecycle, made)
         for operation in telling.contract.operations.values():
             if not operation.available and operation.by_provider:
                 yield from request_steps.maybe(request_steps.about(operation, made))
         if telling.signs and made.item and _leads(telling, made):
             yield from request_steps.sign(made)
-            yield from request_steps.read(life, made)
+            yield from request_steps.read(lifecycle, made)
             yield from request_steps.inquire()
-    made = yield from steps.send(request_steps.request(life, psu, life.changeable))
+    made = yield from steps.send(request_steps.request(lifecycle, psu, lifecycle.changeable))
     if not telling.whole:
-        yield from request_steps.read(life, made)
-    change = request_steps.about(life.change, made)
+        yield from request_steps.read(lifecycle, made)
+    change = request_steps.about(lifecycle.change, made)
     if change is not None:
-        yield from steps.send(replace(change, varied=life.changed))
-    yield from request_steps.maybe(request_steps.about(life.end, made))
+        yield from steps.send(replace(change, varied=lifecycle.changed))
+    yield from request_steps.maybe(request_steps.about(lifecycle.end, made))
     if telling.whole:
-        yield from request_steps.read(life, made)
+        yield from request_steps.read(lifecycle, made)
 
 
-def _leads(telling: Telling, made: Exchange) -> bool:
+def _leads(telling: ProbePlan, made: Exchange) -> bool:
     """Whether it is known where a request is signed."""
-    if telling.profile.sca.kind is ScaKind.CONTROL:
+    if telling.target.sca.kind is ScaKind.CONTROL:
         return True
     return isinstance(made.outcome, Accepted) and made.outcome.approval is not None
 
 
-def _segment(telling: Telling, name: str) -> Script:
+def _segment(telling: ProbePlan, name: str) -> Script:
     """Bring a customer of a segment into being, and call nothing."""
     owner = telling.owner()
     holdings = (Holding(resource=owner),) if owner else ()
     yield Arrange(subject="psu", holdings=holdings, segment=name)
 
 
-def _presence(telling: Telling) -> Script:
+def _presence(telling: ProbePlan) -> Script:
     """Use up what is free without the customer, and call with the customer then.
 
     Where nothing is ever used up, as often with the customer: it may be the other way round.

@@ -11,81 +11,81 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
-from assay.binding.encode import Access, Request
+from assay.binding.encode import Access, HttpRequest
 from assay.contract.model import Contract
-from assay.doctor.context import Patient
+from assay.doctor.context import DoctorContext
 from assay.doctor.finding import Finding, Weight, at, one_line, told
-from assay.doctor.probe_plan import Telling
-from assay.doctor.probes import stories
+from assay.doctor.probe_plan import ProbePlan
+from assay.doctor.probes import doctor_probes
 from assay.errors import CannotArrange, InputError, TargetError
-from assay.execution.executor import Play, playing
+from assay.execution.executor import Executor, executing
 from assay.history import Authorised, Event, Subject, Wire
 from assay.rules.rule import Script
-from assay.transport.auth.diagnostics import NoAccess
-from assay.transport.protocol import Carrier, Sent
+from assay.transport.auth.diagnostics import AuthenticationError
+from assay.transport.protocol import Delivery, Transport
 
 
 @dataclass(slots=True, kw_only=True)
-class Watching:
+class RecordingTransport:
     """A carrier that remembers the last answer."""
 
-    carrier: Carrier
+    transport: Transport
     base_url: str = field(init=False)
     reached: bool = False
     last: Wire = field(default_factory=lambda: Wire(method="", url=""))
 
     def __post_init__(self) -> None:
-        self.base_url = self.carrier.base_url
+        self.base_url = self.transport.base_url
 
-    def send(self, request: Request) -> Sent:
+    def send(self, request: HttpRequest) -> Delivery:
         """Send, and remember what came."""
-        sent = self.carrier.send(request)
-        self.last, self.reached = sent.wire, self.carrier.reached
+        sent = self.transport.send(request)
+        self.last, self.reached = sent.wire, self.transport.reached
         return sent
 
     def control(self, method: str, path: str, body: Mapping[str, Any] | None) -> tuple[int, Any]:
         """Call the control API."""
-        return self.carrier.control(method, path, body)
+        return self.transport.control(method, path, body)
 
     def close(self) -> None:
         """Close the carrier."""
-        self.carrier.close()
+        self.transport.close()
 
 
-def tell(patient: Patient) -> None:
+def run_probes(patient: DoctorContext) -> None:
     """Tell every story, and note in the patient what became of it."""
     numbers = count(1)
     for telling in tellings(patient):
-        for name, story in stories(telling).items():
+        for name, story in doctor_probes(telling).items():
             lack = _tell(patient, telling.contract, name, story(), numbers)
             if lack:
                 key = telling.contract.id, *name.split(" ", 1)
                 patient.lacks[key] = one_line(patient.redactor.text(lack))
 
 
-def tellings(patient: Patient) -> Iterator[Telling]:
+def tellings(patient: DoctorContext) -> Iterator[ProbePlan]:
     """Yield what can be told, one contract after the other."""
     for contract in patient.contracts_bound:
-        yield Telling(
+        yield ProbePlan(
             contract=contract,
-            profile=patient.profile,
+            target=patient.target,
             whole=patient.whole,
             today=patient.today,
         )
 
 
 def _tell(
-    patient: Patient,
+    patient: DoctorContext,
     contract: Contract,
     name: str,
     script: Script,
     numbers: Iterator[int],
 ) -> str:
     """Tell one story as far as it goes, and return what it lacked to go on."""
-    stage = patient.stage
-    if stage is None:
+    environment = patient.environment
+    if environment is None:
         return "no target"
-    watching = Watching(carrier=stage.screens or stage.client)
+    watching = RecordingTransport(transport=environment.screens or environment.client)
 
     def record(event: Event, access: Access) -> None:
         if isinstance(event, Subject):
@@ -96,15 +96,15 @@ def _tell(
             patient.signed.append((event, watching.last))
         patient.on_call()
 
-    watched = replace(stage, screens=watching)
+    watched = replace(environment, screens=watching)
     try:
-        with playing(
+        with executing(
             watched, contract.operations, number=lambda: next(numbers), record=record
         ) as play:
             _perform(play, script)
     except InputError as error:
         patient.problems += error.problems
-    except NoAccess as error:
+    except AuthenticationError as error:
         patient.problems.append(error.problem)
     except (CannotArrange, TargetError) as error:
         return str(error)
@@ -113,7 +113,7 @@ def _tell(
     return ""
 
 
-def _perform(play: Play, script: Script) -> None:
+def _perform(play: Executor, script: Script) -> None:
     try:
         step = next(script)
         while True:
@@ -122,19 +122,19 @@ def _perform(play: Play, script: Script) -> None:
         return
 
 
-def lacking(patient: Patient) -> Iterator[Finding]:
+def lacking(patient: DoctorContext) -> Iterator[Finding]:
     """Say which stories ended early, and for the want of what."""
     for problem in dict.fromkeys(patient.problems):
         yield told(problem)
     for name, lack in patient.lacks.items():
         for segment in name[2:]:
             expected = f"the bank's word for {segment}"
-            yield at(patient.profile, ("world", "segments", segment), expected, lack)
+            yield at(patient.target, ("world", "segments", segment), expected, lack)
         if name[2:]:
             continue
         place = _named(lack)
         weight = Weight.UNSEEN if place[0] == "operations" else Weight.DOUBT
-        yield at(patient.profile, place, "what it takes to call", f"it needs {lack}", weight=weight)
+        yield at(patient.target, place, "what it takes to call", f"it needs {lack}", weight=weight)
 
 
 def _named(lack: str) -> tuple[str, ...]:

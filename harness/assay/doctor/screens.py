@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from assay.binding.target import Profile, ScaKind
-from assay.doctor.context import Patient
+from assay.binding.target import ScaKind, Target
+from assay.doctor.context import DoctorContext
 from assay.doctor.finding import Finding, Weight, at
 from assay.doctor.suggest import nearest
 from assay.history import Authorised, Ending, Wire
@@ -19,47 +19,47 @@ __all__ = ["effects", "examine"]
 _MOST = 12
 
 
-def examine(patient: Patient) -> Iterator[Finding]:
+def examine(patient: DoctorContext) -> Iterator[Finding]:
     """Judge every way through the screens."""
     made = any(one.operation.makes and one.exchange.accepted for one in patient.answers)
-    if made and not patient.signed and patient.profile.sca.kind is not ScaKind.NONE:
+    if made and not patient.signed and patient.target.sca.kind is not ScaKind.NONE:
         what = "none that was walked"
-        yield at(patient.profile, ("sca",), "screens to sign on", what, weight=Weight.UNSEEN)
+        yield at(patient.target, ("sca",), "screens to sign on", what, weight=Weight.UNSEEN)
     for event, page in patient.signed:
         yield from _factors(patient, event)
         if event.ending is not Ending.CONFIRMED:
             yield from _stopped(patient, event, page)
 
 
-def _stopped(patient: Patient, event: Authorised, page: Wire) -> Iterator[Finding]:
+def _stopped(patient: DoctorContext, event: Authorised, page: Wire) -> Iterator[Finding]:
     """Say at which screen the way ended, and what it asks for."""
-    profile = patient.profile
-    shown = list(forms(page.body)) if profile.sca.kind is ScaKind.FORMS else []
-    if profile.sca.kind is ScaKind.CONTROL or not shown:
+    target = patient.target
+    shown = list(forms(page.body)) if target.sca.kind is ScaKind.FORMS else []
+    if target.sca.kind is ScaKind.CONTROL or not shown:
         why = event.why or event.ending.value
-        sent_off = event.ending is Ending.DISCONNECTED and not profile.world.roles
+        sent_off = event.ending is Ending.DISCONNECTED and not target.fixtures.roles
         weight = Weight.UNSEEN if sent_off else Weight.DOUBT
-        yield at(profile, ("sca",), "the request to be signed", why, weight=weight)
+        yield at(target, ("sca",), "the request to be signed", why, weight=weight)
         return
     names = sorted({name for form in shown for name in form.names})[:_MOST]
-    known = [screen for screen in profile.sca.screens if screen.keys() <= set(names)]
+    known = [screen for screen in target.sca.screens if screen.keys() <= set(names)]
     if known:
         yield from _filled(patient, event, known[0], shown)
         return
-    place, hint = _meant(profile, names, event.screens)
+    place, hint = _meant(target, names, event.screens)
     asked = patient.redactor.bounded(", ".join(names), 120)
-    yield at(profile, place, "a screen of the profile", f"one that asks for {asked}", hint)
+    yield at(target, place, "a screen of the profile", f"one that asks for {asked}", hint)
 
 
 def _meant(
-    profile: Profile, names: Sequence[str], seen: Sequence[str]
+    target: Target, names: Sequence[str], seen: Sequence[str]
 ) -> tuple[tuple[str | int, ...], str]:
     """Return the field that a screen of the profile misspells, the likeliest of them.
 
     Where no name is like any, it is the first screen that did not come yet.
     """
     best: tuple[int, tuple[str | int, ...], str] = (-1, ("sca", "screens"), "")
-    for n, screen in enumerate(profile.sca.screens):
+    for n, screen in enumerate(target.sca.screens):
         if set(screen.values()) <= set(seen):
             continue
         wrong = [name for name in screen if name not in names]
@@ -73,27 +73,27 @@ def _meant(
 
 
 def _filled(
-    patient: Patient, event: Authorised, screen: Mapping[str, str], shown: Sequence[Form]
+    patient: DoctorContext, event: Authorised, screen: Mapping[str, str], shown: Sequence[Form]
 ) -> Iterator[Finding]:
     """Say what is wrong with what a known screen was filled in with."""
-    profile, choices = patient.profile, {k: v for one in shown for k, v in one.choices.items()}
+    target, choices = patient.target, {k: v for one in shown for k, v in one.choices.items()}
     for name, what in screen.items():
         offered = choices.get(name, [])
         word = event.step.decision.value
-        spelt = profile.sca.decisions.get(word, word)
+        spelt = target.sca.decisions.get(word, word)
         if what == "decision" and offered and spelt not in offered:
             hint = f"did you mean {nearest(spelt, offered) or offered[0]}?"
             found = f"{', '.join(offered[:_MOST])} on the screen"
-            yield at(profile, ("sca", "decisions", word), repr(spelt), found, hint)
+            yield at(target, ("sca", "decisions", word), repr(spelt), found, hint)
             return
-    n = list(profile.sca.screens).index(screen)
+    n = list(target.sca.screens).index(screen)
     why = event.why or event.ending.value
-    yield at(profile, ("sca", "screens", n), "the screen to lead on", why, weight=Weight.DOUBT)
+    yield at(target, ("sca", "screens", n), "the screen to lead on", why, weight=Weight.DOUBT)
 
 
-def _factors(patient: Patient, event: Authorised) -> Iterator[Finding]:
+def _factors(patient: DoctorContext, event: Authorised) -> Iterator[Finding]:
     """Say which factor on the screen has no word, or is misspelt."""
-    spelt = patient.profile.sca.factors
+    spelt = patient.target.sca.factors
     for shown in event.unspelt:
         said = patient.redactor.bounded(shown, 40)
         loose = [name for name, one in spelt.items() if one not in (event.offered or ())]
@@ -103,16 +103,16 @@ def _factors(patient: Patient, event: Authorised) -> Iterator[Finding]:
         weight = Weight.FAULT if missing else Weight.UNSEEN
         expected = "factors that the profile has a word for"
         hint = f"did you mean {missing[0]}: {said}?" if missing else f"add a word for {said}"
-        yield at(patient.profile, place, expected, found, hint, weight=weight)
+        yield at(patient.target, place, expected, found, hint, weight=weight)
 
 
-def effects(patient: Patient) -> Iterator[Finding]:
+def effects(patient: DoctorContext) -> Iterator[Finding]:
     """Judge whether what was carried out is told where the profile points."""
     done = [one for told in patient.told for one in told.done or ()]
-    for name in patient.profile.world.effects if done else ():
+    for name in patient.target.fixtures.effects if done else ():
         if not any(name in one.fields for one in done):
-            pointer = patient.profile.world.effects[name]
+            pointer = patient.target.fixtures.effects[name]
             place = ("world", "effects", name)
             yield at(
-                patient.profile, place, f"{name} of what was carried out", f"nothing at {pointer}"
+                patient.target, place, f"{name} of what was carried out", f"nothing at {pointer}"
             )

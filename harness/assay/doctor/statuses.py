@@ -11,28 +11,28 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from assay.binding.decode import decode
-from assay.binding.target import Matcher, Outcomes, Profile
+from assay.binding.target import Matcher, Outcomes, Target
 from assay.contract.model import Operation
 from assay.doctor import arguments, credentials, items
-from assay.doctor.context import Answer, Patient
+from assay.doctor.context import DoctorContext, SeenAnswer
 from assay.doctor.finding import Finding, Weight, at
 from assay.doctor.suggest import nearest
 from assay.history import Accepted, Cause, Indeterminate, Rejected, Unavailable
 
 __all__ = ["examine", "matched"]
 
-_Judge: TypeAlias = Callable[[Patient, Answer], Iterator[Finding]]
+_Judge: TypeAlias = Callable[[DoctorContext, SeenAnswer], Iterator[Finding]]
 UNKNOWN, NOT_MADE, CLOSED = 404, 501, 503
 DENIED = frozenset({401, 403})
 MOVED, REFUSED = range(300, 400), range(400, 500)
 
 
-def examine(patient: Patient) -> Iterator[Finding]:
+def examine(patient: DoctorContext) -> Iterator[Finding]:
     """Judge the answers to plain calls, operation by operation."""
     called = [one for one in patient.operations if one.available and patient.plain(one.id)]
     if called and all(_status(patient, one) == {UNKNOWN} for one in called) and len(called) > 1:
         what = f"404 from each of {', '.join(one.id for one in called)}"
-        yield at(patient.profile, ("base_url",), "the operations below it", what)
+        yield at(patient.target, ("base_url",), "the operations below it", what)
         return
     yield from credentials.examine(patient)
     for operation in called:
@@ -45,15 +45,15 @@ def examine(patient: Patient) -> Iterator[Finding]:
     yield from _aliases(patient)
 
 
-def _status(patient: Patient, operation: Operation) -> set[int]:
+def _status(patient: DoctorContext, operation: Operation) -> set[int]:
     return {one.status for one in patient.plain(operation.id)}
 
 
-def _taken(answer: Answer) -> bool:
+def _taken(answer: SeenAnswer) -> bool:
     return isinstance(answer.exchange.outcome, Accepted)
 
 
-def _follows(patient: Patient, answer: Answer) -> bool:
+def _follows(patient: DoctorContext, answer: SeenAnswer) -> bool:
     """Whether a refusal follows from another mistake.
 
     Without a consent nothing is shown, and by a wrong key nothing is found.
@@ -67,7 +67,7 @@ def _follows(patient: Patient, answer: Answer) -> bool:
     )
 
 
-def _refused(patient: Patient, answer: Answer) -> Iterator[Finding]:
+def _refused(patient: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
     status = answer.status
     if answer.good:
         yield from _misread(patient, answer)
@@ -77,47 +77,47 @@ def _refused(patient: Patient, answer: Answer) -> Iterator[Finding]:
         where = next((v for k, v in answer.exchange.wire.headers if k.lower() == "location"), "")
         what = f"{status}, which sends elsewhere"
         hint = f"is it {patient.redactor.bounded(where, 100)}?" if where else ""
-        yield at(patient.profile, ("base_url",), "an address that answers itself", what, hint)
+        yield at(patient.target, ("base_url",), "an address that answers itself", what, hint)
     elif status in REFUSED:
         yield from _REFUSALS.get(status, arguments.examine)(patient, answer)
     elif status == CLOSED:
         what, hint = "503", "it may be closed for the moment: try again later"
-        yield at(patient.profile, _op(answer), "an answer", what, hint, weight=Weight.UNSEEN)
+        yield at(patient.target, _op(answer), "an answer", what, hint, weight=Weight.UNSEEN)
     else:
         yield from _failed(patient, answer)
 
 
-def _failed(patient: Patient, answer: Answer) -> Iterator[Finding]:
+def _failed(patient: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
     """Say that no answer came, or one that says that the target failed: no line explains that."""
     outcome = answer.exchange.outcome
     why = outcome.why if isinstance(outcome, Indeterminate) else str(answer.status)
     slow = isinstance(outcome, Indeterminate) and outcome.cause is Cause.TRANSPORT
     place = ("timeout",) if slow and "whole answer" in why else _op(answer)
     weight = Weight.DOUBT if slow else Weight.UNSEEN
-    yield at(patient.profile, place, "an answer", why, weight=weight)
+    yield at(patient.target, place, "an answer", why, weight=weight)
 
 
-def _misread(patient: Patient, answer: Answer) -> Iterator[Finding]:
+def _misread(patient: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
     """Say which matcher takes a good answer for something else, or what none of them knows."""
-    outcome, profile = answer.exchange.outcome, patient.profile
+    outcome, target = answer.exchange.outcome, patient.target
     expected = "a good answer to count as accepted"
     if isinstance(outcome, Rejected | Unavailable):
         name = "rejected" if isinstance(outcome, Rejected) else "unavailable"
-        index = matched(profile, answer, name)
+        index = matched(target, answer, name)
         if index is not None:
-            place = (*_outcomes(profile, answer, name), index)
-            yield at(profile, place, expected, f"{answer.status} that counts as {name}")
+            place = (*_outcomes(target, answer, name), index)
+            yield at(target, place, expected, f"{answer.status} that counts as {name}")
     elif isinstance(outcome, Indeterminate) and "do not know" in outcome.why:
-        place = _outcomes(profile, answer, "accepted")
-        narrow = _narrow(profile, answer)
+        place = _outcomes(target, answer, "accepted")
+        narrow = _narrow(target, answer)
         if narrow:
             index, part = narrow
             found = answer.exchange.wire.media_type or "none"
             what = f"media type {found}" if part == "media_type" else f"another {part}"
-            yield at(profile, (*place, index, part), expected, what)
+            yield at(target, (*place, index, part), expected, what)
         else:
             what = f"no matcher that knows {answer.status}"
-            yield at(profile, place, expected, what, "add it to statuses")
+            yield at(target, place, expected, what, "add it to statuses")
 
 
 #: The parts of a matcher besides the statuses, each with what takes it out.
@@ -129,48 +129,48 @@ _PARTS: Final[Mapping[str, Callable[[Matcher], Matcher]]] = {
 }
 
 
-def _narrow(profile: Profile, answer: Answer) -> tuple[int, str] | None:
+def _narrow(target: Target, answer: SeenAnswer) -> tuple[int, str] | None:
     """Return the matcher of accepted answers, and its part, that alone keeps one from it."""
-    every = (answer.binding.outcomes or profile.outcomes).accepted
+    every = (answer.binding.outcomes or target.outcomes).accepted
     for index, one in enumerate(every):
         for part, without in _PARTS.items():
             wider = without(one)
-            if wider != one and _taken_by(profile, answer, wider):
+            if wider != one and _taken_by(target, answer, wider):
                 return index, part
     return None
 
 
-def matched(profile: Profile, answer: Answer, name: str) -> int | None:
+def matched(target: Target, answer: SeenAnswer, name: str) -> int | None:
     """Return which matcher of an outcome takes an answer, counted from 0, if one does."""
-    outcomes = answer.binding.outcomes or profile.outcomes
+    outcomes = answer.binding.outcomes or target.outcomes
     every: tuple[Matcher, ...] = getattr(outcomes, name)
-    taken = (n for n, one in enumerate(every) if _taken_by(profile, answer, one))
+    taken = (n for n, one in enumerate(every) if _taken_by(target, answer, one))
     return next(taken, None)
 
 
-def _taken_by(profile: Profile, answer: Answer, matcher: Matcher) -> bool:
+def _taken_by(target: Target, answer: SeenAnswer, matcher: Matcher) -> bool:
     """Whether a matcher alone takes an answer: asked of what judges it in a run."""
     alone = replace(
         answer.binding, outcomes=Outcomes(unavailable=(), rejected=(matcher,), accepted=())
     )
     name = answer.operation.id
-    spelt = replace(profile, operations={**profile.operations, name: alone})
+    spelt = replace(target, operations={**target.operations, name: alone})
     outcome = decode(answer.exchange.wire, answer.body, answer.operation, spelt)
     return isinstance(outcome, Rejected)
 
 
-def _outcomes(profile: Profile, answer: Answer, name: str) -> tuple[str | int, ...]:
+def _outcomes(target: Target, answer: SeenAnswer, name: str) -> tuple[str | int, ...]:
     """Return where an outcome is spelt: with the operation, or for all of them."""
     own = _op(answer)
-    here = profile.place(*own, "outcomes", name) != profile.place(*own, "outcomes")
+    here = target.place(*own, "outcomes", name) != target.place(*own, "outcomes")
     return (*own, "outcomes", name) if answer.binding.outcomes and here else ("outcomes", name)
 
 
-def _op(answer: Answer) -> tuple[str, str]:
+def _op(answer: SeenAnswer) -> tuple[str, str]:
     return ("operations", answer.operation.id)
 
 
-def _path(patient: Patient, answer: Answer) -> Iterator[Finding]:
+def _path(patient: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
     """Say that nothing is there: by the path, or because what it names is not."""
     binding, operation = answer.binding, answer.operation
     path = binding.path or operation.path
@@ -183,28 +183,28 @@ def _path(patient: Patient, answer: Answer) -> Iterator[Finding]:
     for name in slots:
         if binding.arguments[name].found is None and name != key:
             place = (*_op(answer), "arguments", name)
-    yield at(patient.profile, place, "the path of a method that is available", "404", hint)
+    yield at(patient.target, place, "the path of a method that is available", "404", hint)
 
 
-def _method(patient: Patient, answer: Answer) -> Iterator[Finding]:
+def _method(patient: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
     allow = next((v for k, v in answer.exchange.wire.headers if k.lower() == "allow"), "")
     hint = f"it allows {allow[:60]}" if allow else f"the contract has {answer.operation.method}"
     found = f"405 to {answer.exchange.wire.method}"
-    yield at(patient.profile, (*_op(answer), "method"), "a method that is allowed", found, hint)
+    yield at(patient.target, (*_op(answer), "method"), "a method that is allowed", found, hint)
 
 
-def _media(patient: Patient, answer: Answer) -> Iterator[Finding]:
+def _media(patient: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
     place = (*_op(answer), "headers") if answer.binding.headers else ("headers",)
     what = f"{answer.status}: {patient.said(answer)}"
     hint = "a header can be given under headers, for all calls or for one operation"
-    yield at(patient.profile, place, "the media types that the bank speaks", what, hint)
+    yield at(patient.target, place, "the media types that the bank speaks", what, hint)
 
 
-def _slower(patient: Patient, answer: Answer) -> Iterator[Finding]:
+def _slower(patient: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
     if any(one.status == answer.status for one in patient.presences):
         return  # said by `presences`
     what = "429: it takes no more calls for now"
-    yield at(patient.profile, _op(answer), "an answer", what, weight=Weight.UNSEEN)
+    yield at(patient.target, _op(answer), "an answer", what, weight=Weight.UNSEEN)
 
 
 #: What a refusal of an ordinary call says, where it is not the arguments.
@@ -218,26 +218,26 @@ _REFUSALS: Final[Mapping[int, _Judge]] = {
 }
 
 
-def _unavailable(patient: Patient, operation: Operation) -> Iterator[Finding]:
+def _unavailable(patient: DoctorContext, operation: Operation) -> Iterator[Finding]:
     """Judge whether the refusal of what is not there is known as one."""
     for answer in patient.plain(operation.id)[:1]:
-        profile, outcome = patient.profile, answer.exchange.outcome
+        target, outcome = patient.target, answer.exchange.outcome
         refused = answer.status in REFUSED or answer.status == NOT_MADE
         if not refused or answer.status in DENIED:
             continue
         if isinstance(outcome, Accepted):
-            index = matched(profile, answer, "accepted")
-            place = _outcomes(profile, answer, "accepted")
+            index = matched(target, answer, "accepted")
+            place = _outcomes(target, answer, "accepted")
             what = f"that {answer.status} counts as accepted"
             where = place if index is None else (*place, index)
-            yield at(profile, where, "a refusal to count as none", what)
+            yield at(target, where, "a refusal to count as none", what)
         elif isinstance(outcome, Indeterminate) and outcome.cause is Cause.BINDING:
-            place = _outcomes(profile, answer, "unavailable")
+            place = _outcomes(target, answer, "unavailable")
             what = f"no matcher that knows {answer.status}"
-            yield at(profile, place, "the refusal of a method that is not there", what)
+            yield at(target, place, "the refusal of a method that is not there", what)
 
 
-def _aliases(patient: Patient) -> Iterator[Finding]:
+def _aliases(patient: DoctorContext) -> Iterator[Finding]:
     """Judge the other names of the methods."""
     for operation in patient.operations:
         if not any(_taken(one) for one in patient.plain(operation.id)):
@@ -252,4 +252,4 @@ def _aliases(patient: Patient) -> Iterator[Finding]:
             place = (*_op(answer), "aliases", alias)
             found = f"{answer.status} at {given[alias]}"
             said = f"did you mean {hint!r}?" if hint and hint != given[alias] else ""
-            yield at(patient.profile, place, "another name of the method", found, said)
+            yield at(patient.target, place, "another name of the method", found, said)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from assay.binding.target import AuthKind, Profile, ScaKind, Transport
+from assay.binding.target import AuthKind, ScaKind, Target, TransportKind
 from assay.contract.model import Capability, Contract
-from assay.doctor.context import Patient
+from assay.doctor.context import DoctorContext
 from assay.doctor.finding import Finding, Weight, at, one_line
 from assay.errors import did_you_mean
 
@@ -20,19 +20,19 @@ __all__ = ["guessed", "unused"]
 _MARKS = (("# guessed:", "guessed"), ("# missing:", "missing"))
 
 
-def unused(patient: Patient) -> Iterator[Finding]:
+def unused(patient: DoctorContext) -> Iterator[Finding]:
     """Say what has no effect, so that a slip of the pen is not taken for an answer."""
-    profile, contracts = patient.profile, patient.contracts_bound
-    for place, what in _idle(profile, contracts):
-        yield at(profile, place, "a key with an effect", what, weight=Weight.FAULT)
+    target, contracts = patient.target, patient.contracts_bound
+    for place, what in _idle(target, contracts):
+        yield at(target, place, "a key with an effect", what, weight=Weight.FAULT)
 
 
 def _idle(
-    profile: Profile, contracts: tuple[Contract, ...]
+    target: Target, contracts: tuple[Contract, ...]
 ) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Yield the places of what nothing uses, with why."""
     known = {name: one for each in contracts for name, one in each.operations.items()}
-    for name, binding in profile.operations.items():
+    for name, binding in target.operations.items():
         if name not in known:
             continue
         fields = _fields(contracts, name)
@@ -43,17 +43,17 @@ def _idle(
                     f"no field of the contract's ({hint})" if hint else "no field of the contract's"
                 )
                 yield ("operations", name, "item", "fields", field), why
-    secure = profile.base_url.startswith("https:") or profile.transport is Transport.EMBEDDED
-    if profile.tls and not secure:
+    secure = target.base_url.startswith("https:") or target.transport is TransportKind.EMBEDDED
+    if target.tls and not secure:
         yield ("tls",), "tls, and a base_url that is plain http"
-    if profile.sca.kind is not ScaKind.NONE and Capability.WRITE not in profile.world.offers:
-        oauth = AuthKind.CODE in {profile.auth.kind, *_provider(profile)}
+    if target.sca.kind is not ScaKind.NONE and Capability.WRITE not in target.fixtures.offers:
+        oauth = AuthKind.CODE in {target.auth.kind, *_provider(target)}
         if not oauth and any(one.makes for one in known.values()):
             yield ("sca",), "somebody who signs, and nothing to sign: world.offers has no write"
 
 
-def _provider(profile: Profile) -> set[AuthKind]:
-    return {profile.auth.provider.kind} if profile.auth.provider else set()
+def _provider(target: Target) -> set[AuthKind]:
+    return {target.auth.provider.kind} if target.auth.provider else set()
 
 
 def _fields(contracts: tuple[Contract, ...], operation: str) -> set[str]:
@@ -65,12 +65,12 @@ def _fields(contracts: tuple[Contract, ...], operation: str) -> set[str]:
     return named or {name for one in contract.resources.values() for name in one.fields}
 
 
-def guessed(patient: Patient) -> Iterator[Finding]:
+def guessed(patient: DoctorContext) -> Iterator[Finding]:
     """List the lines that still hold a guess, in the file and in all that it extends."""
-    document = patient.profile.document
+    document = patient.target.document
     if document is None:
         return
-    paths = {document.path, *(patient.profile.place(key)[0] for key in document.data)}
+    paths = {document.path, *(patient.target.place(key)[0] for key in document.data)}
     for path in sorted(paths):
         try:
             lines = Path(path).read_text(encoding="utf-8").splitlines()

@@ -14,21 +14,21 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 
-from assay.binding.target import Profile
+from assay.binding.target import Target
 from assay.contract.model import Json
-from assay.estimate.feasibility import Foresight
-from assay.execution.guard import Who
+from assay.estimate.feasibility import Feasibility
+from assay.execution.guard import Customer
 from assay.fixtures.waiting import NONE
-from assay.planning.plan import Fate
+from assay.planning.plan import Disposition
 
-__all__ = ["Access", "Cost", "cost_of", "lines", "record"]
+__all__ = ["QuotaCost", "Cost", "cost_of", "lines", "record"]
 
 #: What is taken for an amount, where `safety.most` names no argument.
 AMOUNT = re.compile(r"[0-9]{1,12}[.][0-9]{1,5}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
+class QuotaCost:
     """So many accesses of an operation without the customer on one day.
 
     `gone` were made before by other runs, and `most` may be made, None for any number.
@@ -49,36 +49,36 @@ class Cost:
     trials: int
     calls: int
     unverified: int
-    batch: tuple[Access, ...]
+    batch: tuple[QuotaCost, ...]
     consents: Mapping[str, int]
     written: Mapping[tuple[str, str], int]
     signatures: int
     waited: timedelta
 
 
-def cost_of(foresight: Foresight, profile: Profile) -> Cost:
+def cost_of(feasibility: Feasibility, target: Target) -> Cost:
     """Add up what the trials of a plan cost that will be held."""
-    plan = foresight.plan
-    held = [foresight.trials[trial.id] for trial in plan.trials]
-    batch = sum((one.batch for one in held), Counter[tuple[Who, str, date]]())
+    plan = feasibility.plan
+    held = [feasibility.trials[trial.id] for trial in plan.trials]
+    batch = sum((one.batch for one in held), Counter[tuple[Customer, str, date]]())
     consents = sum((one.consents for one in held), Counter[str]())
     written = Counter(
-        (operation, _amounts(arguments, profile))
+        (operation, _amounts(arguments, target))
         for one in held
         for operation, arguments in one.requests
     )
     return Cost(
         trials=len(plan.trials),
         calls=plan.calls,
-        unverified=sum(one.fate is Fate.UNVERIFIED for one in plan.items),
+        unverified=sum(one.fate is Disposition.UNVERIFIED for one in plan.items),
         batch=tuple(
-            Access(
+            QuotaCost(
                 customer=who.name,
                 operation=operation,
                 day=day.isoformat(),
                 number=number,
-                gone=foresight.gone[who, operation, day],
-                most=foresight.bounds.get(operation),
+                gone=feasibility.gone[who, operation, day],
+                most=feasibility.bounds.get(operation),
             )
             for (who, operation, day), number in batch.items()
         ),
@@ -89,14 +89,14 @@ def cost_of(foresight: Foresight, profile: Profile) -> Cost:
     )
 
 
-def _amounts(arguments: Mapping[str, Json], profile: Profile) -> str:
+def _amounts(arguments: Mapping[str, Json], target: Target) -> str:
     """Tell the numbers of what is written, in the contract's words for them."""
     told = [
         f"{name} {value}"
         for name, value in arguments.items()
         if not isinstance(value, bool)
         and isinstance(value, str | int | Decimal | float)
-        and (name in profile.safety.most or AMOUNT.fullmatch(str(value)))
+        and (name in target.safety.most or AMOUNT.fullmatch(str(value)))
     ]
     return ", ".join(told)
 

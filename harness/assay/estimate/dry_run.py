@@ -15,15 +15,15 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from itertools import count
 
-from assay.binding.encode import Access, Request
-from assay.binding.target import Budget, OperationBinding, Profile, Role, WorldKind
+from assay.binding.encode import Access, HttpRequest
+from assay.binding.target import Budget, FixtureKind, OperationBinding, Role, Target
 from assay.contract.model import Json
 from assay.errors import CannotArrange
-from assay.estimate.fakes import ANYTHING, Anyone, Silence, scene_of, signer_of
-from assay.execution.environment import Nobody as NoWorld
-from assay.execution.environment import Stage
-from assay.execution.executor import Play
-from assay.execution.guard import Guard, Who, absent
+from assay.estimate.fakes import ANYTHING, NullLedger, NullTransport, scene_of, signer_of
+from assay.execution.environment import Environment
+from assay.execution.environment import MissingFixtures as NoWorld
+from assay.execution.executor import Executor
+from assay.execution.guard import Customer, Guard, absent
 from assay.fixtures.roles import access_of
 from assay.history import (
     Arrange,
@@ -37,7 +37,7 @@ from assay.history import (
     Subject,
     Wire,
 )
-from assay.planning.dry_target import Nobody
+from assay.planning.dry_target import DryTarget
 from assay.planning.plan import Plan, Trial, script_of
 from assay.rules.rule import Script
 
@@ -54,7 +54,7 @@ ANSWER = Wire(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rehearsed:
+class TrialEstimate:
     """What a trial will do. `stopped` says what will stop it, and "" that nothing will.
 
     `tells` are the facets on which something is seen, all the same. `batch` are accesses
@@ -66,7 +66,9 @@ class Rehearsed:
     stopped: str = ""
     tells: frozenset[str] = frozenset()
     calls: int = 0
-    batch: Counter[tuple[Who, str, date]] = field(default_factory=Counter[tuple[Who, str, date]])
+    batch: Counter[tuple[Customer, str, date]] = field(
+        default_factory=Counter[tuple[Customer, str, date]]
+    )
     consents: Counter[str] = field(default_factory=Counter[str])
     requests: tuple[tuple[str, Mapping[str, Json]], ...] = ()
     signatures: int = 0
@@ -74,12 +76,14 @@ class Rehearsed:
 
 
 @dataclass(slots=True, kw_only=True)
-class Rehearsal(Play):
+class DryExecutor(Executor):
     """A story played to nobody. `granted` says that nobody's world is its world, too."""
 
-    nobody: Nobody
+    dry_target: DryTarget
     granted: bool
-    batch: Counter[tuple[Who, str, date]] = field(default_factory=Counter[tuple[Who, str, date]])
+    batch: Counter[tuple[Customer, str, date]] = field(
+        default_factory=Counter[tuple[Customer, str, date]]
+    )
     consents: Counter[str] = field(default_factory=Counter[str])
     requests: list[tuple[str, Mapping[str, Json]]] = field(
         default_factory=list[tuple[str, Mapping[str, Json]]]
@@ -90,8 +94,8 @@ class Rehearsal(Play):
         if isinstance(step, Authorise):
             return self._signed(step)
         if isinstance(step, Call) or not self.granted:
-            return Play._event(self, step)  # noqa: SLF001 -- it is one itself
-        event = self.nobody.reply(step)
+            return Executor._event(self, step)  # noqa: SLF001 -- it is one itself
+        event = self.dry_target.reply(step)
         if isinstance(event, Subject):
             self.access[event.name] = self._anybody()
             self.now = event.now
@@ -101,15 +105,15 @@ class Rehearsal(Play):
 
     def _anybody(self) -> Access:
         """Return what a customer of nobody's calls and signs with."""
-        factors = self.stage.profile.sca.factors.values()
+        factors = self.environment.target.sca.factors.values()
         codes = dict.fromkeys(factors, ANYTHING)
         return Access(token=ANYTHING, login=ANYTHING, password=ANYTHING, codes=codes)
 
     def _arrange(self, step: Arrange) -> Subject:
         """Arrange for real; secrets need not be there."""
-        subject = Play._arrange(self, step)  # noqa: SLF001 -- as above
+        subject = Executor._arrange(self, step)  # noqa: SLF001 -- as above
         named = self.access[step.subject].id
-        for role in self.stage.profile.world.roles:
+        for role in self.environment.target.fixtures.roles:
             if role.name == named:
                 self.access[step.subject] = access_of(role, _everything(role))
         return subject
@@ -126,33 +130,33 @@ class Rehearsal(Play):
                     self.keep(self._call(Call(operation=spelling.found, subject=owner)), owner)
                     self.ids |= {one: one for one, whose in self.owners.items() if whose == owner}
 
-    def exchanged(self, call: Call, request: Request) -> Exchange:
+    def exchanged(self, call: Call, request: HttpRequest) -> Exchange:
         """Pass the gates, note what that would cost, and answer for nobody."""
-        operation, guard = self.operations[call.operation], self.stage.guard
+        operation, guard = self.operations[call.operation], self.environment.guard
         guard.admit(call, operation, request, lambda: self.who(call.subject), self.look)
         who = self.who(call.subject)
-        if self.stage.profile.has_real_customers and absent(call, request, self.stage.profile):
+        if self.environment.target.has_real_customers and absent(call, request, self.environment.target):
             day = guard.use(operation.id, who, self.look()).day
             self.batch[who, operation.id, day] += 1
         if operation.grants:
             self.consents[who.name] += 1
         if operation.writes:
             self.requests.append((operation.id, call.arguments))
-        self.nobody.now = self.look()
-        event = self.nobody.reply(call)
+        self.dry_target.now = self.look()
+        event = self.dry_target.reply(call)
         assert isinstance(event, Exchange)  # noqa: S101 -- a call is answered by an exchange
         return replace(event, n=self.number(), wire=replace(ANSWER, url=request.url))
 
     def _signed(self, step: Authorise) -> Authorised:
         """Find out whether somebody could sign, and let it be signed."""
-        self.stage.guard.going()
+        self.environment.guard.going()
         access = self.access.get(step.by or step.subject, Access())
         self.signer.sign(step, access, self.wait)
         if step.pace or step.linger:
-            screens = max(len(self.stage.profile.sca.screens), 1)
+            screens = max(len(self.environment.target.sca.screens), 1)
             self.wait(step.pace * screens + sum(step.linger, start=timedelta(0)))
         self.signatures += 1
-        event = self.nobody.reply(step)
+        event = self.dry_target.reply(step)
         assert isinstance(event, Authorised)  # noqa: S101 -- as above
         return replace(event, n=self.number(), moments=(self.look(),))
 
@@ -163,35 +167,35 @@ def _everything(role: Role) -> Mapping[str, str]:
     return {name: ANYTHING for name in named if name}
 
 
-def rehearse(
-    plan: Plan, trial: Trial, profile: Profile, now: datetime, *, waits: bool = False
-) -> Rehearsed:
+def dry_run_trial(
+    plan: Plan, trial: Trial, target: Target, now: datetime, *, waits: bool = False
+) -> TrialEstimate:
     """Play a trial to nobody, at this time, and return what it will do.
 
     `waits` says that a clock which cannot be moved is waited for.
     """
     contract = plan.contracts[trial.contract]
     applied, script = script_of(plan, trial)
-    nobody = Nobody(contract=contract, now=now)
-    granted = profile.world.kind in {WorldKind.CONTROL, WorldKind.PYTHON}
-    stage = Stage(
-        profile=profile,
-        client=Silence(profile.base_url),
-        world=NoWorld(),
+    dry_target = DryTarget(contract=contract, now=now)
+    granted = target.fixtures.kind in {FixtureKind.CONTROL, FixtureKind.PYTHON}
+    environment = Environment(
+        target=target,
+        client=NullTransport(target.base_url),
+        fixtures=NoWorld(),
         # Budgets are kept where all trials are seen together.
-        guard=Guard(profile=replace(profile, budget=Budget()), book=Anyone()),
+        guard=Guard(target=replace(target, budget=Budget()), book=NullLedger()),
     )
-    stage.guard.learn(plan)
-    scene = scene_of(profile, nobody, waits=waits)
+    environment.guard.learn(plan)
+    fixture = scene_of(target, dry_target, waits=waits)
     numbers = count(1)
-    played = Rehearsal(
-        stage=stage,
-        scene=scene,
-        signer=signer_of(stage, scene),
+    played = DryExecutor(
+        environment=environment,
+        fixture=fixture,
+        signer=signer_of(environment, fixture),
         operations=contract.operations,
         number=lambda: next(numbers),
         record=lambda _event, _access: None,
-        nobody=nobody,
+        dry_target=dry_target,
         granted=granted,
     )
     stopped = _played(script, played)
@@ -200,7 +204,7 @@ def rehearse(
     if stopped:
         with suppress(Exception):  # nobody's answers may be such as no check expects
             tells |= {one.facet for one in applied.rule.check(applied.params, history)}
-    return Rehearsed(
+    return TrialEstimate(
         stopped=stopped,
         tells=frozenset(tells),
         calls=len(history.exchanges),
@@ -208,11 +212,11 @@ def rehearse(
         consents=played.consents,
         requests=tuple(played.requests),
         signatures=played.signatures,
-        waited=nobody.now - now if waits else timedelta(0),
+        waited=dry_target.now - now if waits else timedelta(0),
     )
 
 
-def _played(script: Script, played: Rehearsal) -> str:
+def _played(script: Script, played: DryExecutor) -> str:
     """Play a probe to its end, and return what stopped it before, if anything did."""
     try:
         step = next(script)

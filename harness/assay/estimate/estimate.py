@@ -14,11 +14,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from assay.binding.target import Profile
+from assay.binding.target import Target
 from assay.contract.model import Capability
-from assay.fixtures.waiting import NONE, Waiting, in_words, spelt, telling
+from assay.fixtures.waiting import NONE, Waiting, describe_span, format_span, telling
 from assay.history import Advance, Authorise
-from assay.planning.dry_target import MOST, Nobody
+from assay.planning.dry_target import MOST, DryTarget
 from assay.planning.plan import Plan, Planned, Trial, restrict, script_of
 
 
@@ -37,18 +37,18 @@ def waited_in(plan: Plan, trial: Trial, now: datetime, screens: int) -> timedelt
     `screens` is how many are filled in to sign, for some wait before each.
     """
     _, script = script_of(plan, trial)
-    nobody = Nobody(contract=plan.contracts[trial.contract], now=now)
+    dry_target = DryTarget(contract=plan.contracts[trial.contract], now=now)
     with suppress(Exception):  # the end of the probe, and whatever it stumbles over
         step = next(script)
         for _ in range(MOST):
             if isinstance(step, Authorise):
-                nobody.now += step.pace * screens + sum(step.linger, NONE)
+                dry_target.now += step.pace * screens + sum(step.linger, NONE)
             elif isinstance(step, Advance) and step.to is not None:
                 # What is over already is not waited for, and time does not turn back.
-                step = Advance(to=max(step.to, nobody.now))
-            step = script.send(nobody.reply(step))
+                step = Advance(to=max(step.to, dry_target.now))
+            step = script.send(dry_target.reply(step))
     script.close()
-    return nobody.now - now
+    return dry_target.now - now
 
 
 def in_turn(plan: Plan, now: datetime, screens: int) -> tuple[Wait, ...]:
@@ -107,24 +107,26 @@ def _decided(
         return after
     if before.fate is after.fate or id_ not in waits:
         return before  # a clock is not all that it lacks
-    return replace(before, why=f"{before.why}, or waiting: --wait {spelt(waits[id_])} (this trial)")
+    return replace(
+        before, why=f"{before.why}, or waiting: --wait {format_span(waits[id_])} (this trial)"
+    )
 
 
 def _timed(trial: Trial) -> bool:
     return any(Capability.CLOCK in one.needs for one in trial.settles)
 
 
-def announced(plan: Plan, profile: Profile, now: datetime) -> str:
+def announced(plan: Plan, target: Target, now: datetime) -> str:
     """Say how long a run will wait in all; empty if it will not."""
-    waits = [one.span for one in in_turn(plan, now, len(profile.sca.screens)) if one.span]
+    waits = [one.span for one in in_turn(plan, now, len(target.sca.screens)) if one.span]
     trials = f"{len(waits)} trial{'' if len(waits) == 1 else 's'}"
-    return f"will wait {in_words(sum(waits, NONE))} in all, in {trials}" if waits else ""
+    return f"will wait {describe_span(sum(waits, NONE))} in all, in {trials}" if waits else ""
 
 
 def announce(
-    waiting: Waiting | None, plan: Plan, profile: Profile, tell: Callable[[str], None]
+    waiting: Waiting | None, plan: Plan, target: Target, tell: Callable[[str], None]
 ) -> None:
     """Say before a run how long it will wait, and let it say so whenever it does."""
-    if waiting is not None and (words := announced(plan, profile, datetime.now(UTC))):
+    if waiting is not None and (words := announced(plan, target, datetime.now(UTC))):
         tell(words)
         waiting.tell = telling(waiting, tell)

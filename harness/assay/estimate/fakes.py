@@ -11,35 +11,35 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from assay.binding.encode import Access, Request
-from assay.binding.target import Profile, ScaKind, WorldKind
+from assay.binding.encode import Access, HttpRequest
+from assay.binding.target import FixtureKind, ScaKind, Target
 from assay.errors import CannotArrange
-from assay.execution.environment import Nobody as NoWorld
-from assay.execution.environment import Stage
-from assay.fixtures.protocol import NoRequests, Scene
-from assay.fixtures.roles import RolesScene, RolesWorld
+from assay.execution.environment import Environment
+from assay.execution.environment import MissingFixtures as NoWorld
+from assay.fixtures.protocol import Fixture, ReadOnlyFixture
+from assay.fixtures.roles import RolesFixture, RolesProvider
 from assay.history import Arrange, Authorise, Ending, Subject, Wire
-from assay.planning.dry_target import Nobody
-from assay.sca.protocol import Anywhere, Signer, Wait, Walked
-from assay.transport.protocol import Sent, nothing
+from assay.planning.dry_target import DryTarget
+from assay.sca.protocol import AnyReturnAddress, ScreenFlowResult, Signer, Wait
+from assay.transport.protocol import Delivery, nothing
 
 if TYPE_CHECKING:
-    from assay.execution.ledger import Use
+    from assay.execution.ledger import QuotaUse
 
-__all__ = ["ANYTHING", "Anyone", "Silence", "scene_of", "signer_of"]
+__all__ = ["ANYTHING", "NullLedger", "NullTransport", "scene_of", "signer_of"]
 
 #: What a customer of nobody's has in place of every secret.
 ANYTHING = "-"
 
 
 @dataclass(slots=True)
-class Silence:
+class NullTransport:
     """The way to nowhere: nothing is sent."""
 
     base_url: str
     reached: bool = False
 
-    def send(self, request: Request) -> Sent:
+    def send(self, request: HttpRequest) -> Delivery:
         """Send nothing."""
         return nothing(request, "nothing is sent")
 
@@ -52,10 +52,10 @@ class Silence:
 
 
 @dataclass(slots=True)
-class Granting(NoRequests):
+class FakeFixture(ReadOnlyFixture):
     """A scene that only has a clock, which moves: all else there nobody answers."""
 
-    nobody: Nobody
+    dry_target: DryTarget
 
     def arrange(self, step: Arrange) -> tuple[Subject, Access]:
         """Refuse; a rehearsal asks nobody."""
@@ -63,8 +63,8 @@ class Granting(NoRequests):
 
     def clock(self, to: datetime | None) -> datetime:
         """Move the clock, or only read it."""
-        self.nobody.now = to or self.nobody.now
-        return self.nobody.now
+        self.dry_target.now = to or self.dry_target.now
+        return self.dry_target.now
 
     def provider(self) -> Access:
         """Give one of nobody's."""
@@ -75,54 +75,56 @@ class Granting(NoRequests):
 
 
 @dataclass(slots=True)
-class Passing(RolesScene):
+class FakeClock(RolesFixture):
     """The scene of real customers, where time is let pass."""
 
-    nobody: Nobody = field(kw_only=True)
+    dry_target: DryTarget = field(kw_only=True)
 
     def clock(self, to: datetime | None) -> datetime:
         """Let time pass until then; it never turns back."""
-        self.nobody.now = max(to or self.nobody.now, self.nobody.now)
-        return self.nobody.now
+        self.dry_target.now = max(to or self.dry_target.now, self.dry_target.now)
+        return self.dry_target.now
 
 
 @dataclass(frozen=True, slots=True)
-class Willing(Anywhere):
+class FakeSigner(AnyReturnAddress):
     """In place of a person or a browser: signs whatever there is to sign."""
 
-    def sign(self, step: Authorise, access: Access, wait: Wait) -> Walked:
+    def sign(self, step: Authorise, access: Access, wait: Wait) -> ScreenFlowResult:
         """Sign."""
-        return Walked(ending=Ending.CONFIRMED, wire=Wire(method="SIGN", url="nobody:", status=200))
+        return ScreenFlowResult(
+            ending=Ending.CONFIRMED, wire=Wire(method="SIGN", url="nobody:", status=200)
+        )
 
 
-class Anyone:
+class NullLedger:
     """A book in which there is always room."""
 
-    def gone(self, use: Use) -> int:
+    def gone(self, use: QuotaUse) -> int:
         """Return that none are."""
         return 0
 
-    def spend(self, use: Use, *, most: int | None, run: str, at: datetime) -> bool:
+    def spend(self, use: QuotaUse, *, most: int | None, run: str, at: datetime) -> bool:
         """Let it be spent."""
         return True
 
 
-def scene_of(profile: Profile, nobody: Nobody, *, waits: bool) -> Scene:
+def scene_of(target: Target, dry_target: DryTarget, *, waits: bool) -> Fixture:
     """Return a trial's scene; `waits` says that a clock which stands is waited for."""
-    roles = profile.world.roles
-    match profile.world.kind:
-        case WorldKind.ROLES if waits:
-            return Passing(roles=roles, now=lambda: nobody.now, nobody=nobody)
-        case WorldKind.ROLES:
-            return RolesWorld(roles=roles, now=lambda: nobody.now).open()
-        case WorldKind.CONTROL | WorldKind.PYTHON:
-            return Granting(nobody)
-        case WorldKind.NONE:
+    roles = target.fixtures.roles
+    match target.fixtures.kind:
+        case FixtureKind.ROLES if waits:
+            return FakeClock(roles=roles, now=lambda: dry_target.now, dry_target=dry_target)
+        case FixtureKind.ROLES:
+            return RolesProvider(roles=roles, now=lambda: dry_target.now).open()
+        case FixtureKind.CONTROL | FixtureKind.PYTHON:
+            return FakeFixture(dry_target)
+        case FixtureKind.NONE:
             return NoWorld().open()
 
 
-def signer_of(stage: Stage, scene: Scene) -> Signer:
+def signer_of(environment: Environment, fixture: Fixture) -> Signer:
     """Return who signs; a real signer, where it needs no person and no browser."""
-    if stage.profile.sca.kind in {ScaKind.BROWSER, ScaKind.MANUAL}:
-        return Willing()
-    return stage.signer(scene)
+    if environment.target.sca.kind in {ScaKind.BROWSER, ScaKind.MANUAL}:
+        return FakeSigner()
+    return environment.signer(fixture)

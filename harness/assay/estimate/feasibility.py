@@ -18,20 +18,20 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-from assay.binding.target import Profile, WorldKind
-from assay.estimate.dry_run import Rehearsed, rehearse
-from assay.execution.guard import UNTOUCHED, Book, Guard, Who, held_back
+from assay.binding.target import FixtureKind, Target
+from assay.estimate.dry_run import TrialEstimate, dry_run_trial
+from assay.execution.guard import UNTOUCHED, Customer, Guard, QuotaRecord, held_back
 from assay.execution.ledger import Ledger, default_path
-from assay.planning.plan import Fate, Plan, Planned, Trial, decided
+from assay.planning.plan import Disposition, Plan, Planned, Trial, decided
 
-__all__ = ["Foresight", "foresee"]
+__all__ = ["Feasibility", "assess"]
 
 #: One count that a budget, and a bank, keeps apart: a customer, an operation, a day.
-_Count = tuple[Who, str, date]
+_Count = tuple[Customer, str, date]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Foresight:
+class Feasibility:
     """A plan that will hold, and what each of its trials will do.
 
     `before` is the plan that nobody had looked ahead for.
@@ -41,19 +41,19 @@ class Foresight:
 
     plan: Plan
     before: Plan
-    trials: dict[str, Rehearsed]
+    trials: dict[str, TrialEstimate]
     gone: Counter[_Count] = field(default_factory=Counter[_Count])
     bounds: dict[str, int | None] = field(default_factory=dict[str, int | None])
 
 
-def foresee(
+def assess(
     plan: Plan,
-    profile: Profile,
+    target: Target,
     *,
     now: datetime,
     ledger: Path | None = None,
     waits: bool = False,
-) -> Foresight:
+) -> Feasibility:
     """Rehearse a plan's trials, and plan what will be held, and what not, and why.
 
     They begin now, one after the other; `waits` says that clocks are waited for.
@@ -62,13 +62,13 @@ def foresee(
         InputError: the ledger cannot be read.
 
     """
-    guard = Guard(profile=profile, book=_ledger(profile, ledger))
+    guard = Guard(target=target, book=_ledger(target, ledger))
     guard.learn(plan)
-    foretold = _Foretold(plan=plan, profile=profile, guard=guard)
+    foretold = _Foretold(plan=plan, target=target, guard=guard)
     for trial in plan.trials:
         then = now + foretold.waited
-        foretold.take(trial, rehearse(plan, trial, profile, then, waits=waits))
-    return Foresight(
+        foretold.take(trial, dry_run_trial(plan, trial, target, then, waits=waits))
+    return Feasibility(
         plan=decided(plan, map(foretold.decide, plan.items)),
         before=plan,
         trials=foretold.held,
@@ -77,8 +77,8 @@ def foresee(
     )
 
 
-def _ledger(profile: Profile, path: Path | None) -> Book | None:
-    return Ledger.found(path or default_path()) if profile.has_real_customers else None
+def _ledger(target: Target, path: Path | None) -> QuotaRecord | None:
+    return Ledger.found(path or default_path()) if target.has_real_customers else None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -86,16 +86,16 @@ class _Foretold:
     """The trials seen so far: which will be held, and what they spend together."""
 
     plan: Plan
-    profile: Profile
+    target: Target
     guard: Guard
-    held: dict[str, Rehearsed] = field(default_factory=dict[str, Rehearsed])
-    stopped: dict[str, Rehearsed] = field(default_factory=dict[str, Rehearsed])
+    held: dict[str, TrialEstimate] = field(default_factory=dict[str, TrialEstimate])
+    stopped: dict[str, TrialEstimate] = field(default_factory=dict[str, TrialEstimate])
     calls: int = 0
     waited: timedelta = timedelta(0)
     spent: Counter[_Count] = field(default_factory=Counter[_Count])
     gone: Counter[_Count] = field(default_factory=Counter[_Count])
 
-    def take(self, trial: Trial, one: Rehearsed) -> None:
+    def take(self, trial: Trial, one: TrialEstimate) -> None:
         """Take the next trial in, if there is room for it."""
         told = one.stopped and not any(facet.facet in one.tells for facet in trial.settles)
         why = one.stopped if told else next(self._crowded(trial, one), "")
@@ -112,18 +112,18 @@ class _Foretold:
     def decide(self, item: Planned) -> Planned:
         """Return what is planned for an obligation, now that all trials were seen."""
         one = self.stopped.get(item.obligation.trial)
-        if item.fate is not Fate.ASK or one is None:
+        if item.fate is not Disposition.ASK or one is None:
             return item
         if item.obligation.facet in one.tells:
             return replace(item, calls=one.calls)
-        return replace(item, fate=Fate.UNVERIFIED, why=one.stopped, calls=0)
+        return replace(item, fate=Disposition.UNVERIFIED, why=one.stopped, calls=0)
 
-    def _price(self, trial: Trial, one: Rehearsed) -> int:
+    def _price(self, trial: Trial, one: TrialEstimate) -> int:
         return one.calls + one.signatures if one.stopped else max(trial.calls, one.calls)
 
-    def _crowded(self, trial: Trial, one: Rehearsed) -> Iterator[str]:
+    def _crowded(self, trial: Trial, one: TrialEstimate) -> Iterator[str]:
         """Say why there is no room for a trial; nothing if there is."""
-        most, price = self.profile.budget.calls, self._price(trial, one)
+        most, price = self.target.budget.calls, self._price(trial, one)
         if most is not None and self.calls + price > most:
             yield f"needs {price} more calls; {most - self.calls} of {most} left (budget.calls)"
         for count, needed in one.batch.items():
@@ -153,7 +153,7 @@ class _Foretold:
         Who plays in a world written in Python, only holding the trial tells.
         """
         who, operation, day = count
-        if self.profile.world.kind is WorldKind.PYTHON:
+        if self.target.fixtures.kind is FixtureKind.PYTHON:
             return 0
         if count not in self.gone and self.guard.book is not None:
             use = self.guard.use(operation, who, datetime.now(UTC))

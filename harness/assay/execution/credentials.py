@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 from assay.binding.encode import Access
 from assay.contract.model import Operation
 from assay.history import Authorise, Call
-from assay.sca.protocol import Walked
-from assay.transport.auth.tokens import Asked
+from assay.sca.protocol import ScreenFlowResult
+from assay.transport.auth.tokens import TokenRequest
 
 if TYPE_CHECKING:
-    from assay.execution.executor import Play
+    from assay.execution.executor import Executor
 
-__all__ = ["authorising"]
+__all__ = ["credentials_for"]
 
 
-def authorising(play: Play, call: Call, operation: Operation) -> Access:
+def credentials_for(play: Executor, call: Call, operation: Operation) -> Access:
     """Return what authorises a call, with a token that is good now.
 
     Raises:
@@ -29,16 +29,16 @@ def authorising(play: Play, call: Call, operation: Operation) -> Access:
         NoAccess: none is given.
 
     """
-    access = play.access.get(call.subject, play.stage.common)
-    party, desk = operation.by_provider, play.stage.desk
+    access = play.access.get(call.subject, play.environment.common)
+    party, token_store = operation.by_provider, play.environment.token_store
     if party:
         # The customer's credentials may be sent; the customer's token never is.
         access = replace(access, token=play.provider(call.by).token)
-    if desk is None or call.credentials or not desk.issues(by_provider=party):
+    if token_store is None or call.credentials or not token_store.issues(by_provider=party):
         return access
     customer = access
-    token = desk.token(
-        Asked(
+    token = token_store.token(
+        TokenRequest(
             by_provider=party,
             who=customer,
             provider=lambda: play.provider(call.by),
@@ -55,7 +55,7 @@ def authorising(play: Play, call: Call, operation: Operation) -> Access:
     return replace(access, token=token)
 
 
-def _sign_in(play: Play, link: str, subject: str, access: Access) -> Walked:
+def _sign_in(play: Executor, link: str, subject: str, access: Access) -> ScreenFlowResult:
     """Take a customer through the screens on which a token is agreed to."""
     # Of a real customer's factors it may be only one whose code is known.
     factor = next(iter(access.codes)) if len(access.codes) == 1 else None

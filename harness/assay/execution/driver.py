@@ -9,21 +9,21 @@ from collections.abc import Callable, Mapping
 
 from assay.contract.model import Operation
 from assay.errors import CannotArrange
-from assay.execution.environment import Stage
-from assay.execution.executor import Recorder, playing
+from assay.execution.environment import Environment
+from assay.execution.executor import Recorder, executing
 from assay.history import History
-from assay.history.events import Driven
+from assay.history.events import ProbeRun
 from assay.rules.rule import Script
 
 
-def drive(
+def run_probe(
     script: Script,
-    stage: Stage,
+    environment: Environment,
     operations: Mapping[str, Operation],
     *,
     number: Callable[[], int],
     record: Recorder,
-) -> Driven:
+) -> ProbeRun:
     """Run a probe to its end, or to the step that cannot be performed.
 
     Raises:
@@ -31,7 +31,7 @@ def drive(
 
     """
     stopped = ""
-    with playing(stage, operations, number=number, record=record) as play:
+    with executing(environment, operations, number=number, record=record) as play:
         try:
             step = next(script)
             while True:
@@ -42,4 +42,4 @@ def drive(
             stopped = f"needs {error}"
         finally:
             script.close()
-    return Driven(history=History(events=tuple(play.events)), stopped=stopped)
+    return ProbeRun(history=History(events=tuple(play.events)), stopped=stopped)

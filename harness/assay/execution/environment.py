@@ -14,30 +14,30 @@ from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 from assay.binding.encode import Access
-from assay.binding.target import Profile, ScaKind, Transport, WorldKind
+from assay.binding.target import FixtureKind, ScaKind, Target, TransportKind
 from assay.errors import CannotArrange
 from assay.execution.guard import Guard
-from assay.fixtures.control import ControlWorld
-from assay.fixtures.protocol import NoRequests, Scene, World
-from assay.fixtures.roles import RolesWorld
-from assay.fixtures.waiting import Waiting, WaitingWorld
+from assay.fixtures.control import ControlProvider
+from assay.fixtures.protocol import Fixture, FixtureProvider, ReadOnlyFixture
+from assay.fixtures.roles import RolesProvider
+from assay.fixtures.waiting import Waiting, WaitingProvider
 from assay.history import Arrange, Authorise, Subject
 from assay.sca.control import ControlSigner
 from assay.sca.forms import FormsSigner
-from assay.sca.prompt import Person, Plain
-from assay.sca.protocol import Anywhere, Signer, Wait, Walked
+from assay.sca.prompt import Prompt, StderrPrompt
+from assay.sca.protocol import AnyReturnAddress, ScreenFlowResult, Signer, Wait
 from assay.transport.auth.setup import endpoints
-from assay.transport.auth.setup import opened as opened_ways
-from assay.transport.auth.tokens import Desk
+from assay.transport.auth.setup import open_channels as opened_ways
+from assay.transport.auth.tokens import TokenStore
 from assay.transport.embedded import Application
-from assay.transport.protocol import Carrier
+from assay.transport.protocol import Transport
 from assay.transport.secrets import look_up
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.execution.ledger import Ledger
-    from assay.sca.callback_server import Reception
+    from assay.sca.callback_server import CallbackServer
     from assay.sca.chromium import Chromium
 
 #: Stands for the gates until a profile is there to make them of.
@@ -45,7 +45,7 @@ _UNGUARDED = cast("Guard", None)
 
 
 @dataclass(slots=True, kw_only=True)
-class Stage:
+class Environment:
     """Everything that driving a trial touches.
 
     `client` carries calls, `screens` what a customer looks at, who signs nothing (the
@@ -56,78 +56,78 @@ class Stage:
     `waiting` is what waits, where that is allowed.
     """
 
-    profile: Profile
-    client: Carrier
-    world: World
+    target: Target
+    client: Transport
+    fixtures: FixtureProvider
     common: Access = field(default_factory=Access)
     party: Access | None = None
-    screens: Carrier | None = None
-    desk: Desk | None = None
+    screens: Transport | None = None
+    token_store: TokenStore | None = None
     chromium: Chromium | None = None
-    reception: Reception | None = None
-    person: Person = field(default_factory=Plain)
+    callback_server: CallbackServer | None = None
+    person: Prompt = field(default_factory=StderrPrompt)
     guard: Guard = _UNGUARDED
     waiting: Waiting | None = None
 
     def __post_init__(self) -> None:
         """Put the gates up that the profile asks for, if nobody has."""
         if self.guard is _UNGUARDED:
-            self.guard = Guard(profile=self.profile)
+            self.guard = Guard(target=self.target)
 
-    def signer(self, scene: Scene) -> Signer:
+    def signer(self, fixture: Fixture) -> Signer:
         """Return who signs in a trial."""
-        sca = self.profile.sca
+        sca = self.target.sca
         match sca.kind:
             case ScaKind.FORMS:
-                return FormsSigner(sca=sca, carrier=self.screens or self.client)
+                return FormsSigner(sca=sca, transport=self.screens or self.client)
             case ScaKind.CONTROL:
-                return ControlSigner(sca=sca, scene=scene)
+                return ControlSigner(sca=sca, fixture=fixture)
             case ScaKind.BROWSER if self.chromium:
                 from assay.sca.browser import BrowserSigner  # noqa: PLC0415 -- seldom used
 
                 return BrowserSigner(sca=sca, chromium=self.chromium)
-            case ScaKind.MANUAL if self.reception:
+            case ScaKind.MANUAL if self.callback_server:
                 from assay.sca.manual import ManualSigner  # noqa: PLC0415 -- seldom used
 
-                return ManualSigner(reception=self.reception, person=self.person)
+                return ManualSigner(callback_server=self.callback_server, person=self.person)
             case _:
-                return NobodySigns()
+                return MissingSigner()
 
-    def seeded(self, seed: int) -> Stage:
+    def seeded(self, seed: int) -> Environment:
         """Return the same target, whose world is made from another seed."""
-        world = self.world
+        fixtures = self.fixtures
         return (
-            replace(self, world=replace(world, seed=seed))
-            if isinstance(world, ControlWorld)
+            replace(self, fixtures=replace(fixtures, seed=seed))
+            if isinstance(fixtures, ControlProvider)
             else self
         )
 
     def foretell(self, signatures: int) -> None:
         """Say how many signatures the run may ask a person for."""
-        if self.reception:
-            self.reception.signatures = signatures
+        if self.callback_server:
+            self.callback_server.signatures = signatures
 
     def close(self) -> None:
         """Close the connections, the browser, and where a person would come back to."""
-        for one in (self.client, self.chromium, self.reception):
+        for one in (self.client, self.chromium, self.callback_server):
             if one is not None:
                 one.close()
 
 
 @dataclass(frozen=True, slots=True)
-class NobodySigns(Anywhere):
+class MissingSigner(AnyReturnAddress):
     """Where the profile names nobody who signs."""
 
-    def sign(self, step: Authorise, access: Access, wait: Wait) -> Walked:
+    def sign(self, step: Authorise, access: Access, wait: Wait) -> ScreenFlowResult:
         """Refuse."""
         raise CannotArrange("somebody who signs (sca)")
 
 
 @dataclass(frozen=True, slots=True)
-class Nobody(NoRequests):
+class MissingFixtures(ReadOnlyFixture):
     """The world of a profile that names none: nothing can be arranged."""
 
-    def open(self) -> Scene:
+    def open(self) -> Fixture:
         """Begin a trial in which every arrangement fails."""
         return self
 
@@ -157,13 +157,13 @@ def sound_bank(base_url: str) -> Application:
 
 
 def set_up(
-    profile: Profile,
+    target: Target,
     *,
     seed: int = 0,
     bank: Bank = sound_bank,
     ledger: Path | None = None,
     wait: timedelta | None = None,
-) -> Stage:
+) -> Environment:
     """Make a target ready for use; `ledger` is where accesses are kept, if not as usual.
 
     `wait` is how long the run may wait in all, where that helps.
@@ -176,84 +176,84 @@ def set_up(
             be used.
 
     """
-    secrets = look_up(profile, os.environ)
+    secrets = look_up(target, os.environ)
     waiting = Waiting(span=wait) if wait is not None else None
-    embedded = profile.transport is Transport.EMBEDDED
-    ways = opened_ways(profile, secrets, _spoken(bank, profile) if embedded else None)
-    return Stage(
-        profile=profile,
+    embedded = target.transport is TransportKind.EMBEDDED
+    ways = opened_ways(target, secrets, _spoken(bank, target) if embedded else None)
+    return Environment(
+        target=target,
         client=ways.client,
         screens=ways.screens,
-        desk=ways.desk,
-        world=_waited_for(_world(profile, ways.client, seed), waiting),
+        token_store=ways.token_store,
+        fixtures=_waited_for(_world(target, ways.client, seed), waiting),
         waiting=waiting,
         common=ways.common,
         party=ways.party,
-        chromium=_chromium(profile),
-        reception=_reception(profile),
-        guard=Guard(profile=profile, book=_ledger(profile, ledger)),
+        chromium=_chromium(target),
+        callback_server=_reception(target),
+        guard=Guard(target=target, book=_ledger(target, ledger)),
     )
 
 
-def _ledger(profile: Profile, path: Path | None) -> Ledger | None:
+def _ledger(target: Target, path: Path | None) -> Ledger | None:
     """Open the ledger of what is spent on real customers."""
-    if not profile.has_real_customers:
+    if not target.has_real_customers:
         return None
     from assay.execution.ledger import Ledger, default_path  # noqa: PLC0415 -- SQLite, seldom needed
 
     return Ledger.at(path or default_path())
 
 
-def _spoken(bank: Bank, profile: Profile) -> Application:
+def _spoken(bank: Bank, target: Target) -> Application:
     """Open the bank on the host of the base URL, in the dialect that the profile spells."""
-    parts = urlsplit(profile.base_url)
+    parts = urlsplit(target.base_url)
     app = bank(f"{parts.scheme}://{parts.netloc}")
-    if not profile.dialect:
+    if not target.dialect:
         return app
     from assay.sandbox.dialects import DIALECTS  # noqa: PLC0415 -- seldom spoken
 
-    return DIALECTS[profile.dialect](app)
+    return DIALECTS[target.dialect](app)
 
 
-def _chromium(profile: Profile) -> Chromium | None:
-    if profile.sca.kind is not ScaKind.BROWSER:
+def _chromium(target: Target) -> Chromium | None:
+    if target.sca.kind is not ScaKind.BROWSER:
         return None
     from assay.sca.chromium import found, origin  # noqa: PLC0415 -- seldom used
 
-    chromium = found(profile)
-    base = origin(profile.base_url)
-    for url in endpoints(profile):
+    chromium = found(target)
+    base = origin(target.base_url)
+    for url in endpoints(target):
         # Where customers agree that a token is issued, they may be on another host.
-        chromium.hosts = {origin(url): base if profile.nearby else origin(url), **chromium.hosts}
+        chromium.hosts = {origin(url): base if target.nearby else origin(url), **chromium.hosts}
     return chromium
 
 
-def _reception(profile: Profile) -> Reception | None:
-    if profile.sca.kind is not ScaKind.MANUAL:
+def _reception(target: Target) -> CallbackServer | None:
+    if target.sca.kind is not ScaKind.MANUAL:
         return None
     from assay.sca.callback_server import opened  # noqa: PLC0415 -- seldom used
 
-    return opened(profile)
+    return opened(target)
 
 
-def _world(profile: Profile, client: Carrier, seed: int) -> World:
-    match profile.world.kind:
-        case WorldKind.CONTROL:
-            return ControlWorld(
+def _world(target: Target, client: Transport, seed: int) -> FixtureProvider:
+    match target.fixtures.kind:
+        case FixtureKind.CONTROL:
+            return ControlProvider(
                 send=client.control,
                 seed=seed,
-                segments=profile.world.segments,
-                effects=profile.world.effects,
+                segments=target.fixtures.segments,
+                effects=target.fixtures.effects,
             )
-        case WorldKind.ROLES:
-            return RolesWorld(roles=profile.world.roles, now=lambda: datetime.now(UTC))
-        case WorldKind.PYTHON:
+        case FixtureKind.ROLES:
+            return RolesProvider(roles=target.fixtures.roles, now=lambda: datetime.now(UTC))
+        case FixtureKind.PYTHON:
             from assay.fixtures.python import found as found_class  # noqa: PLC0415 -- seldom used
 
-            return found_class(profile, seed)
-        case WorldKind.NONE:
-            return Nobody()
+            return found_class(target, seed)
+        case FixtureKind.NONE:
+            return MissingFixtures()
 
 
-def _waited_for(world: World, waiting: Waiting | None) -> World:
-    return world if waiting is None else WaitingWorld(world=world, waiting=waiting)
+def _waited_for(fixtures: FixtureProvider, waiting: Waiting | None) -> FixtureProvider:
+    return fixtures if waiting is None else WaitingProvider(fixtures=fixtures, waiting=waiting)

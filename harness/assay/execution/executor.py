@@ -15,16 +15,16 @@ from time import perf_counter
 from uuid import UUID, uuid4, uuid5
 
 from assay.binding.decode import body_of, decode, links_of
-from assay.binding.encode import BARE, Access, Request, arguments, encode
+from assay.binding.encode import BARE, Access, HttpRequest, arguments, encode
 from assay.binding.pointer import MISSING
-from assay.binding.target import OperationBinding, Profile
-from assay.binding.wire_values import Made
+from assay.binding.target import OperationBinding, Target
+from assay.binding.wire_values import RequestValues
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange, TargetError
-from assay.execution.credentials import authorising
-from assay.execution.environment import Stage
-from assay.execution.guard import Who, who_is
-from assay.fixtures.protocol import Scene
+from assay.execution.credentials import credentials_for
+from assay.execution.environment import Environment
+from assay.execution.guard import Customer, customer_of
+from assay.fixtures.protocol import Fixture
 from assay.history import (
     Accepted,
     Advance,
@@ -62,7 +62,7 @@ Recorder = Callable[[Event, Access], None]
 
 
 @dataclass(slots=True, kw_only=True)
-class Play:
+class Executor:
     """One story with a target while it runs: `perform` takes it a step further.
 
     `events` are what happened so far. `ids` are the target's own names of things, by key,
@@ -70,8 +70,8 @@ class Play:
     so many requests were `made` in this one.
     """
 
-    stage: Stage
-    scene: Scene
+    environment: Environment
+    fixture: Fixture
     signer: Signer
     operations: Mapping[str, Operation]
     number: Callable[[], int]
@@ -96,7 +96,7 @@ class Play:
             TargetError: the target's world cannot be reached or used at all.
 
         """
-        self.stage.guard.going()
+        self.environment.guard.going()
         event = self._event(step)
         # Reading the clock is part of no story.
         if not (isinstance(step, Advance) and step.to is None):
@@ -114,7 +114,7 @@ class Play:
 
     def look(self) -> datetime:
         """Read the target's clock, as far as it is known; that is part of no story."""
-        return self.scene.clock(None)
+        return self.fixture.clock(None)
 
     def _event(self, step: Step) -> Event:
         match step:
@@ -125,33 +125,33 @@ class Play:
             case Authorise():
                 event = self._authorise(step)
             case Advance(to=to):
-                self.now = self.scene.clock(to)
+                self.now = self.fixture.clock(to)
                 event = Advanced(now=self.now)
             case Inquire():
-                event = Effects(now=self.scene.clock(None), done=self._effects())
+                event = Effects(now=self.fixture.clock(None), done=self._effects())
             case Register():
                 event = self._register(step)
             case Withdraw(subject=subject, request=request):
-                taken = self.scene.withdraw(step)
-                now = self.scene.clock(None)
+                taken = self.fixture.withdraw(step)
+                now = self.fixture.clock(None)
                 event = Withdrawn(subject=subject, request=request, done=taken, now=now)
             case Lack(mode=mode):
-                event = Lacking(mode=mode, now=self.scene.lack(step))
+                event = Lacking(mode=mode, now=self.fixture.lack(step))
         return event
 
-    def who(self, subject: str) -> Who:
+    def who(self, subject: str) -> Customer:
         """Return whose accesses those of a subject are."""
-        access = self.access.get(subject, self.stage.common)
+        access = self.access.get(subject, self.environment.common)
         owns = [key for key, owner in self.owners.items() if owner == subject]
-        return who_is(self.stage.profile, access, subject, owns)
+        return customer_of(self.environment.target, access, subject, owns)
 
     def _effects(self) -> tuple[Effect, ...] | None:
         """Ask what was carried out, and return what no event has told of before.
 
         With all of it told every time, a long story would grow with its square.
         """
-        offered = Capability.EFFECTS in self.stage.profile.world.offers
-        done = self.scene.effects() if offered else None
+        offered = Capability.EFFECTS in self.environment.target.fixtures.offers
+        done = self.fixture.effects() if offered else None
         if done is None:
             return None
         new = tuple(one for one in done if self.told.get(one.request) != one)
@@ -159,18 +159,18 @@ class Play:
         return new
 
     def _register(self, step: Register) -> Event:
-        binding = self.stage.profile.operations.get(step.operation, BARE)
+        binding = self.environment.target.operations.get(step.operation, BARE)
         spelling = binding.arguments.get(step.argument)
         value = step.value if step.value is not None else spelling.value if spelling else None
         if value is None:
             where = f"operations.{step.operation}.arguments.{step.argument}"
             raise CannotArrange(f"{where} in the profile, with a value")
-        since = self.scene.register(step, self.access.get(step.subject, Access()), value)
+        since = self.fixture.register(step, self.access.get(step.subject, Access()), value)
         return Registered(subject=step.subject, argument=step.argument, value=value, since=since)
 
     def _authorise(self, step: Authorise) -> Authorised:
         access = self.access.get(step.by or step.subject, Access())
-        self.stage.guard.count()
+        self.environment.guard.count()
         began = perf_counter()
         walked = self.signer.sign(step, access, self.wait)
         return Authorised(
@@ -191,22 +191,22 @@ class Play:
 
     def wait(self, span: timedelta) -> datetime:
         """Let so much time pass at the target, and return its clock."""
-        now = self.scene.clock(None)
-        return self.scene.clock(now + span) if span else now
+        now = self.fixture.clock(None)
+        return self.fixture.clock(now + span) if span else now
 
     def provider(self, name: str) -> Access:
         """Return the access of a third party, who comes into being when first needed."""
         if name not in self.providers:
-            offered = Capability.PROVIDERS in self.stage.profile.world.offers
+            offered = Capability.PROVIDERS in self.environment.target.fixtures.offers
             if name and not offered:
                 raise CannotArrange(UNBLOCKS[Capability.PROVIDERS])
-            common = self.stage.party or self.stage.common
-            self.providers[name] = self.scene.provider() if offered else common
+            common = self.environment.party or self.environment.common
+            self.providers[name] = self.fixture.provider() if offered else common
         return self.providers[name]
 
     def _arrange(self, step: Arrange) -> Subject:
-        subject, access = self.scene.arrange(step)
-        common = self.stage.common
+        subject, access = self.fixture.arrange(step)
+        common = self.environment.common
         self.access[step.subject] = access if access.token else replace(access, token=common.token)
         self.now = subject.now
         self.owners |= dict.fromkeys((one.key for one in subject.owns), step.subject)
@@ -223,7 +223,7 @@ class Play:
         name = operation.returns
         if name is None or name in {*call.arguments, *call.without, *call.varied}:
             return self._call(call)
-        alike = repr(replace(call, by="", deviation=""))
+        alike = repr(replace(call, by="", variation=""))
         address = self.returns.get(alike) or self.signer.return_address()
         if address is None:
             return self._call(call)
@@ -235,26 +235,26 @@ class Play:
 
     def _call(self, call: Call) -> Exchange:
         operation = self.operations[call.operation]
-        profile = self.stage.profile
-        _permitted(call, operation, profile)
-        access = authorising(self, call, operation)
-        binding = profile.operations.get(operation.id, BARE)
+        target = self.environment.target
+        _permitted(call, operation, target)
+        access = credentials_for(self, call, operation)
+        binding = target.operations.get(operation.id, BARE)
         self._find(call, binding)
-        request = encode(call, operation, profile, access, self._made(call))
+        request = encode(call, operation, target, access, self._made(call))
         if operation.request:
             # What the profile added is part of what was asked for.
             call = replace(call, arguments=arguments(call, operation, binding))
         return self.exchanged(call, request)
 
-    def _made(self, call: Call) -> Made:
+    def _made(self, call: Call) -> RequestValues:
         """Return what belongs to this request alone, as far as the profile asks for it."""
-        profile = self.stage.profile
-        binding = profile.operations.get(call.operation, BARE)
-        if not (profile.headers or binding.headers or binding.queries or binding.template):
-            return Made(ids=self.ids, resources=self.resources)
+        target = self.environment.target
+        binding = target.operations.get(call.operation, BARE)
+        if not (target.headers or binding.headers or binding.queries or binding.template):
+            return RequestValues(ids=self.ids, resources=self.resources)
         self.made += 1
-        twin = repr(replace(call, by="", deviation="", present=True, alias=None, host=None))
-        return Made(
+        twin = repr(replace(call, by="", variation="", present=True, alias=None, host=None))
+        return RequestValues(
             now=(self.now or self.look()).isoformat(),
             unique=str(uuid5(self.name, str(self.made))),
             alike=uuid5(self.name, twin).hex[:30],
@@ -294,7 +294,7 @@ class Play:
     def _learn(self, items: Iterable[Item]) -> None:
         self.ids |= {one.key: one.id for one in items if one.key and one.id}
 
-    def exchanged(self, call: Call, request: Request) -> Exchange:
+    def exchanged(self, call: Call, request: HttpRequest) -> Exchange:
         """Send a request that is ready, as this call, and return what came of it.
 
         Whoever made it up, it passes the gates here (`run.guard`).
@@ -303,22 +303,22 @@ class Play:
             CannotArrange: it must not be sent.
 
         """
-        operation, profile = self.operations[call.operation], self.stage.profile
-        guard = self.stage.guard
+        operation, target = self.operations[call.operation], self.environment.target
+        guard = self.environment.guard
         guard.admit(call, operation, request, lambda: self.who(call.subject), self.look)
         began = perf_counter()
-        sent = self.stage.client.send(request)
+        sent = self.environment.client.send(request)
         ms = (perf_counter() - began) * 1000
         guard.see(sent.wire.status, sent.trouble)
-        at = self.scene.clock(None)
+        at = self.fixture.clock(None)
         wire, n = sent.wire, self.number()
         if sent.trouble:
             outcome: Outcome = Indeterminate(cause=Cause.TRANSPORT, why=sent.trouble)
         else:
             body = body_of(wire)
-            refused = None if call.credentials else not_taken(operation, wire, profile)
-            outcome = refused or decode(wire, body, operation, profile)
-            binding = profile.operations.get(operation.id, BARE)
+            refused = None if call.credentials else not_taken(operation, wire, target)
+            outcome = refused or decode(wire, body, operation, target)
+            binding = target.operations.get(operation.id, BARE)
             if body is not MISSING and (binding.links or binding.next or binding.approval):
                 wire = replace(wire, links=links_of(wire, body, binding))
         exchange = Exchange(n=n, at=at, call=call, outcome=outcome, wire=wire, ms=ms)
@@ -326,46 +326,46 @@ class Play:
         return exchange
 
 
-def _permitted(call: Call, operation: Operation, profile: Profile) -> None:
+def _permitted(call: Call, operation: Operation, target: Target) -> None:
     """Hold back what the profile does not offer, whatever a rule forgot to need.
 
     A consent would change the customer's affairs; a call without the customer
     that nothing marks as such would look like one with.
     """
-    if operation.grants and Capability.CONSENT not in profile.world.offers:
+    if operation.grants and Capability.CONSENT not in target.fixtures.offers:
         raise CannotArrange(UNBLOCKS[Capability.CONSENT])
-    if operation.writes and Capability.WRITE not in profile.world.offers:
+    if operation.writes and Capability.WRITE not in target.fixtures.offers:
         raise CannotArrange(UNBLOCKS[Capability.WRITE])
-    if call.host is not None and call.host >= len(profile.hosts):
+    if call.host is not None and call.host >= len(target.hosts):
         raise CannotArrange(UNBLOCKS[Capability.HOSTS])
-    if not call.present and profile.presence is None:
+    if not call.present and target.presence is None:
         raise CannotArrange(UNBLOCKS[Capability.BATCH])
 
 
 @contextmanager
-def playing(
-    stage: Stage,
+def executing(
+    environment: Environment,
     operations: Mapping[str, Operation],
     *,
     number: Callable[[], int],
     record: Recorder = lambda _event, _access: None,
-) -> Generator[Play]:
+) -> Generator[Executor]:
     """Open a world of its own to play in, and give it back at the end.
 
     Raises:
         TargetError: the target's world cannot be reached or used at all.
 
     """
-    scene = stage.world.open()
+    fixture = environment.fixtures.open()
     try:
-        yield Play(
-            stage=stage,
-            scene=scene,
-            signer=stage.signer(scene),
+        yield Executor(
+            environment=environment,
+            fixture=fixture,
+            signer=environment.signer(fixture),
             operations=operations,
             number=number,
             record=record,
         )
     finally:
         with suppress(TargetError):  # a scene that cannot be given back costs no verdict
-            scene.close()
+            fixture.close()

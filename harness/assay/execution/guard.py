@@ -19,21 +19,21 @@ from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from assay.binding.encode import Access, Request
-from assay.binding.target import Profile, Role
+from assay.binding.encode import Access, HttpRequest
+from assay.binding.target import Role, Target
 from assay.contract.model import Operation
 from assay.errors import CannotArrange
 from assay.execution.limits import check_written
 from assay.history import Call
 from assay.judging.verdict import Standing, Verdict
-from assay.planning.obligation import Ruled
+from assay.planning.obligation import BoundClause
 from assay.planning.plan import Plan
 from assay.rules.kinds.quota import Params as Quota
 
 if TYPE_CHECKING:
-    from assay.execution.ledger import Use
+    from assay.execution.ledger import QuotaUse
 
-__all__ = ["LIVE_BREAKER", "Book", "Guard", "Who", "quotas", "who_is"]
+__all__ = ["LIVE_BREAKER", "QuotaRecord", "Guard", "Customer", "quotas", "customer_of"]
 
 #: So many failures in a row end a run on a live bank, if the profile says nothing else.
 LIVE_BREAKER = 5
@@ -43,7 +43,7 @@ UNTOUCHED = "a day on which nobody has called"
 FAILED = 500
 
 
-def quotas(ruled: Mapping[str, Mapping[str, Ruled]]) -> dict[str, int]:
+def quotas(ruled: Mapping[str, Mapping[str, BoundClause]]) -> dict[str, int]:
     """Return how many accesses a day contracts allow without the customer, by operation."""
     found: dict[str, int] = {}
     for clauses in ruled.values():
@@ -57,39 +57,39 @@ def quotas(ruled: Mapping[str, Mapping[str, Ruled]]) -> dict[str, int]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Who:
+class Customer:
     """A customer: `name` as a reader knows him, `key` as the ledger does."""
 
     name: str
     key: str
 
 
-def who_is(profile: Profile, access: Access, subject: str, owns: list[str]) -> Who:
+def customer_of(target: Target, access: Access, subject: str, owns: list[str]) -> Customer:
     """Return whose accesses those of a subject are; `owns` are the keys of his things.
 
     A role is known by the first thing that it lists, so that it may be renamed. Roles that
     call with one token are one customer to the bank.
     """
-    role = next((one for one in profile.world.roles if one.name == access.id), None)
+    role = next((one for one in target.fixtures.roles if one.name == access.id), None)
     if role is None:
-        return Who(name=subject, key=access.id or min(owns, default=subject))
-    return Who(name=role.name, key=_known_by(role, profile))
+        return Customer(name=subject, key=access.id or min(owns, default=subject))
+    return Customer(name=role.name, key=_known_by(role, target))
 
 
-def _known_by(role: Role, profile: Profile) -> str:
-    if profile.auth.token_env and role.token_env is None:
-        return f"token:{profile.auth.token_env}"
+def _known_by(role: Role, target: Target) -> str:
+    if target.auth.token_env and role.token_env is None:
+        return f"token:{target.auth.token_env}"
     return role.owns[0].key if role.owns else role.name
 
 
-class Book(Protocol):
+class QuotaRecord(Protocol):
     """Where accesses are written down: a ledger, or what only pretends to be one."""
 
-    def gone(self, use: Use) -> int:
+    def gone(self, use: QuotaUse) -> int:
         """Return how many were spent."""
         ...
 
-    def spend(self, use: Use, *, most: int | None, run: str, at: datetime) -> bool:
+    def spend(self, use: QuotaUse, *, most: int | None, run: str, at: datetime) -> bool:
         """Write one down if fewer than `most` are; tell whether it was."""
         ...
 
@@ -102,8 +102,8 @@ class Guard:
     `limits` are the quotas of the contracts, None while nobody has told them.
     """
 
-    profile: Profile
-    book: Book | None = None
+    target: Target
+    book: QuotaRecord | None = None
     run: str = field(default_factory=lambda: uuid4().hex)
     limits: Mapping[str, int] | None = None
     zones: Mapping[str, tzinfo] = field(default_factory=dict[str, tzinfo])
@@ -139,7 +139,7 @@ class Guard:
             CannotArrange: that would be one too many.
 
         """
-        most = self.profile.budget.calls
+        most = self.target.budget.calls
         if most is not None and self.calls >= most:
             raise CannotArrange(f"1 more call; 0 of {most} left (budget.calls)")
         self.calls += 1
@@ -148,8 +148,8 @@ class Guard:
         self,
         call: Call,
         operation: Operation,
-        request: Request,
-        who: Callable[[], Who],
+        request: HttpRequest,
+        who: Callable[[], Customer],
         now: Callable[[], datetime],
     ) -> None:
         """Let a call through, which is about to be sent, and count it.
@@ -161,9 +161,9 @@ class Guard:
         """
         self.going()
         if operation.writes or operation.grants:
-            check_written(call, operation, request, self.profile)
+            check_written(call, operation, request, self.target)
         self.count()
-        if self.profile.has_real_customers and absent(call, request, self.profile):
+        if self.target.has_real_customers and absent(call, request, self.target):
             self._spend(operation.id, who(), now())
 
     def bound(self, operation: str) -> int | None:
@@ -171,26 +171,26 @@ class Guard:
 
         Of a live bank whose quotas nobody has told, none are.
         """
-        if self.profile.budget.batch is not None:
-            return self.profile.budget.batch
-        if not self.profile.is_live:
+        if self.target.budget.batch is not None:
+            return self.target.budget.batch
+        if not self.target.is_live:
             return None
         return 0 if self.limits is None else self.limits.get(operation)
 
-    def use(self, operation: str, who: Who, at: datetime) -> Use:
+    def use(self, operation: str, who: Customer, at: datetime) -> QuotaUse:
         """Return what an access now counts against."""
-        from assay.execution.ledger import Use  # noqa: PLC0415 -- SQLite only for real customers
+        from assay.execution.ledger import QuotaUse  # noqa: PLC0415 -- SQLite only for real customers
 
-        parts = urlsplit(self.profile.base_url)
-        zone = self.zones.get(operation) or self.profile.zone or UTC
-        return Use(
+        parts = urlsplit(self.target.base_url)
+        zone = self.zones.get(operation) or self.target.zone or UTC
+        return QuotaUse(
             target=f"{parts.scheme}://{parts.netloc}{parts.path}".rstrip("/").lower(),
             customer=who.key,
             method=operation,
             day=at.astimezone(zone).date(),
         )
 
-    def _spend(self, operation: str, who: Who, at: datetime) -> None:
+    def _spend(self, operation: str, who: Customer, at: datetime) -> None:
         most = self.bound(operation)
         if self.book is not None:
             use = self.use(operation, who, at)
@@ -216,7 +216,7 @@ class Guard:
     def see(self, status: int, trouble: str) -> None:
         """Take in what came of a call; too many failures in a row end the run."""
         self.failures = self.failures + 1 if trouble or status >= FAILED else 0
-        most = self.profile.safety.breaker or (LIVE_BREAKER if self.profile.is_live else None)
+        most = self.target.safety.breaker or (LIVE_BREAKER if self.target.is_live else None)
         if most is not None and self.failures >= most:
             self.stopped = (
                 f"the run was stopped after {self.failures} failures in a row (safety.breaker)"
@@ -239,13 +239,13 @@ def is_held_back(verdict: Verdict) -> bool:
     )
 
 
-def absent(call: Call, request: Request, profile: Profile) -> bool:
+def absent(call: Call, request: HttpRequest, target: Target) -> bool:
     """Whether the bank takes a request for one without the customer.
 
     What the request says counts, and not only what the call meant: a header that somebody
     bent marks nothing.
     """
-    mark = profile.presence
+    mark = target.presence
     if mark is None:
         return not call.present
     said = [value for name, value in request.headers if name.lower() == mark.header.lower()]

@@ -25,7 +25,7 @@ from typing import TypeAlias
 
 from assay.errors import AssayError, InputError, TargetError
 
-__all__ = ["Ledger", "Use", "default_path"]
+__all__ = ["Ledger", "QuotaUse", "default_path"]
 
 #: Makes the error that tells what is the matter with a ledger.
 Told: TypeAlias = Callable[[str], AssayError]
@@ -50,7 +50,7 @@ _WRITE = "INSERT INTO access (target, customer, method, day, run, at) VALUES (?,
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Use:
+class QuotaUse:
     """What an access counts against. `customer` is whatever tells one from all others."""
 
     target: str
@@ -118,7 +118,7 @@ class Ledger:
         with _opened(path, told) as connection:
             return cls(path=path, key=_key(connection, told))
 
-    def gone(self, use: Use) -> int:
+    def gone(self, use: QuotaUse) -> int:
         """Return how many accesses were spent.
 
         Raises:
@@ -128,7 +128,7 @@ class Ledger:
         with _opened(self.path, _told_later) as connection:
             return self._gone(connection, use)
 
-    def spend(self, use: Use, *, most: int | None, run: str, at: datetime) -> bool:
+    def spend(self, use: QuotaUse, *, most: int | None, run: str, at: datetime) -> bool:
         """Write an access down if fewer than `most` are; tell whether it was.
 
         Counting and writing are one: of two processes, one comes first.
@@ -143,11 +143,11 @@ class Ledger:
             connection.execute(_WRITE, (*self._row(use), run, at.isoformat()))
             return True
 
-    def _gone(self, connection: sqlite3.Connection, use: Use) -> int:
+    def _gone(self, connection: sqlite3.Connection, use: QuotaUse) -> int:
         (count,) = connection.execute(_COUNT, self._row(use)).fetchone()
         return int(count)
 
-    def _row(self, use: Use) -> tuple[str, str, str, str]:
+    def _row(self, use: QuotaUse) -> tuple[str, str, str, str]:
         hashed = hmac.new(self.key, use.customer.encode(), hashlib.sha256).hexdigest()
         return use.target, hashed, use.method, use.day.isoformat()
 

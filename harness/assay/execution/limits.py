@@ -13,10 +13,10 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
-from assay.binding.encode import BARE, Request
+from assay.binding.encode import BARE, HttpRequest
 from assay.binding.pointer import MISSING, find, steps
-from assay.binding.target import OperationBinding, Place, Profile, Spelling
-from assay.binding.wire_values import Made, sent
+from assay.binding.target import OperationBinding, Place, Spelling, Target
+from assay.binding.wire_values import RequestValues, sent
 from assay.contract.model import Json, Operation
 from assay.errors import CannotArrange
 from assay.history import Call
@@ -25,19 +25,19 @@ from assay.planning.plan import ALLOW, read_only
 __all__ = ["check_written"]
 
 
-def check_written(call: Call, operation: Operation, request: Request, profile: Profile) -> None:
+def check_written(call: Call, operation: Operation, request: HttpRequest, target: Target) -> None:
     """Do nothing if a request that changes something may be sent.
 
     Raises:
         CannotArrange: it must not; the text names what of `safety` forbids it.
 
     """
-    safety, live = profile.safety, profile.environment == "live"
-    if read_only(profile):
+    safety, live = target.safety, target.environment == "live"
+    if read_only(target):
         raise CannotArrange(ALLOW)
     if live and call.malformed is not None:
         raise CannotArrange("a bank that is not live: nothing malformed is written there (safety)")
-    binding = profile.operations.get(operation.id, BARE)
+    binding = target.operations.get(operation.id, BARE)
     for name in dict.fromkeys((*safety.only, *safety.most)):
         # A change names only what it changes, and its end nothing; the rest was made before.
         strict = live and bool(operation.makes)
@@ -49,7 +49,7 @@ def check_written(call: Call, operation: Operation, request: Request, profile: P
             raise CannotArrange(f"{name} where it can be read off the request (safety)")
         for value in values:
             if spelling and value is not MISSING:
-                _within(name, value, spelling, profile, live=live)
+                _within(name, value, spelling, target, live=live)
 
 
 def known(operation: Operation, binding: OperationBinding) -> frozenset[str]:
@@ -58,11 +58,11 @@ def known(operation: Operation, binding: OperationBinding) -> frozenset[str]:
     return frozenset(name for name in (*operation.arguments, *binding.arguments, *special) if name)
 
 
-def _within(name: str, value: Json, spelling: Spelling, profile: Profile, *, live: bool) -> None:
-    safety = profile.safety
+def _within(name: str, value: Json, spelling: Spelling, target: Target, *, live: bool) -> None:
+    safety = target.safety
     if name in safety.only:
         allowed: list[Json] = [*safety.only[name]]
-        allowed += [sent(one, spelling, Made()) for one in safety.only[name]]
+        allowed += [sent(one, spelling, RequestValues()) for one in safety.only[name]]
         every = cast("list[Json]", value) if isinstance(value, list) else [value]
         if not all(one in allowed or str(one) in allowed for one in every):
             raise CannotArrange(f"{name} to be one that safety.only lists")
@@ -83,7 +83,7 @@ def _number(value: Json, text: str) -> Decimal | None:
     return number if number.is_finite() else None
 
 
-def _values(spelling: Spelling, request: Request) -> Iterator[Json]:
+def _values(spelling: Spelling, request: HttpRequest) -> Iterator[Json]:
     """Yield what a request has at each place of an argument, `MISSING` where it has nothing."""
     match spelling.place:
         case Place.BODY:
@@ -117,7 +117,7 @@ def _alike(here: Json, names: tuple[str, ...], way: tuple[str, ...] = ()) -> Ite
             yield from _alike(value, names, way)
 
 
-def _header(spelling: Spelling, request: Request) -> Iterator[Json]:
+def _header(spelling: Spelling, request: HttpRequest) -> Iterator[Json]:
     wanted = spelling.name.lower()
     found = [value for name, value in request.headers if name.lower() == wanted]
     yield from found or (MISSING,)

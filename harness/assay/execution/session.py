@@ -17,23 +17,23 @@ from assay.binding.encode import Access
 from assay.binding.join import expired, waiver_of
 from assay.contract.model import Contract, Level
 from assay.errors import JournalError, TargetError
-from assay.execution.driver import drive
-from assay.execution.environment import Stage
+from assay.execution.driver import run_probe
+from assay.execution.environment import Environment
 from assay.execution.executor import Recorder
-from assay.fuzzing.sequences.abstract_step import Told
+from assay.fuzzing.sequences.abstract_step import AbstractStep
 from assay.fuzzing.sequences.concretize import script
 from assay.history import Authorised, Event, Exchange, History
-from assay.history.events import Driven
+from assay.history.events import ProbeRun
 from assay.journal.writer import Journal, header, planned
 from assay.judging.judge import Breach, StaticWatch, breaches, discount_static, judge
 from assay.judging.rejected_credentials import CredentialWatch, discount_untaken, parties, provided
 from assay.judging.verdict import Exit, Standing, Verdict, exit_of, tally
-from assay.planning.dry_target import signatures
+from assay.planning.dry_target import count_signatures
 from assay.planning.obligation import Obligation
-from assay.planning.plan import Fate, Plan, Trial, script_of
+from assay.planning.plan import Disposition, Plan, Trial, script_of
 from assay.rules.kinds.maintenance_window import Params as Window
 from assay.rules.kinds.maintenance_window import windows
-from assay.transport.auth.diagnostics import NoAccess
+from assay.transport.auth.diagnostics import AuthenticationError
 
 #: Verdicts that leave a must unsettled.
 OPEN = frozenset({Standing.INDETERMINATE, Standing.UNVERIFIED})
@@ -54,7 +54,7 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class RunResult:
     """What a finished run amounts to; `stopped` says what ended it before its time."""
 
     verdicts: tuple[Verdict, ...]
@@ -70,7 +70,7 @@ class Session:
     """A run in progress."""
 
     plan: Plan
-    stage: Stage
+    environment: Environment
     journal: Journal
     options: Options = field(default_factory=Options)
     on_exchange: Callable[[], None] = lambda: None
@@ -89,14 +89,14 @@ class Session:
     def open(self) -> None:
         """Write the header and the whole plan."""
         options = self.options
-        self.stage.guard.learn(self.plan)
+        self.environment.guard.learn(self.plan)
         if self.plan.person:
-            self.stage.foretell(signatures(self.plan))
+            self.environment.foretell(count_signatures(self.plan))
         self.journal.write(
             "header",
             header(
                 self.plan,
-                self.stage.profile,
+                self.environment.target,
                 seed=options.seed,
                 selection=options.selection,
                 command=options.command,
@@ -107,13 +107,13 @@ class Session:
         self._credentials.provided = provided(self.plan)
         self._windows = {id_: windows(one) for id_, one in self.plan.contracts.items()}
         for item in self.plan.items:
-            if item.fate is not Fate.ASK:
+            if item.fate is not Disposition.ASK:
                 verdict = Verdict(
                     obligation=item.obligation.id, standing=item.standing, reason=item.why
                 )
                 self._found[item.obligation.id] = verdict
 
-    def hold(self, trial: Trial) -> tuple[Verdict, ...]:
+    def run_trial(self, trial: Trial) -> tuple[Verdict, ...]:
         """Hold one trial, and return the verdicts on what it settles.
 
         A fault of the harness costs its own trial and no other.
@@ -127,15 +127,15 @@ class Session:
             driven, verdicts = self._try(trial)
         except JournalError:
             raise
-        except NoAccess as error:
+        except AuthenticationError as error:
             if error.hopeless is not None:
                 self._lost.add(error.hopeless)
-            unreached = error.nowhere and not self.stage.client.reached
+            unreached = error.nowhere and not self.environment.client.reached
             if unreached or self._lost >= parties(self.plan):
                 raise
             verdicts = self._without(trial, str(error))
         except TargetError as error:
-            if not self.stage.client.reached:
+            if not self.environment.client.reached:
                 raise
             verdicts = self._without(trial, f"the world failed: {error}")
         except Exception as error:  # noqa: BLE001 -- a fault of ours must not cost the record
@@ -149,9 +149,14 @@ class Session:
         self._found.update({one.obligation: one for one in verdicts})
         return self._discounted(verdicts)
 
-    def tell(
-        self, name: str, contract: Contract, story: Sequence[Told], *, seed: int | None = None
-    ) -> Driven:
+    def replay(
+        self,
+        name: str,
+        contract: Contract,
+        story: Sequence[AbstractStep],
+        *,
+        seed: int | None = None,
+    ) -> ProbeRun:
         """Tell a story for the record, as a trial of its own.
 
         Raises:
@@ -159,10 +164,10 @@ class Session:
 
         """
         self.journal.redactor.begin()
-        stage = self.stage if seed is None else self.stage.seeded(seed)
-        driven = drive(
+        environment = self.environment if seed is None else self.environment.seeded(seed)
+        driven = run_probe(
             script(story, contract.zone),
-            stage,
+            environment,
             contract.operations,
             number=self._number,
             record=self._recorder(name),
@@ -174,7 +179,7 @@ class Session:
         """Return what a history breaks of all that a plan asks."""
         return tuple(breaches(plan, contract, history, self.windows(contract)))
 
-    def blame(self, verdict: Verdict, *, trial: str, replay: Path | None) -> None:
+    def record_finding(self, verdict: Verdict, *, trial: str, replay: Path | None) -> None:
         """Take in a verdict that a story gave; a graver one that was reached before stays."""
         verdict = self.journal.clean(verdict)
         before = self._found.get(verdict.obligation)
@@ -202,7 +207,7 @@ class Session:
         """
         if obligation.id not in self._found:
             trial = next(one for one in self.plan.trials if obligation in one.settles)
-            self.hold(trial)
+            self.run_trial(trial)
         found = (self._found[obligation.id],)
         (verdict,) = self._discounted(found)
         return self._waived(verdict)
@@ -210,24 +215,24 @@ class Session:
     def _discounted(self, verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
         """Take back what rests on static answers, or on credentials that were never taken."""
         live = discount_static(verdicts, self._watch.static(), self._operations)
-        return discount_untaken(live, self._credentials, self._operations, self.stage.profile)
+        return discount_untaken(live, self._credentials, self._operations, self.environment.target)
 
-    def _try(self, trial: Trial) -> tuple[Driven, tuple[Verdict, ...]]:
+    def _try(self, trial: Trial) -> tuple[ProbeRun, tuple[Verdict, ...]]:
         applied, probe = script_of(self.plan, trial)
-        stopped = self.stage.guard.stopped
+        stopped = self.environment.guard.stopped
         if stopped:
-            driven = Driven(history=History(), stopped=stopped)
+            driven = ProbeRun(history=History(), stopped=stopped)
             return driven, judge(applied, trial.settles, driven, ())
         self.journal.redactor.begin()
 
-        driven = drive(
+        driven = run_probe(
             probe,
-            self.stage,
+            self.environment,
             self.plan.contracts[trial.contract].operations,
             number=self._number,
             record=self._recorder(trial.id),
         )
-        stopped = self.stage.guard.stopped
+        stopped = self.environment.guard.stopped
         if driven.stopped and stopped:
             driven = replace(driven, stopped=stopped)
         return driven, judge(applied, trial.settles, driven, self._windows[trial.contract])
@@ -254,7 +259,7 @@ class Session:
             for one in trial.settles
         )
 
-    def close(self) -> Result:
+    def close(self) -> RunResult:
         """Write every verdict and the footer; planned must equal judged."""
         verdicts = self._write_verdicts()
         counts = tally(verdicts)
@@ -268,18 +273,18 @@ class Session:
             ),
             faults=len(self.faults),
             # Whatever is missing of a run that was stopped, nobody has agreed to it.
-            allow_incomplete=self.options.allow_incomplete and not self.stage.guard.stopped,
+            allow_incomplete=self.options.allow_incomplete and not self.environment.guard.stopped,
         )
-        if self.stage.guard.stopped and exit_ is Exit.OK:
+        if self.environment.guard.stopped and exit_ is Exit.OK:
             exit_ = Exit.INCOMPLETE
         self._footer(counts, exit_)
-        return Result(
+        return RunResult(
             verdicts=verdicts,
             counts=counts,
             exchanges=self.exchanges,
             faults=tuple(self.faults),
             exit=exit_,
-            stopped=self.stage.guard.stopped,
+            stopped=self.environment.guard.stopped,
         )
 
     def abort(self, why: str) -> None:
@@ -306,7 +311,7 @@ class Session:
                 "exchanges": self.exchanges,
                 "faults": len(self.faults),
                 "exit": exit_.value,
-                **self.stage.guard.told(),
+                **self.environment.guard.told(),
                 **more,
             }
         )
@@ -320,7 +325,7 @@ class Session:
 
     def _waived(self, verdict: Verdict) -> Verdict:
         """Apply the profile's waiver of an obligation, if it has a sound one."""
-        waiver = waiver_of(self.stage.profile, verdict.obligation)
+        waiver = waiver_of(self.environment.target, verdict.obligation)
         if waiver is None:
             return verdict
         if expired(waiver, datetime.now(UTC).date()):
@@ -335,11 +340,11 @@ class Session:
         return verdict
 
 
-def conduct(
+def run_session(
     session: Session,
     on_trial: Callable[[Trial], None] = lambda _: None,
     more: Callable[[], None] = lambda: None,
-) -> Result:
+) -> RunResult:
     """Hold every trial of a session, do what there is more to do, and close it.
 
     Raises:
@@ -350,7 +355,7 @@ def conduct(
     try:
         for trial in session.plan.trials:
             on_trial(trial)
-            session.hold(trial)
+            session.run_trial(trial)
         more()
     except TargetError as error:
         session.abort(str(error))

@@ -29,7 +29,7 @@ NO_HEALTH = (
 )
 
 
-class Ended(BaseException):
+class ExplorationEnded(BaseException):
     """Nothing more is to be explored. Not an `Exception`: nobody is to try it again."""
 
 

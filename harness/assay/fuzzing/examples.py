@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError
-from assay.fuzzing.sequences.sequence_file import Kept, read_text, write
+from assay.fuzzing.sequences.sequence_file import RecordedSequence, read_text, write
 
 if TYPE_CHECKING:
     from hypothesis.database import ExampleDatabase
@@ -29,7 +29,7 @@ class Examples:
 
     database: ExampleDatabase
 
-    def stories(self, contract: str) -> Iterator[Kept]:
+    def stories(self, contract: str) -> Iterator[RecordedSequence]:
         """Yield the stories of a contract; one that cannot be read any more is dropped.
 
         Raises:
@@ -42,11 +42,11 @@ class Examples:
             except (InputError, UnicodeDecodeError):
                 self.database.delete(_key(contract), raw)
 
-    def save(self, kept: Kept) -> None:
+    def save(self, kept: RecordedSequence) -> None:
         """Keep a story."""
         self.database.save(_key(kept.contract), write(kept).encode())
 
-    def drop(self, kept: Kept) -> None:
+    def drop(self, kept: RecordedSequence) -> None:
         """Forget a story: it breaks nothing any more."""
         self.database.delete(_key(kept.contract), write(kept).encode())
 

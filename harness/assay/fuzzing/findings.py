@@ -15,7 +15,7 @@ from assay.judging.judge import Breach
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class FuzzFinding:
     """An obligation that is broken, and the shortest story found that breaks it.
 
     `seconds` is when it was found, shortened and all, since the search began, `after` the
@@ -30,21 +30,21 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Searched:
+class SearchResult:
     """What came of a search. `exchanges` counts those of shortening too."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[FuzzFinding, ...]
     journeys: int
     exchanges: int
     seconds: float
 
 
-def recount(searched: Searched) -> str:
+def describe_findings(searched: SearchResult) -> str:
     """Say what was broken, and by which stories, step by step."""
     return "\n\n".join("\n".join(_finding(one)) for one in searched.findings)
 
 
-def _finding(finding: Finding) -> Iterator[str]:
+def _finding(finding: FuzzFinding) -> Iterator[str]:
     evidence = finding.breach.evidence
     yield f"{finding.obligation} violates, after {finding.after} stories:"
     yield f"  expected {evidence.expected}"

@@ -16,17 +16,17 @@ from hypothesis.strategies import SearchStrategy
 
 from assay.contract.model import Capability, Contract
 from assay.errors import CannotArrange
-from assay.execution.driver import drive
-from assay.execution.environment import Stage
-from assay.execution.executor import Play, playing
-from assay.fuzzing.engine import Ended, explore_machine, explore_values
-from assay.fuzzing.findings import Finding, Searched
-from assay.fuzzing.sequences.abstract_step import Told
-from assay.fuzzing.sequences.actions import Words, words
-from assay.fuzzing.sequences.concretize import ANYWHERE, Telling, script
+from assay.execution.driver import run_probe
+from assay.execution.environment import Environment
+from assay.execution.executor import Executor, executing
+from assay.fuzzing.engine import ExplorationEnded, explore_machine, explore_values
+from assay.fuzzing.findings import FuzzFinding, SearchResult
+from assay.fuzzing.sequences.abstract_step import AbstractStep
+from assay.fuzzing.sequences.actions import Actions, actions
+from assay.fuzzing.sequences.concretize import ANYWHERE, Concretizer, script
 from assay.fuzzing.sequences.machine import machine
-from assay.fuzzing.sequences.sequence import Journey
-from assay.fuzzing.sequences.shrink import Story, shorten
+from assay.fuzzing.sequences.sequence import SequenceBuilder
+from assay.fuzzing.sequences.shrink import Story, shrink
 from assay.history import Call, Event, History, Step
 from assay.judging.judge import Breach, breaches
 from assay.planning.plan import Plan
@@ -39,7 +39,7 @@ ROUND = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class SearchLimits:
     """How far a search goes: journeys, steps of each, tries to shorten one, seconds.
 
     `calls` bounds what the journeys themselves call, for a bank that counts; `reads`
@@ -57,11 +57,11 @@ class Limits:
     signs: bool = True
 
 
-def _nobody(_finding: Finding) -> None:
+def _nobody(_finding: FuzzFinding) -> None:
     """Tell nobody."""
 
 
-class Broken(Ended):
+class ObligationBroken(ExplorationEnded):
     """Something is broken; the story that shows it."""
 
     def __init__(self, story: Story, found: Sequence[Breach]) -> None:
@@ -79,26 +79,26 @@ class Search:
 
     plan: Plan
     contract: Contract
-    stage: Stage
-    limits: Limits = field(default_factory=Limits)
+    environment: Environment
+    limits: SearchLimits = field(default_factory=SearchLimits)
     seed: int = 0
     whole: Plan | None = None
     began: float = field(default_factory=monotonic)
     journeys: int = 0
     exchanges: int = 0
-    findings: list[Finding] = field(default_factory=list[Finding])
+    findings: list[FuzzFinding] = field(default_factory=list[FuzzFinding])
     known: frozenset[str] = frozenset()
     _windows: tuple[Window, ...] = field(init=False)
     _asked: frozenset[str] = field(init=False)
-    _play: Play | None = None
-    _open: AbstractContextManager[Play] | None = None
+    _play: Executor | None = None
+    _open: AbstractContextManager[Executor] | None = None
 
     def __post_init__(self) -> None:
         # Both are looked at whenever something is judged.
         self._windows = windows(self.contract)
         self._asked = self.plan.asked
 
-    def travel(self, on_finding: Callable[[Finding], None] = _nobody) -> Searched:
+    def travel(self, on_finding: Callable[[FuzzFinding], None] = _nobody) -> SearchResult:
         """Make journeys until the limits are reached.
 
         Raises:
@@ -116,8 +116,8 @@ class Search:
         return self._until_spent(travelled, on_finding)
 
     def examine(
-        self, stories: SearchStrategy[Story], on_finding: Callable[[Finding], None] = _nobody
-    ) -> Searched:
+        self, stories: SearchStrategy[Story], on_finding: Callable[[FuzzFinding], None] = _nobody
+    ) -> SearchResult:
         """Tell stories that somebody else makes up, until the limits are reached.
 
         Raises:
@@ -127,12 +127,12 @@ class Search:
 
         def examined(story: Story) -> None:
             if not self._affords(sum(isinstance(told.step, Call) for told in story)):
-                raise Ended("the limits are reached")
+                raise ExplorationEnded("the limits are reached")
             self.journeys += 1
             if found := self.tell(story):
-                raise Broken(story, found)
+                raise ObligationBroken(story, found)
             if self._spent():
-                raise Ended("the limits are reached")
+                raise ExplorationEnded("the limits are reached")
 
         return self._until_spent(
             lambda left, seed: explore_values(stories, examined, examples=left, seed=seed),
@@ -142,46 +142,46 @@ class Search:
     def _until_spent(
         self,
         explored: Callable[[int, tuple[object, ...]], None],
-        on_finding: Callable[[Finding], None],
-    ) -> Searched:
+        on_finding: Callable[[FuzzFinding], None],
+    ) -> SearchResult:
         """Explore on after each finding, with what is found already out of the question."""
         round_ = 0
         while self.journeys < self.limits.journeys and not self._spent():
             try:
                 left = self.limits.journeys - self.journeys
                 explored(min(left, ROUND), (self.seed, self.contract.id, round_))
-            except Broken as broken:
+            except ObligationBroken as broken:
                 for finding in self._shortened(broken):
                     self.findings.append(finding)
                     on_finding(finding)
-            except Ended:
+            except ExplorationEnded:
                 break
             round_ += 1
         return self.searched()
 
-    def searched(self) -> Searched:
+    def searched(self) -> SearchResult:
         """Return what came of the search so far."""
-        return Searched(
+        return SearchResult(
             findings=tuple(self.findings),
             journeys=self.journeys,
             exchanges=self.exchanges,
             seconds=monotonic() - self.began,
         )
 
-    def again(self, story: Story) -> tuple[Finding, ...]:
+    def again(self, story: Story) -> tuple[FuzzFinding, ...]:
         """Tell a story that broke something before, and return what it breaks now."""
         found = self.tell(story)
         if not found:
             return ()
-        findings = tuple(self._shortened(Broken(story, found), tries=0))
+        findings = tuple(self._shortened(ObligationBroken(story, found), tries=0))
         self.findings += findings
         return findings
 
-    def tell(self, story: Iterable[Told]) -> tuple[Breach, ...]:
+    def tell(self, story: Iterable[AbstractStep]) -> tuple[Breach, ...]:
         """Tell a story in a world of its own, and return what it breaks."""
-        driven = drive(
+        driven = run_probe(
             script(tuple(story), self.contract.zone),
-            self.stage,
+            self.environment,
             self.contract.operations,
             number=self._number,
             record=lambda _event, _access: None,
@@ -198,15 +198,15 @@ class Search:
             raise CannotArrange("more calls than the limits allow")
         return self._play.perform(step)
 
-    def judge(self, story: Sequence[Told]) -> None:
+    def judge(self, story: Sequence[AbstractStep]) -> None:
         """Raise `Broken` if the journey has broken something, `Ended` if all is spent."""
         if self._play is None:
             return
         found = self._judged(History(events=tuple(self._play.events)))
         if found:
-            raise Broken(tuple(story), found)
+            raise ObligationBroken(tuple(story), found)
         if self._spent():
-            raise Ended("the limits are reached")
+            raise ExplorationEnded("the limits are reached")
 
     def end(self) -> None:
         """Give the world of the journey back."""
@@ -214,17 +214,17 @@ class Search:
             self._open.__exit__(None, None, None)
         self._play = self._open = None
 
-    def _begin(self) -> Journey:
+    def _begin(self) -> SequenceBuilder:
         self.journeys += 1
-        self._open = playing(self.stage, self.contract.operations, number=self._number)
+        self._open = executing(self.environment, self.contract.operations, number=self._number)
         self._play = self._open.__enter__()
-        return Journey(
+        return SequenceBuilder(
             contract=self.contract,
             player=self,
-            inquire=Capability.EFFECTS in self.stage.profile.world.offers
+            inquire=Capability.EFFECTS in self.environment.target.fixtures.offers
             and not self.limits.reads
             and any(one.makes for one in self.contract.operations.values()),
-            telling=Telling(zone=self.contract.zone or ANYWHERE, now=self._play.look()),
+            telling=Concretizer(zone=self.contract.zone or ANYWHERE, now=self._play.look()),
         )
 
     def _number(self) -> int:
@@ -245,21 +245,21 @@ class Search:
         asked = self._asked - self.known
         return tuple(breaches(self.plan, self.contract.id, history, self._windows, asked))
 
-    def _shortened(self, broken: Broken, tries: int | None = None) -> Iterator[Finding]:
+    def _shortened(
+        self, broken: ObligationBroken, tries: int | None = None
+    ) -> Iterator[FuzzFinding]:
         """Shorten a story for each obligation that it breaks."""
         for name in dict.fromkeys(one.obligation for one in broken.found):
 
             def breaks(story: Story, name: str = name) -> bool:
                 return any(one.obligation == name for one in self.tell(story))
 
-            story = shorten(
-                broken.story, breaks, most=self.limits.tries if tries is None else tries
-            )
+            story = shrink(broken.story, breaks, most=self.limits.tries if tries is None else tries)
             first = next(one for one in broken.found if one.obligation == name)
             told = broken.found if story == broken.story else self.tell(story)
             again = [one for one in told if one.obligation == name]
             self.known |= {name}
-            yield Finding(
+            yield FuzzFinding(
                 obligation=name,
                 breach=(again or [first])[0],
                 story=story,
@@ -267,9 +267,9 @@ class Search:
                 after=self.journeys,
             )
 
-    def speakable(self) -> Words:
+    def speakable(self) -> Actions:
         """Return the words that this target, and these limits, allow."""
-        spoken = words(self.whole or self.plan, self.contract)
+        spoken = actions(self.whole or self.plan, self.contract)
         if not self.limits.signs:
             spoken = replace(spoken, signatures=())
         if self.limits.reads:
@@ -285,15 +285,15 @@ class Search:
             spoken, households=tuple(one for one in spoken.households if self._arrangeable(one))
         )
 
-    def _reads(self, told: Told) -> bool:
+    def _reads(self, told: AbstractStep) -> bool:
         operation = self.contract.operations[getattr(told.step, "operation", "")]
         return bool(getattr(told.step, "present", False)) and not (
             operation.writes or operation.grants
         )
 
-    def _arrangeable(self, household: Told) -> bool:
-        with playing(self.stage, self.contract.operations, number=self._number) as play:
-            telling = Telling(now=play.look())
+    def _arrangeable(self, household: AbstractStep) -> bool:
+        with executing(self.environment, self.contract.operations, number=self._number) as play:
+            telling = Concretizer(now=play.look())
             try:
                 play.perform(telling.step(household))
             except CannotArrange:

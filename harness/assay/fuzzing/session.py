@@ -12,15 +12,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from assay.binding.target import Profile, Sca, ScaKind, Transport, WorldKind
+from assay.binding.target import FixtureKind, Sca, ScaKind, Target, TransportKind
 from assay.contract.files.document import file_name
 from assay.errors import InputError, did_you_mean
 from assay.execution.session import Session
 from assay.fuzzing.examples import Examples
 from assay.fuzzing.fields import stories
-from assay.fuzzing.findings import Finding, Searched
-from assay.fuzzing.search import Limits, Search
-from assay.fuzzing.sequences.sequence_file import Kept, write
+from assay.fuzzing.findings import FuzzFinding, SearchResult
+from assay.fuzzing.search import Search, SearchLimits
+from assay.fuzzing.sequences.sequence_file import RecordedSequence, write
 from assay.judging.judge import judge
 from assay.judging.verdict import Standing, Verdict, weigh
 from assay.planning.plan import Plan, restrict
@@ -28,10 +28,10 @@ from assay.planning.plan import Plan, restrict
 #: Where stories are written, beside the journal.
 STORIES = "stories"
 #: What makes the stories of a search, given it and told of each finding.
-Maker: TypeAlias = Callable[[Search, Callable[[Finding], None]], Searched]
+Maker: TypeAlias = Callable[[Search, Callable[[FuzzFinding], None]], SearchResult]
 
 
-def limits_of(profile: Profile, journeys: int) -> Limits:
+def limits_of(target: Target, journeys: int) -> SearchLimits:
     """Return how far a search may go at a target.
 
     A bank in this process is asked as much as it takes; one over a network is not told a
@@ -40,15 +40,15 @@ def limits_of(profile: Profile, journeys: int) -> Limits:
     found there is not shortened, and told but once more, for the record. A person who
     signs is asked for what the plan foresees, and for nothing that was made up.
     """
-    if profile.world.kind is not WorldKind.CONTROL or profile.environment == "live":
-        return Limits(journeys=journeys, steps=10, tries=0, calls=10 * journeys, reads=True)
-    signs = profile.sca.kind is not ScaKind.MANUAL
-    tries = 400 if profile.transport is Transport.EMBEDDED else 150
-    return Limits(journeys=journeys, tries=tries, signs=signs)
+    if target.fixtures.kind is not FixtureKind.CONTROL or target.environment == "live":
+        return SearchLimits(journeys=journeys, steps=10, tries=0, calls=10 * journeys, reads=True)
+    signs = target.sca.kind is not ScaKind.MANUAL
+    tries = 400 if target.transport is TransportKind.EMBEDDED else 150
+    return SearchLimits(journeys=journeys, tries=tries, signs=signs)
 
 
 @dataclass(slots=True, kw_only=True)
-class Searching:
+class SearchSession:
     """The searches of one run. `folder` is where stories are written, None for nowhere.
 
     `plan` is what is asked, of which the session may record a part, and `whole` the plan
@@ -61,7 +61,7 @@ class Searching:
     folder: Path | None = None
     examples: Examples | None = None
 
-    def search(self, contract: str, how: str, limits: Limits, maker: Maker) -> Searched:
+    def search(self, contract: str, how: str, limits: SearchLimits, maker: Maker) -> SearchResult:
         """Search one contract in one way, and let what is found become verdicts.
 
         Raises:
@@ -73,15 +73,15 @@ class Searching:
         search = Search(
             plan=self.plan,
             contract=self.plan.contracts[contract],
-            stage=session.stage,
+            environment=session.environment,
             limits=limits,
             seed=session.options.seed,
             whole=self.whole,
             known=session.violated(),
         )
-        found: list[tuple[Finding, Path | None]] = []
+        found: list[tuple[FuzzFinding, Path | None]] = []
 
-        def keep(finding: Finding) -> None:
+        def keep(finding: FuzzFinding) -> None:
             found.append((finding, self._keep(finding, contract, how)))
 
         self._known(search, contract, keep)
@@ -91,7 +91,7 @@ class Searching:
         session.journal.write("search", self._record(contract, how, done, found))
         return done
 
-    def _known(self, search: Search, contract: str, keep: Callable[[Finding], None]) -> None:
+    def _known(self, search: Search, contract: str, keep: Callable[[FuzzFinding], None]) -> None:
         """Try what was kept first: what it broke may be broken again."""
         if self.examples is None or search.limits.reads:
             return
@@ -102,8 +102,8 @@ class Searching:
             if not again:
                 self.examples.drop(kept)
 
-    def _keep(self, finding: Finding, contract: str, how: str) -> Path | None:
-        kept = Kept(
+    def _keep(self, finding: FuzzFinding, contract: str, how: str) -> Path | None:
+        kept = RecordedSequence(
             name=f"{how} {finding.obligation}",
             contract=contract,
             breaks=(finding.obligation,),
@@ -122,10 +122,10 @@ class Searching:
         path.write_text(write(kept), encoding="utf-8")
         return path
 
-    def _tell(self, finding: Finding, contract: str, how: str, path: Path | None) -> None:
+    def _tell(self, finding: FuzzFinding, contract: str, how: str, path: Path | None) -> None:
         """Tell a finding's story for the record, and give its verdict."""
         name = f"{contract}/{how}#{finding.obligation.partition('/')[2]}"
-        driven = self.session.tell(name, self.plan.contracts[contract], finding.story)
+        driven = self.session.replay(name, self.plan.contracts[contract], finding.story)
         evidence = tuple(
             one.evidence
             for one in self.session.broken(self.plan, contract, driven.history)
@@ -139,7 +139,7 @@ class Searching:
         else:
             reason = f"found by {how}, but told once more it was not so: it is not always so"
             standing = Standing.INDETERMINATE
-        self.session.blame(
+        self.session.record_finding(
             Verdict(
                 obligation=finding.obligation,
                 standing=standing,
@@ -155,8 +155,8 @@ class Searching:
         self,
         contract: str,
         how: str,
-        done: Searched,
-        found: Iterable[tuple[Finding, Path | None]],
+        done: SearchResult,
+        found: Iterable[tuple[FuzzFinding, Path | None]],
     ) -> dict[str, object]:
         return {
             "contract": contract,
@@ -176,18 +176,18 @@ class Searching:
         }
 
 
-def travels(search: Search, on_finding: Callable[[Finding], None]) -> Searched:
+def run_sequences(search: Search, on_finding: Callable[[FuzzFinding], None]) -> SearchResult:
     """Make random journeys."""
     return search.travel(on_finding)
 
 
-def bends(search: Search, on_finding: Callable[[Finding], None]) -> Searched:
+def run_field_tests(search: Search, on_finding: Callable[[FuzzFinding], None]) -> SearchResult:
     """Bend requests, field by field, each beside its control."""
-    profile = search.stage.profile
+    target = search.environment.target
     told = stories(
         search.whole or search.plan,
         search.contract,
-        profile if search.limits.signs else replace(profile, sca=Sca()),
+        target if search.limits.signs else replace(target, sca=Sca()),
         spoken=search.speakable(),
         reads=search.limits.reads,
     )
@@ -195,11 +195,11 @@ def bends(search: Search, on_finding: Callable[[Finding], None]) -> Searched:
 
 
 #: The ways of searching, by name.
-MAKERS: Mapping[str, Maker] = {"journeys": travels, "fields": bends}
+MAKERS: Mapping[str, Maker] = {"journeys": run_sequences, "fields": run_field_tests}
 
 
 # -- one story alone -----------------------------------------------------------------
-def replayed(plan: Plan, stories: Iterable[Kept]) -> Plan:
+def replayed(plan: Plan, stories: Iterable[RecordedSequence]) -> Plan:
     """Return the part of a plan that stories are about; no trial is held of it.
 
     Raises:
@@ -217,7 +217,7 @@ def replayed(plan: Plan, stories: Iterable[Kept]) -> Plan:
     return replace(restrict(plan, names), trials=())
 
 
-def replay(session: Session, plan: Plan, kept: Kept) -> None:
+def replay(session: Session, plan: Plan, kept: RecordedSequence) -> None:
     """Tell a story, and judge what it is about by that alone.
 
     Raises:
@@ -226,9 +226,9 @@ def replay(session: Session, plan: Plan, kept: Kept) -> None:
     """
     contract = plan.contracts[kept.contract]
     trial = f"story:{kept.name}"
-    driven = session.tell(trial, contract, kept.story, seed=kept.seed)
+    driven = session.replay(trial, contract, kept.story, seed=kept.seed)
     for name in kept.breaks:
         item = next(one for one in plan.items if one.obligation.id == name)
         applied = plan.ruled[kept.contract][item.obligation.clause]
         (verdict,) = judge(applied, (item.obligation,), driven, session.windows(kept.contract))
-        session.blame(verdict, trial=trial, replay=Path(kept.path))
+        session.record_finding(verdict, trial=trial, replay=Path(kept.path))

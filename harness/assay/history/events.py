@@ -262,7 +262,7 @@ class Masked(str):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Driven:
+class ProbeRun:
     """The history of one probe, and what stopped it before its end, if anything did."""
 
     history: History

@@ -70,7 +70,7 @@ class Call:
     that a former answer named; `present` says that the customer is there.
     `without` are arguments that are left out, `varied` those that take the other
     value that the profile has for them. `by` names the provider who calls, where
-    there is more than one; `host` picks another of the target's hosts. `deviation` says in words what sets this call apart from its accepted
+    there is more than one; `host` picks another of the target's hosts. `variation` says in words what sets this call apart from its accepted
     control; empty for the control itself.
     """
 
@@ -87,7 +87,7 @@ class Call:
     varied: tuple[str, ...] = ()
     by: str = ""
     host: int | None = None
-    deviation: str = ""
+    variation: str = ""
 
 
 class Code(Enum):
@@ -128,7 +128,7 @@ class Authorise:
     pace: timedelta = timedelta(0)
     linger: tuple[timedelta, ...] = ()
     spoof: str = ""
-    deviation: str = ""
+    variation: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,39 +9,41 @@ from pathlib import Path
 from assay.contract.model import Contract, Json
 from assay.errors import InputError
 from assay.init import security
-from assay.init.openapi_operations import Offered, base_url, offered
+from assay.init.openapi_operations import OpenApiOperation, base_url, openapi_operations
 from assay.init.operation_bindings import matched
-from assay.init.operation_match import Match
-from assay.init.safe_load import Foreign, read
-from assay.init.target_file import Draft
+from assay.init.operation_match import OperationMatch
+from assay.init.safe_load import ForeignDocument, read
+from assay.init.target_file import TargetDraft
 
-__all__ = ["Begun", "begun"]
+__all__ = ["InitDefaults", "init_defaults"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Begun:
+class InitDefaults:
     """What a document says: answers to questions, each with a reason, and operations."""
 
     contracts: tuple[Contract, ...]
     defaults: Mapping[str, str] = field(default_factory=dict[str, str])
     whys: Mapping[str, str] = field(default_factory=dict[str, str])
-    auth: security.Auth = field(default_factory=lambda: security.Auth(kind="bearer"))
-    document: Foreign | None = None
-    offers: tuple[Offered, ...] = ()
-    found: Mapping[str, Mapping[str, Match]] = field(default_factory=dict[str, Mapping[str, Match]])
+    auth: security.GuessedAuth = field(default_factory=lambda: security.GuessedAuth(kind="bearer"))
+    document: ForeignDocument | None = None
+    offers: tuple[OpenApiOperation, ...] = ()
+    found: Mapping[str, Mapping[str, OperationMatch]] = field(
+        default_factory=dict[str, Mapping[str, OperationMatch]]
+    )
 
-    def draft(self, told: Mapping[str, str], whys: Mapping[str, str]) -> Draft:
+    def draft(self, told: Mapping[str, str], whys: Mapping[str, str]) -> TargetDraft:
         """Return what a file is written from, with the answers to all questions."""
         extends = told["extends"]
         given: Mapping[str, Json] = self.auth.given if told["auth"] == self.auth.kind else {}
-        return Draft(
+        return TargetDraft(
             name=told["name"],
             base_url=told["base_url"].rstrip("/"),
             environment=told["environment"],
             zone=told["zone"],
             auth=told["auth"],
             presence=told["presence"],
-            world=told["world"],
+            fixtures=told["world"],
             extends="" if extends == "none" else extends,
             given=dict(given),
             whys=whys,
@@ -52,7 +54,7 @@ class Begun:
         )
 
 
-def begun(contracts: tuple[Contract, ...], path: Path | None, *, named: bool) -> Begun:
+def init_defaults(contracts: tuple[Contract, ...], path: Path | None, *, named: bool) -> InitDefaults:
     """Read the document, if there is one, and find the contracts' operations in it.
 
     Of contracts that nobody `named`, only those are kept of which the document has something.
@@ -62,9 +64,9 @@ def begun(contracts: tuple[Contract, ...], path: Path | None, *, named: bool) ->
 
     """
     if path is None:
-        return Begun(contracts=contracts)
+        return InitDefaults(contracts=contracts)
     document = read(path)
-    offers = offered(document)
+    offers = openapi_operations(document)
     found = matched(contracts, offers)
     kept = tuple(
         one for one in contracts if any(one.operations[name].available for name in found[one.id])
@@ -83,7 +85,7 @@ def begun(contracts: tuple[Contract, ...], path: Path | None, *, named: bool) ->
         defaults["presence"], whys["presence"] = present, "a parameter of that name"
     if len(kept) < len(contracts):
         whys["contracts"] = "of these the document has operations"
-    return Begun(
+    return InitDefaults(
         contracts=kept,
         defaults=defaults,
         whys=whys,

@@ -10,10 +10,10 @@ from typing import Any
 
 from assay.binding.checks import bad_url
 from assay.init.name_matching import plain
-from assay.init.safe_load import Foreign, mapping, sequence, text
-from assay.init.schema_leaves import Leaf, leaves
+from assay.init.safe_load import ForeignDocument, mapping, sequence, text
+from assay.init.schema_leaves import SchemaLeaf, leaves
 
-__all__ = ["Offered", "Parameter", "base_url", "offered", "schemes"]
+__all__ = ["OpenApiOperation", "Parameter", "base_url", "openapi_operations", "schemes"]
 
 _METHODS = ("get", "post", "put", "patch", "delete")
 _SUCCESS = re.compile(r"2([0-9]{2}|[xX]{2})")
@@ -28,12 +28,12 @@ class Parameter:
     name: str
     place: str
     required: bool
-    leaf: Leaf
+    leaf: SchemaLeaf
     says: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offered:
+class OpenApiOperation:
     """An operation of the document, with everything that may be in its messages.
 
     `statuses` are those of success; `headers` those of such answers.
@@ -44,8 +44,8 @@ class Offered:
     id: str
     says: str
     parameters: tuple[Parameter, ...]
-    request: tuple[Leaf, ...]
-    answer: tuple[Leaf, ...]
+    request: tuple[SchemaLeaf, ...]
+    answer: tuple[SchemaLeaf, ...]
     statuses: tuple[str, ...]
     headers: tuple[str, ...]
 
@@ -57,7 +57,7 @@ class Offered:
         return f"{self.method} {self.path}"
 
 
-def offered(document: Foreign) -> tuple[Offered, ...]:
+def openapi_operations(document: ForeignDocument) -> tuple[OpenApiOperation, ...]:
     """Return the operations of a document, the first five hundred."""
     every = (
         _operation(document, method, path, item)
@@ -70,7 +70,9 @@ def offered(document: Foreign) -> tuple[Offered, ...]:
     return tuple(islice(every, MOST_OPERATIONS))
 
 
-def _operation(document: Foreign, method: str, path: str, item: dict[str, Any]) -> Offered:
+def _operation(
+    document: ForeignDocument, method: str, path: str, item: dict[str, Any]
+) -> OpenApiOperation:
     node = mapping(item[method])
     answers = [
         (status, document.at(one))
@@ -78,7 +80,7 @@ def _operation(document: Foreign, method: str, path: str, item: dict[str, Any]) 
         if _SUCCESS.fullmatch(status)
     ]
     headers = (name for _, one in answers for name in mapping(one.get("headers")))
-    return Offered(
+    return OpenApiOperation(
         method=method.upper(),
         path=path,
         id=text(node.get("operationId")),
@@ -104,7 +106,7 @@ def _operation(document: Foreign, method: str, path: str, item: dict[str, Any]) 
     )
 
 
-def _parameters(document: Foreign, raw: list[Any]) -> Iterator[Parameter]:
+def _parameters(document: ForeignDocument, raw: list[Any]) -> Iterator[Parameter]:
     """Yield parameters; those of an operation take the place of its path's."""
     found: dict[tuple[str, str], Parameter] = {}
     for one in raw:
@@ -122,14 +124,14 @@ def _parameters(document: Foreign, raw: list[Any]) -> Iterator[Parameter]:
     yield from found.values()
 
 
-def _schema(document: Foreign, node: dict[str, Any]) -> object:
+def _schema(document: ForeignDocument, node: dict[str, Any]) -> object:
     """Return the schema of a JSON body, or of any body if none is said to be JSON."""
     content = mapping(node.get("content"))
     types = sorted(content, key=lambda one: ("json" not in one.lower(), "*" in one))
     return document.at(content[types[0]]).get("schema") if types else None
 
 
-def base_url(document: Foreign) -> str:
+def base_url(document: ForeignDocument) -> str:
     """Return the first server that is a whole URL; empty if there is none."""
     for one in sequence(document.root.get("servers")):
         url = text(mapping(one).get("url")).rstrip("/")
@@ -138,7 +140,7 @@ def base_url(document: Foreign) -> str:
     return ""
 
 
-def schemes(document: Foreign) -> tuple[dict[str, Any], ...]:
+def schemes(document: ForeignDocument) -> tuple[dict[str, Any], ...]:
     """Return the security schemes of a document."""
     components = mapping(document.root.get("components"))
     found = mapping(components.get("securitySchemes"))

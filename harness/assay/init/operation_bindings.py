@@ -8,33 +8,33 @@ from dataclasses import replace
 from typing import cast
 
 from assay.contract.model import Clause, Contract, Json, Operation
-from assay.init.openapi_operations import Offered
-from assay.init.operation_match import Match, Shape, matches
+from assay.init.openapi_operations import OpenApiOperation
+from assay.init.operation_match import MatchedOperation, OperationMatch, matches
 from assay.init.requests import about_slot, arguments, modes, template, unfilled
 from assay.init.responses import answers
-from assay.init.yaml_writer import Entry, gap
+from assay.init.yaml_writer import YamlEntry, gap
 
 __all__ = ["matched", "operations", "outcomes"]
 
 #: What is thought of each contract: its operations in the document.
-Found = Mapping[str, Mapping[str, Match]]
+Found = Mapping[str, Mapping[str, OperationMatch]]
 _SLOT = re.compile(r"[{][^{}]*[}]")
 
 
-def matched(contracts: Sequence[Contract], offers: Sequence[Offered]) -> Found:
+def matched(contracts: Sequence[Contract], offers: Sequence[OpenApiOperation]) -> Found:
     """Find the operations of contracts in a document."""
     return {one.id: matches(one, offers) for one in contracts}
 
 
 def operations(
-    contracts: Sequence[Contract], offers: Sequence[Offered] | None, found: Found
-) -> Iterator[Entry]:
+    contracts: Sequence[Contract], offers: Sequence[OpenApiOperation] | None, found: Found
+) -> Iterator[YamlEntry]:
     """Yield an entry for each operation; without a document, with all that is missing."""
     for contract in contracts:
         named = _by_own_names(contract, found)
         for operation in contract.operations.values():
             if offers is None:
-                match = Match(offered=_unknown(operation))
+                match = OperationMatch(offered=_unknown(operation))
             elif operation.id in found[contract.id]:
                 match = found[contract.id][operation.id]
             elif operation.available:
@@ -44,12 +44,12 @@ def operations(
                 continue
             below = tuple(_operation(contract, operation, match, offers or (), named=named))
             if below:
-                yield Entry(key=operation.id, below=below)
+                yield YamlEntry(key=operation.id, below=below)
 
 
-def _unknown(operation: Operation) -> Offered:
+def _unknown(operation: Operation) -> OpenApiOperation:
     """Return an operation of which nothing is known but what the contract says."""
-    return Offered(
+    return OpenApiOperation(
         method=operation.method,
         path=operation.path,
         id="",
@@ -65,34 +65,34 @@ def _unknown(operation: Operation) -> Offered:
 def _operation(
     contract: Contract,
     operation: Operation,
-    match: Match,
-    offers: Sequence[Offered],
+    match: OperationMatch,
+    offers: Sequence[OpenApiOperation],
     *,
     named: bool,
-) -> Iterator[Entry]:
+) -> Iterator[YamlEntry]:
     shape = _shape(contract, operation, match)
     if not named and not operation.about:
         shape = replace(shape, lister=None)
     path, why = _filled(shape)
     shape = replace(shape, offered=replace(match.offered, path=path))
     if match.offered.method != operation.method:
-        yield Entry(key="method", value=match.offered.method, why=match.why)
+        yield YamlEntry(key="method", value=match.offered.method, why=match.why)
     if path != operation.path:
         told = "; ".join(filter(None, (match.why, why)))
-        yield Entry(key="path", value=path, why=told)
+        yield YamlEntry(key="path", value=path, why=told)
     if operation.aliases and offers:
         yield from _aliases(operation, match.offered.path, offers)
     if not operation.available:
         about = tuple(arguments(shape))
         if about:
-            yield Entry(key="arguments", below=about)
+            yield YamlEntry(key="arguments", below=about)
         return
     asked = tuple(arguments(shape))
     if asked:
-        yield Entry(key="arguments", below=asked)
+        yield YamlEntry(key="arguments", below=asked)
     ways = tuple(modes(shape))
     if ways:
-        yield Entry(key="modes", below=ways)
+        yield YamlEntry(key="modes", below=ways)
     yield from unfilled(shape, (*asked, *ways))
     yield from template(shape, _pointers((*asked, *ways)))
     if any(_forbids(one, operation.id) for one in contract.clauses):
@@ -101,8 +101,8 @@ def _operation(
     yield from answers(shape)
 
 
-def _shape(contract: Contract, operation: Operation, match: Match) -> Shape:
-    return Shape(
+def _shape(contract: Contract, operation: Operation, match: OperationMatch) -> MatchedOperation:
+    return MatchedOperation(
         contract=contract,
         operation=operation,
         offered=match.offered,
@@ -133,7 +133,7 @@ def _lister(contract: Contract, operation: Operation) -> str | None:
     return None
 
 
-def _filled(shape: Shape) -> tuple[str, str]:
+def _filled(shape: MatchedOperation) -> tuple[str, str]:
     """Return the path, with the document's own value where only one thing can be meant."""
     path, why = shape.offered.path, ""
     kept = about_slot(shape)
@@ -146,7 +146,9 @@ def _filled(shape: Shape) -> tuple[str, str]:
     return path, why
 
 
-def _aliases(operation: Operation, path: str, offers: Sequence[Offered]) -> Iterator[Entry]:
+def _aliases(
+    operation: Operation, path: str, offers: Sequence[OpenApiOperation]
+) -> Iterator[YamlEntry]:
     """Yield which other names of an operation the document has, if not all."""
     taken = _SLOT.sub("{}", path)
     known = {_SLOT.sub("{}", one.path) for one in offers if one.method == operation.method} - {
@@ -154,7 +156,7 @@ def _aliases(operation: Operation, path: str, offers: Sequence[Offered]) -> Iter
     }
     kept = [one for one in operation.aliases if _SLOT.sub("{}", one) in known]
     if len(kept) < len(operation.aliases):
-        yield Entry(key="aliases", value=kept, why="the document has no other names")
+        yield YamlEntry(key="aliases", value=kept, why="the document has no other names")
 
 
 def _forbids(clause: Clause, operation: str) -> bool:
@@ -165,7 +167,7 @@ def _forbids(clause: Clause, operation: str) -> bool:
     )
 
 
-def _pointers(entries: Sequence[Entry]) -> Iterator[str]:
+def _pointers(entries: Sequence[YamlEntry]) -> Iterator[str]:
     """Yield the pointers into the body at which something stands already."""
     for one in entries:
         if isinstance(one.value, dict):
@@ -173,11 +175,13 @@ def _pointers(entries: Sequence[Entry]) -> Iterator[str]:
             yield from (str(each) for each in (at if isinstance(at, list) else [at]) if each)
 
 
-def outcomes(found: Found) -> Iterator[Entry]:
+def outcomes(found: Found) -> Iterator[YamlEntry]:
     """Yield which statuses are successes, where the document lists them."""
     offers = [one.offered for each in found.values() for one in each.values()]
     statuses = sorted({status for one in offers for status in one.statuses})
     if statuses and all(one.isdigit() for one in statuses):
         accepted = [{"statuses": [int(one) for one in statuses]}]
-        inner = Entry(key="accepted", value=accepted, why="the successes that the document lists")
-        yield Entry(key="outcomes", below=(inner,))
+        inner = YamlEntry(
+            key="accepted", value=accepted, why="the successes that the document lists"
+        )
+        yield YamlEntry(key="outcomes", below=(inner,))

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from assay.contract.model import Contract, Operation
 from assay.init.name_matching import alike, telling, words
-from assay.init.openapi_operations import Offered
-from assay.init.schema_leaves import Leaf
+from assay.init.openapi_operations import OpenApiOperation
+from assay.init.schema_leaves import SchemaLeaf
 
 #: What a guess has to reach; of equals, the first in the document is taken.
 ENOUGH = 0.5
@@ -41,14 +41,14 @@ _OTHER = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
+class OperationMatch:
     """An operation of the document that is one of the contract's; `why` is empty if sure."""
 
-    offered: Offered
+    offered: OpenApiOperation
     why: str = ""
 
 
-def matches(contract: Contract, offers: Iterable[Offered]) -> Mapping[str, Match]:
+def matches(contract: Contract, offers: Iterable[OpenApiOperation]) -> Mapping[str, OperationMatch]:
     """Find the contract's operations in a document, each at most once for a request's line."""
     scores = [
         (score, -number, name, one)
@@ -56,7 +56,7 @@ def matches(contract: Contract, offers: Iterable[Offered]) -> Mapping[str, Match
         for number, one in enumerate(offers)
         if (score := _score(operation, one)) >= ENOUGH
     ]
-    found: dict[str, Match] = {}
+    found: dict[str, OperationMatch] = {}
     taken: dict[str, str] = {}
     for score, _, name, one in sorted(scores, key=lambda entry: (-entry[0], -entry[1])):
         operation = contract.operations[name]
@@ -65,11 +65,11 @@ def matches(contract: Contract, offers: Iterable[Offered]) -> Mapping[str, Match
             continue
         taken[str(one)] = line
         why = "" if score >= SURE else f"{one} has a like name"
-        found[name] = Match(offered=one, why=why)
+        found[name] = OperationMatch(offered=one, why=why)
     return found
 
 
-def _score(operation: Operation, one: Offered) -> float:
+def _score(operation: Operation, one: OpenApiOperation) -> float:
     if operation.id in {one.id, *one.id.split("-or-")} and operation.method == one.method:
         return SURE + 1
     if (operation.method, _plain(operation.path)) == (one.method, _plain(one.path)):
@@ -123,12 +123,12 @@ _SLOT_NAME = re.compile(r"[{]([^{}]*)[}]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class MatchedOperation:
     """An operation of the contract as the document spells it."""
 
     contract: Contract
     operation: Operation
-    offered: Offered
+    offered: OpenApiOperation
     #: The operation that lists the gateway's own names of things, if there is one.
     lister: str | None = None
 
@@ -138,7 +138,7 @@ class Shape:
         return tuple(_SLOT_NAME.findall(self.offered.path))
 
 
-def guessed(name: str, leaf: Leaf) -> str:
+def guessed(name: str, leaf: SchemaLeaf) -> str:
     """Return why a leaf is thought to be what the contract calls so; empty if it is sure."""
     if leaf.steps == (name,):
         return ""

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from assay.contract.model import Json
 from assay.init.name_matching import words
-from assay.init.operation_match import Shape
-from assay.init.schema_leaves import EACH, Leaf
-from assay.init.yaml_writer import Entry, gap
+from assay.init.operation_match import MatchedOperation
+from assay.init.schema_leaves import EACH, SchemaLeaf
+from assay.init.yaml_writer import YamlEntry, gap
 
 __all__ = ["LINKS", "all_links", "links", "next_page"]
 
@@ -16,14 +16,14 @@ LINKS = frozenset({"link", "href"})
 MOST_LINKS = 12
 
 
-def links(shape: Shape) -> Iterator[Entry]:
+def links(shape: MatchedOperation) -> Iterator[YamlEntry]:
     """Yield where links are, if there are any."""
     found = [one.pointer for one in all_links(shape)][:MOST_LINKS]
     if found:
-        yield Entry(key="links", value=found, why="these are called links")
+        yield YamlEntry(key="links", value=found, why="these are called links")
 
 
-def all_links(shape: Shape) -> list[Leaf]:
+def all_links(shape: MatchedOperation) -> list[SchemaLeaf]:
     """Return what is called a link outside of a list's items."""
     return [
         one
@@ -32,19 +32,19 @@ def all_links(shape: Shape) -> list[Leaf]:
     ]
 
 
-def next_page(shape: Shape) -> Iterator[Entry]:
+def next_page(shape: MatchedOperation) -> Iterator[YamlEntry]:
     """Yield how the next page is named, by a link before anything else."""
     leaves = [one for one in shape.offered.answer if EACH not in one.steps and one.steps]
     query = shape.offered.named("query")
     for one in leaves:
         is_text = one.kind in {"string", ""}
         if is_text and "next" in one.path and (one.path & (LINKS | {"url", "uri"})):
-            yield Entry(
+            yield YamlEntry(
                 key="next", value=one.pointer, why=f"{one.pointer} is called a link to what is next"
             )
             return
     if "link" in {one.lower() for one in shape.offered.headers}:
-        yield Entry(key="next", value={"header": "Link"}, why="the answer has a header Link")
+        yield YamlEntry(key="next", value={"header": "Link"}, why="the answer has a header Link")
         return
     cursors = [
         one for one in leaves if {"cursor", "token"} & set(one.words) or one.words == ("next",)
@@ -52,12 +52,14 @@ def next_page(shape: Shape) -> Iterator[Entry]:
     takers = [one for one in query if {"cursor", "token", "after"} & set(words(one))]
     if cursors and takers:
         value: dict[str, Json] = {"cursor": cursors[0].pointer, "query": takers[0]}
-        yield Entry(key="next", value=value, why=f"{takers[0]} takes what {cursors[0].name} gives")
+        yield YamlEntry(
+            key="next", value=value, why=f"{takers[0]} takes what {cursors[0].name} gives"
+        )
         return
     yield from _counted(shape, leaves)
 
 
-def _counted(shape: Shape, leaves: Sequence[Leaf]) -> Iterator[Entry]:
+def _counted(shape: MatchedOperation, leaves: Sequence[SchemaLeaf]) -> Iterator[YamlEntry]:
     """Yield how pages are counted, if they are; or that it is missing, if it is needed."""
     for name, one in shape.offered.named("query").items():
         for turn in ("page", "offset"):
@@ -78,7 +80,7 @@ def _counted(shape: Shape, leaves: Sequence[Leaf]) -> Iterator[Entry]:
                 value["more"] = more.pointer
             elif total:
                 value["total"] = total.pointer
-            yield Entry(key="next", value=value, why=f"the parameter {name} counts")
+            yield YamlEntry(key="next", value=value, why=f"the parameter {name} counts")
             return
     every = shape.contract.clauses
     paged = {one.params.get("operation") for one in every if one.kind == "pagination"}

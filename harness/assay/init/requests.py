@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from assay.contract.model import Json
 from assay.init.name_matching import words
 from assay.init.openapi_operations import Parameter
-from assay.init.operation_match import THEIRS, Shape, guessed
-from assay.init.schema_leaves import EACH, Leaf
-from assay.init.yaml_writer import Entry, gap
+from assay.init.operation_match import THEIRS, MatchedOperation, guessed
+from assay.init.schema_leaves import EACH, SchemaLeaf
+from assay.init.yaml_writer import YamlEntry, gap
 
 #: Words by which the beginning and the end of a range are called.
 _SINCE = (("date", "from"), ("from", "date"), ("from",), ("since",), ("start",), ("date", "start"))
@@ -25,7 +25,7 @@ _IBAN = re.compile(r"\biban\b", re.IGNORECASE)
 _OUT = re.compile(r"exclu|not included|non inclus|before", re.IGNORECASE)
 
 
-def arguments(shape: Shape) -> Iterator[Entry]:
+def arguments(shape: MatchedOperation) -> Iterator[YamlEntry]:
     """Yield where each argument stands, or that this is missing."""
     operation = shape.operation
     if operation.about:
@@ -39,13 +39,13 @@ def arguments(shape: Shape) -> Iterator[Entry]:
         yield member(shape, name)
 
 
-def _about(shape: Shape, name: str) -> Iterator[Entry]:
+def _about(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
     """Yield where it is said what a call is about: in the path, or in a parameter."""
     if name in shape.slots:
         return
     parameters = shape.offered.named("path") | shape.offered.named("query")
     if name in shape.offered.named("query"):
-        yield Entry(key=name, value={"query": name})
+        yield YamlEntry(key=name, value={"query": name})
         return
     slot = about_slot(shape)
     if slot is not None:
@@ -58,7 +58,7 @@ def _about(shape: Shape, name: str) -> Iterator[Entry]:
     yield gap(name, "where it is said what a call is about", f"{{query: {name}}}")
 
 
-def about_slot(shape: Shape) -> str | None:
+def about_slot(shape: MatchedOperation) -> str | None:
     """Return what stands in the path for what a call is about, if anything does."""
     name = shape.operation.about
     if name is None:
@@ -74,7 +74,7 @@ def about_slot(shape: Shape) -> str | None:
     return shape.slots[-1] if near and ends else None
 
 
-def _things(shape: Shape) -> Iterable[str]:
+def _things(shape: MatchedOperation) -> Iterable[str]:
     """Yield the resources that a call of an operation is about."""
     below = (shape.contract.resources[one] for one in shape.operation.lists)
     yield from (one.of for one in below if one.of)
@@ -82,7 +82,7 @@ def _things(shape: Shape) -> Iterable[str]:
         yield shape.operation.request
 
 
-def _names(name: str, one: Parameter, shape: Shape) -> bool:
+def _names(name: str, one: Parameter, shape: MatchedOperation) -> bool:
     mine = {*words(name), *(word for each in _things(shape) for word in words(each))}
     return (
         bool(mine & set(words(one.name))) and {"id", *words(name)} & set(words(one.name)) != set()
@@ -90,8 +90,8 @@ def _names(name: str, one: Parameter, shape: Shape) -> bool:
 
 
 def _found(
-    shape: Shape, name: str, place: str, parameter: Parameter | None, called: str
-) -> Iterator[Entry]:
+    shape: MatchedOperation, name: str, place: str, parameter: Parameter | None, called: str
+) -> Iterator[YamlEntry]:
     """Yield that something is named by its key, or by a name that was found in a list."""
     spelling: dict[str, Json] = {place: called}
     about = f"{parameter.leaf.form} {parameter.says}" if parameter else ""
@@ -104,13 +104,15 @@ def _found(
         why = f"{called} is no {name}, so it is looked up in {shape.lister}"
     else:
         why = f"{called} is the one that says what the call is about"
-    yield Entry(key=name, value=spelling, why=why)
+    yield YamlEntry(key=name, value=spelling, why=why)
 
 
-def _range(shape: Shape, name: str, forms: Sequence[tuple[str, ...]], *, end: bool) -> Entry:
+def _range(
+    shape: MatchedOperation, name: str, forms: Sequence[tuple[str, ...]], *, end: bool
+) -> YamlEntry:
     query = shape.offered.named("query")
     if name in query:
-        return Entry(key=name, value={"query": name})
+        return YamlEntry(key=name, value={"query": name})
     for form in forms:
         for one in query.values():
             if words(one.name) == form or (len(form) > 1 and set(form) <= set(words(one.name))):
@@ -122,12 +124,12 @@ def _range(shape: Shape, name: str, forms: Sequence[tuple[str, ...]], *, end: bo
                 if end and _OUT.search(one.says):
                     spelling["exclusive"] = True
                     why += ", and excludes its day"
-                return Entry(key=name, value=spelling, why=why)
+                return YamlEntry(key=name, value=spelling, why=why)
     day = "to" if end else "from"
     return gap(name, f"the parameter for days {day} one on", f"{{query: {name}}}")
 
 
-def modes(shape: Shape) -> Iterator[Entry]:
+def modes(shape: MatchedOperation) -> Iterator[YamlEntry]:
     """Yield how each mode is asked for: the word for it, where words are chosen from."""
     for mode in shape.operation.modes:
         mine = set(words(mode))
@@ -136,20 +138,20 @@ def modes(shape: Shape) -> Iterator[Entry]:
             if value is not None:
                 why = f"{value} is a word of {one.name}"
                 at = one.pointer if place == "body" else one.name
-                yield Entry(key=mode, value={place: at, "value": value}, why=why)
+                yield YamlEntry(key=mode, value={place: at, "value": value}, why=why)
                 break
         else:
             yield gap(mode, "how this mode is asked for", "{query: …, value: …}")
 
 
-def _choices(shape: Shape) -> Iterator[tuple[str, Leaf]]:
+def _choices(shape: MatchedOperation) -> Iterator[tuple[str, SchemaLeaf]]:
     for place in ("query", "header"):
         for name, one in shape.offered.named(place).items():
-            yield place, Leaf(steps=(name,), values=one.leaf.values)
+            yield place, SchemaLeaf(steps=(name,), values=one.leaf.values)
     yield from (("body", one) for one in shape.offered.request if one.values and one.steps)
 
 
-def unfilled(shape: Shape, entries: Iterable[Entry]) -> Iterator[Entry]:
+def unfilled(shape: MatchedOperation, entries: Iterable[YamlEntry]) -> Iterator[YamlEntry]:
     """Yield what a call has to have besides, where nothing of the contract goes."""
     used = {name for one in entries if isinstance(one.value, dict) for name in _places(one.value)}
     for slot in shape.slots:
@@ -160,7 +162,7 @@ def unfilled(shape: Shape, entries: Iterable[Entry]) -> Iterator[Entry]:
         if one.required and name not in used:
             value = one.leaf.values[0] if one.leaf.values else "…"
             what = f"what stands in {name}, which the document requires in the query"
-            yield Entry(key=name, missing=f"{what}, for example {value}")
+            yield YamlEntry(key=name, missing=f"{what}, for example {value}")
 
 
 def _places(value: Mapping[str, Json]) -> Iterator[str]:
@@ -178,7 +180,7 @@ _ALSO: dict[str, tuple[frozenset[str], ...]] = {
 }
 
 
-def grant(shape: Shape, name: str) -> Entry:
+def grant(shape: MatchedOperation, name: str) -> YamlEntry:
     """Return where a consent lists what it covers: perhaps in several lists."""
     lists = [one for one in shape.offered.request if one.kind == "array"]
     lists = [one for one in lists if EACH not in one.steps]
@@ -197,10 +199,10 @@ def grant(shape: Shape, name: str) -> Entry:
         why += f" with {' and '.join(_keys(each))} in each"
     elif named[0].steps == (name,) and len(named) == 1:
         why = ""
-    return Entry(key=name, value=spelling, why=why)
+    return YamlEntry(key=name, value=spelling, why=why)
 
 
-def _each(shape: Shape, where: Leaf) -> dict[str, Json] | None:
+def _each(shape: MatchedOperation, where: SchemaLeaf) -> dict[str, Json] | None:
     """Return the shape of one thing in a list, if it is more than its key."""
     inside = [one.below((*where.steps, EACH)) for one in shape.offered.request]
     members = [
@@ -218,7 +220,7 @@ def _each(shape: Shape, where: Leaf) -> dict[str, Json] | None:
     return {"by": {kinds[0]: _nested(first.steps), **rest}}
 
 
-def beside(leaf: Leaf, leaves: Iterable[Leaf]) -> Leaf | None:
+def beside(leaf: SchemaLeaf, leaves: Iterable[SchemaLeaf]) -> SchemaLeaf | None:
     """Return what identifies a thing that a key does not, next to the key."""
     above = leaf.steps[:-1]
     for one in leaves:
@@ -239,7 +241,7 @@ def _keys(each: dict[str, Json] | None) -> list[str]:
     return [*kinds] if isinstance(kinds, dict) else [*(each or {})]
 
 
-def member(shape: Shape, name: str) -> Entry:
+def member(shape: MatchedOperation, name: str) -> YamlEntry:
     """Return where an argument of a request stands in the body."""
     leaf = called(name, shape.offered.request)
     if leaf is None:
@@ -249,10 +251,10 @@ def member(shape: Shape, name: str) -> Entry:
         spelling |= dict(zip(("value", "other"), _valid(shape, name, leaf), strict=False))
     if leaf.form == "date-time":
         spelling["text"] = "{}T00:00:00Z"
-    return Entry(key=name, value=spelling, why=guessed(name, leaf))
+    return YamlEntry(key=name, value=spelling, why=guessed(name, leaf))
 
 
-def _valid(shape: Shape, name: str, leaf: Leaf) -> tuple[str, ...]:
+def _valid(shape: MatchedOperation, name: str, leaf: SchemaLeaf) -> tuple[str, ...]:
     """Return what a valid request has there: what the contract says, before the document."""
     for clause in shape.contract.clauses:
         value = clause.params.get("const")
@@ -261,7 +263,7 @@ def _valid(shape: Shape, name: str, leaf: Leaf) -> tuple[str, ...]:
     return leaf.values
 
 
-def called(name: str, leaves: Iterable[Leaf]) -> Leaf | None:
+def called(name: str, leaves: Iterable[SchemaLeaf]) -> SchemaLeaf | None:
     """Return what a field of a request is called in a body: exactly so, or alike."""
     mine = frozenset(words(name))
     inside = [
@@ -282,7 +284,7 @@ def called(name: str, leaves: Iterable[Leaf]) -> Leaf | None:
     return None
 
 
-def template(shape: Shape, taken: Iterable[str]) -> Iterator[Entry]:
+def template(shape: MatchedOperation, taken: Iterable[str]) -> Iterator[YamlEntry]:
     """Yield what else a body has to hold, with the document's own examples."""
     known = frozenset(taken)
     value: dict[str, Json] = {}
@@ -296,13 +298,13 @@ def template(shape: Shape, taken: Iterable[str]) -> Iterator[Entry]:
         else:
             lacking.append(leaf.name)
     if value:
-        yield Entry(key="template", value=value, why="these are required, with these examples")
+        yield YamlEntry(key="template", value=value, why="these are required, with these examples")
     if lacking:
         what = f"the body also has to hold {', '.join(lacking[:8])}"
         yield gap("template", what, f"{{{lacking[0]}: …}}")
 
 
-def _typed(leaf: Leaf) -> Json:
+def _typed(leaf: SchemaLeaf) -> Json:
     text = leaf.values[0]
     if leaf.kind == "boolean":
         return text == "true"

@@ -15,14 +15,14 @@ from functools import partial
 
 from assay.contract.model import Json
 from assay.init.name_matching import words
-from assay.init.operation_match import THEIRS, Shape, guessed
+from assay.init.operation_match import THEIRS, MatchedOperation, guessed
 from assay.init.pagination import LINKS, all_links, links, next_page
 from assay.init.requests import beside, called
-from assay.init.schema_leaves import EACH, Leaf
-from assay.init.yaml_writer import Entry, gap
+from assay.init.schema_leaves import EACH, SchemaLeaf
+from assay.init.yaml_writer import YamlEntry, gap
 
 
-def answers(shape: Shape) -> Iterator[Entry]:
+def answers(shape: MatchedOperation) -> Iterator[YamlEntry]:
     """Yield the pointers into an answer, or that they are missing."""
     operation = shape.operation
     if operation.lists:
@@ -33,7 +33,7 @@ def answers(shape: Shape) -> Iterator[Entry]:
         yield _disclosure(shape, name)
 
 
-def _listed(shape: Shape) -> Iterator[Entry]:
+def _listed(shape: MatchedOperation) -> Iterator[YamlEntry]:
     lists = _lists(shape)
     if not lists:
         yield gap("list", "where the list is in the answer", f"/{shape.operation.id}")
@@ -44,13 +44,13 @@ def _listed(shape: Shape) -> Iterator[Entry]:
     why = f"the list of objects in the answer of {shape.offered}"
     if len(lists) > 1:
         why = f"the {len(lists)} lists of objects in the answer of {shape.offered}"
-    yield Entry(key="list", value=where[0] if len(where) == 1 else where, why=why)
+    yield YamlEntry(key="list", value=where[0] if len(where) == 1 else where, why=why)
     yield from next_page(shape)
     yield from links(shape)
-    yield Entry(key="item", below=tuple(pointers(shape, _inside(shape, lists[0]))))
+    yield YamlEntry(key="item", below=tuple(pointers(shape, _inside(shape, lists[0]))))
 
 
-def _lists(shape: Shape) -> list[Leaf]:
+def _lists(shape: MatchedOperation) -> list[SchemaLeaf]:
     """Return the lists that the contract's resources are in."""
     found = [
         one
@@ -62,18 +62,18 @@ def _lists(shape: Shape) -> list[Leaf]:
     return named or found[:1]
 
 
-def _inside(shape: Shape, where: Leaf) -> list[Leaf]:
+def _inside(shape: MatchedOperation, where: SchemaLeaf) -> list[SchemaLeaf]:
     below = (one.below((*where.steps, EACH)) for one in shape.offered.answer)
     return [one for one in below if one is not None and one.kind not in {"object", "array"}]
 
 
-def _disclosure(shape: Shape, name: str) -> Entry:
+def _disclosure(shape: MatchedOperation, name: str) -> YamlEntry:
     mine = set(words(name))
     outside = [one for one in shape.offered.answer if EACH not in one.steps and len(one.steps) == 1]
     for one in sorted(outside, key=lambda one: one.name != name):
         if mine & set(one.words) and one.kind in {"string", ""}:
-            inner = Entry(key=name, value=one.pointer, why=guessed(name, one))
-            return Entry(key="values", below=(inner,))
+            inner = YamlEntry(key=name, value=one.pointer, why=guessed(name, one))
+            return YamlEntry(key="values", below=(inner,))
     return gap("values", f"where {name} stands", f"{{{name}: /{name}}}")
 
 
@@ -81,7 +81,7 @@ def _disclosure(shape: Shape, name: str) -> Entry:
 _DATES = ("booking", "book", "posting", "date", "transaction", "value")
 
 
-def pointers(shape: Shape, item: Sequence[Leaf]) -> Iterator[Entry]:
+def pointers(shape: MatchedOperation, item: Sequence[SchemaLeaf]) -> Iterator[YamlEntry]:
     """Yield the pointers into an item of a list."""
     operation, resources = shape.operation, shape.contract.resources
     listed = [resources[one] for one in operation.lists]
@@ -96,14 +96,16 @@ def pointers(shape: Shape, item: Sequence[Leaf]) -> Iterator[Entry]:
     elif operation.since:
         leaf = identifier(item, operation.lists)
         if leaf:
-            yield Entry(key="key", value=leaf.pointer, why=f"{leaf.name} looks like an identifier")
+            yield YamlEntry(
+                key="key", value=leaf.pointer, why=f"{leaf.name} looks like an identifier"
+            )
         else:
             yield gap("key", "what tells one from others", "/id")
     if key and shape.lister:
         leaf = identifier(item, operation.lists)
         if leaf:
             why = f"{leaf.name} looks like what stands in paths"
-            yield Entry(key="id", value=leaf.pointer, why=why)
+            yield YamlEntry(key="id", value=leaf.pointer, why=why)
         else:
             yield gap("id", "the bank's own name of an item, which stands in paths", "/resourceId")
     if operation.since:
@@ -113,13 +115,17 @@ def pointers(shape: Shape, item: Sequence[Leaf]) -> Iterator[Entry]:
     names = tuple(dict.fromkeys(name for one in listed for name in one.fields))
     find = partial(_field, item=item, lists=operation.lists)
     many = bool(key) and len(listed) > 1
-    yield Entry(key="fields", below=tuple(fields(names, item, find, many=many)))
+    yield YamlEntry(key="fields", below=tuple(fields(names, item, find, many=many)))
     yield gap("volatile", "what changes by itself in an item, to compare all the rest", "[]")
 
 
 def fields(
-    names: Sequence[str], item: Sequence[Leaf], find: Callable[[str], Leaf | None], *, many: bool
-) -> Iterator[Entry]:
+    names: Sequence[str],
+    item: Sequence[SchemaLeaf],
+    find: Callable[[str], SchemaLeaf | None],
+    *,
+    many: bool,
+) -> Iterator[YamlEntry]:
     """Yield where each field is; of `many` resources some may be identified otherwise."""
     for name in names:
         leaf = find(name)
@@ -129,26 +135,28 @@ def fields(
             yield pointer(name, leaf, name, item if many else ())
 
 
-def pointer(key: str, leaf: Leaf, name: str, item: Sequence[Leaf] = ()) -> Entry:
+def pointer(key: str, leaf: SchemaLeaf, name: str, item: Sequence[SchemaLeaf] = ()) -> YamlEntry:
     """Return where something stands; with what identifies others beside it, if there is that."""
     why, other = guessed(name, leaf), beside(leaf, item) if len(leaf.steps) > 1 else None
     if other is None:
-        return Entry(key=key, value=leaf.pointer, why=why)
-    return Entry(key=key, value=[leaf.pointer, other.pointer], why=f"{why}; or what is beside it")
+        return YamlEntry(key=key, value=leaf.pointer, why=why)
+    return YamlEntry(
+        key=key, value=[leaf.pointer, other.pointer], why=f"{why}; or what is beside it"
+    )
 
 
-def _field(name: str, item: Sequence[Leaf], lists: Sequence[str]) -> Leaf | None:
+def _field(name: str, item: Sequence[SchemaLeaf], lists: Sequence[str]) -> SchemaLeaf | None:
     """Return the leaf that is called like a field, and not somebody else's."""
     mine, about = words(name), {word for one in lists for word in words(one)}
 
-    def far(one: Leaf) -> tuple[bool, int, int]:
+    def far(one: SchemaLeaf) -> tuple[bool, int, int]:
         return one.name != name, len(one.path - about) - len(one.path & about), len(one.steps)
 
     near = (one for one in item if one.words == mine and not one.path & THEIRS)
     return min((one for one in near if EACH not in one.steps), key=far, default=None)
 
 
-def identifier(item: Sequence[Leaf], lists: Sequence[str]) -> Leaf | None:
+def identifier(item: Sequence[SchemaLeaf], lists: Sequence[str]) -> SchemaLeaf | None:
     """Return what looks like the bank's own name of an item."""
     about = {word for one in lists for word in words(one)} | {"resource", "entry"}
     near = [
@@ -166,17 +174,17 @@ def identifier(item: Sequence[Leaf], lists: Sequence[str]) -> Leaf | None:
     )
 
 
-def _day(item: Sequence[Leaf]) -> Entry:
+def _day(item: Sequence[SchemaLeaf]) -> YamlEntry:
     days = [one for one in item if one.form in {"date", "date-time"} or "date" in one.words]
     days = [one for one in days if EACH not in one.steps and not one.path & THEIRS]
     for word in _DATES:
         for one in days:
             if word in one.words:
-                return Entry(key="on", value=one.pointer, why=f"{one.name} is a date")
+                return YamlEntry(key="on", value=one.pointer, why=f"{one.name} is a date")
     return gap("on", "the date of an item, by which ranges are cut", "/bookingDate")
 
 
-def _kind(shape: Shape, item: Sequence[Leaf]) -> Entry:
+def _kind(shape: MatchedOperation, item: Sequence[SchemaLeaf]) -> YamlEntry:
     """Return how an item says which resource it is: by words that are like their names."""
     lists = shape.operation.lists
     for one in item:
@@ -194,7 +202,7 @@ def _kind(shape: Shape, item: Sequence[Leaf]) -> Entry:
             told[unsure[0]] = rest[0]
         if None not in told.values():
             value: dict[str, Json] = {"at": one.pointer, "values": dict(told)}
-            return Entry(key="resource", value=value, why=f"{one.name} has words for each")
+            return YamlEntry(key="resource", value=value, why=f"{one.name} has words for each")
     example = "{at: /kind, values: {" + ", ".join(f"{one}: {one.upper()}" for one in lists) + "}}"
     return gap("resource", "how an item says what it is", example)
 
@@ -208,7 +216,7 @@ _STATES = {
 }
 
 
-def shown(shape: Shape) -> Iterator[Entry]:
+def shown(shape: MatchedOperation) -> Iterator[YamlEntry]:
     """Yield where the one thing is that an answer shows, and what it says."""
     top = [one for one in shape.offered.answer if len(one.steps) == 1]
     whole = [one for one in top if one.kind == "object" and not one.path & LINKS]
@@ -222,7 +230,7 @@ def shown(shape: Shape) -> Iterator[Entry]:
         else None
     )
     steps = where.steps if where else ()
-    yield Entry(
+    yield YamlEntry(
         key="one",
         value=where.pointer if where else "",
         why=f"the only object in the answer of {shape.offered}" if where else "",
@@ -231,7 +239,7 @@ def shown(shape: Shape) -> Iterator[Entry]:
         wanted = {"approval", "consent", "sca", "redirect", "confirm"}
         near = [one for one in all_links(shape) if one.path & wanted]
         yield (
-            Entry(key="approval", value=near[0].pointer, why=f"{near[0].pointer} is called so")
+            YamlEntry(key="approval", value=near[0].pointer, why=f"{near[0].pointer} is called so")
             if near
             else gap(
                 "approval", "where the link is under which the customer signs", "/links/approval"
@@ -244,10 +252,10 @@ def shown(shape: Shape) -> Iterator[Entry]:
         for one in inside
         if one and one.kind not in {"object", "array"} and EACH not in one.steps
     ]
-    yield Entry(key="item", below=tuple(_shown(shape, item)))
+    yield YamlEntry(key="item", below=tuple(_shown(shape, item)))
 
 
-def _shown(shape: Shape, item: Sequence[Leaf]) -> Iterator[Entry]:
+def _shown(shape: MatchedOperation, item: Sequence[SchemaLeaf]) -> Iterator[YamlEntry]:
     resource = shape.contract.resources[shape.operation.request or ""]
     key = resource.key or "id"
     exact = next((one for one in item if one.steps == (key,)), None)
@@ -255,13 +263,15 @@ def _shown(shape: Shape, item: Sequence[Leaf]) -> Iterator[Entry]:
     if leaf:
         yield pointer("key", leaf, key)
     elif "location" in {one.lower() for one in shape.offered.headers}:
-        yield Entry(key="key", value={"header": "Location"}, why="the answer has a header Location")
+        yield YamlEntry(
+            key="key", value={"header": "Location"}, why="the answer has a header Location"
+        )
     else:
         yield gap("key", "what a request is addressed by", f"/{key}")
     yield _state(item)
     if shape.operation.shows:
         known = {key: leaf} if leaf else {}
-        yield Entry(
+        yield YamlEntry(
             key="fields",
             below=tuple(
                 fields(
@@ -274,7 +284,7 @@ def _shown(shape: Shape, item: Sequence[Leaf]) -> Iterator[Entry]:
         )
 
 
-def _state(item: Sequence[Leaf]) -> Entry:
+def _state(item: Sequence[SchemaLeaf]) -> YamlEntry:
     for one in item:
         if "status" not in one.words or not one.values:
             continue
@@ -285,7 +295,7 @@ def _state(item: Sequence[Leaf]) -> Entry:
         values: dict[str, Json] = {state: each for state, each in told.items() if each}
         if values:
             value: dict[str, Json] = {"at": one.pointer, "values": values}
-            return Entry(key="state", value=value, why=f"by the words of {one.name}")
+            return YamlEntry(key="state", value=value, why=f"by the words of {one.name}")
     return gap(
         "state", "how a request says where it stands", "{at: /status, values: {done: [ACSC]}}"
     )

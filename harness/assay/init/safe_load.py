@@ -16,7 +16,7 @@ from yaml import events as ev
 
 from assay.errors import InputError
 
-__all__ = ["Foreign", "mapping", "read", "sequence", "text"]
+__all__ = ["ForeignDocument", "mapping", "read", "sequence", "text"]
 
 MAX_BYTES: Final = 8 * 1024 * 1024
 MAX_DEPTH: Final = 100
@@ -26,7 +26,7 @@ MAX_HOPS: Final = 16
 _Loader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-class Foreign:
+class ForeignDocument:
     """A document whose own references can be followed; nothing outside of it is read."""
 
     def __init__(self, root: dict[str, Any], path: str) -> None:
@@ -68,7 +68,7 @@ def text(node: object) -> str:
     return node if isinstance(node, str) else ""
 
 
-def read(path: Path) -> Foreign:
+def read(path: Path) -> ForeignDocument:
     """Read an OpenAPI document.
 
     Raises:
@@ -83,7 +83,7 @@ def read(path: Path) -> Foreign:
             what += ", but of version 2"
         hint = "it says `openapi: 3.0.0` or later; older ones can be converted"
         raise InputError.one(str(path), what, hint=hint)
-    return Foreign(mapping(root), str(path))
+    return ForeignDocument(mapping(root), str(path))
 
 
 def _content(path: Path) -> str:

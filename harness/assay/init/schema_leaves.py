@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.init.name_matching import plain, words
-from assay.init.safe_load import Foreign, mapping, sequence, text
+from assay.init.safe_load import ForeignDocument, mapping, sequence, text
 
-__all__ = ["EACH", "Leaf", "leaves"]
+__all__ = ["EACH", "SchemaLeaf", "leaves"]
 
 #: The step from a list to each of its elements.
 EACH = "*"
@@ -25,7 +25,7 @@ MOST_VALUE, MOST_POINTER = 200, 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leaf:
+class SchemaLeaf:
     """Something in a value: `steps` lead to it; `kind` is its type, empty if not said.
 
     Objects and lists are leaves too, before what is in them. `words` are its allowed or
@@ -61,11 +61,11 @@ class Leaf:
         steps = ("0" if one == EACH else one for one in self.steps)
         return "".join("/" + one.replace("~", "~0").replace("/", "~1") for one in steps)
 
-    def below(self, steps: tuple[str, ...]) -> Leaf | None:
+    def below(self, steps: tuple[str, ...]) -> SchemaLeaf | None:
         """Return it as seen from something above it, or None if it is not below."""
         if self.steps[: len(steps)] != steps or len(self.steps) == len(steps):
             return None
-        return Leaf(
+        return SchemaLeaf(
             steps=self.steps[len(steps) :],
             kind=self.kind,
             form=self.form,
@@ -76,9 +76,9 @@ class Leaf:
         )
 
 
-def leaves(document: Foreign, schema: object) -> tuple[Leaf, ...]:
+def leaves(document: ForeignDocument, schema: object) -> tuple[SchemaLeaf, ...]:
     """Return everything that a value of a schema may have, the value itself first."""
-    found: dict[tuple[str, ...], Leaf] = {}
+    found: dict[tuple[str, ...], SchemaLeaf] = {}
     for leaf in _walk(document, schema, (), required=True):
         known = found.get(leaf.steps)
         found[leaf.steps] = leaf if known is None else _both(known, leaf)
@@ -87,8 +87,8 @@ def leaves(document: Foreign, schema: object) -> tuple[Leaf, ...]:
     return tuple(found.values())
 
 
-def _both(one: Leaf, other: Leaf) -> Leaf:
-    return Leaf(
+def _both(one: SchemaLeaf, other: SchemaLeaf) -> SchemaLeaf:
+    return SchemaLeaf(
         steps=one.steps,
         kind=one.kind or other.kind,
         form=one.form or other.form,
@@ -100,8 +100,8 @@ def _both(one: Leaf, other: Leaf) -> Leaf:
 
 
 def _walk(
-    document: Foreign, schema: object, steps: tuple[str, ...], *, required: bool
-) -> Iterator[Leaf]:
+    document: ForeignDocument, schema: object, steps: tuple[str, ...], *, required: bool
+) -> Iterator[SchemaLeaf]:
     """Yield leaves in the order of the document, as often as they are spelt."""
     stack = [(schema, steps, required)]
     turns = 0
@@ -131,7 +131,7 @@ def _inner(
         yield node["items"], (*steps, EACH), False
 
 
-def _leaf(node: dict[str, Any], steps: tuple[str, ...], *, required: bool) -> Leaf:
+def _leaf(node: dict[str, Any], steps: tuple[str, ...], *, required: bool) -> SchemaLeaf:
     kind = node.get("type")
     kinds = [text(one) for one in (kind if isinstance(kind, list) else [kind])]  # pyright: ignore[reportUnknownVariableType]
     if not any(kinds):
@@ -142,7 +142,7 @@ def _leaf(node: dict[str, Any], steps: tuple[str, ...], *, required: bool) -> Le
     shown += [text(one) for one in sequence(node.get("examples"))]
     every = dict.fromkeys(one for one in (*fixed, *shown) if one != "null")
     values = tuple(one for one in every if one.isprintable() and 0 < len(one) <= MOST_VALUE)
-    return Leaf(
+    return SchemaLeaf(
         steps=steps,
         kind=next((one for one in kinds if one and one != "null"), ""),
         form=text(node.get("format")) or text(node.get("pattern")),

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from assay.binding.checks import bad_url
 from assay.contract.model import Json
 from assay.init.name_matching import plain, words
-from assay.init.openapi_operations import Offered, schemes
-from assay.init.safe_load import Foreign, mapping, text
-from assay.init.yaml_writer import Entry, gap
+from assay.init.openapi_operations import OpenApiOperation, schemes
+from assay.init.safe_load import ForeignDocument, mapping, text
+from assay.init.yaml_writer import YamlEntry, gap
 
-__all__ = ["Auth", "auth", "headers", "presence", "protection"]
+__all__ = ["GuessedAuth", "auth", "headers", "presence", "protection"]
 
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 #: Headers that other sections speak of.
@@ -24,7 +24,7 @@ _SIGNED = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Auth:
+class GuessedAuth:
     """How calls are authenticated: the kind, as a target file has it, and what it takes."""
 
     kind: str
@@ -32,7 +32,7 @@ class Auth:
     given: dict[str, Json] = field(default_factory=dict[str, Json])
 
 
-def auth(document: Foreign) -> Auth:
+def auth(document: ForeignDocument) -> GuessedAuth:
     """Return how the document says that calls are authenticated; a bearer token, if not at all."""
     found = schemes(document)
     for one in found:
@@ -48,24 +48,26 @@ def auth(document: Foreign) -> Auth:
             given: dict[str, Json] = {"authorize_url": authorize} if authorize else {}
             scopes = " ".join(one for one in mapping(flow.get("scopes")) if plain(one))
             given |= {"token_url": token} | ({"scope": scopes} if scopes else {})
-            return Auth(kind=kind, why=f"the flow {name} of the document", given=given)
+            return GuessedAuth(kind=kind, why=f"the flow {name} of the document", given=given)
     for one in found:
         if text(one.get("type")) == "http" and text(one.get("scheme")).lower() == "bearer":
-            return Auth(kind="bearer", why="a bearer token of the document")
+            return GuessedAuth(kind="bearer", why="a bearer token of the document")
     for one in found:
         name = text(one.get("name"))
         if text(one.get("type")) == "apiKey" and text(one.get("in")) == "header" and plain(name):
             if name.lower() == "authorization":
-                return Auth(kind="bearer", why="the header Authorization")
-            return Auth(kind="key", why=f"the header {name}", given={"header": name})
-    return Auth(kind="bearer")
+                return GuessedAuth(kind="bearer", why="the header Authorization")
+            return GuessedAuth(kind="key", why=f"the header {name}", given={"header": name})
+    return GuessedAuth(kind="bearer")
 
 
 def _url(url: str) -> bool:
     return plain(url) and not bad_url(url)
 
 
-def protection(document: Foreign, offers: Sequence[Offered]) -> Iterator[Entry]:
+def protection(
+    document: ForeignDocument, offers: Sequence[OpenApiOperation]
+) -> Iterator[YamlEntry]:
     """Yield that certificates and signatures are missing, where the document wants them."""
     if any(text(one.get("type")) == "mutualTLS" for one in schemes(document)):
         example = "{certificate_file: our.pem, key_file: our-key.pem}"
@@ -81,7 +83,7 @@ def protection(document: Foreign, offers: Sequence[Offered]) -> Iterator[Entry]:
         yield gap("signature", "how calls are signed, which is wanted", example)
 
 
-def presence(offers: Sequence[Offered]) -> str:
+def presence(offers: Sequence[OpenApiOperation]) -> str:
     """Return the header that says that the customer is there; empty if there is none."""
     names = [name for one in offers for name in one.named("header")]
     for wanted in (
@@ -95,9 +97,9 @@ def presence(offers: Sequence[Offered]) -> str:
     return ""
 
 
-def headers(offers: Sequence[Offered], known: str) -> Iterator[Entry]:
+def headers(offers: Sequence[OpenApiOperation], known: str) -> Iterator[YamlEntry]:
     """Yield what headers stand in every call, and those that are missing."""
-    wanted: dict[str, list[Offered]] = {}
+    wanted: dict[str, list[OpenApiOperation]] = {}
     for one in offers:
         for name, each in one.named("header").items():
             if (
@@ -112,7 +114,7 @@ def headers(offers: Sequence[Offered], known: str) -> Iterator[Entry]:
         if {"request", "id"} <= set(words(name)) or {"correlation", "id"} <= set(words(name))
     }
     if unique:
-        yield Entry(
+        yield YamlEntry(
             key="headers", value=unique, why="required, and by its name never the same twice"
         )
     for name, where in wanted.items():

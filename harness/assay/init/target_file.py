@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
 from assay.contract.model import Contract, Json
-from assay.init.openapi_operations import Offered
+from assay.init.openapi_operations import OpenApiOperation
 from assay.init.operation_bindings import Found, operations, outcomes
-from assay.init.operation_match import Match
-from assay.init.safe_load import Foreign
+from assay.init.operation_match import OperationMatch
+from assay.init.safe_load import ForeignDocument
 from assay.init.security import headers, protection
-from assay.init.yaml_writer import Entry, gap, render
+from assay.init.yaml_writer import YamlEntry, gap, render
 
-__all__ = ["Draft", "written"]
+__all__ = ["TargetDraft", "written"]
 
 #: What a world with a control API is thought to arrange, and one of known customers.
 CONTROL = ("psu", "two-psu", "consent", "roster", "clock", "credentials", "entries")
@@ -34,7 +34,7 @@ EXAMPLE_IBAN = "FR7630001007941234567890185"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class TargetDraft:
     """What a target file is written from: answers to questions, and perhaps a document.
 
     `whys` say of an answer why it was taken, where nobody gave it.
@@ -46,14 +46,14 @@ class Draft:
     zone: str = ""
     auth: str = "bearer"
     presence: str = ""
-    world: str = "roles"
+    fixtures: str = "roles"
     extends: str = ""
     given: dict[str, Json] = field(default_factory=dict[str, Json])
     whys: Mapping[str, str] = field(default_factory=dict[str, str])
     contracts: tuple[Contract, ...] = ()
-    document: Foreign | None = None
-    offers: tuple[Offered, ...] = ()
-    found: Found = field(default_factory=dict[str, Mapping[str, Match]])
+    document: ForeignDocument | None = None
+    offers: tuple[OpenApiOperation, ...] = ()
+    found: Found = field(default_factory=dict[str, Mapping[str, OperationMatch]])
 
     @property
     def prefix(self) -> str:
@@ -61,42 +61,42 @@ class Draft:
         return "".join(one if one.isalnum() else "_" for one in self.name.upper())
 
 
-def written(draft: Draft) -> str:
+def written(draft: TargetDraft) -> str:
     """Return the text of a target file."""
     return "\n".join(render(tuple(_entries(draft)))) + "\n"
 
 
-def _entries(draft: Draft) -> Iterator[Entry]:
+def _entries(draft: TargetDraft) -> Iterator[YamlEntry]:
     names = [one.id for one in draft.contracts]
-    yield Entry(key="assay", value=1, says=tuple(_head(draft)))
-    yield Entry(key="target", value=draft.name)
+    yield YamlEntry(key="assay", value=1, says=tuple(_head(draft)))
+    yield YamlEntry(key="target", value=draft.name)
     if draft.extends:
-        yield Entry(
+        yield YamlEntry(
             key="extends",
             value=draft.extends,
             says=("", "How the operations are spelt is taken from here, and corrected below."),
         )
     else:
-        yield Entry(key="contracts", value=names, why=draft.whys.get("contracts", ""))
-    yield Entry(key="transport", value="http", says=("",))
-    yield Entry(key="base_url", value=draft.base_url, why=draft.whys.get("base_url", ""))
-    yield Entry(key="environment", value=draft.environment)
+        yield YamlEntry(key="contracts", value=names, why=draft.whys.get("contracts", ""))
+    yield YamlEntry(key="transport", value="http", says=("",))
+    yield YamlEntry(key="base_url", value=draft.base_url, why=draft.whys.get("base_url", ""))
+    yield YamlEntry(key="environment", value=draft.environment)
     if draft.zone:
-        yield Entry(key="zone", value=draft.zone, why=draft.whys.get("zone", ""))
+        yield YamlEntry(key="zone", value=draft.zone, why=draft.whys.get("zone", ""))
     else:
         yield gap("zone", "whose calendar day it is", "Europe/Paris")
     if draft.extends:
         # What it says of another bank is not said of this one.
         says = ("What is extended says these of its own bank.",)
-        yield Entry(key="hosts", value=None, says=says)
+        yield YamlEntry(key="hosts", value=None, says=says)
         if draft.extends != "sandbox":
-            yield Entry(key="dialect", value=None)
+            yield YamlEntry(key="dialect", value=None)
     yield from _calls(draft)
     yield from _world(draft)
     yield from _operations(draft)
 
 
-def _head(draft: Draft) -> Iterator[str]:
+def _head(draft: TargetDraft) -> Iterator[str]:
     source = " from an OpenAPI document" if draft.document else ""
     yield f"A target file for {draft.name}, begun by `assay init`{source}."
     yield "Look at each line that says `guessed`: names are all that it goes by. Each line that"
@@ -104,7 +104,7 @@ def _head(draft: Draft) -> Iterator[str]:
     yield "file, and `assay plan` to see what would be asked. Nothing secret belongs in here."
 
 
-def _calls(draft: Draft) -> Iterator[Entry]:
+def _calls(draft: TargetDraft) -> Iterator[YamlEntry]:
     """Yield what stands in each call: who calls, and whether the customer is there."""
     yield _auth(draft)
     if draft.document:
@@ -115,16 +115,16 @@ def _calls(draft: Draft) -> Iterator[Entry]:
     if draft.presence:
         told: dict[str, Json] = {"header": draft.presence, "value": "192.0.2.10"}
         why = draft.whys.get("presence", "")
-        yield Entry(key="presence", value=told, why=why, says=tuple(says))
+        yield YamlEntry(key="presence", value=told, why=why, says=tuple(says))
     else:
         example = "{header: PSU-IP-Address, value: 192.0.2.10}"
         missing = gap("presence", "the header by which it is said", example)
         yield replace(missing, says=tuple(says))
         if draft.extends:
-            yield Entry(key="presence", value=None)
+            yield YamlEntry(key="presence", value=None)
 
 
-def _auth(draft: Draft) -> Entry:
+def _auth(draft: TargetDraft) -> YamlEntry:
     says = ["", "How calls are authenticated; secrets come from the environment."]
     value: dict[str, Json] = {"kind": draft.auth}
     lacking = [one for one in ADDRESSES.get(draft.auth, ()) if one not in draft.given]
@@ -134,31 +134,31 @@ def _auth(draft: Draft) -> Entry:
         value |= {"client_secret_env": f"{draft.prefix}_CLIENT_SECRET"}
     elif draft.auth == "key":
         value |= {"header": "X-Api-Key"} | draft.given
-    if draft.auth in {"bearer", "key"} and draft.world == "none":
+    if draft.auth in {"bearer", "key"} and draft.fixtures == "none":
         value["token_env"] = f"{draft.prefix}_TOKEN"
     elif draft.auth in {"bearer", "key"}:
         says.append("A token comes with each customer of the world below.")
-    below = tuple(Entry(key=key, value=one) for key, one in value.items())
+    below = tuple(YamlEntry(key=key, value=one) for key, one in value.items())
     for name in lacking:
         missing = gap(name, f"{ADDRESS[name]}, in place of this", "https://…")
-        below += (missing, Entry(key=name, value="https://bank.example/nobody-said"))
+        below += (missing, YamlEntry(key=name, value="https://bank.example/nobody-said"))
     why = draft.whys.get("auth", "")
     if len(value) == 1 or draft.auth == "key":
-        return Entry(key="auth", value=value, why=why, says=tuple(says))
-    return Entry(key="auth", below=below, why=why, says=tuple(says))
+        return YamlEntry(key="auth", value=value, why=why, says=tuple(says))
+    return YamlEntry(key="auth", below=below, why=why, says=tuple(says))
 
 
-def _used(draft: Draft) -> Sequence[Offered]:
+def _used(draft: TargetDraft) -> Sequence[OpenApiOperation]:
     return [one.offered for each in draft.found.values() for one in each.values()]
 
 
-def _world(draft: Draft) -> Iterator[Entry]:
+def _world(draft: TargetDraft) -> Iterator[YamlEntry]:
     """Yield who arranges what a check needs, and who signs."""
     writes = any(one.writes for each in draft.contracts for one in each.operations.values())
-    signs = draft.world == "control" and writes
-    if draft.world == "control":
+    signs = draft.fixtures == "control" and writes
+    if draft.fixtures == "control":
         offers = CONTROL + (CONTROL_WRITES if writes else ())
-        yield Entry(
+        yield YamlEntry(
             key="world",
             says=(
                 "",
@@ -167,8 +167,8 @@ def _world(draft: Draft) -> Iterator[Entry]:
             ),
             below=tuple(_control(draft, offers)),
         )
-    elif draft.world == "roles":
-        yield Entry(
+    elif draft.fixtures == "roles":
+        yield YamlEntry(
             key="world",
             says=(
                 "",
@@ -181,26 +181,26 @@ def _world(draft: Draft) -> Iterator[Entry]:
         missing = gap("world", "who arranges what a check needs", "{kind: roles, offers: [psu]}")
         yield replace(missing, says=("", "Without a world, nearly everything stays unverified."))
         if draft.extends:
-            yield Entry(key="world", value=None)
+            yield YamlEntry(key="world", value=None)
     if signs:
-        yield Entry(key="sca", value={"kind": "control"}, says=("", "Who signs payments."))
+        yield YamlEntry(key="sca", value={"kind": "control"}, says=("", "Who signs payments."))
     elif draft.extends:
-        yield Entry(key="sca", value=None)
+        yield YamlEntry(key="sca", value=None)
     elif draft.auth == "authorization-code":
         example = "{kind: browser, screens: [{login: login, password: password}]}"
         yield gap("sca", "who signs in for a token, and on which screens", example)
 
 
-def _control(draft: Draft, offers: Sequence[str]) -> Iterator[Entry]:
-    yield Entry(key="kind", value="control")
+def _control(draft: TargetDraft, offers: Sequence[str]) -> Iterator[YamlEntry]:
+    yield YamlEntry(key="kind", value="control")
     parts = urlsplit(draft.base_url)
     if parts.path:
         what = "where the control API stands, if not below the base URL"
         yield gap("url", what, f"{parts.scheme}://{parts.netloc}")
-    yield Entry(key="offers", value=list(offers))
+    yield YamlEntry(key="offers", value=list(offers))
 
 
-def _roles(draft: Draft) -> Iterator[Entry]:
+def _roles(draft: TargetDraft) -> Iterator[YamlEntry]:
     resource = next(
         (
             one
@@ -211,36 +211,36 @@ def _roles(draft: Draft) -> Iterator[Entry]:
         None,
     )
     live = draft.environment == "live"
-    yield Entry(key="kind", value="roles")
-    yield Entry(key="offers", value=["psu"] if live else list(ROLES))
+    yield YamlEntry(key="kind", value="roles")
+    yield YamlEntry(key="offers", value=["psu"] if live else list(ROLES))
     owns: list[Json] = []
     if resource:
         owns = [{"resource": resource.id, "key": EXAMPLE_IBAN}]
-    customer = [Entry(key="token_env", value=f"{draft.prefix}_ALICE_TOKEN")]
+    customer = [YamlEntry(key="token_env", value=f"{draft.prefix}_ALICE_TOKEN")]
     if draft.auth not in {"bearer", "key"}:
         customer = []
     customer.append(gap("owns", "what the customer really owns, in place of this", "[…]"))
-    customer.append(Entry(key="owns", value=owns))
-    yield Entry(key="roles", below=(Entry(key="alice", below=tuple(customer)),))
+    customer.append(YamlEntry(key="owns", value=owns))
+    yield YamlEntry(key="roles", below=(YamlEntry(key="alice", below=tuple(customer)),))
 
 
-def _operations(draft: Draft) -> Iterator[Entry]:
+def _operations(draft: TargetDraft) -> Iterator[YamlEntry]:
     if draft.extends and draft.document is None:
         below = tuple(_corrected(draft))
         says = ("", "What is said there of the bank itself, and nobody knows of this one yet.")
         if below:
-            yield Entry(key="operations", below=below, says=says)
+            yield YamlEntry(key="operations", below=below, says=says)
         return
     offers = None if draft.document is None else draft.offers
     below = tuple(operations(draft.contracts, offers, draft.found))
     says = ("", "How each operation is spelt; what is not here is as in the contract.")
-    yield Entry(key="operations", below=below, says=says)
+    yield YamlEntry(key="operations", below=below, says=says)
     yield from (replace(one, says=("",)) for one in outcomes(draft.found))
 
 
-def _corrected(draft: Draft) -> Iterator[Entry]:
+def _corrected(draft: TargetDraft) -> Iterator[YamlEntry]:
     """Yield what is taken back of what a file says that is extended."""
     for contract in draft.contracts:
         for one in contract.operations.values():
             if one.lists and one.available:
-                yield Entry(key=one.id, value={"item": {"volatile": None}})
+                yield YamlEntry(key=one.id, value={"item": {"volatile": None}})

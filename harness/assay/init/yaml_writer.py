@@ -15,7 +15,7 @@ from typing import cast
 from assay.contract.model import Json
 from assay.init.name_matching import shown
 
-__all__ = ["Entry", "gap", "render"]
+__all__ = ["YamlEntry", "gap", "render"]
 
 _PLAIN = re.compile(r"[A-Za-z/][A-Za-z0-9/_.+*-]*(:[^\s:,\[\]{}#\"']+)?")
 _PATH = re.compile(r"/[A-Za-z0-9/_.{}-]*")
@@ -26,7 +26,7 @@ _WORDS = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class YamlEntry:
     """A key of a file with its value, or with entries `below` it; or a gap.
 
     `says` are lines of comment above it; one that is empty is an empty line.
@@ -34,18 +34,18 @@ class Entry:
 
     key: str
     value: Json = None
-    below: tuple[Entry, ...] | None = None
+    below: tuple[YamlEntry, ...] | None = None
     why: str = ""
     missing: str = ""
     says: tuple[str, ...] = ()
 
 
-def gap(key: str, what: str, example: str) -> Entry:
+def gap(key: str, what: str, example: str) -> YamlEntry:
     """Return a line that says what is missing, with an example of what to write."""
-    return Entry(key=key, missing=f"{what}, for example `{key}: {example}`")
+    return YamlEntry(key=key, missing=f"{what}, for example `{key}: {example}`")
 
 
-def render(entries: Sequence[Entry], indent: int = 0) -> Iterator[str]:
+def render(entries: Sequence[YamlEntry], indent: int = 0) -> Iterator[str]:
     """Yield the lines of a file, without line ends."""
     space = " " * indent
     for entry in entries:
@@ -68,7 +68,7 @@ def render(entries: Sequence[Entry], indent: int = 0) -> Iterator[str]:
             yield from render(entry.below, indent + 2)
 
 
-def _holds(entry: Entry) -> bool:
+def _holds(entry: YamlEntry) -> bool:
     """Whether anything would be left of an entry without its comments."""
     return not entry.missing and (entry.below is None or any(_holds(one) for one in entry.below))
 

@@ -115,7 +115,7 @@ def _exchange(line: Line) -> Exchange | Authorised:
             varied=tuple(told.get("varied", ())),
             by=told.get("by", ""),
             host=told.get("host"),
-            deviation=line["deviation"],
+            variation=line["variation"],
         ),
         outcome=_outcome(line, again),
         wire=Wire(
@@ -168,7 +168,7 @@ def _authorised(line: Line) -> Authorised:
             pace=timedelta(seconds=step["pace"]),
             linger=tuple(timedelta(seconds=one) for one in step["linger"]),
             spoof=step["spoof"],
-            deviation=line["deviation"],
+            variation=line["variation"],
         ),
         ending=Ending[again["ending"]],
         moments=tuple(map(_moment, again["moments"])),

@@ -47,7 +47,7 @@ Told = dict[str, object]
 
 
 @dataclass(slots=True, kw_only=True)
-class Scribe:
+class EventEncoder:
     """Writes values down so that they can be compared later, and tell nothing.
 
     `forms` gathers what masked texts of the present line were.

@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from assay import __version__
 from assay.binding.encode import Access
-from assay.binding.target import Profile
+from assay.binding.target import Target
 from assay.contract.model import Contract
 from assay.errors import InputError, JournalError
 from assay.history import (
@@ -34,7 +34,7 @@ from assay.history import (
     Subject,
     Withdrawn,
 )
-from assay.journal.event_encoder import Scribe
+from assay.journal.event_encoder import EventEncoder
 from assay.journal.redact import Redactor
 from assay.judging.verdict import Verdict
 from assay.planning.plan import Plan, Planned
@@ -50,7 +50,7 @@ class Journal:
 
     out: IO[str] | None
     redactor: Redactor = field(default_factory=Redactor)
-    _scribe: Scribe | None = None
+    _scribe: EventEncoder | None = None
     _digest: Any = field(default_factory=hashlib.sha256)
     _torn: bool = False
 
@@ -108,10 +108,10 @@ class Journal:
         self.write(kind, {"trial": trial, **record})
 
     @property
-    def scribe(self) -> Scribe:
+    def scribe(self) -> EventEncoder:
         """Who writes down, beside what people read, what it takes to judge a run again."""
         if self._scribe is None or self._scribe.redactor is not self.redactor:
-            self._scribe = Scribe(redactor=self.redactor)
+            self._scribe = EventEncoder(redactor=self.redactor)
         return self._scribe
 
     def _told(self, event: Event) -> tuple[str, Mapping[str, object]]:
@@ -169,7 +169,7 @@ class Journal:
             "operation": call.operation,
             "subject": call.subject,
             "present": call.present,
-            "deviation": self.redactor.text(call.deviation),
+            "variation": self.redactor.text(call.variation),
             **self.redactor.wire(exchange.wire),
             "outcome": {"kind": type(outcome).__name__.lower(), "why": why},
             "ms": round(exchange.ms, 2),
@@ -218,7 +218,7 @@ class Journal:
             "operation": SIGNING,
             "subject": step.subject,
             "present": True,
-            "deviation": self.redactor.text(step.deviation),
+            "variation": self.redactor.text(step.variation),
             "request": {
                 "method": "SIGN",
                 "url": text(step.approval or "", 2048),
@@ -247,7 +247,7 @@ class Journal:
                     one,
                     expected=bounded(one.expected, 1000),
                     seen=bounded(one.seen, 1000),
-                    deviation=bounded(one.deviation, 1000),
+                    variation=bounded(one.variation, 1000),
                 )
                 for one in verdict.evidence
             ),
@@ -271,7 +271,7 @@ class Journal:
                         "agreement": one.agreement.value,
                         "expected": one.expected,
                         "seen": one.seen,
-                        "deviation": one.deviation,
+                        "variation": one.variation,
                         "exchanges": list(one.exchanges),
                     }
                     for one in verdict.evidence
@@ -296,7 +296,7 @@ def now() -> str:
 
 
 def header(
-    plan: Plan, profile: Profile, *, seed: int, selection: Mapping[str, str], command: str
+    plan: Plan, target: Target, *, seed: int, selection: Mapping[str, str], command: str
 ) -> dict[str, object]:
     """Return the first line's content: what is run on what, by which tool."""
     return {
@@ -307,10 +307,10 @@ def header(
         "seed": seed,
         "contracts": [_contract(one) for one in plan.contracts.values()],
         "target": {
-            "name": profile.name,
-            "transport": profile.transport.value,
-            "base_url": profile.base_url,
-            "digest": profile.digest,
+            "name": target.name,
+            "transport": target.transport.value,
+            "base_url": target.base_url,
+            "digest": target.digest,
         },
         "selection": dict(selection),
         "command": command,
@@ -338,8 +338,8 @@ def planned(item: Planned) -> dict[str, object]:
         "facet": one.facet,
         "kind": one.kind,
         "level": one.level.value,
-        "says": one.says,
-        "asks": one.asks,
+        "says": one.statement,
+        "asks": one.description,
         "sources": [
             {"section": source.section, "line": source.line, "text": source.text}
             for source in one.sources

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from assay.history import Exchange, History
-from assay.history.events import Driven
+from assay.history.events import ProbeRun
 from assay.judging.verdict import Agreement, Evidence, Standing, Verdict, weigh
-from assay.planning.obligation import Obligation, Ruled
+from assay.planning.obligation import BoundClause, Obligation
 from assay.planning.plan import Plan
 from assay.rules.kinds.maintenance_window import Params as Window
 
@@ -118,9 +118,9 @@ def breaches(
 
 
 def judge(
-    applied: Ruled,
+    applied: BoundClause,
     obligations: Sequence[Obligation],
-    driven: Driven,
+    driven: ProbeRun,
     windows: Iterable[Window],
 ) -> tuple[Verdict, ...]:
     """Give a verdict on each obligation of a trial."""
@@ -148,7 +148,7 @@ def _soften(
 
 
 def _verdict(
-    obligation: Obligation, evidence: Sequence[Evidence], driven: Driven, calls: int
+    obligation: Obligation, evidence: Sequence[Evidence], driven: ProbeRun, calls: int
 ) -> Verdict:
     standing, reason = weigh(evidence)
     if not evidence and driven.stopped:
@@ -167,7 +167,7 @@ def _verdict(
 def _silence(history: History) -> str:
     """Say why no exchange of a trial could tell: the first that was not accepted."""
     for one in history.exchanges:
-        if not one.accepted and not one.call.deviation:
+        if not one.accepted and not one.call.variation:
             outcome = one.outcome
             what = getattr(outcome, "why", "") or f"it was refused ({one.wire.status})"
             return f"the control was not answered: {one.call.operation}: {what}"

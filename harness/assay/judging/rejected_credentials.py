@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from assay.binding.target import Auth, AuthKind, Profile
+from assay.binding.target import Auth, AuthKind, Target
 from assay.contract.model import Operation
 from assay.history import Cause, Exchange, Indeterminate, Wire
 from assay.judging.verdict import Standing, Verdict
@@ -29,16 +29,16 @@ SAYS: Mapping[tuple[int, str], str] = {
 _ERROR = re.compile(r'(?:^|,)\s*bearer\s(?:[^"]|"[^"]*")*?\berror\s*=\s*"?([a-z_]+)', re.IGNORECASE)
 
 
-def not_taken(operation: Operation, wire: Wire, profile: Profile) -> Indeterminate | None:
+def not_taken(operation: Operation, wire: Wire, target: Target) -> Indeterminate | None:
     """Return that a target did not take our token, if it says so; None otherwise."""
-    auth = profile.auth.of(by_provider=operation.by_provider)
+    auth = target.auth.of(by_provider=operation.by_provider)
     if wire.status not in {UNAUTHORIZED, FORBIDDEN} or not _shown(auth, wire):
         return None
     for name, value in wire.headers:
         found = _ERROR.search(value[:2048]) if name.lower() == "www-authenticate" else None
         if found and (why := SAYS.get((wire.status, found[1].lower()))):
             scope = wire.status == FORBIDDEN
-            where = _where(profile, by_provider=operation.by_provider, scope=scope)
+            where = _where(target, by_provider=operation.by_provider, scope=scope)
             said = f"{wire.status} {found[1].lower()}: {why}"
             return Indeterminate(cause=Cause.AUTH, why=f"{Cause.AUTH.value} ({said}): {where}")
     return None
@@ -53,15 +53,15 @@ def _shown(auth: Auth, wire: Wire) -> bool:
     )
 
 
-def _where(profile: Profile, *, by_provider: bool, scope: bool = False) -> str:
+def _where(target: Target, *, by_provider: bool, scope: bool = False) -> str:
     """Name the line that says with what calls are authenticated."""
-    section = place(profile, by_provider=by_provider)
-    auth = profile.auth.of(by_provider=by_provider)
+    section = place(target, by_provider=by_provider)
+    auth = target.auth.of(by_provider=by_provider)
     if scope and auth.oauth and auth.oauth.scope:
-        return place_of(profile, *section, "scope")
+        return place_of(target, *section, "scope")
     if auth.token_env:
-        return place_of(profile, *section, "token_env")
-    return place_of(profile, *section)
+        return place_of(target, *section, "token_env")
+    return place_of(target, *section)
 
 
 def provided(plan: Plan) -> frozenset[str]:
@@ -110,13 +110,13 @@ def discount_untaken(
     verdicts: Iterable[Verdict],
     watch: CredentialWatch,
     operations: Mapping[int, str],
-    profile: Profile,
+    target: Target,
 ) -> tuple[Verdict, ...]:
     """Take back every verdict that rests on calls which were never let in."""
     untaken = watch.untaken()
     if not untaken:
         return tuple(verdicts)
-    return tuple(_discount(one, untaken, watch, operations, profile) for one in verdicts)
+    return tuple(_discount(one, untaken, watch, operations, target) for one in verdicts)
 
 
 def _discount(
@@ -124,7 +124,7 @@ def _discount(
     untaken: frozenset[bool],
     watch: CredentialWatch,
     operations: Mapping[int, str],
-    profile: Profile,
+    target: Target,
 ) -> Verdict:
     if verdict.standing not in {Standing.CONFORMS, Standing.VIOLATES}:
         return verdict
@@ -132,6 +132,6 @@ def _discount(
     parties = {operations[n] in watch.provided for n in cited - watch.foreign} & untaken
     if not parties:
         return verdict
-    where = _where(profile, by_provider=max(parties))
+    where = _where(target, by_provider=max(parties))
     reason = f"the target never took the profile's credentials (401): {where}"
     return replace(verdict, standing=Standing.INDETERMINATE, reason=reason)

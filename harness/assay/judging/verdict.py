@@ -25,7 +25,7 @@ class Evidence:
     """One observation on one facet, resting on numbered exchanges.
 
     A check yields it only where the observation could have come out otherwise.
-    `deviation` is the one difference from the accepted control, if any.
+    `variation` is the one difference from the accepted control, if any.
     """
 
     facet: str
@@ -33,7 +33,7 @@ class Evidence:
     expected: str
     seen: str
     exchanges: tuple[int, ...]
-    deviation: str = ""
+    variation: str = ""
 
 
 class Standing(Enum):
@@ -111,5 +111,5 @@ def explain(verdict: Verdict) -> str:
             calls = ", ".join(str(n) for n in one.exchanges)
             lines.append(f"  expected {one.expected}")
             lines.append(f"  seen     {one.seen} (call {calls})")
-            lines += [f"  by       {one.deviation}"] if one.deviation else []
+            lines += [f"  by       {one.variation}"] if one.variation else []
     return "\n".join(lines)

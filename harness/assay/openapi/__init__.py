@@ -12,18 +12,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from assay.binding.join import EMPTY, Bound
-from assay.binding.target import Auth, AuthKind, Profile
-from assay.openapi.bound_operation import Use
+from assay.binding.join import EMPTY, BoundContract
+from assay.binding.target import Auth, AuthKind, Target
+from assay.openapi.bound_operation import BoundOperation
 from assay.openapi.extensions import of_document
 from assay.openapi.kinds import pieces
-from assay.openapi.paths import Known, paths, schemas
+from assay.openapi.paths import SharedSchemas, paths, schemas
 from assay.openapi.schemas import Schema, unique
 
 __all__ = ["document"]
 
 
-def document(bound: Sequence[Bound], profile: Profile) -> Schema:
+def document(bound: Sequence[BoundContract], target: Target) -> Schema:
     """Return the OpenAPI document of contracts for a target, ready to be written as JSON.
 
     Raises:
@@ -31,19 +31,19 @@ def document(bound: Sequence[Bound], profile: Profile) -> Schema:
 
     """
     owed = {each.contract.id: each.obligations for each in bound}
-    known = Known(uses=tuple(_uses(bound, profile)), owed=owed)
+    known = SharedSchemas(uses=tuple(_uses(bound, target)), owed=owed)
     return {
         "openapi": "3.1.0",
-        "info": _info(bound, profile),
-        "servers": [{"url": url} for url in (profile.base_url, *profile.hosts)],
+        "info": _info(bound, target),
+        "servers": [{"url": url} for url in (target.base_url, *target.hosts)],
         "tags": [{"name": each.contract.id, "description": each.contract.title} for each in bound],
         "paths": paths(known),
-        "components": {"schemas": schemas(known), **_security(known, profile)},
-        **of_document(bound, profile),
+        "components": {"schemas": schemas(known), **_security(known, target)},
+        **of_document(bound, target),
     }
 
 
-def _uses(bound: Sequence[Bound], profile: Profile) -> Iterator[Use]:
+def _uses(bound: Sequence[BoundContract], target: Target) -> Iterator[BoundOperation]:
     """Yield every operation; one whose name another contract has too gets the contract's."""
     every = [name for each in bound for name in each.contract.operations]
     names: list[str] = []
@@ -52,28 +52,28 @@ def _uses(bound: Sequence[Bound], profile: Profile) -> Iterator[Use]:
         for id_, operation in contract.operations.items():
             name = id_ if every.count(id_) == 1 else f"{contract.id}.{id_}"
             names.append(unique(re.sub(r"[^A-Za-z0-9._-]", "-", name), names))
-            yield Use(
+            yield BoundOperation(
                 name=names[-1],
                 contract=contract,
                 operation=operation,
-                binding=profile.operations.get(id_, EMPTY),
-                profile=profile,
+                binding=target.operations.get(id_, EMPTY),
+                target=target,
                 pieces=said,
             )
 
 
-def _info(bound: Sequence[Bound], profile: Profile) -> Schema:
+def _info(bound: Sequence[BoundContract], target: Target) -> Schema:
     contracts = [each.contract for each in bound]
     versions = dict.fromkeys(one.version for one in contracts)
     documents = dict.fromkeys(one.document for one in contracts)
     return {
-        "title": ", ".join(one.title for one in contracts) + f" ({profile.name})",
+        "title": ", ".join(one.title for one in contracts) + f" ({target.name})",
         "version": ", ".join(versions),
         "description": "; ".join(documents),
     }
 
 
-def _security(known: Known, profile: Profile) -> Schema:
+def _security(known: SharedSchemas, target: Target) -> Schema:
     """Return the security schemes: who calls, the customer's application or the provider."""
     says = {
         "customer": "A token for one customer.",
@@ -83,7 +83,7 @@ def _security(known: Known, profile: Profile) -> Schema:
     schemes: dict[str, Schema] = {}
     for by_provider in sorted(used):
         name = "provider" if by_provider else "customer"
-        scheme = _scheme(profile.auth.of(by_provider=by_provider))
+        scheme = _scheme(target.auth.of(by_provider=by_provider))
         if scheme:
             schemes[name] = {**scheme, "description": says[name]}
     return {"securitySchemes": schemes} if schemes else {}

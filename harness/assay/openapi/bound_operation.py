@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from assay.binding.target import OperationBinding, Profile
+from assay.binding.target import OperationBinding, Target
 from assay.contract.model import Contract, Operation
-from assay.openapi.kinds import Asked, Barred, Piece, Shown
+from assay.openapi.kinds import ArgumentSchema, BarredMode, FieldSchema, Piece
 from assay.openapi.schemas import Schema, either
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Use:
+class BoundOperation:
     """An operation in use; `name` is its own among those of all contracts."""
 
     name: str
     contract: Contract
     operation: Operation
     binding: OperationBinding
-    profile: Profile
+    target: Target
     pieces: tuple[Piece, ...]
 
     @property
@@ -40,26 +40,26 @@ class Use:
         named = (one.about, one.since, one.until, one.grants, *one.arguments)
         return tuple(dict.fromkeys(name for name in named if name))
 
-    def asked(self, argument: str) -> Iterator[Asked]:
+    def asked(self, argument: str) -> Iterator[ArgumentSchema]:
         """Yield what clauses say of an argument."""
         meant = (self.operation.id, argument)
         for piece in self.pieces:
-            if isinstance(piece, Asked) and (piece.operation, piece.argument) == meant:
+            if isinstance(piece, ArgumentSchema) and (piece.operation, piece.argument) == meant:
                 yield piece
 
-    def shown(self, resource: str) -> Iterator[Shown]:
+    def shown(self, resource: str) -> Iterator[FieldSchema]:
         """Yield what clauses say of the fields of a resource."""
         for piece in self.pieces:
-            if isinstance(piece, Shown) and piece.resource == resource:
+            if isinstance(piece, FieldSchema) and piece.resource == resource:
                 yield piece
 
     @property
-    def barred(self) -> Mapping[str, Barred]:
+    def barred(self) -> Mapping[str, BarredMode]:
         """The modes in which it is not to be asked."""
         return {
             piece.mode: piece
             for piece in self.pieces
-            if isinstance(piece, Barred) and piece.operation == self.operation.id
+            if isinstance(piece, BarredMode) and piece.operation == self.operation.id
         }
 
     @property

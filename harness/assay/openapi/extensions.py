@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from assay.binding.join import Bound
-from assay.binding.target import Profile
+from assay.binding.join import BoundContract
+from assay.binding.target import Target
 from assay.contract.model import Clause, Contract, OpenPoint, Source
-from assay.openapi.bound_operation import Use
+from assay.openapi.bound_operation import BoundOperation
 from assay.openapi.kinds import LIMITS, concerned, name
 from assay.openapi.kinds import limits as sets_limit
 from assay.openapi.schemas import Schema, ready
 from assay.planning.obligation import Obligation
 
 
-def of_operation(use: Use, obligations: Sequence[Obligation]) -> Schema:
+def of_operation(use: BoundOperation, obligations: Sequence[Obligation]) -> Schema:
     """Return the extensions of an operation."""
     clauses = [
         one for one in use.contract.clauses if use.operation.id in concerned(one, use.contract)
@@ -44,11 +44,11 @@ def of_operation(use: Use, obligations: Sequence[Obligation]) -> Schema:
     return out
 
 
-def _bound(use: Use, argument: str) -> bool:
+def _bound(use: BoundOperation, argument: str) -> bool:
     return argument in use.binding.arguments or f"{{{argument}}}" in use.paths[0]
 
 
-def _modes(use: Use) -> list[Schema]:
+def _modes(use: BoundOperation) -> list[Schema]:
     """Return how each mode is asked for, and which are not to be asked for."""
     out: list[Schema] = []
     for mode in use.operation.modes:
@@ -68,10 +68,10 @@ def _clause(clause: Clause, contract: Contract, obligations: Iterable[Obligation
         "id": name(clause, contract),
         "kind": clause.kind,
         "level": clause.level.value,
-        "says": clause.says,
+        "says": clause.statement,
         "sources": _sources(clause.sources),
         "parameters": ready(clause.params),
-        "obligations": {one.id: one.asks for one in obligations if one.clause == clause.id},
+        "obligations": {one.id: one.description for one in obligations if one.clause == clause.id},
     }
 
 
@@ -87,12 +87,12 @@ def _limit(clause: Clause, contract: Contract) -> Schema:
     return {"clause": name(clause, contract), "kind": clause.kind, **ready(told)}
 
 
-def of_document(bound: Sequence[Bound], profile: Profile) -> Schema:
+def of_document(bound: Sequence[BoundContract], target: Target) -> Schema:
     """Return the extensions of the whole document."""
     contracts = [each.contract for each in bound]
     return {
         "x-assay-contracts": [_contract(one) for one in contracts],
-        "x-assay-target": {"target": profile.name, "environment": profile.environment},
+        "x-assay-target": {"target": target.name, "environment": target.environment},
         "x-assay-clauses": [one for each in bound for one in _of_no_operation(each)],
         "x-assay-open-points": [
             _point(point, one) for one in contracts for point in one.open_points
@@ -116,7 +116,7 @@ def _contract(contract: Contract) -> Schema:
     return out
 
 
-def _of_no_operation(bound: Bound) -> Iterator[Schema]:
+def _of_no_operation(bound: BoundContract) -> Iterator[Schema]:
     for clause in bound.contract.clauses:
         if not concerned(clause, bound.contract):
             yield _clause(clause, bound.contract, bound.obligations)
@@ -125,6 +125,6 @@ def _of_no_operation(bound: Bound) -> Iterator[Schema]:
 def _point(point: OpenPoint, contract: Contract) -> Schema:
     return {
         "id": f"{contract.id}/{point.id}",
-        "says": point.says,
+        "says": point.statement,
         "sources": _sources(point.sources),
     }

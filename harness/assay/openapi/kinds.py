@@ -17,7 +17,7 @@ from assay.rules import parameters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class FieldSchema:
     """What stands in a field of a resource that is listed; `mandatory` if it must be there."""
 
     clause: str
@@ -28,7 +28,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ArgumentSchema:
     """What must stand in an argument of a request; `mandatory` if it must be there."""
 
     clause: str
@@ -39,7 +39,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Barred:
+class BarredMode:
     """A mode in which an operation is not to be asked; `word` says why."""
 
     clause: str
@@ -48,7 +48,7 @@ class Barred:
     word: str
 
 
-Piece: TypeAlias = Shown | Asked | Barred
+Piece: TypeAlias = FieldSchema | ArgumentSchema | BarredMode
 
 
 def name(clause: Clause, contract: Contract) -> str:
@@ -76,7 +76,7 @@ def _field(clause: Clause, contract: Contract) -> Iterator[Piece]:
             schema = _values(list(parameters.texts(clause, "enum")), mandatory)
         else:
             schema = _format(str(formats[resource]), mandatory)
-        yield Shown(
+        yield FieldSchema(
             clause=name(clause, contract),
             resource=resource,
             field=parameters.text(clause, "field"),
@@ -111,7 +111,7 @@ def _made_by(clause: Clause, contract: Contract) -> Iterator[str]:
 def _mandatory(clause: Clause, contract: Contract) -> Iterator[Piece]:
     for operation in _made_by(clause, contract):
         for argument in parameters.texts(clause, "fields"):
-            yield Asked(
+            yield ArgumentSchema(
                 clause=name(clause, contract),
                 operation=operation,
                 argument=argument,
@@ -121,7 +121,7 @@ def _mandatory(clause: Clause, contract: Contract) -> Iterator[Piece]:
 
 def _fixed(clause: Clause, contract: Contract) -> Iterator[Piece]:
     for operation in _made_by(clause, contract):
-        yield Asked(
+        yield ArgumentSchema(
             clause=name(clause, contract),
             operation=operation,
             argument=parameters.text(clause, "field"),
@@ -132,13 +132,13 @@ def _fixed(clause: Clause, contract: Contract) -> Iterator[Piece]:
 def _modes(clause: Clause, contract: Contract) -> Iterator[Piece]:
     for operation in _made_by(clause, contract):
         for mode in parameters.texts(clause, "refused"):
-            yield Barred(
+            yield BarredMode(
                 clause=name(clause, contract), operation=operation, mode=mode, word="refused"
             )
 
 
 def _unsupported(clause: Clause, contract: Contract) -> Iterator[Piece]:
-    yield Barred(
+    yield BarredMode(
         clause=name(clause, contract),
         operation=parameters.text(clause, "operation"),
         mode=parameters.text(clause, "mode"),

@@ -19,7 +19,7 @@ from assay.binding.spelling import SLOT
 from assay.binding.target import AuthKind, Place
 from assay.contract.model import Resource
 from assay.errors import InputError
-from assay.openapi.bound_operation import Use
+from assay.openapi.bound_operation import BoundOperation
 from assay.openapi.extensions import of_operation
 from assay.openapi.kinds import concerned
 from assay.openapi.requests import body, parameters, place
@@ -29,24 +29,24 @@ from assay.planning.obligation import Obligation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class SharedSchemas:
     """What is known of all operations together; `owed` are obligations by contract."""
 
-    uses: tuple[Use, ...]
+    uses: tuple[BoundOperation, ...]
     owed: Mapping[str, Sequence[Obligation]]
 
 
-def schemas(known: Known) -> Schema:
+def schemas(known: SharedSchemas) -> Schema:
     """Return the schemas of accepted answers, by the names that responses refer to."""
     named = {_answer(use): answer(use) for use in known.uses if use.operation.available}
     return {name: schema for name, schema in named.items() if schema}
 
 
-def _answer(use: Use) -> str:
+def _answer(use: BoundOperation) -> str:
     return f"{use.name}.answer"
 
 
-def paths(known: Known) -> Schema:
+def paths(known: SharedSchemas) -> Schema:
     """Return all path items.
 
     Raises:
@@ -54,7 +54,7 @@ def paths(known: Known) -> Schema:
 
     """
     spelt: dict[str, str] = {}
-    merged: dict[tuple[str, str], list[tuple[Use, str, int]]] = {}
+    merged: dict[tuple[str, str], list[tuple[BoundOperation, str, int]]] = {}
     for use in known.uses:
         for number, path in enumerate(use.paths):
             _check(use, path)
@@ -72,10 +72,10 @@ def paths(known: Known) -> Schema:
     return out
 
 
-def _check(use: Use, path: str) -> None:
+def _check(use: BoundOperation, path: str) -> None:
     if any(brace in SLOT.sub("", path) for brace in "{}") or "{}" in path:
         raise InputError.one(
-            use.profile.path,
+            use.target.path,
             f"operations.{use.operation.id}: expected names in braces in the path, found {path!r}",
             line=use.binding.line,
             hint="for example /accounts/{iban}/transactions",
@@ -83,7 +83,7 @@ def _check(use: Use, path: str) -> None:
 
 
 def _ids(
-    merged: Mapping[tuple[str, str], Sequence[tuple[Use, str, int]]],
+    merged: Mapping[tuple[str, str], Sequence[tuple[BoundOperation, str, int]]],
 ) -> Mapping[tuple[str, str], str]:
     """Return an operationId for each path and method; other names of one are numbered."""
     out: dict[tuple[str, str], str] = {}
@@ -93,7 +93,9 @@ def _ids(
     return out
 
 
-def _operation(use: Use, path: str, known: Known, ids: Mapping[str, str]) -> Schema:
+def _operation(
+    use: BoundOperation, path: str, known: SharedSchemas, ids: Mapping[str, str]
+) -> Schema:
     one = use.operation
     out: Schema = {
         "tags": [use.contract.id],
@@ -112,16 +114,16 @@ def _operation(use: Use, path: str, known: Known, ids: Mapping[str, str]) -> Sch
     for response in out["responses"].values():
         if leads and "accepted" in response.get("x-assay-outcomes", ()):
             response["links"] = leads
-    if use.profile.auth.of(by_provider=one.by_provider).kind is not AuthKind.NONE:
+    if use.target.auth.of(by_provider=one.by_provider).kind is not AuthKind.NONE:
         out["security"] = [{"provider" if one.by_provider else "customer": []}]
     return {**out, **of_operation(use, known.owed[use.contract.id])}
 
 
-def _summary(use: Use) -> str:
+def _summary(use: BoundOperation) -> str:
     """Return a sentence of the contract about an operation alone, or its name."""
     for clause in use.contract.clauses:
         if concerned(clause, use.contract) == (use.operation.id,):
-            return clause.says
+            return clause.statement
     return f"The contract's operation {use.operation.id}."
 
 
@@ -135,7 +137,7 @@ def _renamed(operation: Schema, own: str, path: str) -> Schema:
     return {**operation, "parameters": every}
 
 
-def _links(use: Use, known: Known, ids: Mapping[str, str]) -> Schema:
+def _links(use: BoundOperation, known: SharedSchemas, ids: Mapping[str, str]) -> Schema:
     """Return where an accepted answer leads: to what can be asked about what it shows."""
     key, listed = single(use.binding.item.key), single(use.binding.list)
     if key is None or (use.binding.one is None and listed is None):
@@ -155,14 +157,14 @@ def _links(use: Use, known: Known, ids: Mapping[str, str]) -> Schema:
     return out
 
 
-def _leads(use: Use, other: Use) -> bool:
+def _leads(use: BoundOperation, other: BoundOperation) -> bool:
     """Whether an operation can be asked about what another one makes or lists."""
     if use.operation.makes:
         return other.operation.request == use.operation.makes
     return bool(set(_owners(other)) & set(use.operation.lists))
 
 
-def _owners(use: Use) -> Iterator[str]:
+def _owners(use: BoundOperation) -> Iterator[str]:
     every: Mapping[str, Resource] = use.contract.resources
     return (every[child].of or "" for child in use.operation.lists)
 

@@ -14,14 +14,14 @@ from typing import cast
 from assay.binding.spelling import SLOT
 from assay.binding.target import Place, Spelling
 from assay.contract.model import Json
-from assay.openapi.bound_operation import Use
+from assay.openapi.bound_operation import BoundOperation
 from assay.openapi.schemas import Schema, filled, over, ready, typed, within
 
 _TEXT: Schema = {"type": "string"}
 _DAY: Schema = {"type": "string", "format": "date"}
 
 
-def parameters(use: Use, path: str) -> list[Schema]:
+def parameters(use: BoundOperation, path: str) -> list[Schema]:
     """Return the parameters of a call under one of its paths, each once."""
     out: dict[tuple[str, str], Schema] = {}
     for one in _parameters(use, path):
@@ -35,7 +35,7 @@ def parameters(use: Use, path: str) -> list[Schema]:
     return list(out.values())
 
 
-def _parameters(use: Use, path: str) -> Iterator[Schema]:
+def _parameters(use: BoundOperation, path: str) -> Iterator[Schema]:
     slots = dict.fromkeys(SLOT.findall(path))
     for argument in use.arguments:
         spelling = _spelling(use, argument, path)
@@ -55,8 +55,8 @@ def _parameters(use: Use, path: str) -> Iterator[Schema]:
         unknown = Spelling(place=Place.PATH, name=slot)
         yield _parameter(unknown, _TEXT, required=True, says="The target file does not say.")
     yield from _modes(use)
-    if use.profile.presence:
-        presence = use.profile.presence
+    if use.target.presence:
+        presence = use.target.presence
         spelling = Spelling(place=Place.HEADER, name=presence.header)
         schema = over(_TEXT, {"examples": [presence.value]})
         says = (
@@ -77,7 +77,7 @@ def _parameter(spelling: Spelling, schema: Schema, *, required: bool, says: str)
     }
 
 
-def _modes(use: Use) -> Iterator[Schema]:
+def _modes(use: BoundOperation) -> Iterator[Schema]:
     """Yield the parameters that tell modes apart."""
     places: dict[tuple[str, str], list[str]] = {}
     for mode in use.operation.modes:
@@ -94,7 +94,7 @@ def _modes(use: Use) -> Iterator[Schema]:
         )
 
 
-def body(use: Use, path: str) -> Schema | None:
+def body(use: BoundOperation, path: str) -> Schema | None:
     """Return the schema of the body of a call under one of its paths; None without one."""
     parts: list[Schema] = []
     for argument in use.arguments:
@@ -108,7 +108,7 @@ def body(use: Use, path: str) -> Schema | None:
     return over({"type": "object"}, *parts)
 
 
-def _modes_in_body(use: Use) -> Iterator[Schema]:
+def _modes_in_body(use: BoundOperation) -> Iterator[Schema]:
     """Yield what may stand where modes are told apart, and what must not stand there."""
     served: dict[str, list[Json]] = {}
     for mode, spelling in _spelt_in_body(use):
@@ -127,7 +127,7 @@ def _modes_in_body(use: Use) -> Iterator[Schema]:
             yield within(pointer, excluded)
 
 
-def _spelt_in_body(use: Use) -> Iterator[tuple[str, Spelling]]:
+def _spelt_in_body(use: BoundOperation) -> Iterator[tuple[str, Spelling]]:
     for mode in use.operation.modes:
         spelling = use.binding.modes.get(mode)
         if spelling is not None and spelling.place is Place.BODY:
@@ -143,19 +143,19 @@ def _members(spelling: Spelling) -> Mapping[str, Json]:
     return {"/" + one.replace("~", "~0").replace("/", "~1"): it for one, it in named.items()}
 
 
-def _spelling(use: Use, argument: str, path: str) -> Spelling | None:
+def _spelling(use: BoundOperation, argument: str, path: str) -> Spelling | None:
     """Return where an argument goes under a path: into its slot there, before all else."""
     if argument in SLOT.findall(path):
         return Spelling(place=Place.PATH, name=argument)
     return use.binding.arguments.get(argument)
 
 
-def place(use: Use, argument: str) -> Spelling | None:
+def place(use: BoundOperation, argument: str) -> Spelling | None:
     """Return where an argument goes under the first of an operation's paths."""
     return _spelling(use, argument, use.paths[0])
 
 
-def _required(use: Use, argument: str) -> bool:
+def _required(use: BoundOperation, argument: str) -> bool:
     """Whether a call without an argument is no call, or one that a clause refuses."""
     one = use.operation
     if argument in {one.about, one.grants} or one.ends:
@@ -163,7 +163,7 @@ def _required(use: Use, argument: str) -> bool:
     return any(piece.mandatory for piece in use.asked(argument))
 
 
-def _argument(use: Use, argument: str) -> Schema:
+def _argument(use: BoundOperation, argument: str) -> Schema:
     """Return the schema of an argument, wherever it stands."""
     spelling = use.binding.arguments.get(argument)
     said = list(use.asked(argument))
@@ -182,7 +182,7 @@ def _argument(use: Use, argument: str) -> Schema:
     return schema
 
 
-def _meant(use: Use, argument: str, spelling: Spelling | None) -> Schema:
+def _meant(use: BoundOperation, argument: str, spelling: Spelling | None) -> Schema:
     """Return what an argument is by its part in the call, or by the target's own value."""
     one = use.operation
     value = None

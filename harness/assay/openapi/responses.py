@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from assay.binding.target import Matcher, Turn
-from assay.openapi.bound_operation import Use
-from assay.openapi.kinds import Shown
+from assay.openapi.bound_operation import BoundOperation
+from assay.openapi.kinds import FieldSchema
 from assay.openapi.schemas import Schema, either, found, over, ready
 
 #: What is said of each outcome.
@@ -25,7 +25,7 @@ JSON_TYPES = ("application/json", "application/*")
 _LINK: Schema = {"type": ["string", "null"]}
 
 
-def responses(use: Use, answer: Schema) -> Schema:
+def responses(use: BoundOperation, answer: Schema) -> Schema:
     """Return the responses of a call; `answer` is the schema of an accepted one."""
     matchers = list(_matchers(use))
     statuses = [status for _, one in matchers for status in (one.statuses or ("default",))]
@@ -37,9 +37,9 @@ def responses(use: Use, answer: Schema) -> Schema:
     return out or {"default": {"description": "The target file knows no answer."}}
 
 
-def _matchers(use: Use) -> Iterator[tuple[str, Matcher]]:
+def _matchers(use: BoundOperation) -> Iterator[tuple[str, Matcher]]:
     """Yield the matchers of the outcomes that a call can have, in the order of trying."""
-    told = use.binding.outcomes or use.profile.outcomes
+    told = use.binding.outcomes or use.target.outcomes
     outcomes = {"unavailable": told.unavailable, "rejected": told.rejected}
     if not use.operation.about and use.operation.available:
         del outcomes["unavailable"]
@@ -61,7 +61,7 @@ def _meant(status: str, matchers: list[tuple[str, Matcher]]) -> Iterator[tuple[s
             return
 
 
-def _response(meant: list[tuple[str, Matcher]], answer: Schema, use: Use) -> Schema:
+def _response(meant: list[tuple[str, Matcher]], answer: Schema, use: BoundOperation) -> Schema:
     outcomes = list(dict.fromkeys(outcome for outcome, _ in meant))
     out: Schema = {
         "description": " ".join(SAYS[outcome] for outcome in outcomes),
@@ -78,7 +78,7 @@ def _response(meant: list[tuple[str, Matcher]], answer: Schema, use: Use) -> Sch
     return out
 
 
-def _conditions(matcher: Matcher, use: Use) -> Schema:
+def _conditions(matcher: Matcher, use: BoundOperation) -> Schema:
     """Return the schema of what a matcher asks of a body."""
     parts = [
         found(pointer, {"const": ready(value)}, required=True)
@@ -96,7 +96,7 @@ def single(pointers: tuple[str, ...]) -> str | None:
     return pointers[0] if len(pointers) == 1 and "/*" not in pointers[0] else None
 
 
-def answer(use: Use) -> Schema:
+def answer(use: BoundOperation) -> Schema:
     """Return the schema of an accepted answer; an empty one where nothing is known of it."""
     binding = use.binding
     parts: list[Schema] = []
@@ -117,12 +117,12 @@ def answer(use: Use) -> Schema:
     return over(*parts)
 
 
-def _item(use: Use) -> Schema:
+def _item(use: BoundOperation) -> Schema:
     """Return the schema of one item: what all have, and what those of each resource have."""
     return over(_any_item(use), _each(use))
 
 
-def _any_item(use: Use) -> Schema:
+def _any_item(use: BoundOperation) -> Schema:
     item = use.binding.item
     parts: list[Schema] = []
     for role, pointers in (("key", item.key), ("on", item.on)):
@@ -140,7 +140,7 @@ def _any_item(use: Use) -> Schema:
     return over(*parts, *changing)
 
 
-def _each(use: Use) -> Schema:
+def _each(use: BoundOperation) -> Schema:
     """Return what the clauses say of the resources that an operation lists."""
     lists, told = use.operation.lists, use.binding.item.resource
     schemas = {resource: _fields(use, use.shown(resource)) for resource in lists}
@@ -155,7 +155,7 @@ def _each(use: Use) -> Schema:
     return over(found(told.at, kinds), {"allOf": conditions} if conditions else {})
 
 
-def _fields(use: Use, said: Iterator[Shown]) -> Schema:
+def _fields(use: BoundOperation, said: Iterator[FieldSchema]) -> Schema:
     parts: list[Schema] = []
     for piece in said:
         field = use.binding.item.fields.get(piece.field)

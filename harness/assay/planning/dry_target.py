@@ -48,7 +48,7 @@ _WIRE = Wire(method="GET", url="nobody:", status=200)
 
 
 @dataclass(slots=True, kw_only=True)
-class Nobody:
+class DryTarget:
     """Grants everything; remembers what was signed, to say that it is done.
 
     `owned` tells whose a key is and its place among his things, `requests` are the keys
@@ -129,7 +129,7 @@ class Nobody:
         return Exchange(n=0, at=self.now, call=call, outcome=outcome, wire=_WIRE)
 
 
-def overheard(script: Script, nobody: Nobody, most: int) -> Iterator[Step]:
+def dry_run(script: Script, dry_target: DryTarget, most: int) -> Iterator[Step]:
     """Play a probe to nobody, so many steps at the most; yield each step as it is asked for.
 
     Whatever nobody's answers make of a probe, what it asked for until then stands.
@@ -138,7 +138,7 @@ def overheard(script: Script, nobody: Nobody, most: int) -> Iterator[Step]:
         step = next(script)
         for _ in range(most):
             yield step
-            step = script.send(nobody.reply(step))
+            step = script.send(dry_target.reply(step))
     script.close()
 
 
@@ -146,13 +146,13 @@ def overheard(script: Script, nobody: Nobody, most: int) -> Iterator[Step]:
 MOST = 1_000
 
 
-def signatures(plan: Plan) -> int:
+def count_signatures(plan: Plan) -> int:
     """Return how many signatures the trials of a plan ask for, at the most."""
-    return sum(asked_in(plan, trial) for trial in plan.trials if trial.signed)
+    return sum(signatures_in(plan, trial) for trial in plan.trials if trial.signed)
 
 
-def asked_in(plan: Plan, trial: Trial) -> int:
+def signatures_in(plan: Plan, trial: Trial) -> int:
     """Return how many signatures one trial asks for, at the most."""
     _, script = script_of(plan, trial)
-    nobody = Nobody(contract=plan.contracts[trial.contract])
-    return sum(isinstance(step, Authorise) for step in overheard(script, nobody, MOST))
+    dry_target = DryTarget(contract=plan.contracts[trial.contract])
+    return sum(isinstance(step, Authorise) for step in dry_run(script, dry_target, MOST))

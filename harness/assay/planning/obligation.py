@@ -12,7 +12,7 @@ from typing import Any
 
 from assay.contract.model import Capability, Clause, Contract, Level, Party, Source
 from assay.rules.kinds import rule_of
-from assay.rules.rule import Duty, Facet, Rule, Want
+from assay.rules.rule import BindingRequirement, Duty, Facet, Rule
 
 #: The kind that stands for a point on which the document is silent.
 UNSPECIFIED = "unspecified"
@@ -28,14 +28,14 @@ class Obligation:
     facet: str
     kind: str
     level: Level
-    says: str
-    asks: str
+    statement: str
+    description: str
     sources: tuple[Source, ...]
     line: int
     scenario: str = ""
     needs: frozenset[Capability] = frozenset()
-    wants: tuple[Want, ...] = ()
-    void: str = ""
+    requires: tuple[BindingRequirement, ...] = ()
+    not_applicable_because: str = ""
 
     @property
     def trial(self) -> str:
@@ -44,7 +44,7 @@ class Obligation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ruled:
+class BoundClause:
     """A clause with its rule and the parameters that the rule read from it."""
 
     clause: Clause
@@ -52,19 +52,19 @@ class Ruled:
     params: Any
 
 
-def apply_rules(contract: Contract) -> dict[str, Ruled]:
+def bound_clauses(contract: Contract) -> dict[str, BoundClause]:
     """Return every clause of a contract with its rule, by clause id."""
-    out: dict[str, Ruled] = {}
+    out: dict[str, BoundClause] = {}
     for clause in contract.clauses:
         rule = rule_of(clause.kind)
-        out[clause.id] = Ruled(clause=clause, rule=rule, params=rule.parse(clause, contract))
+        out[clause.id] = BoundClause(clause=clause, rule=rule, params=rule.parse(clause, contract))
     return out
 
 
 def obligations(contract: Contract) -> tuple[Obligation, ...]:
     """Return what a bank owes under a contract, in the contract's order."""
     out: list[Obligation] = []
-    for applied in apply_rules(contract).values():
+    for applied in bound_clauses(contract).values():
         if applied.rule.party is Party.BANK:
             out += _of_clause(contract, applied)
     out += [
@@ -75,8 +75,8 @@ def obligations(contract: Contract) -> tuple[Obligation, ...]:
             facet=point.id,
             kind=UNSPECIFIED,
             level=Level.MAY,
-            says=point.says,
-            asks="the document is silent",
+            statement=point.statement,
+            description="the document is silent",
             sources=point.sources,
             line=point.line,
         )
@@ -93,7 +93,7 @@ def duties(contract: Contract) -> tuple[Obligation, ...]:
     from assay.rules.client import DUTIES  # noqa: PLC0415 -- only where a provider is judged
 
     out: list[Obligation] = []
-    for applied in apply_rules(contract).values():
+    for applied in bound_clauses(contract).values():
         duty = DUTIES.get(applied.clause.kind)
         if duty is not None:
             out += _obligations(contract, applied, (_facet(duty, applied.params),))
@@ -103,18 +103,20 @@ def duties(contract: Contract) -> tuple[Obligation, ...]:
 def _facet(duty: Duty[Any], params: object) -> Facet:
     return Facet(
         id=duty.id,
-        asks=duty.asks(params),
+        description=duty.description(params),
         scenario="",
         needs=duty.needs,
-        wants=duty.wants(params) if duty.wants else (),
+        requires=duty.requires(params) if duty.requires else (),
     )
 
 
-def _of_clause(contract: Contract, applied: Ruled) -> list[Obligation]:
+def _of_clause(contract: Contract, applied: BoundClause) -> list[Obligation]:
     return _obligations(contract, applied, applied.rule.facets(applied.params))
 
 
-def _obligations(contract: Contract, applied: Ruled, facets: tuple[Facet, ...]) -> list[Obligation]:
+def _obligations(
+    contract: Contract, applied: BoundClause, facets: tuple[Facet, ...]
+) -> list[Obligation]:
     clause = applied.clause
     return [
         Obligation(
@@ -124,14 +126,14 @@ def _obligations(contract: Contract, applied: Ruled, facets: tuple[Facet, ...]) 
             facet=facet.id,
             kind=clause.kind,
             level=clause.level,
-            says=clause.says,
-            asks=facet.asks,
+            statement=clause.statement,
+            description=facet.description,
             sources=clause.sources,
             line=clause.line,
             scenario=facet.scenario,
             needs=facet.needs,
-            wants=facet.wants,
-            void=facet.void,
+            requires=facet.requires,
+            not_applicable_because=facet.not_applicable_because,
         )
         for facet in facets
     ]

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-from assay.binding.join import Bound, capabilities, spelt
-from assay.binding.target import Profile, ScaKind
+from assay.binding.join import BoundContract, capabilities, is_bound
+from assay.binding.target import ScaKind, Target
 from assay.contract.model import Capability, Contract
 from assay.judging.verdict import Standing
-from assay.planning.obligation import UNSPECIFIED, Obligation, Ruled, apply_rules
+from assay.planning.obligation import UNSPECIFIED, BoundClause, Obligation, bound_clauses
 
 #: What would unblock an obligation that needs a capability the target lacks.
 UNBLOCKS = {
@@ -45,7 +45,7 @@ UNBLOCKS = {
 WRITING, ALLOW = frozenset({Capability.CONSENT, Capability.WRITE}), "safety.allow_writes"
 
 
-class Fate(Enum):
+class Disposition(Enum):
     """What the plan foresees for an obligation."""
 
     ASK = "ask"
@@ -59,7 +59,7 @@ class Planned:
     """An obligation with its fate; `calls` is what its whole trial costs."""
 
     obligation: Obligation
-    fate: Fate
+    fate: Disposition
     why: str = ""
     calls: int = 0
 
@@ -94,14 +94,14 @@ class Plan:
 
     items: tuple[Planned, ...]
     trials: tuple[Trial, ...]
-    ruled: dict[str, dict[str, Ruled]]
+    ruled: dict[str, dict[str, BoundClause]]
     contracts: dict[str, Contract]
     person: bool = False
 
     @property
     def asked(self) -> frozenset[str]:
         """The ids of the obligations that are asked of the target."""
-        return frozenset(one.obligation.id for one in self.items if one.fate is Fate.ASK)
+        return frozenset(one.obligation.id for one in self.items if one.fate is Disposition.ASK)
 
     @property
     def calls(self) -> int:
@@ -115,23 +115,23 @@ class Plan:
 
 
 def plan(
-    bound: Sequence[Bound],
-    profile: Profile,
+    bound: Sequence[BoundContract],
+    target: Target,
     select: Callable[[Obligation], bool] = lambda _: True,
 ) -> Plan:
     """Decide every selected obligation's fate, and gather the trials."""
     items: list[Planned] = []
-    ruled: dict[str, dict[str, Ruled]] = {}
+    ruled: dict[str, dict[str, BoundClause]] = {}
     for each in bound:
         contract = each.contract
-        ruled[contract.id] = apply_rules(contract)
-        offered = capabilities(contract, profile)
+        ruled[contract.id] = bound_clauses(contract)
+        offered = capabilities(contract, target)
         items += [
-            _decide(obligation, contract, profile, offered, ruled[contract.id])
+            _decide(obligation, contract, target, offered, ruled[contract.id])
             for obligation in each.obligations
             if select(obligation)
         ]
-    person = profile.sca.kind is ScaKind.MANUAL
+    person = target.sca.kind is ScaKind.MANUAL
     return Plan(
         items=tuple(items),
         trials=_trials(items, person=person),
@@ -144,39 +144,45 @@ def plan(
 def _decide(
     obligation: Obligation,
     contract: Contract,
-    profile: Profile,
+    target: Target,
     offered: frozenset[Capability],
-    ruled: dict[str, Ruled],
+    ruled: dict[str, BoundClause],
 ) -> Planned:
     if obligation.kind == UNSPECIFIED:
-        return Planned(obligation=obligation, fate=Fate.UNSPECIFIED, why="the document is silent")
-    if obligation.clause in profile.not_offered:
-        why = profile.not_offered[obligation.clause]
-        return Planned(obligation=obligation, fate=Fate.NOT_APPLICABLE, why=why)
-    if obligation.void:
-        return Planned(obligation=obligation, fate=Fate.NOT_APPLICABLE, why=obligation.void)
-    for want in obligation.wants:
-        if not spelt(want, contract, profile):
+        return Planned(
+            obligation=obligation, fate=Disposition.UNSPECIFIED, why="the document is silent"
+        )
+    if obligation.clause in target.not_offered:
+        why = target.not_offered[obligation.clause]
+        return Planned(obligation=obligation, fate=Disposition.NOT_APPLICABLE, why=why)
+    if obligation.not_applicable_because:
+        return Planned(
+            obligation=obligation,
+            fate=Disposition.NOT_APPLICABLE,
+            why=obligation.not_applicable_because,
+        )
+    for want in obligation.requires:
+        if not is_bound(want, contract, target):
             return Planned(
                 obligation=obligation,
-                fate=Fate(want.otherwise.value),
-                why=_unspelt(want.otherwise, str(want)),
+                fate=Disposition(want.if_missing.value),
+                why=_unspelt(want.if_missing, str(want)),
             )
     lacking = sorted(obligation.needs - offered, key=lambda one: one.value)
     unblocks = [UNBLOCKS[one] for one in lacking]
-    if obligation.needs & WRITING & offered and read_only(profile):
+    if obligation.needs & WRITING & offered and read_only(target):
         unblocks.append(ALLOW)
     if unblocks:
         why = "needs " + "; ".join(unblocks)
-        return Planned(obligation=obligation, fate=Fate.UNVERIFIED, why=why)
-    applied: Ruled = ruled[obligation.clause]
+        return Planned(obligation=obligation, fate=Disposition.UNVERIFIED, why=why)
+    applied: BoundClause = ruled[obligation.clause]
     calls = applied.rule.price(applied.params, obligation.scenario)
-    return Planned(obligation=obligation, fate=Fate.ASK, calls=calls)
+    return Planned(obligation=obligation, fate=Disposition.ASK, calls=calls)
 
 
-def read_only(profile: Profile) -> bool:
+def read_only(target: Target) -> bool:
     """Whether nothing may be changed at a target: a live one, unless its profile says so."""
-    return profile.environment == "live" and not profile.safety.allow_writes
+    return target.environment == "live" and not target.safety.allow_writes
 
 
 def _unspelt(otherwise: Standing, where: str) -> str:
@@ -188,7 +194,7 @@ def _unspelt(otherwise: Standing, where: str) -> str:
 def _trials(items: Iterable[Planned], *, person: bool) -> tuple[Trial, ...]:
     gathered: dict[str, list[Planned]] = {}
     for item in items:
-        if item.fate is Fate.ASK:
+        if item.fate is Disposition.ASK:
             gathered.setdefault(item.obligation.trial, []).append(item)
     trials = [_trial(id_, settled) for id_, settled in gathered.items()]
     return tuple(sorted(trials, key=lambda one: person and one.signed))
@@ -207,7 +213,7 @@ def _trial(id_: str, settled: list[Planned]) -> Trial:
     )
 
 
-def script_of(plan_: Plan, trial: Trial) -> tuple[Ruled, Any]:
+def script_of(plan_: Plan, trial: Trial) -> tuple[BoundClause, Any]:
     """Return a trial's clause and a fresh probe for it."""
     applied = plan_.ruled[trial.contract][trial.clause]
     return applied, applied.rule.probe(applied.params, trial.scenario)

@@ -14,16 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from assay.binding.join import Bound, bind
-from assay.binding.read import find_target, read_profile
-from assay.binding.target import Profile, Transport, WorldKind
+from assay.binding.join import BoundContract, bind
+from assay.binding.read import find_target, read_target
+from assay.binding.target import FixtureKind, Target, TransportKind
 from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan, plan, restrict
 
 if TYPE_CHECKING:
-    from assay.estimate.feasibility import Foresight
+    from assay.estimate.feasibility import Feasibility
 
 #: The contracts that are run when none is named, and the target likewise.
 SHIPPED, SANDBOX = ("aisp", "pis"), "sandbox"
@@ -42,45 +42,45 @@ class Prepared:
     it of another plan of the same target.
     """
 
-    profile: Profile
-    bound: tuple[Bound, ...]
+    target: Target
+    bound: tuple[BoundContract, ...]
     plan: Plan
     reproduce: str
-    foresight: Foresight | None = None
-    look: Callable[[Plan], Foresight] | None = field(default=None, repr=False, compare=False)
+    feasibility: Feasibility | None = None
+    look: Callable[[Plan], Feasibility] | None = field(default=None, repr=False, compare=False)
 
     def part(self, ids: Collection[str]) -> Plan:
         """Return the plan of these obligations alone, with all of today's budget for them."""
-        if self.look is None or self.foresight is None:
+        if self.look is None or self.feasibility is None:
             return restrict(self.plan, ids)
-        return self.look(restrict(self.foresight.before, ids)).plan
+        return self.look(restrict(self.feasibility.before, ids)).plan
 
-    def foreseen(self) -> Foresight:
+    def foreseen(self) -> Feasibility:
         """Return what each trial will do, also where the plan needed no look at it."""
-        from assay.estimate.feasibility import foresee  # noqa: PLC0415 -- seldom needed
+        from assay.estimate.feasibility import assess  # noqa: PLC0415 -- seldom needed
 
-        return self.foresight or foresee(self.plan, self.profile, now=datetime.now(UTC))
+        return self.feasibility or assess(self.plan, self.target, now=datetime.now(UTC))
 
     def whole(self) -> Plan:
         """Return the plan of everything, whatever was selected."""
-        return plan(self.bound, self.profile)
+        return plan(self.bound, self.target)
 
 
-def find_profile(target: str | None) -> Profile:
+def load_target(name: str | None) -> Target:
     """Return the profile for a target: a file, a shipped name, a URL, or the sandbox.
 
     A URL is a sandbox that somebody serves (`assay serve`), in the sandbox's own dialect,
     or in the one whose base path the URL has.
     """
-    if target and target.startswith(("http://", "https://")):
-        parts = urlsplit(target)
+    if name and name.startswith(("http://", "https://")):
+        parts = urlsplit(name)
         spoken = DIALECTS.get(parts.path.rstrip("/"), SANDBOX)
-        profile = read_profile(find_target(spoken), base_url=target)
+        target = read_target(find_target(spoken), base_url=name)
         # The control API has no dialect: it stands at the root of the host.
-        world = replace(profile.world, url=f"{parts.scheme}://{parts.netloc}")
+        fixtures = replace(target.fixtures, url=f"{parts.scheme}://{parts.netloc}")
         own = spoken == SANDBOX
-        return replace(profile, transport=Transport.HTTP, world=profile.world if own else world)
-    return read_profile(find_target(target or SANDBOX))
+        return replace(target, transport=TransportKind.HTTP, fixtures=target.fixtures if own else fixtures)
+    return read_target(find_target(name or SANDBOX))
 
 
 def markers(obligation: Obligation) -> frozenset[str]:
@@ -148,7 +148,7 @@ def _expression(option: str, text: str) -> Callable[[Callable[[str], bool]], boo
 
 def prepare(
     contracts: Sequence[str] = (),
-    target: str | None = None,
+    target_name: str | None = None,
     *,
     keywords: str = "",
     marks: str = "",
@@ -165,10 +165,10 @@ def prepare(
 
     """
     select = selector(keywords, marks)
-    profile = find_profile(target)
+    target = load_target(target_name)
     parsed = [parse_contract(find_contract(name)) for name in contracts or SHIPPED]
-    bound = bind(parsed, profile)
-    planned = _waiting(plan(bound, profile, select), bound, profile, select, wait=wait, now=now)
+    bound = bind(parsed, target)
+    planned = _waiting(plan(bound, target, select), bound, target, select, wait=wait, now=now)
     if not planned.items:
         chosen = " ".join(part for part in (keywords, marks) if part)
         raise InputError.one(
@@ -176,42 +176,42 @@ def prepare(
             f"nothing is selected by {chosen!r}" if chosen else "the contracts ask nothing",
             hint="`assay plan` lists every obligation",
         )
-    look = _looking(profile, ledger, now, waits=wait is not None)
-    foresight = look(planned) if look else None
+    look = _looking(target, ledger, now, waits=wait is not None)
+    feasibility = look(planned) if look else None
     words = [f"--contract {shlex.quote(one)}" for one in contracts]
-    if target:
-        words.append(f"--target {shlex.quote(target)}")
+    if target_name:
+        words.append(f"--target {shlex.quote(target_name)}")
     if wait is not None:
         words.append(f"--wait {int(wait.total_seconds())}s")
     return Prepared(
-        profile=profile,
+        target=target,
         bound=bound,
-        plan=foresight.plan if foresight else planned,
+        plan=feasibility.plan if feasibility else planned,
         reproduce="".join(f" {word}" for word in words),
-        foresight=foresight,
+        feasibility=feasibility,
         look=look,
     )
 
 
 def _looking(
-    profile: Profile, ledger: Path | None, now: Callable[[], datetime], *, waits: bool
-) -> Callable[[Plan], Foresight] | None:
+    target: Target, ledger: Path | None, now: Callable[[], datetime], *, waits: bool
+) -> Callable[[Plan], Feasibility] | None:
     """Return what looks ahead where customers are real, or limits are set.
 
     Elsewhere the plan knows all.
     """
-    limits = profile.budget.calls, profile.safety.only, profile.safety.most
-    if profile.world.kind is WorldKind.CONTROL and not any(limits):
+    limits = target.budget.calls, target.safety.only, target.safety.most
+    if target.fixtures.kind is FixtureKind.CONTROL and not any(limits):
         return None
-    from assay.estimate.feasibility import foresee  # noqa: PLC0415 -- not for a bank in this process
+    from assay.estimate.feasibility import assess  # noqa: PLC0415 -- not for a bank in this process
 
-    return lambda one: foresee(one, profile, ledger=ledger, now=now(), waits=waits)
+    return lambda one: assess(one, target, ledger=ledger, now=now(), waits=waits)
 
 
 def _waiting(
     planned: Plan,
-    bound: Sequence[Bound],
-    profile: Profile,
+    bound: Sequence[BoundContract],
+    target: Target,
     select: Select,
     *,
     wait: timedelta | None,
@@ -221,12 +221,12 @@ def _waiting(
     from assay.fixtures import waiting  # noqa: PLC0415 -- only for real customers
 
     if wait is not None:
-        waiting.refuse_elsewhere(profile)
-    if not waiting.lends_itself(profile):
+        waiting.refuse_elsewhere(target)
+    if not waiting.lends_itself(target):
         return planned
     from assay.estimate import estimate  # noqa: PLC0415 -- as above
 
-    timed = plan(bound, waiting.timed(profile), select)
-    screens = len(profile.sca.screens)
+    timed = plan(bound, waiting.timed(target), select)
+    screens = len(target.sca.screens)
     most = wait or waiting.NONE
     return estimate.with_waits(planned, timed, now(), screens=screens, most=most)

@@ -15,7 +15,7 @@ import pytest
 
 from assay.execution.session import Session
 from assay.fuzzing.examples import open_examples
-from assay.fuzzing.findings import Searched
+from assay.fuzzing.findings import SearchResult
 from assay.planning.plan import Plan
 from assay.planning.prepare import Prepared
 
@@ -62,7 +62,9 @@ def sought_by(item: pytest.Item) -> Sought | None:
     return found if isinstance(found, Sought) else None
 
 
-def search(session: Session, prepared: Prepared, sought: Sought, examples: str | None) -> Searched:
+def search(
+    session: Session, prepared: Prepared, sought: Sought, examples: str | None
+) -> SearchResult:
     """Search as an item asks.
 
     Raises:
@@ -73,11 +75,11 @@ def search(session: Session, prepared: Prepared, sought: Sought, examples: str |
 
     kept = open_examples(examples) if examples else None
     whole = prepared.whole()
-    return fuzzing_session.Searching(
+    return fuzzing_session.SearchSession(
         session=session, plan=prepared.plan, whole=whole, examples=kept
     ).search(
         sought.contract,
         sought.how,
-        fuzzing_session.limits_of(session.stage.profile, sought.times),
+        fuzzing_session.limits_of(session.environment.target, sought.times),
         fuzzing_session.MAKERS[sought.how],
     )

@@ -25,7 +25,7 @@ from assay.estimate.estimate import announce
 from assay.execution.environment import set_up
 from assay.execution.session import OPEN, Options, Session
 from assay.fixtures.waiting import span
-from assay.fuzzing.findings import Searched
+from assay.fuzzing.findings import SearchResult
 from assay.journal.writer import Journal
 from assay.judging.verdict import Exit, Standing, Verdict
 from assay.planning.obligation import Obligation
@@ -33,10 +33,10 @@ from assay.planning.plan import Plan, Planned
 from assay.planning.prepare import Prepared, markers, prepare
 from assay.pytest_plugin import searches as pytest_plugin_searches
 from assay.pytest_plugin.searches import Sought, params_of, sought_by
-from assay.sca.prompt import Plain
+from assay.sca.prompt import StderrPrompt
 
 if TYPE_CHECKING:
-    from assay.fuzzing.schema.items import Item, SchemaRun, Told
+    from assay.fuzzing.schema.items import ItemResult, SchemaItem, SchemaRun
 
 NAME = "assay-suites"
 #: The parameter of an item that examines an operation by its schemas.
@@ -80,7 +80,7 @@ def kinds_of(function: object) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Uncaptured(Plain):
+class Uncaptured(StderrPrompt):
     """Speaks to a person past whatever pytest does with output."""
 
     config: pytest.Config
@@ -89,7 +89,7 @@ class Uncaptured(Plain):
         """Write on lines of its own: pytest is in the middle of one."""
         manager: Any = self.config.pluginmanager.getplugin("capturemanager")
         with manager.global_and_fixture_disabled() if manager else nullcontext():
-            Plain.tell(self, f"\n{text}")
+            StderrPrompt.tell(self, f"\n{text}")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -166,7 +166,7 @@ class Suites:
         if option.assay_journal and (worker or getattr(option, "numprocesses", None)):
             raise pytest.UsageError("--assay-journal records one process: leave -n away")
         try:
-            stage = set_up(self.prepared.profile, seed=option.assay_seed, wait=_wait(self.config))
+            environment = set_up(self.prepared.target, seed=option.assay_seed, wait=_wait(self.config))
             journal = (
                 Journal.at(Path(option.assay_journal))
                 if option.assay_journal
@@ -174,11 +174,11 @@ class Suites:
             )
         except AssayError as error:
             raise pytest.UsageError(*str(error).splitlines()) from None
-        stage.person = Uncaptured(self.config)
-        announce(stage.waiting, plan, self.prepared.profile, stage.person.tell)
+        environment.person = Uncaptured(self.config)
+        announce(environment.waiting, plan, self.prepared.target, environment.person.tell)
         session = Session(
             plan=plan,
-            stage=stage,
+            environment=environment,
             journal=journal,
             options=Options(
                 seed=option.assay_seed,
@@ -210,7 +210,7 @@ class Suites:
         return verdict
 
     @pytest.fixture
-    def searched(self, sought: Sought) -> Searched:
+    def searched(self, sought: Sought) -> SearchResult:
         """Search a contract of the target, and return what was found."""
         if self.session is None:
             raise pytest.UsageError("there is no run to search in")
@@ -222,7 +222,7 @@ class Suites:
             pytest.exit(f"{error}; no obligation is blamed on the bank", Exit.USAGE.value)
 
     @pytest.fixture
-    def schema_told(self, schema_item: Item) -> Told:
+    def schema_told(self, schema_item: SchemaItem) -> ItemResult:
         """Examine an operation by its schemas, and tell what is broken."""
         if self.session is None:
             raise pytest.UsageError("there is no run to take a part in")
@@ -257,7 +257,7 @@ class Suites:
             else:
                 self.session.abort("pytest ended before every obligation was judged")
         if self.session is not None:
-            self.session.stage.close()
+            self.session.environment.close()
         faults = self.session.faults if self.session else []
         if session.exitstatus == pytest.ExitCode.OK:
             if faults:
@@ -269,7 +269,7 @@ class Suites:
         """Print the verdicts, and what made the run incomplete."""
         if not self.counts:
             return
-        terminalreporter.section(f"conformance of {self.prepared.profile.name}")
+        terminalreporter.section(f"conformance of {self.prepared.target.name}")
         for standing in Standing:
             if self.counts[standing.value]:
                 terminalreporter.write_line(f"{self.counts[standing.value]:>5} {standing.value}")

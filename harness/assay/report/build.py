@@ -21,14 +21,14 @@ from assay.judging.verdict import Standing
 from assay.report import decode
 from assay.report.values import (
     ENDED,
-    Exchange,
     Fault,
     Footer,
     Header,
-    Planned,
+    PlannedObligation,
     Report,
-    Result,
-    Search,
+    ReportedExchange,
+    ReportedResult,
+    ReportedSearch,
 )
 
 _EVENTS = frozenset(
@@ -46,9 +46,11 @@ class _Draft:
     path: str
     partial: bool
     header: Header | None = None
-    plan: dict[str, Planned] = field(default_factory=dict[str, Planned])
-    results: dict[str, Result] = field(default_factory=dict[str, Result])
-    searches: dict[tuple[str, str], Search] = field(default_factory=dict[tuple[str, str], Search])
+    plan: dict[str, PlannedObligation] = field(default_factory=dict[str, PlannedObligation])
+    results: dict[str, ReportedResult] = field(default_factory=dict[str, ReportedResult])
+    searches: dict[tuple[str, str], ReportedSearch] = field(
+        default_factory=dict[tuple[str, str], ReportedSearch]
+    )
     faults: list[Fault] = field(default_factory=list[Fault])
     footer: Footer | None = None
     begun: bool = False
@@ -198,24 +200,26 @@ def _is_complete(draft: _Draft) -> bool:
     return footer is not None and not footer.aborted and whole
 
 
-def _result(draft: _Draft, planned: Planned) -> Result:
-    missing = Result(planned=planned, standing=Standing.UNVERIFIED, reason=ENDED)
+def _result(draft: _Draft, planned: PlannedObligation) -> ReportedResult:
+    missing = ReportedResult(planned=planned, standing=Standing.UNVERIFIED, reason=ENDED)
     return draft.results.get(planned.id, missing)
 
 
-def _keys(result: Result) -> tuple[Key, ...]:
+def _keys(result: ReportedResult) -> tuple[Key, ...]:
     if result.standing not in _FINDINGS:
         return ()
     trial = result.trial or result.planned.trial
     return tuple((trial, n) for n in result.cites)
 
 
-def _wanted(results: list[Result]) -> frozenset[Key]:
+def _wanted(results: list[ReportedResult]) -> frozenset[Key]:
     return frozenset(key for result in results for key in _keys(result))
 
 
-def _second_pass(stream: BinaryIO, path: str, wanted: frozenset[Key]) -> dict[Key, Exchange]:
-    found: dict[Key, Exchange] = {}
+def _second_pass(
+    stream: BinaryIO, path: str, wanted: frozenset[Key]
+) -> dict[Key, ReportedExchange]:
+    found: dict[Key, ReportedExchange] = {}
     if not wanted:
         return found
     for number, raw in raw_lines(stream, path):
@@ -232,6 +236,6 @@ def _second_pass(stream: BinaryIO, path: str, wanted: frozenset[Key]) -> dict[Ke
     return found
 
 
-def _with_exchanges(result: Result, found: dict[Key, Exchange]) -> Result:
+def _with_exchanges(result: ReportedResult, found: dict[Key, ReportedExchange]) -> ReportedResult:
     cited = tuple(found[key] for key in _keys(result) if key in found)
     return replace(result, exchanges=cited)

@@ -13,17 +13,17 @@ from dataclasses import dataclass
 from assay.contract.model import Source
 from assay.judging.verdict import Agreement, Evidence, Standing
 from assay.report.sanitize import bounded
-from assay.report.values import Exchange, Headers, Result
+from assay.report.values import Headers, ReportedExchange, ReportedResult
 from assay.report.wording import some
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class CardFinding:
     """One observation that speaks against the target, or tells nothing."""
 
     expected: str
     seen: str
-    deviation: str
+    variation: str
     exchanges: tuple[int, ...]
 
 
@@ -44,13 +44,13 @@ class Card:
     asks: str
     sources: tuple[Source, ...]
     reason: str
-    findings: tuple[Finding, ...]
-    exchanges: tuple[Exchange, ...]
+    findings: tuple[CardFinding, ...]
+    exchanges: tuple[ReportedExchange, ...]
     missing: tuple[int, ...]
     reproduce: str
 
 
-def card(result: Result) -> Card:
+def card(result: ReportedResult) -> Card:
     """Lay out one result."""
     planned = result.planned
     against = [one for one in result.evidence if one.agreement is not Agreement.AGREES]
@@ -74,11 +74,11 @@ def card(result: Result) -> Card:
     )
 
 
-def _finding(evidence: Evidence) -> Finding:
-    return Finding(
+def _finding(evidence: Evidence) -> CardFinding:
+    return CardFinding(
         expected=evidence.expected,
         seen=evidence.seen,
-        deviation=evidence.deviation,
+        variation=evidence.variation,
         exchanges=evidence.exchanges,
     )
 
@@ -116,8 +116,8 @@ def _sentences(one: Card) -> Iterator[str]:
     for found in one.findings:
         yield f"expected   {found.expected}"
         yield f"seen       {found.seen}"
-        if found.deviation:
-            yield f"deviation  {found.deviation}"
+        if found.variation:
+            yield f"variation  {found.variation}"
 
 
 def notes(one: Card, *, shown: int) -> Iterator[str]:
@@ -129,17 +129,17 @@ def notes(one: Card, *, shown: int) -> Iterator[str]:
         yield f"exchange {number} is cited, but the journal does not hold it"
 
 
-def exchange_title(one: Exchange) -> str:
+def exchange_title(one: ReportedExchange) -> str:
     """Return one line that says which call this was."""
     who = f"{one.subject}, " if one.subject else ""
     there = "customer present" if one.present else "customer absent"
     return f"exchange {one.n} · {one.operation} · {who}{there} · {one.at}"
 
 
-def wire(one: Exchange, *, body: int = 4_096) -> Iterator[str]:
+def wire(one: ReportedExchange, *, body: int = 4_096) -> Iterator[str]:
     """Write an exchange as it went over the wire, `>` sent and `<` received."""
-    if one.deviation:
-        yield f"* sent {one.deviation}"
+    if one.variation:
+        yield f"* sent {one.variation}"
     yield f"> {one.request.method} {one.request.url}"
     yield from _message(one.request.headers, one.request.body, ">", body)
     yield f"< {one.response.status or 'no answer'}"

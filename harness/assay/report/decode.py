@@ -17,17 +17,17 @@ from assay.report.values import (
     KEPT,
     WAYS,
     ContractRef,
-    Exchange,
     Fault,
     Footer,
-    Found,
+    FoundSequence,
     Header,
     Headers,
-    Planned,
-    Request,
-    Response,
-    Result,
-    Search,
+    PlannedObligation,
+    ReportedExchange,
+    ReportedRequest,
+    ReportedResponse,
+    ReportedResult,
+    ReportedSearch,
     TargetRef,
 )
 
@@ -79,9 +79,9 @@ def _contract(line: Line) -> ContractRef:
     return ContractRef(id=_clean(line, "id", None), **{key: _clean(line, key) for key in keys})
 
 
-def planned(line: Line) -> Planned:
+def planned(line: Line) -> PlannedObligation:
     """Read a plan line."""
-    return Planned(
+    return PlannedObligation(
         id=_clean(line, "obligation", None),
         contract=_clean(line, "contract", None),
         clause=_clean(line, "clause", None),
@@ -134,7 +134,7 @@ def _one_evidence(line: Line, facet: str) -> Evidence:
         expected=_clean(line, "expected"),
         seen=_clean(line, "seen"),
         exchanges=tuple(line.list_of("exchanges", int)[:KEPT]),
-        deviation=_clean(line, "deviation"),
+        variation=_clean(line, "variation"),
     )
 
 
@@ -143,11 +143,11 @@ def obligation(line: Line) -> str:
     return _clean(line, "obligation", None)
 
 
-def result(line: Line, about: Planned) -> Result:
+def result(line: Line, about: PlannedObligation) -> ReportedResult:
     """Read a verdict line; a conforming one keeps only how much evidence it had."""
     word = standing(line)
     found = evidence(line, about.facet)
-    return Result(
+    return ReportedResult(
         planned=about,
         standing=word,
         reason=_clean(line, "reason"),
@@ -164,26 +164,26 @@ def exchange_key(line: Line) -> tuple[str, int]:
     return _clean(line, "trial", None), line.number_of("n")
 
 
-def exchange(line: Line) -> Exchange:
+def exchange(line: Line) -> ReportedExchange:
     """Read an exchange line."""
     request, response = line.inner("request"), line.inner("response")
     outcome = line.inner("outcome")
     body = response.text("body", "")
-    return Exchange(
+    return ReportedExchange(
         trial=_clean(line, "trial", None),
         n=line.number_of("n"),
         at=_clean(line, "at"),
         operation=_clean(line, "operation"),
         subject=_clean(line, "subject"),
         present=line.flag("present", default=False),
-        deviation=_clean(line, "deviation"),
-        request=Request(
+        variation=_clean(line, "variation"),
+        request=ReportedRequest(
             method=sanitize.header_name(request.text("method", "")),
             url=_clean(request, "url"),
             headers=_headers(request),
             body=sanitize.clean(request.text("body", ""), sanitize.BODY),
         ),
-        response=Response(
+        response=ReportedResponse(
             status=response.number_of("status", 0),
             headers=_headers(response),
             body=sanitize.clean(body, sanitize.BODY),
@@ -205,7 +205,7 @@ def _headers(line: Line) -> Headers:
     )
 
 
-def search(line: Line) -> Search:
+def search(line: Line) -> ReportedSearch:
     """Read what a search did and found."""
     how = line.text("how")
     if how not in WAYS:
@@ -213,7 +213,7 @@ def search(line: Line) -> Search:
     seconds = line.decimal("seconds")
     if seconds < 0:
         line.refuse("'seconds' is less than nought")
-    return Search(
+    return ReportedSearch(
         contract=_clean(line, "contract", None),
         how=how,
         made=line.count("made"),
@@ -221,7 +221,7 @@ def search(line: Line) -> Search:
         seconds=seconds,
         seed=line.number_of("seed"),
         findings=tuple(
-            Found(
+            FoundSequence(
                 obligation=_clean(one, "obligation", None),
                 steps=one.count("steps"),
                 story=_beside(one, "story"),

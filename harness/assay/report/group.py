@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from assay.contract.model import Capability
 from assay.judging.verdict import Standing
-from assay.report.values import ENDED, Planned, Report, Result
+from assay.report.values import ENDED, PlannedObligation, Report, ReportedResult
 
 #: What gives a target a capability that was missing.
 CAPABILITY_ADVICE: Mapping[str, str] = {
@@ -44,23 +44,23 @@ class Group:
 
     reason: str
     advice: str
-    results: tuple[Result, ...]
+    results: tuple[ReportedResult, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class ClauseRow:
     """A clause with all its facets, in plan order."""
 
     contract: str
     clause: str
     kind: str
     says: str
-    results: tuple[Result, ...]
+    results: tuple[ReportedResult, ...]
 
 
-def by_reason(results: Iterable[Result]) -> tuple[Group, ...]:
+def by_reason(results: Iterable[ReportedResult]) -> tuple[Group, ...]:
     """Group by reason, the largest group first, ties in plan order."""
-    found: dict[str, list[Result]] = {}
+    found: dict[str, list[ReportedResult]] = {}
     for one in results:
         found.setdefault(reason_of(one), []).append(one)
     groups = (
@@ -70,12 +70,12 @@ def by_reason(results: Iterable[Result]) -> tuple[Group, ...]:
     return tuple(sorted(groups, key=lambda group: -len(group.results)))
 
 
-def reason_of(result: Result) -> str:
+def reason_of(result: ReportedResult) -> str:
     """Return the reason of the verdict, or else of the plan."""
     return result.reason or result.planned.why or "no reason was recorded"
 
 
-def advice(reason: str, results: Iterable[Result]) -> str:
+def advice(reason: str, results: Iterable[ReportedResult]) -> str:
     """Return what would unblock obligations with this reason, or ''."""
     needed = {need for one in results for need in one.planned.needs}
     words = set(re.findall(r"[a-z]+(?:-[a-z]+)*", reason.lower()))
@@ -84,15 +84,15 @@ def advice(reason: str, results: Iterable[Result]) -> str:
     return "; ".join(hints)
 
 
-def by_clause(report: Report) -> tuple[Row, ...]:
+def by_clause(report: Report) -> tuple[ClauseRow, ...]:
     """Return every clause with its facets, open points left out, in plan order."""
-    found: dict[tuple[str, str], list[Result]] = {}
+    found: dict[tuple[str, str], list[ReportedResult]] = {}
     for one in report.results:
         if not is_open_point(one.planned):
             key = (one.planned.contract, one.planned.clause)
             found.setdefault(key, []).append(one)
     return tuple(
-        Row(
+        ClauseRow(
             contract=contract,
             clause=clause,
             kind=members[0].planned.kind,
@@ -103,6 +103,6 @@ def by_clause(report: Report) -> tuple[Row, ...]:
     )
 
 
-def is_open_point(planned: Planned) -> bool:
+def is_open_point(planned: PlannedObligation) -> bool:
     """Tell whether this is a point on which the document is silent."""
     return planned.kind == Standing.UNSPECIFIED.value

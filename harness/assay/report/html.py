@@ -19,7 +19,7 @@ from assay.judging.verdict import Standing
 from assay.report.card import Card, card, exchange_title, notes, source, wire
 from assay.report.group import by_clause, by_reason, is_open_point, reason_of
 from assay.report.sanitize import bounded
-from assay.report.values import Report, Result
+from assay.report.values import Report, ReportedResult
 from assay.report.wording import (
     MEANINGS,
     SIGNS,
@@ -44,7 +44,7 @@ TEXT = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wire:
+class WireText:
     """One exchange, ready to show."""
 
     title: str
@@ -52,11 +52,11 @@ class Wire:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class ShownResult:
     """A card with what the page's budget lets it show."""
 
     card: Card
-    wires: tuple[Wire, ...]
+    wires: tuple[WireText, ...]
     notes: tuple[str, ...]
 
 
@@ -101,18 +101,18 @@ def _template() -> Template:
     return environment.from_string(page)
 
 
-def _shown(results: tuple[Result, ...]) -> Iterator[Shown]:
+def _shown(results: tuple[ReportedResult, ...]) -> Iterator[ShownResult]:
     budget = WIRE
     for result in results:
         one = card(result)
-        wires: list[Wire] = []
+        wires: list[WireText] = []
         for each in one.exchanges:
             text = "\n".join(wire(each))
             budget -= len(text)
             if budget < 0:
                 break
-            wires.append(Wire(title=exchange_title(each), text=text))
-        yield Shown(card=one, wires=tuple(wires), notes=tuple(notes(one, shown=len(wires))))
+            wires.append(WireText(title=exchange_title(each), text=text))
+        yield ShownResult(card=one, wires=tuple(wires), notes=tuple(notes(one, shown=len(wires))))
 
 
 def _short(text: str, limit: int = TEXT) -> str:

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import TextIO
 
 from assay.judging.verdict import Evidence
-from assay.report.values import Exchange, Headers, Planned, Report, Result
+from assay.report.values import Headers, PlannedObligation, Report, ReportedExchange, ReportedResult
 from assay.report.wording import caveats, fault_count, headline
 
 SCHEMA = "assay-report/1"
@@ -63,7 +63,7 @@ def _run(report: Report) -> Values:
     }
 
 
-def _obligation(result: Result) -> Values:
+def _obligation(result: ReportedResult) -> Values:
     planned = result.planned
     return {
         "id": planned.id,
@@ -89,7 +89,7 @@ def _obligation(result: Result) -> Values:
     }
 
 
-def _plan(planned: Planned) -> Values:
+def _plan(planned: PlannedObligation) -> Values:
     return {
         "fate": planned.fate,
         "why": planned.why,
@@ -104,7 +104,7 @@ def _evidence(one: Evidence) -> Values:
         "agreement": one.agreement.value,
         "expected": one.expected,
         "seen": one.seen,
-        "deviation": one.deviation,
+        "variation": one.variation,
         "exchanges": list(one.exchanges),
     }
 
@@ -115,7 +115,7 @@ def _exchanges(report: Report) -> list[Values]:
     return [_exchange(one) for one in found.values()]
 
 
-def _exchange(one: Exchange) -> Values:
+def _exchange(one: ReportedExchange) -> Values:
     return {
         "trial": one.trial,
         "n": one.n,
@@ -123,7 +123,7 @@ def _exchange(one: Exchange) -> Values:
         "operation": one.operation,
         "subject": one.subject,
         "present": one.present,
-        "deviation": one.deviation,
+        "variation": one.variation,
         "request": {
             "method": one.request.method,
             "url": one.request.url,

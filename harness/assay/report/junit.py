@@ -19,7 +19,7 @@ from assay.judging.verdict import Standing
 from assay.report.card import card, lines
 from assay.report.group import reason_of
 from assay.report.sanitize import bounded, xml, xml_attribute
-from assay.report.values import Fault, Report, Result, Search
+from assay.report.values import Fault, Report, ReportedResult, ReportedSearch
 from assay.report.wording import found, headline, searched, unfinished
 
 #: What all cards together may take, in bytes; well under GitLab's 30 MB.
@@ -72,7 +72,7 @@ def _contracts(report: Report) -> Iterable[str]:
     return dict.fromkeys((*asked, *(one.contract for one in report.searches)))
 
 
-def _totals(results: tuple[Result, ...], faults: tuple[Fault, ...]) -> Mapping[str, str]:
+def _totals(results: tuple[ReportedResult, ...], faults: tuple[Fault, ...]) -> Mapping[str, str]:
     passed = sum(one.standing is Standing.CONFORMS for one in results)
     failed = sum(one.standing is Standing.VIOLATES for one in results)
     return {
@@ -101,7 +101,7 @@ def _about(report: Report, name: str) -> Mapping[str, str]:
     }
 
 
-def _case(result: Result, path: str, budget: int) -> tuple[str, int]:
+def _case(result: ReportedResult, path: str, budget: int) -> tuple[str, int]:
     planned = result.planned
     about = {
         "classname": f"{planned.contract}.{planned.clause}",
@@ -120,7 +120,7 @@ def _case(result: Result, path: str, budget: int) -> tuple[str, int]:
     return f"<testcase{_attributes(about)}>\n{properties}{inside}</testcase>\n", budget
 
 
-def _inside(result: Result, budget: int) -> tuple[str, int]:
+def _inside(result: ReportedResult, budget: int) -> tuple[str, int]:
     if result.standing is Standing.CONFORMS:
         return "", budget
     message = bounded(result.reason, MESSAGE)
@@ -136,13 +136,13 @@ def _inside(result: Result, budget: int) -> tuple[str, int]:
     return f"<failure{_attributes(about)}>{body}</failure>\n", budget - size
 
 
-def _output(searches: Iterable[Search]) -> str:
+def _output(searches: Iterable[ReportedSearch]) -> str:
     """Return what the searches of a contract found, as its suite's output."""
     told = "\n".join(line for one in searches if one.findings for line in _found(one))
     return f"<system-out>{xml(told)}</system-out>\n" if told else ""
 
 
-def _found(search: Search) -> Iterator[str]:
+def _found(search: ReportedSearch) -> Iterator[str]:
     yield searched(search)
     for one in search.findings[:FOUND]:
         yield f"  {bounded(found(one), MESSAGE)}"

@@ -13,9 +13,9 @@ from typing import TextIO
 
 from assay.judging.verdict import Standing
 from assay.report.card import Card, card, exchange_title, notes, source, wire
-from assay.report.group import Group, Row, by_clause, by_reason, reason_of
+from assay.report.group import ClauseRow, Group, by_clause, by_reason, reason_of
 from assay.report.sanitize import bounded, code, fenced, markdown
-from assay.report.values import Exchange, Found, Report, Result
+from assay.report.values import FoundSequence, Report, ReportedExchange, ReportedResult
 from assay.report.wording import (
     MEANINGS,
     SIGNS,
@@ -69,7 +69,7 @@ def _page(report: Report) -> Blocks:
     title = "Open questions of the document"
     yield from _section(title, questions, QUESTIONS, "questions")
     waived = map(_reasoned, report.of(Standing.WAIVED))
-    yield from _section("Known deviations, waived", waived, OTHERS, "waivers")
+    yield from _section("Known variations, waived", waived, OTHERS, "waivers")
     absent = map(_reasoned, report.of(Standing.NOT_APPLICABLE))
     yield from _section("What does not apply", absent, OTHERS, "obligations")
     yield from _section("Search", _searches(report), SEARCHES, "lines")
@@ -126,7 +126,7 @@ def _counts(report: Report) -> Blocks:
     yield f"| planned | {len(report.results):,} | fixed before the first call |\n"
 
 
-def _card(result: Result) -> str:
+def _card(result: ReportedResult) -> str:
     one = card(result)
     whole = "\n".join(_card_lines(one, EXCHANGES))
     return whole if len(whole.encode()) <= CARD else "\n".join(_card_lines(one, 0))
@@ -155,13 +155,13 @@ def _sentences(one: Card) -> Blocks:
     for found in one.findings[:FINDINGS]:
         yield f"- **Expected:** {_text(found.expected)}"
         yield f"- **Seen:** {_text(found.seen)}"
-        if found.deviation:
-            yield f"- **Deviation sent:** {_text(found.deviation)}"
+        if found.variation:
+            yield f"- **Variation sent:** {_text(found.variation)}"
     if (more := len(one.findings) - FINDINGS) > 0:
         yield f"- and {some(more, 'more observation')}"
 
 
-def _exchange(one: Exchange) -> str:
+def _exchange(one: ReportedExchange) -> str:
     # Nothing of the target's stands between the tags, where Markdown's escapes
     # would not hold; all of it is inside the fence.
     block = fenced("\n".join((exchange_title(one), *wire(one, body=BODY))))
@@ -169,7 +169,7 @@ def _exchange(one: Exchange) -> str:
     return f"\n<details><summary>{title}</summary>\n\n{block}\n\n</details>"
 
 
-def _names(results: Sequence[Result]) -> str:
+def _names(results: Sequence[ReportedResult]) -> str:
     names = ", ".join(code(bounded(one.planned.id, TEXT)) for one in results[:NAMES])
     more = len(results) - NAMES
     return names + (f" and {more:,} more" if more > 0 else "")
@@ -182,13 +182,13 @@ def _group(group: Group) -> str:
     return f"- **{_text(group.reason)}** ({number}).{advice}\n  {names}"
 
 
-def _question(result: Result) -> str:
+def _question(result: ReportedResult) -> str:
     planned = result.planned
     where = "; ".join(_text(source(one)) for one in planned.sources[:FINDINGS])
     return f"- {_text(planned.says)} ({code(planned.id)}" + (f"; {where})" if where else ")")
 
 
-def _reasoned(result: Result) -> str:
+def _reasoned(result: ReportedResult) -> str:
     name = code(bounded(result.planned.id, TEXT))
     return f"- {name}: {_text(reason_of(result))}"
 
@@ -199,12 +199,12 @@ def _searches(report: Report) -> Blocks:
         yield from map(_found, search.findings)
 
 
-def _found(one: Found) -> str:
+def _found(one: FoundSequence) -> str:
     said = f"  - {code(bounded(one.obligation, TEXT))} in {some(one.steps, 'step')}"
     return f"{said}, {code(bounded(one.story, TEXT))}" if one.story else said
 
 
-def _row(row: Row) -> str:
+def _row(row: ClauseRow) -> str:
     facets = " · ".join(f"{SIGNS[one.standing]} {_text(one.planned.facet)}" for one in row.results)
     name = code(bounded(f"{row.contract}/{row.clause}", TEXT))
     return f"| {name} {_text(row.says)} | {facets} |"

@@ -15,7 +15,7 @@ from assay.judging.verdict import Standing
 from assay.report.card import card, lines
 from assay.report.group import by_reason
 from assay.report.sanitize import bounded
-from assay.report.values import Report, Result, Search
+from assay.report.values import Report, ReportedResult, ReportedSearch
 from assay.report.wording import (
     PHRASES,
     SIGNS,
@@ -100,7 +100,7 @@ def _cards(report: Report, standing: Standing) -> Iterator[Styled]:
         yield Styled("")
 
 
-def _card(result: Result) -> Iterator[Styled]:
+def _card(result: ReportedResult) -> Iterator[Styled]:
     standing = result.standing
     title = f"{SIGNS[standing]} {result.planned.id}  {standing.value}"
     yield Styled(title, _COLOURS[standing])
@@ -141,7 +141,7 @@ def _searches(report: Report) -> Iterator[Styled]:
     yield Styled("")
 
 
-def _search(search: Search) -> Iterator[Styled]:
+def _search(search: ReportedSearch) -> Iterator[Styled]:
     yield Styled(f"  {bounded(searched(search), WIDTH)}", "bold" if search.findings else "")
     for one in search.findings[:CARDS]:
         yield Styled(f"      {bounded(found(one), WIDTH)}")

@@ -72,7 +72,7 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
+class PlannedObligation:
     """One obligation as planned before the first call.
 
     `says` is the clause's sentence, `asks` the facet's; `line` is its line in
@@ -97,7 +97,7 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class ReportedRequest:
     """What was sent, redacted."""
 
     method: str
@@ -107,7 +107,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Response:
+class ReportedResponse:
     """What came back, redacted; `status` 0 means that no answer came."""
 
     status: int
@@ -117,7 +117,7 @@ class Response:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
+class ReportedExchange:
     """One numbered call of a trial and its answer; `at` is the target's clock."""
 
     trial: str
@@ -126,16 +126,16 @@ class Exchange:
     operation: str
     subject: str
     present: bool
-    deviation: str
-    request: Request
-    response: Response
+    variation: str
+    request: ReportedRequest
+    response: ReportedResponse
     outcome: str
     why: str
     ms: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class ReportedResult:
     """One obligation and what became of it.
 
     `evidence` is kept unless the verdict is `conforms` and is bounded;
@@ -144,7 +144,7 @@ class Result:
     that is another than the planned one, as for what only a search broke.
     """
 
-    planned: Planned
+    planned: PlannedObligation
     standing: Standing
     reason: str = ""
     evidence: tuple[Evidence, ...] = ()
@@ -152,7 +152,7 @@ class Result:
     calls: int = 0
     reproduce: str = ""
     trial: str = ""
-    exchanges: tuple[Exchange, ...] = ()
+    exchanges: tuple[ReportedExchange, ...] = ()
 
     @property
     def cites(self) -> tuple[int, ...]:
@@ -162,7 +162,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundSequence:
     """What a search found broken, and the shortest story that breaks it.
 
     `story` is its file, from where the journal lies; empty when none was kept.
@@ -174,7 +174,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Search:
+class ReportedSearch:
     """One way of searching through one contract, and what it came to.
 
     `how` is one of `WAYS`, and `made` counts what that way makes. `exchanges`
@@ -187,7 +187,7 @@ class Search:
     exchanges: int
     seconds: float
     seed: int
-    findings: tuple[Found, ...]
+    findings: tuple[FoundSequence, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,11 +221,11 @@ class Report:
     """
 
     header: Header
-    results: tuple[Result, ...]
+    results: tuple[ReportedResult, ...]
     faults: tuple[Fault, ...]
     footer: Footer | None
     complete: bool
-    searches: tuple[Search, ...] = ()
+    searches: tuple[ReportedSearch, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -246,17 +246,17 @@ class Report:
         return max(took.total_seconds(), 0.0)
 
     @property
-    def strays(self) -> tuple[Found, ...]:
+    def strays(self) -> tuple[FoundSequence, ...]:
         """Return what searches found that no planned obligation is about."""
         planned = {result.planned.id for result in self.results}
         found = (one for search in self.searches for one in search.findings)
         return tuple(one for one in found if one.obligation not in planned)
 
-    def of(self, *standings: Standing) -> tuple[Result, ...]:
+    def of(self, *standings: Standing) -> tuple[ReportedResult, ...]:
         """Return the results with one of these verdicts, in plan order."""
         return tuple(one for one in self.results if one.standing in standings)
 
-    def searches_of(self, contract: str) -> tuple[Search, ...]:
+    def searches_of(self, contract: str) -> tuple[ReportedSearch, ...]:
         """Return the searches through the contract with this id."""
         return tuple(one for one in self.searches if one.contract == contract)
 

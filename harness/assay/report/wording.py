@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from assay.judging.verdict import Standing
-from assay.report.values import WAYS, Found, Report, Search
+from assay.report.values import WAYS, FoundSequence, Report, ReportedSearch
 
 #: Each verdict as a verb phrase after a number: "90 conform".
 PHRASES: Mapping[Standing, str] = {
@@ -31,7 +31,7 @@ MEANINGS: Mapping[Standing, str] = {
     Standing.UNVERIFIED: "could not be asked; the reason is given",
     Standing.UNSPECIFIED: "the document is silent; an open question",
     Standing.NOT_APPLICABLE: "this bank does not offer it",
-    Standing.WAIVED: "a known deviation, accepted by its owner for a time",
+    Standing.WAIVED: "a known variation, accepted by its owner for a time",
 }
 
 #: One sign per verdict; always beside its word, never instead of it.
@@ -57,8 +57,8 @@ _CAVEATS: Mapping[Standing, tuple[str, str]] = {
         "On {} points the document is silent.",
     ),
     Standing.WAIVED: (
-        "1 known deviation is waived.",
-        "{} known deviations are waived.",
+        "1 known variation is waived.",
+        "{} known variations are waived.",
     ),
     Standing.NOT_APPLICABLE: (
         "1 does not apply to this bank.",
@@ -136,7 +136,7 @@ def fault_count(report: Report) -> int:
     return max(said, len(report.faults))
 
 
-def searched(search: Search) -> str:
+def searched(search: ReportedSearch) -> str:
     """Return what a search did and what came of it; one of nothing found nothing out."""
     made = some(search.made, *WAYS[search.how])
     did = f"{search.contract}: {made}, {some(search.exchanges, 'call')}, seed {search.seed}"
@@ -146,7 +146,7 @@ def searched(search: Search) -> str:
     return f"{did}: {'nothing found' if tried else 'nothing was tried'}"
 
 
-def found(one: Found) -> str:
+def found(one: FoundSequence) -> str:
     """Return what a search found, in how many steps, and the file that tells them."""
     said = f"{one.obligation} in {some(one.steps, 'step')}"
     return f"{said}, {one.story}" if one.story else said

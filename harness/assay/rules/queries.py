@@ -19,7 +19,7 @@ AGREES, DISAGREES, UNCLEAR = Agreement.AGREES, Agreement.DISAGREES, Agreement.UN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Walk:
+class PageWalk:
     """The pages of one question, in order."""
 
     pages: tuple[Exchange, ...]
@@ -58,7 +58,7 @@ class Walk:
         return any(item.key is None for item in self.items)
 
 
-def walks(history: History, operation: str) -> Iterator[Walk]:
+def walks(history: History, operation: str) -> Iterator[PageWalk]:
     """Put the pages of each plain question to an operation together."""
     open_walks: list[list[Exchange]] = []
     named: dict[tuple[str, str], list[list[Exchange]]] = {}
@@ -77,7 +77,7 @@ def walks(history: History, operation: str) -> Iterator[Walk]:
         if isinstance(exchange.outcome, Accepted) and exchange.outcome.next:
             named.setdefault((call.subject, exchange.outcome.next), []).append(pages)
     for pages in open_walks:
-        yield Walk(pages=tuple(pages))
+        yield PageWalk(pages=tuple(pages))
 
 
 def kinds(history: History, contract: Contract) -> Mapping[str, str]:
@@ -183,7 +183,7 @@ def must_be_refused(facet: str, exchange: Exchange, why: str) -> Evidence:
         expected=f"a refusal: {why}",
         seen=describe(exchange) + (hint if empty else ""),
         exchanges=(exchange.n,),
-        deviation=exchange.call.deviation,
+        variation=exchange.call.variation,
     )
 
 
@@ -201,7 +201,7 @@ def must_be_served(facet: str, exchange: Exchange, why: str) -> Evidence:
         expected=f"an answer: {why}",
         seen=describe(exchange),
         exchanges=(exchange.n,),
-        deviation=exchange.call.deviation,
+        variation=exchange.call.variation,
     )
 
 

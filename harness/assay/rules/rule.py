@@ -23,7 +23,7 @@ Script: TypeAlias = Generator[Step, Reply, None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Want:
+class BindingRequirement:
     """Something that the profile must spell before a facet can be asked.
 
     `feature` is one of key, on, links, credentials, mode, value, argument, field,
@@ -33,7 +33,7 @@ class Want:
     operation: str
     feature: str
     name: str = ""
-    otherwise: Standing = Standing.UNVERIFIED
+    if_missing: Standing = Standing.UNVERIFIED
 
     def __str__(self) -> str:
         tail = f".{self.name}" if self.name else ""
@@ -49,11 +49,11 @@ class Facet:
     """
 
     id: str
-    asks: str
+    description: str
     scenario: str
     needs: frozenset[Capability]
-    wants: tuple[Want, ...] = ()
-    void: str = ""
+    requires: tuple[BindingRequirement, ...] = ()
+    not_applicable_because: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,10 +86,10 @@ class Duty(Generic[P]):
 
     kind: str
     id: str
-    asks: Callable[[P], str]
+    description: Callable[[P], str]
     check: Callable[[P, History], Iterator[Evidence]]
     needs: frozenset[Capability] = frozenset()
-    wants: Callable[[P], tuple[Want, ...]] | None = None
+    requires: Callable[[P], tuple[BindingRequirement, ...]] | None = None
 
 
 def needs(*capabilities: Capability) -> frozenset[Capability]:

@@ -80,7 +80,7 @@ def walk(call: Call, most: int = MOST_PAGES) -> Part[tuple[Exchange, ...]]:
                 present=call.present,
                 mode=call.mode,
                 follow=follow,
-                deviation=call.deviation,
+                variation=call.variation,
             )
         )
         pages.append(exchange)

@@ -22,8 +22,8 @@ from assay.binding.target import Sca
 from assay.history import Authorise, Wire
 from assay.sca.chromium import Chromium, Origin, first_line, origin
 from assay.sca.html_forms import CARRIED, MOST, PICKED, Form
-from assay.sca.protocol import Anywhere, Wait, Walked
-from assay.sca.screen_flow import REFUSALS, Walk, joined, way_in
+from assay.sca.protocol import AnyReturnAddress, ScreenFlowResult, Wait
+from assay.sca.screen_flow import REFUSALS, ScreenFlow, joined, way_in
 from assay.transport.protocol import ELSEWHERE
 from assay.transport.protocol import MOST as BYTES
 
@@ -51,13 +51,13 @@ TYPED = CARRIED - {"hidden"} | {"textarea"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BrowserSigner(Anywhere):
+class BrowserSigner(AnyReturnAddress):
     """Walks the screens of one target, with a window of its own for each signature."""
 
     sca: Sca
     chromium: Chromium
 
-    def sign(self, step: Authorise, access: Access, wait: Wait) -> Walked:
+    def sign(self, step: Authorise, access: Access, wait: Wait) -> ScreenFlowResult:
         """Open the link and fill in one screen after the other."""
         link = way_in(step, access)
         page = self.chromium.page()
@@ -66,14 +66,16 @@ class BrowserSigner(Anywhere):
             # No bound methods: Playwright would keep something on what they are bound to.
             page.on("request", lambda one: sight.asks(one))  # noqa: PLW0108
             page.on("response", lambda one: sight.gets(one))  # noqa: PLW0108
-            return Walk(sca=self.sca, step=step, access=access, wait=wait, sight=sight).go(link)
+            return ScreenFlow(sca=self.sca, step=step, access=access, wait=wait, sight=sight).go(
+                link
+            )
         finally:
             with suppress(Exception):  # a browser that is gone has nothing to give back
                 page.context.close()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
+class BrowserField:
     """A field as the browser has it, and where; `options` are those of a list."""
 
     name: str
@@ -84,11 +86,11 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class BrowserForm:
     """A form of the page that is shown."""
 
     form: Form
-    fields: Sequence[Field]
+    fields: Sequence[BrowserField]
     at: Locator
 
 
@@ -102,7 +104,7 @@ class Window:
     trouble: str = ""
     _going: bool = False
     _answer: Response | None = None
-    _shown: list[Shown] = field(default_factory=list[Shown])
+    _shown: list[BrowserForm] = field(default_factory=list[BrowserForm])
 
     def asks(self, request: Request) -> None:
         """See where the window turns to, and whether that is elsewhere."""
@@ -176,16 +178,16 @@ class Window:
         )
 
 
-def read(page: Page) -> list[Shown]:
+def read(page: Page) -> list[BrowserForm]:
     """Read the forms of a page, as `page.forms` does of one that is no more than text."""
     forms = page.locator("form")
     return [_form(forms.nth(n)) for n in range(min(forms.count(), MOST))]
 
 
-def _form(at: Locator) -> Shown:
+def _form(at: Locator) -> BrowserForm:
     named, form = at.locator("[name]"), Form()
     told = named.evaluate_all(READ_FIELDS, MOST)
-    fields = [Field(**one, at=named.nth(n)) for n, one in enumerate(told)]
+    fields = [BrowserField(**one, at=named.nth(n)) for n, one in enumerate(told)]
     for one in fields:
         if one.kind == "select":
             form.choices.setdefault(one.name, []).extend(one.options)
@@ -193,10 +195,10 @@ def _form(at: Locator) -> Shown:
             form.choices.setdefault(one.name, []).append(one.value or "on")
         elif one.kind in CARRIED or one.kind == "textarea":
             form.carried.setdefault(one.name, one.value)
-    return Shown(form=form, fields=fields, at=at)
+    return BrowserForm(form=form, fields=fields, at=at)
 
 
-def fill(shown: Shown, filled: Mapping[str, str]) -> Callable[[], object]:
+def fill(shown: BrowserForm, filled: Mapping[str, str]) -> Callable[[], object]:
     """Fill in a form where it differs, and return what sends it."""
     shown.at.evaluate(NO_COURTESY)
     for name, value in filled.items():
@@ -213,7 +215,7 @@ def fill(shown: Shown, filled: Mapping[str, str]) -> Callable[[], object]:
     return send
 
 
-def _put(one: Field, value: str) -> bool:
+def _put(one: BrowserField, value: str) -> bool:
     """Put a value into a field; tell whether it is the button of this value."""
     picked = value == (one.value or "on")
     match one.kind:

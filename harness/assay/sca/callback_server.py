@@ -16,9 +16,9 @@ from secrets import token_urlsafe
 from threading import Event, Thread
 from urllib.parse import urlsplit
 
-from assay.binding.target import Profile
+from assay.binding.target import Target
 from assay.errors import InputError
-from assay.sca.prompt import Person
+from assay.sca.prompt import Prompt
 
 #: Only this machine can come here.
 LOOPBACK = "127.0.0.1"
@@ -35,7 +35,7 @@ PAGE = '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Assay</title
 CANNOT = "/cannot"
 
 
-class Came(Enum):
+class Arrival(Enum):
     """Who came, of those who may."""
 
     BACK = "the browser that was sent to sign"
@@ -48,7 +48,7 @@ Pause = Callable[[Event, float], object]
 
 
 @dataclass(slots=True, kw_only=True)
-class Reception:
+class CallbackServer:
     """Whom a run waits for, and what it has learnt of them.
 
     `signatures` may be asked for in a run, `asked` were so far. `seen` says that
@@ -64,7 +64,7 @@ class Reception:
     pause: Pause = Event.wait
     _server: ThreadingHTTPServer | None = None
     _awaited: str = ""
-    _came: Came = Came.NOBODY
+    _came: Arrival = Arrival.NOBODY
     _arrived: Event = field(default_factory=Event)
 
     def open(self) -> None:
@@ -89,14 +89,14 @@ class Reception:
         awaited = urlsplit(self._awaited).path
         if not awaited or path.removesuffix(CANNOT) != awaited:
             return False
-        self._came = Came.BACK if path == awaited else Came.UNABLE
+        self._came = Arrival.BACK if path == awaited else Arrival.UNABLE
         self._arrived.set()
         return True
 
-    def expect(self, address: str, person: Person) -> Came:
+    def expect(self, address: str, person: Prompt) -> Arrival:
         """Wait at an address, and tell who came."""
         self._arrived.clear()
-        self._came, self._awaited, left = Came.NOBODY, address, self.wait
+        self._came, self._awaited, left = Arrival.NOBODY, address, self.wait
         try:
             while left > 0 and not self._arrived.is_set():
                 person.left(left)
@@ -105,7 +105,7 @@ class Reception:
         finally:
             self._awaited = ""
             person.left(0)
-        self.seen = self.seen or self._came is not Came.NOBODY
+        self.seen = self.seen or self._came is not Arrival.NOBODY
         return self._came
 
     def close(self) -> None:
@@ -116,22 +116,22 @@ class Reception:
             self._server = None
 
 
-def opened(profile: Profile) -> Reception:
+def opened(target: Target) -> CallbackServer:
     """Listen at the callback of a profile.
 
     Raises:
         InputError: it is taken.
 
     """
-    reception = Reception(callback=profile.sca.callback, wait=profile.sca.wait)
+    callback_server = CallbackServer(callback=target.sca.callback, wait=target.sca.wait)
     try:
-        reception.open()
+        callback_server.open()
     except OSError as error:
-        what = f"sca.callback: cannot listen at {profile.sca.callback}: {error.strerror}"
+        what = f"sca.callback: cannot listen at {target.sca.callback}: {error.strerror}"
         hint = "is another run waiting there? if not, choose another port"
-        line = profile.lines.get("sca", 0)
-        raise InputError.one(profile.path, what, line=line, hint=hint) from None
-    return reception
+        line = target.lines.get("sca", 0)
+        raise InputError.one(target.path, what, line=line, hint=hint) from None
+    return callback_server
 
 
 def _guest(come: Callable[[str], bool]) -> type[BaseHTTPRequestHandler]:

@@ -19,7 +19,7 @@ from shutil import which
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlsplit
 
-from assay.binding.target import Profile
+from assay.binding.target import Target
 from assay.errors import CannotArrange, InputError, Problem
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class Chromium:
             DRIVER.end(running)
 
 
-def found(profile: Profile) -> Chromium:
+def found(target: Target) -> Chromium:
     """Find the browser that a profile asks for; nothing is started.
 
     Raises:
@@ -143,15 +143,15 @@ def found(profile: Profile) -> Chromium:
     if path is None:
         lacking.append((f"there is no {', '.join(NAMES)} on the PATH", "apt install chromium"))
     if path is None or lacking:
-        line = profile.lines.get("sca", 0)
+        line = target.lines.get("sca", 0)
         raise InputError(
-            Problem(path=profile.path, line=line, what=f"sca: browser: {what}", hint=hint)
+            Problem(path=target.path, line=line, what=f"sca: browser: {what}", hint=hint)
             for what, hint in lacking
         )
-    base = origin(profile.base_url)
-    every = [origin(one) for one in profile.hosts]
-    hosts = {base: base} | {one: base if profile.nearby else one for one in every}
-    return Chromium(path=path, hosts=hosts, timeout=profile.timeout)
+    base = origin(target.base_url)
+    every = [origin(one) for one in target.hosts]
+    hosts = {base: base} | {one: base if target.nearby else one for one in every}
+    return Chromium(path=path, hosts=hosts, timeout=target.timeout)
 
 
 def origin(url: str) -> Origin:

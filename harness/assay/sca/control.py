@@ -10,28 +10,28 @@ from dataclasses import dataclass
 from assay.binding.encode import Access
 from assay.binding.target import Sca
 from assay.errors import CannotArrange
-from assay.fixtures.protocol import Scene
+from assay.fixtures.protocol import Fixture
 from assay.history import Authorise, Decision, Ending, Wire
-from assay.sca.protocol import NOW, Anywhere, Wait, Walked, plain
+from assay.sca.protocol import NOW, AnyReturnAddress, ScreenFlowResult, Wait, plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ControlSigner(Anywhere):
+class ControlSigner(AnyReturnAddress):
     """Asks the world of a trial to sign."""
 
     sca: Sca
-    scene: Scene
+    fixture: Fixture
 
-    def sign(self, step: Authorise, access: Access, wait: Wait) -> Walked:
+    def sign(self, step: Authorise, access: Access, wait: Wait) -> ScreenFlowResult:
         """Sign or refuse at once."""
         plain(step)
         word = step.factor or next(iter([*self.sca.factors, *access.codes]), None)
         if word is None:
             raise CannotArrange("a factor to sign with (sca.factors in the profile)")
-        taken = self.scene.sign(step, access, self.sca.factors.get(word, word))
+        taken = self.fixture.sign(step, access, self.sca.factors.get(word, word))
         confirmed = step.decision is Decision.CONFIRM
         done = Ending.CONFIRMED if confirmed else Ending.REFUSED
-        return Walked(
+        return ScreenFlowResult(
             ending=done if taken else Ending.STOPPED,
             wire=Wire(method="SIGN", url=step.approval or ""),
             moments=[wait(NOW)],

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlencode, urljoin, urlsplit
 
-from assay.binding.encode import Access, Request
+from assay.binding.encode import Access, HttpRequest
 from assay.binding.target import Sca
 from assay.history import Authorise, Wire
 from assay.sca.html_forms import Form, forms
-from assay.sca.protocol import Anywhere, Wait, Walked
-from assay.sca.screen_flow import Walk, joined, way_in
-from assay.transport.protocol import Carrier
+from assay.sca.protocol import AnyReturnAddress, ScreenFlowResult, Wait
+from assay.sca.screen_flow import ScreenFlow, joined, way_in
+from assay.transport.protocol import Transport
 
 #: Redirections between two screens that a way may have.
 MOST_TURNS = 5
@@ -26,24 +26,24 @@ REPEATED = frozenset({307, 308})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FormsSigner(Anywhere):
+class FormsSigner(AnyReturnAddress):
     """Walks the screens of one target."""
 
     sca: Sca
-    carrier: Carrier
+    transport: Transport
 
-    def sign(self, step: Authorise, access: Access, wait: Wait) -> Walked:
+    def sign(self, step: Authorise, access: Access, wait: Wait) -> ScreenFlowResult:
         """Open the link and fill in one screen after the other."""
         link = way_in(step, access)
-        sight = _Pages(carrier=self.carrier)
-        return Walk(sca=self.sca, step=step, access=access, wait=wait, sight=sight).go(link)
+        sight = _Pages(transport=self.transport)
+        return ScreenFlow(sca=self.sca, step=step, access=access, wait=wait, sight=sight).go(link)
 
 
 @dataclass(slots=True, kw_only=True)
 class _Pages:
     """The pages that one customer sees."""
 
-    carrier: Carrier
+    transport: Transport
     redirected: str | None = None
     trouble: str = ""
     cookies: dict[str, str] = field(default_factory=dict[str, str])
@@ -94,8 +94,8 @@ class _Pages:
             headers.append(("Cookie", pairs))
         if body:
             headers.append(("Content-Type", "application/x-www-form-urlencoded"))
-        request = Request(method=method, url=url, headers=tuple(headers), body=body)
-        sent = self.carrier.send(request)
+        request = HttpRequest(method=method, url=url, headers=tuple(headers), body=body)
+        sent = self.transport.send(request)
         self.trouble = sent.trouble or self.trouble
         for name, value in sent.wire.headers:
             if name.lower() == "set-cookie":

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from assay.binding.encode import Access
 from assay.errors import CannotArrange
 from assay.history import Authorise, Decision, Ending, Wire
-from assay.sca.callback_server import CANNOT, Came, Reception
-from assay.sca.prompt import Person, legible
-from assay.sca.protocol import NOW, Wait, Walked, plain
+from assay.sca.callback_server import CANNOT, Arrival, CallbackServer
+from assay.sca.prompt import Prompt, legible
+from assay.sca.protocol import NOW, ScreenFlowResult, Wait, plain
 
 #: What a person does to a request.
 DOES: Mapping[Decision, str] = {
@@ -27,41 +27,41 @@ DOES: Mapping[Decision, str] = {
 class ManualSigner:
     """Asks a person, in one trial; `addresses` are where each request comes back to."""
 
-    reception: Reception
-    person: Person
+    callback_server: CallbackServer
+    person: Prompt
     addresses: dict[str, str] = field(default_factory=dict[str, str])
 
     def return_address(self) -> str | None:
         """Have the browser come back here."""
-        return self.reception.address()
+        return self.callback_server.address()
 
     def returns(self, request: str, address: str) -> None:
         """Know this request's browser when it comes back."""
         self.addresses[request] = address
 
-    def sign(self, step: Authorise, access: Access, wait: Wait) -> Walked:
+    def sign(self, step: Authorise, access: Access, wait: Wait) -> ScreenFlowResult:
         """Ask for a signature and wait until the browser is back."""
         plain(step)
-        reception = self.reception
-        if reception.absent:
-            raise CannotArrange(f"a person who signs (nobody was back in {reception.wait:g} s)")
+        callback_server = self.callback_server
+        if callback_server.absent:
+            raise CannotArrange(f"a person who signs (nobody was back in {callback_server.wait:g} s)")
         link = step.approval or ""
         if not link.lower().startswith(("https://", "http://")):
             raise CannotArrange("a link to the screens that a person can open")
         confirms = step.decision is Decision.CONFIRM
         own = self.addresses.get(step.request)
-        address = own or reception.address()
+        address = own or callback_server.address()
         self._ask(step, access, link, address, by_itself=confirms and own is not None)
-        match reception.expect(address, self.person):
-            case Came.UNABLE:
+        match callback_server.expect(address, self.person):
+            case Arrival.UNABLE:
                 raise CannotArrange("a person who can sign like this (it could not be done)")
-            case Came.NOBODY:
+            case Arrival.NOBODY:
                 # Who has refused may be left at the bank, and be there for the next one.
-                reception.absent = confirms or not reception.seen
+                callback_server.absent = confirms or not callback_server.seen
                 self.person.tell("  nobody came back; what needs this signature stays unverified")
-                raise CannotArrange(f"a person who signs (nobody was back in {reception.wait:g} s)")
-            case Came.BACK:
-                return Walked(
+                raise CannotArrange(f"a person who signs (nobody was back in {callback_server.wait:g} s)")
+            case Arrival.BACK:
+                return ScreenFlowResult(
                     ending=Ending.CONFIRMED if confirms else Ending.REFUSED,
                     wire=Wire(method="SIGN", url=link),
                     moments=[wait(NOW)],
@@ -70,25 +70,25 @@ class ManualSigner:
     def _ask(
         self, step: Authorise, access: Access, link: str, address: str, *, by_itself: bool
     ) -> None:
-        reception = self.reception
-        if not reception.asked:
-            self.person.tell(foretold(reception.signatures))
-        reception.asked += 1
+        callback_server = self.callback_server
+        if not callback_server.asked:
+            self.person.tell(announcement(callback_server.signatures))
+        callback_server.asked += 1
         back = "your browser comes back by itself"
         if not by_itself:
             back = f"open {address} if your browser does not come back by itself"
         lines = [
-            f"signature {reception.asked}: open {legible(link)}",
+            f"signature {callback_server.asked}: open {legible(link)}",
             f"  log in as {_whom(step, access)}",
             *_factor(step, access),
             f"  {DOES[step.decision]}",
-            f"  {back}; the wait ends after {reception.wait:g} s",
+            f"  {back}; the wait ends after {callback_server.wait:g} s",
             f"  if it cannot be done, open {address}{CANNOT}",
         ]
         self.person.tell("\n".join(lines))
 
 
-def foretold(signatures: int) -> str:
+def announcement(signatures: int) -> str:
     """Say how much of a person's time a run takes, as far as anybody knows beforehand."""
     count = "1 signature" if signatures == 1 else f"up to {signatures} signatures"
     return f"this run needs {count} by a person: about {signatures} min, at a minute each"

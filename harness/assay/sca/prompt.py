@@ -10,7 +10,7 @@ import sys
 from typing import Protocol
 
 
-class Person(Protocol):
+class Prompt(Protocol):
     """Somebody who reads what a run says, and may act on it."""
 
     def tell(self, text: str) -> None:
@@ -22,7 +22,7 @@ class Person(Protocol):
         ...
 
 
-class Plain:
+class StderrPrompt:
     """Lines on the standard error stream, and no countdown: a log is no clock."""
 
     __slots__ = ()

@@ -23,7 +23,7 @@ SPOOFED = ("returnUrl", "return_url", "redirect_uri", "successfulReportUrl", "ne
 
 
 @dataclass(slots=True, kw_only=True)
-class Walked:
+class ScreenFlowResult:
     """What became of a way through the screens; see `history.Authorised`."""
 
     ending: Ending
@@ -49,7 +49,7 @@ class Signer(Protocol):
         """Learn that this request was made with that address to come back to."""
         ...
 
-    def sign(self, step: Authorise, access: Access, wait: Wait) -> Walked:
+    def sign(self, step: Authorise, access: Access, wait: Wait) -> ScreenFlowResult:
         """Do what the step says.
 
         Raises:
@@ -59,7 +59,7 @@ class Signer(Protocol):
         ...
 
 
-class Anywhere:
+class AnyReturnAddress:
     """What a signer says to whom it is all one where a customer comes back to."""
 
     __slots__ = ()

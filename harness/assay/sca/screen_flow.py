@@ -18,14 +18,14 @@ from assay.binding.target import Sca
 from assay.errors import CannotArrange
 from assay.history import Authorise, Decision, Ending, Wire
 from assay.sca.html_forms import Form, stuck
-from assay.sca.protocol import NOW, SPOOFED, Wait, Walked, typed, word_of
+from assay.sca.protocol import NOW, SPOOFED, ScreenFlowResult, Wait, typed, word_of
 
 #: Screens that a way may have.
 MOST_SCREENS = 12
 REFUSALS = range(400, 600)
 
 
-class Sight(Protocol):
+class ScreenDriver(Protocol):
     """What shows pages to one customer on one way, and sends their forms.
 
     `redirected` is where it was sent off the target's hosts, and did not go; `trouble`
@@ -77,22 +77,24 @@ Screen: TypeAlias = tuple[Mapping[str, str], Form]
 
 
 @dataclass(slots=True, kw_only=True)
-class Walk:
+class ScreenFlow:
     """One customer on the way."""
 
     sca: Sca
     step: Authorise
     access: Access
     wait: Wait
-    sight: Sight
-    walked: Walked = field(
-        default_factory=lambda: Walked(ending=Ending.STOPPED, wire=Wire(method="GET", url=""))
+    sight: ScreenDriver
+    walked: ScreenFlowResult = field(
+        default_factory=lambda: ScreenFlowResult(
+            ending=Ending.STOPPED, wire=Wire(method="GET", url="")
+        )
     )
     factor: str = ""
     last: Mapping[str, str] | None = None
     decided: bool = False
 
-    def go(self, link: str) -> Walked:
+    def go(self, link: str) -> ScreenFlowResult:
         """Go as far as the screens lead."""
         self.walked.wire = self.sight.open(link)
         self._note(NOW)
@@ -179,7 +181,7 @@ class Walk:
         walked.coded = bool(self.access.codes.get(wanted))
         return choices[walked.offered.index(wanted)]
 
-    def _end(self) -> Walked:
+    def _end(self) -> ScreenFlowResult:
         """Say how the way ended, from the last page and what was done before it."""
         status, sight = self.walked.wire.status, self.sight
         if status in REFUSALS or (sight.redirected and not self.decided):
@@ -189,11 +191,11 @@ class Walk:
             return self._leave(Ending.CONFIRMED if confirmed else Ending.REFUSED)
         return self._stop(sight.trouble or f"no screen of the profile is on this page ({status})")
 
-    def _stop(self, why: str) -> Walked:
+    def _stop(self, why: str) -> ScreenFlowResult:
         self.walked.why = why
         return self._leave(Ending.STOPPED)
 
-    def _leave(self, ending: Ending) -> Walked:
+    def _leave(self, ending: Ending) -> ScreenFlowResult:
         self.walked.ending, self.walked.redirected = ending, self.sight.redirected
         self.walked.stuck = stuck(self.walked.wire)
         self.walked.why = self.walked.why or self.sight.trouble

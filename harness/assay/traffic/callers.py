@@ -14,28 +14,28 @@ from typing import Any, cast
 from urllib.parse import parse_qsl
 
 from assay.binding.encode import Access
-from assay.binding.target import AuthKind, Profile
+from assay.binding.target import AuthKind, Target
 from assay.history import Wire
-from assay.traffic.parse_request import Taken
+from assay.traffic.parse_request import ParsedRequest
 
 #: An answer that gives tokens is no longer than this.
 MOST = 100_000
 
 
 @dataclass(slots=True, kw_only=True)
-class People:
+class Callers:
     """Everybody who called so far. `secrets` is what must not be told of them."""
 
-    profile: Profile
+    target: Target
     sessions: dict[str, str] = field(default_factory=dict[str, str])
     clients: dict[str, str] = field(default_factory=dict[str, str])
     customers: dict[str, str] = field(default_factory=dict[str, str])
     providers: dict[str, str] = field(default_factory=dict[str, str])
     nobodies: int = 0
 
-    def token(self, taken: Taken, *, by_provider: bool) -> str | None:
+    def token(self, taken: ParsedRequest, *, by_provider: bool) -> str | None:
         """Return what authorises a call, as it stands there."""
-        auth = self.profile.auth.of(by_provider=by_provider)
+        auth = self.target.auth.of(by_provider=by_provider)
         if auth.kind is AuthKind.KEY:
             return taken.headers.get(auth.header.lower())
         scheme, _, token = taken.headers.get("authorization", "").partition(" ")

@@ -19,7 +19,7 @@ from zoneinfo import ZoneInfo
 
 from assay.errors import InputError
 from assay.history import Wire
-from assay.traffic.har_to_history import Entry
+from assay.traffic.har_to_history import RecordedEntry
 
 #: The largest file that is read, and the largest body, in bytes.
 MOST_FILE, MOST_BODY = 512 * 1024 * 1024, 4 * 1024 * 1024
@@ -39,7 +39,7 @@ HINT = "a HAR file is one object with a 'log', as browsers and `assay proxy` wri
 Object = dict[str, Any]
 
 
-def read_har(path: Path, zone: ZoneInfo | None = None) -> list[Entry]:
+def read_har(path: Path, zone: ZoneInfo | None = None) -> list[RecordedEntry]:
     """Read a HAR file; a time without an offset is read in `zone`, or in UTC.
 
     Raises:
@@ -53,7 +53,7 @@ def read_har(path: Path, zone: ZoneInfo | None = None) -> list[Entry]:
     if not isinstance(entries, list):
         raise InputError.one(str(path), "no list 'log.entries' in this file", hint=HINT)
     listed: list[Any] = entries
-    found: list[Entry] = []
+    found: list[RecordedEntry] = []
     for number, one in enumerate(listed, 1):
         try:
             found += _entry(one, zone)
@@ -82,7 +82,7 @@ def _document(path: Path) -> Any:
         raise InputError.one(str(path), "no JSON that can be read", hint=HINT) from None
 
 
-def _entry(one: Any, zone: ZoneInfo | None) -> Iterator[Entry]:
+def _entry(one: Any, zone: ZoneInfo | None) -> Iterator[RecordedEntry]:
     """Read one entry; nothing of one that never went to a bank."""
     entry = _given(one)
     request, answer = _object(entry, "request"), _object(entry, "response") or {}
@@ -100,7 +100,7 @@ def _entry(one: Any, zone: ZoneInfo | None) -> Iterator[Entry]:
     )
     wire, lost = _answered(wire, answer)
     took = entry.get("time")
-    yield Entry(
+    yield RecordedEntry(
         at=_moment(_text(entry, "startedDateTime"), zone),
         wire=wire,
         ms=float(took) if isinstance(took, int | float) and 0 <= took < LONGEST else 0.0,

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from assay.binding.decode import body_of, decode, links_of
 from assay.binding.encode import BARE, Access
 from assay.binding.pointer import MISSING
-from assay.binding.target import Profile
+from assay.binding.target import Target
 from assay.contract.model import Json, Operation
 from assay.history import (
     Accepted,
@@ -31,16 +31,16 @@ from assay.history import (
     Wire,
 )
 from assay.journal.redact import Redactor
-from assay.traffic.callers import People
-from assay.traffic.match_request import Read, Recogniser
-from assay.traffic.parse_request import Taken
+from assay.traffic.callers import Callers
+from assay.traffic.match_request import MatchedRequest, RequestMatcher
+from assay.traffic.parse_request import ParsedRequest
 
 #: So many sorts of strange requests are named, the others only counted.
 MOST_STRANGERS = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class RecordedEntry:
     """A request and its answer, as a recording has them; `ms` are milliseconds.
 
     `lost` says why nothing can be told of the answer, `asked_lost` that the body of the
@@ -55,7 +55,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Retold:
+class RecordedHistory:
     """A recording as a history, with what authorised each exchange, by its number.
 
     `strangers` counts requests that are none of the contract's, by what they were;
@@ -70,8 +70,8 @@ class Retold:
 
 @dataclass(slots=True, kw_only=True)
 class _Teller:
-    profile: Profile
-    recogniser: Recogniser
+    target: Target
+    recogniser: RequestMatcher
     redactor: Redactor
     lenient: bool
     exchanges: list[Exchange] = field(default_factory=list[Exchange])
@@ -79,10 +79,10 @@ class _Teller:
     strangers: Counter[str] = field(default_factory=Counter[str])
     unread: int = 0
 
-    def take(self, entry: Entry) -> None:
+    def take(self, entry: RecordedEntry) -> None:
         """Take the next entry in."""
         try:
-            taken = Taken(entry.wire)
+            taken = ParsedRequest(entry.wire)
             read = self.recogniser.read(taken, entry.at)
         except ValueError:  # a URL that is none
             self._stranger(entry)
@@ -94,7 +94,7 @@ class _Teller:
         else:
             self._exchange(entry, taken, read)
 
-    def _stranger(self, entry: Entry) -> None:
+    def _stranger(self, entry: RecordedEntry) -> None:
         """Count a request that is none of the contract's; it may renew a token."""
         self._keep(self.recogniser.people.learn(entry.wire))
         try:
@@ -113,15 +113,15 @@ class _Teller:
         """Keep what authorised a call out of all that is told."""
         self.redactor.learn(Subject(name="", now=_NEVER, owns=()), access)
 
-    def _exchange(self, entry: Entry, taken: Taken, read: Read) -> None:
+    def _exchange(self, entry: RecordedEntry, taken: ParsedRequest, read: MatchedRequest) -> None:
         operation, wire = read.operation, entry.wire
         outcome: Outcome
         if entry.lost:
             outcome = Indeterminate(cause=Cause.TRANSPORT, why=entry.lost)
         else:
             body = body_of(wire)
-            outcome = decode(wire, body, operation, self.profile)
-            binding = self.profile.operations.get(operation.id, BARE)
+            outcome = decode(wire, body, operation, self.target)
+            binding = self.target.operations.get(operation.id, BARE)
             if body is not MISSING and (binding.links or binding.next or binding.approval):
                 wire = replace(wire, links=links_of(wire, body, binding))
         call = self._judged(read, outcome)
@@ -132,7 +132,7 @@ class _Teller:
         self._keep(read.access)
         self._learn(exchange, operation, taken)
 
-    def _judged(self, read: Read, outcome: Outcome) -> Call:
+    def _judged(self, read: MatchedRequest, outcome: Outcome) -> Call:
         """Return the call as a bank may be judged by it.
 
         Something that no contract speaks of may be why it was refused.
@@ -145,7 +145,7 @@ class _Teller:
         why = Malformed.JUNK_QUERY if query else Malformed.WRONG_TYPES
         return replace(call, malformed=why)
 
-    def _learn(self, exchange: Exchange, operation: Operation, taken: Taken) -> None:
+    def _learn(self, exchange: Exchange, operation: Operation, taken: ParsedRequest) -> None:
         """Learn names, pages and requests from an answer, for what is asked later."""
         known, call = self.recogniser.known, exchange.call
         for item in exchange.items:
@@ -187,24 +187,26 @@ MOST_KNOWN = 200
 _NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
 
-def retell(
-    entries: Iterable[Entry],
+def to_history(
+    entries: Iterable[RecordedEntry],
     operations: Mapping[str, Operation],
-    profile: Profile,
+    target: Target,
     redactor: Redactor,
     *,
     lenient: bool = False,
-) -> Retold:
+) -> RecordedHistory:
     """Read entries, in their order, as a history of calls of these operations.
 
     `lenient` takes a call for what it is although there is something strange in it: for
     those who judge who asked, not who answered. What is private is told to the redactor.
     """
-    recogniser = Recogniser(operations=operations, profile=profile, people=People(profile=profile))
-    teller = _Teller(profile=profile, recogniser=recogniser, redactor=redactor, lenient=lenient)
+    recogniser = RequestMatcher(
+        operations=operations, target=target, people=Callers(target=target)
+    )
+    teller = _Teller(target=target, recogniser=recogniser, redactor=redactor, lenient=lenient)
     for entry in sorted(entries, key=lambda one: one.at):
         teller.take(entry)
-    return Retold(
+    return RecordedHistory(
         history=History(events=tuple(teller.exchanges)),
         access=teller.access,
         strangers=dict(teller.strangers),

@@ -17,7 +17,7 @@ from assay.history import Event, History
 from assay.journal.event_decoder import EVENTS, Line
 from assay.journal.lines import parse, raw_lines, refuse
 from assay.report import read_journal
-from assay.traffic.judge import Told
+from assay.traffic.judge import NamedHistory
 
 #: So a journal begins.
 BEGINS = b'{"type": "header"'
@@ -39,15 +39,15 @@ def is_journal(path: Path) -> bool:
 
 
 @dataclass(slots=True, kw_only=True)
-class Journey:
+class JournalHistories:
     """A journal's trials, with the contracts that were asked and what each trial was for."""
 
     contracts: tuple[str, ...]
     digests: Mapping[str, str]
-    told: tuple[Told, ...]
+    told: tuple[NamedHistory, ...]
 
 
-def read_trials(path: Path) -> Journey:
+def read_trials(path: Path) -> JournalHistories:
     """Read the histories of a journal's trials.
 
     Raises:
@@ -64,7 +64,7 @@ def read_trials(path: Path) -> Journey:
     for trial, event in _events(path):
         trials.setdefault(trial, []).append(event)
     told = tuple(
-        Told(
+        NamedHistory(
             name=name,
             history=History(events=tuple(events)),
             about=frozenset(about.get(name, ())),
@@ -74,7 +74,7 @@ def read_trials(path: Path) -> Journey:
         if name not in faulty
     )
     contracts = report.header.contracts
-    return Journey(
+    return JournalHistories(
         contracts=tuple(one.id for one in contracts),
         digests={one.id: one.digest for one in contracts},
         told=told,

@@ -13,11 +13,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from assay.binding.join import expired, waiver_of
-from assay.binding.target import Profile
+from assay.binding.target import Target
 from assay.contract.model import Level, Party
 from assay.execution.session import OPEN
 from assay.history import Authorised, History
-from assay.history.events import Driven
+from assay.history.events import ProbeRun
 from assay.judging.judge import StaticWatch, discount_static, judge
 from assay.judging.verdict import (
     Agreement,
@@ -29,8 +29,8 @@ from assay.judging.verdict import (
     tally,
     weigh,
 )
-from assay.planning.obligation import Obligation, Ruled
-from assay.planning.plan import Fate, Plan
+from assay.planning.obligation import BoundClause, Obligation
+from assay.planning.plan import Disposition, Plan
 from assay.rules.client import DUTIES
 from assay.rules.kinds.maintenance_window import windows
 
@@ -40,7 +40,7 @@ KEPT = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class NamedHistory:
     """A history with the name under which the record has it.
 
     `about` are the obligations that it was made for; empty, it may speak of any. A `story`
@@ -64,18 +64,18 @@ class Judged:
 
 
 @dataclass(slots=True, kw_only=True)
-class Bench:
+class Judge:
     """Everything that judging needs to know: what is owed, by whom, and how it is spelt."""
 
     plan: Plan
-    profile: Profile
+    target: Target
     party: Party
     allow_incomplete: bool = False
     _watch: StaticWatch = field(default_factory=StaticWatch)
     _operations: dict[int, str] = field(default_factory=dict[int, str])
     _signed: set[int] = field(default_factory=set[int])
 
-    def judge(self, told: Sequence[Told]) -> Judged:
+    def judge(self, told: Sequence[NamedHistory]) -> Judged:
         """Give a verdict on every obligation that is planned."""
         for one in told:
             self._watch.see(one.history)
@@ -86,10 +86,10 @@ class Bench:
                 obligation=item.obligation.id, standing=item.standing, reason=item.why
             )
             for item in self.plan.items
-            if item.fate is not Fate.ASK
+            if item.fate is not Disposition.ASK
         }
         trials: dict[str, str] = {}
-        asked = [item.obligation for item in self.plan.items if item.fate is Fate.ASK]
+        asked = [item.obligation for item in self.plan.items if item.fate is Disposition.ASK]
         for clause in _by_clause(asked):
             for verdict, name in self._clause(clause, told):
                 found[verdict.obligation], trials[verdict.obligation] = verdict, name
@@ -105,7 +105,7 @@ class Bench:
         return Judged(verdicts=verdicts, trials=trials, counts=counts, exit=exit_)
 
     def _clause(
-        self, owed: Sequence[Obligation], told: Sequence[Told]
+        self, owed: Sequence[Obligation], told: Sequence[NamedHistory]
     ) -> Iterator[tuple[Verdict, str]]:
         """Judge the obligations of one clause by all histories that may speak of them."""
         first = owed[0]
@@ -118,7 +118,7 @@ class Bench:
         for one in told:
             meant = [each for each in owed if not (bank and one.about) or each.id in one.about]
             if meant:
-                driven = Driven(history=one.history)
+                driven = ProbeRun(history=one.history)
                 for verdict in judge(applied, meant, driven, hours):
                     blamed = verdict.standing is Standing.VIOLATES
                     if verdict.evidence and (blamed or not (bank and one.story)):
@@ -131,7 +131,7 @@ class Bench:
         if self.party is not Party.BANK:
             return verdict
         (verdict,) = discount_static((verdict,), self._watch.static(), self._operations)
-        waiver = waiver_of(self.profile, verdict.obligation)
+        waiver = waiver_of(self.target, verdict.obligation)
         if waiver is None or verdict.standing is not Standing.VIOLATES:
             return verdict
         if expired(waiver, datetime.now(UTC).date()):
@@ -141,7 +141,7 @@ class Bench:
         return replace(verdict, standing=Standing.WAIVED, reason=reason)
 
 
-def ruled(applied: Ruled, party: Party, own: Collection[int]) -> Ruled:
+def ruled(applied: BoundClause, party: Party, own: Collection[int]) -> BoundClause:
     """Return a clause with the check of the party that is judged.
 
     A recording may have calls of several contracts. What happened between two calls of one

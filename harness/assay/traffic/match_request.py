@@ -16,17 +16,17 @@ from zoneinfo import ZoneInfo
 from assay.binding.decode import same
 from assay.binding.encode import BARE, Access
 from assay.binding.pointer import MISSING, find
-from assay.binding.target import OperationBinding, Place, Profile, Spelling
+from assay.binding.target import OperationBinding, Place, Spelling, Target
 from assay.contract.model import Json, Operation
 from assay.history import Call
 from assay.rules.state.calendar import dates
 from assay.traffic import variations
-from assay.traffic.callers import People
-from assay.traffic.parse_request import Known, Taken, meant, slots
+from assay.traffic.callers import Callers
+from assay.traffic.parse_request import KnownIds, ParsedRequest, meant, slots
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Read:
+class MatchedRequest:
     """A request read as a call; `strange` is what in it the profile does not spell.
 
     `torn` says that one argument, which stands in several places, is not the same in all.
@@ -40,7 +40,7 @@ class Read:
 
 
 @dataclass(slots=True, kw_only=True)
-class Recogniser:
+class RequestMatcher:
     """Reads requests one after the other; what answers told of them is in `known`.
 
     `links` are the next pages that answers named, by who was told and where; `payers`
@@ -48,14 +48,14 @@ class Recogniser:
     """
 
     operations: Mapping[str, Operation]
-    profile: Profile
-    people: People
-    known: Known = field(default_factory=Known)
+    target: Target
+    people: Callers
+    known: KnownIds = field(default_factory=KnownIds)
     links: dict[tuple[str, str], Call] = field(default_factory=dict[tuple[str, str], Call])
     payers: dict[str, str] = field(default_factory=dict[str, str])
     accounts: dict[str, str] = field(default_factory=dict[str, str])
 
-    def read(self, taken: Taken, at: datetime) -> Read | None:
+    def read(self, taken: ParsedRequest, at: datetime) -> MatchedRequest | None:
         """Return the call that a request of this moment is; None where it is none."""
         for host, base in self._bases(taken.origin):
             prefix = base.partition("://")[2].partition("/")[2].rstrip("/")
@@ -71,15 +71,17 @@ class Recogniser:
 
     def _bases(self, origin: str) -> Iterator[tuple[int | None, str]]:
         """Yield the base URLs of an origin: the first, or one of the target's other hosts."""
-        every = [(None, self.profile.base_url), *enumerate(self.profile.hosts)]
+        every = [(None, self.target.base_url), *enumerate(self.target.hosts)]
         for host, base in every:
             scheme, _, rest = base.partition("://")
             if plain(f"{scheme}://{rest.partition('/')[0]}") == plain(origin):
                 yield host, base
 
-    def _candidates(self, taken: Taken, path: str, at: datetime) -> Iterator[Read]:
+    def _candidates(
+        self, taken: ParsedRequest, path: str, at: datetime
+    ) -> Iterator[MatchedRequest]:
         for operation in self.operations.values():
-            binding = self.profile.operations.get(operation.id, BARE)
+            binding = self.target.operations.get(operation.id, BARE)
             if taken.method != (binding.method or operation.method).upper():
                 continue
             names = binding.names(operation)
@@ -92,16 +94,16 @@ class Recogniser:
 
     def _reading(
         self,
-        taken: Taken,
+        taken: ParsedRequest,
         operation: Operation,
         binding: OperationBinding,
         found: Mapping[str, str],
         alias: int | None,
         *,
         at: datetime,
-    ) -> Read:
+    ) -> MatchedRequest:
         given: dict[str, Json] = {}
-        said, torn = variations.Said(), False
+        said, torn = variations.ExplainedParts(), False
         for name in binding.taken(operation):
             where = Spelling(place=Place.PATH, name=name) if name in found else None
             own = binding.arguments.get(name)
@@ -117,14 +119,14 @@ class Recogniser:
             torn |= len(every) > 1
             given[name] = _united([meant(one, own, self.known) for one in every])
         due = operation.due
-        ahead = due is not None and _ahead(given.get(due.argument), at, self.profile.zone)
+        ahead = due is not None and _ahead(given.get(due.argument), at, self.target.zone)
         mode = variations.mode(taken, operation, binding, found, said, ahead=ahead)
         access = variations.credentials(taken, binding, said)
         strange = tuple(variations.strange(taken, binding, said))
         given |= {f"?{name}": variations.strange_value(taken, name) for name in strange}
         fixed = (name for name, one in binding.arguments.items() if one.value is not None)
         absent = (name for name in fixed if name not in given and name in operation.arguments)
-        presence = self.profile.presence
+        presence = self.target.presence
         there = presence is not None and presence.header.lower() in taken.headers
         call = Call(
             operation=operation.id,
@@ -138,11 +140,11 @@ class Recogniser:
         )
         malformed = variations.malformed(taken, operation, call)
         call = replace(call, malformed=malformed)
-        return Read(
+        return MatchedRequest(
             call=call, operation=operation, access=access or Access(), strange=strange, torn=torn
         )
 
-    def _placed(self, taken: Taken, read: Read) -> Read:
+    def _placed(self, taken: ParsedRequest, read: MatchedRequest) -> MatchedRequest:
         """Say whose call it is, and whether it turns a page that was named before."""
         operation, call = read.operation, read.call
         token = self.people.token(taken, by_provider=operation.by_provider)
@@ -179,7 +181,7 @@ def _other_end(operation: Operation, own: Spelling | None, value: Json) -> bool:
     return fixed and own is not None and not same(own.value, value)
 
 
-def _elsewhere(taken: Taken, own: Spelling, value: Json) -> Iterator[Json]:
+def _elsewhere(taken: ParsedRequest, own: Spelling, value: Json) -> Iterator[Json]:
     """Yield what stands in an argument's other places, where it is another thing."""
     for pointer in own.also:
         other = find(taken.body, pointer)

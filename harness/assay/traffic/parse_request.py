@@ -28,14 +28,14 @@ DEEPEST, LARGEST = 64, 1_000_000
 
 
 @dataclass(slots=True, kw_only=True)
-class Known:
+class KnownIds:
     """What earlier answers told: the key of each of the target's own ids, and what it is."""
 
     keys: dict[str, str] = field(default_factory=dict[str, str])
     resources: dict[str, str] = field(default_factory=dict[str, str])
 
 
-class Taken:
+class ParsedRequest:
     """A request taken apart: its origin and path, query, headers and body.
 
     `broken` says in which way the body is none that a call could have.
@@ -122,14 +122,14 @@ def slots(template: str, path: str) -> Mapping[str, str] | None:
 
 
 # -- values ----------------------------------------------------------------------
-def meant(value: Json, spelling: Spelling, known: Known) -> Json:
+def meant(value: Json, spelling: Spelling, known: KnownIds) -> Json:
     """Return what a value stands for, or each of a list of them."""
     if isinstance(value, list):
         return [_one(one, spelling, known) for one in cast("list[Json]", value)]
     return _one(value, spelling, known)
 
 
-def _one(value: Json, spelling: Spelling, known: Known) -> Json:
+def _one(value: Json, spelling: Spelling, known: KnownIds) -> Json:
     if spelling.text != "{}":
         value = _within(value, spelling.text)
     if spelling.each:

@@ -16,27 +16,27 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assay.binding.encode import Access
-from assay.binding.join import Bound, bind, capabilities, spelt
-from assay.binding.target import Profile
+from assay.binding.join import BoundContract, bind, capabilities, is_bound
+from assay.binding.target import Target
 from assay.contract.model import Contract, Operation, Party
 from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
-from assay.execution.session import Result
+from assay.execution.session import RunResult
 from assay.history import Authorised, Exchange
 from assay.journal.redact import Redactor
 from assay.journal.writer import Journal, header, planned
 from assay.judging.verdict import Standing
-from assay.planning.obligation import UNSPECIFIED, Obligation, apply_rules, duties
-from assay.planning.plan import UNBLOCKS, Fate, Plan, Planned
-from assay.planning.prepare import SHIPPED, find_profile, selector
+from assay.planning.obligation import UNSPECIFIED, Obligation, bound_clauses, duties
+from assay.planning.plan import UNBLOCKS, Disposition, Plan, Planned
+from assay.planning.prepare import SHIPPED, load_target, selector
 from assay.traffic.har import read_har
-from assay.traffic.har_to_history import MOST_KNOWN, retell
-from assay.traffic.journal_history import Journey, is_journal, read_trials
-from assay.traffic.judge import Bench, Told
+from assay.traffic.har_to_history import MOST_KNOWN, to_history
+from assay.traffic.journal_history import JournalHistories, is_journal, read_trials
+from assay.traffic.judge import Judge, NamedHistory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class RecordingSession:
     """A recording that was read, ready to be judged.
 
     `strangers` counts what in it is no call of the contract, `unread` the calls whose own
@@ -44,9 +44,9 @@ class Case:
     """
 
     plan: Plan
-    profile: Profile
+    target: Target
     party: Party
-    told: tuple[Told, ...]
+    told: tuple[NamedHistory, ...]
     access: Mapping[int, Access]
     redactor: Redactor
     selection: Mapping[str, str]
@@ -58,7 +58,7 @@ class Case:
         """How many exchanges there are to judge."""
         return sum(len(one.history.exchanges) for one in self.told)
 
-    def close(self, path: Path, *, allow_incomplete: bool = False, command: str = "") -> Result:
+    def close(self, path: Path, *, allow_incomplete: bool = False, command: str = "") -> RunResult:
         """Judge it, and write the record of it to a new file.
 
         Raises:
@@ -66,16 +66,16 @@ class Case:
             JournalError: there is no room.
 
         """
-        bench = Bench(
+        bench = Judge(
             plan=self.plan,
-            profile=self.profile,
+            target=self.target,
             party=self.party,
             allow_incomplete=allow_incomplete,
         )
         judged = bench.judge(self.told)
         journal = Journal.at(path)
         journal.redactor = self.redactor
-        head = header(self.plan, self.profile, seed=0, selection=self.selection, command=command)
+        head = header(self.plan, self.target, seed=0, selection=self.selection, command=command)
         journal.write("header", {**head, "party": self.party.value})
         for item in self.plan.items:
             journal.write("plan", planned(item))
@@ -99,7 +99,7 @@ class Case:
                 "exit": judged.exit.value,
             }
         )
-        return Result(
+        return RunResult(
             verdicts=verdicts,
             counts=judged.counts,
             exchanges=self.exchanges,
@@ -108,16 +108,16 @@ class Case:
         )
 
 
-def open_case(
+def open_recording(
     path: Path,
     *,
     contracts: Sequence[str] = (),
-    target: str | None = None,
+    target_name: str | None = None,
     party: Party = Party.BANK,
     keywords: str = "",
     marks: str = "",
     bases: Sequence[str] = (),
-) -> Case:
+) -> RecordingSession:
     """Read a recording, with the contracts and the target file that spell it.
 
     Raises:
@@ -126,41 +126,41 @@ def open_case(
 
     """
     select = selector(keywords, marks)
-    profile = find_profile(target)
+    target = load_target(target_name)
     journey = read_trials(path) if is_journal(path) else None
     named = contracts or (journey.contracts if journey else SHIPPED)
     parsed = [parse_contract(find_contract(name)) for name in named]
     if journey is not None:
         _same(path, parsed, journey)
-    bound = bind(parsed, profile)
-    plan = foresee(bound, profile, party, select)
+    bound = bind(parsed, target)
+    plan = plan_recording(bound, target, party, select)
     if not plan.items:
         hint = "`assay plan` lists every obligation of a bank"
         raise InputError.one("selection", "nothing is selected", hint=hint)
     if bases:
-        profile = replace(profile, base_url=bases[0], hosts=(*bases[1:], *profile.hosts))
+        target = replace(target, base_url=bases[0], hosts=(*bases[1:], *target.hosts))
     operations: dict[str, Operation] = {
         name: one for each in bound for name, one in each.contract.operations.items()
     }
-    redactor, told = Redactor(), tuple[Told, ...]()
+    redactor, told = Redactor(), tuple[NamedHistory, ...]()
     access: Mapping[int, Access] = {}
     strangers: Mapping[str, int] = {}
     unread = 0
     if journey is not None:
         told = journey.told
     else:
-        found = retell(
-            read_har(path, profile.zone),
+        found = to_history(
+            read_har(path, target.zone),
             operations,
-            profile,
+            target,
             redactor,
             lenient=party is Party.TPP,
         )
-        told = (Told(name=RECORDING, history=found.history),)
+        told = (NamedHistory(name=RECORDING, history=found.history),)
         access, strangers, unread = found.access, found.strangers, found.unread
-    return Case(
+    return RecordingSession(
         plan=plan,
-        profile=profile,
+        target=target,
         party=party,
         told=told,
         access=access,
@@ -171,7 +171,7 @@ def open_case(
     )
 
 
-def _same(path: Path, contracts: Sequence[Contract], journey: Journey) -> None:
+def _same(path: Path, contracts: Sequence[Contract], journey: JournalHistories) -> None:
     """Refuse to judge a run by other words than those it was made for."""
     for one in contracts:
         if journey.digests.get(one.id, one.digest) != one.digest:
@@ -184,9 +184,9 @@ def _same(path: Path, contracts: Sequence[Contract], journey: Journey) -> None:
 RECORDING = "recording"
 
 
-def foresee(
-    bound: Sequence[Bound],
-    profile: Profile,
+def plan_recording(
+    bound: Sequence[BoundContract],
+    target: Target,
     party: Party,
     select: Callable[[Obligation], bool] = lambda _: True,
 ) -> Plan:
@@ -194,33 +194,35 @@ def foresee(
     items: list[Planned] = []
     for each in bound:
         owed = each.obligations if party is Party.BANK else duties(each.contract)
-        items += [_decide(one, each.contract, profile, party) for one in owed if select(one)]
+        items += [_decide(one, each.contract, target, party) for one in owed if select(one)]
     return Plan(
         items=tuple(items),
         trials=(),
-        ruled={each.contract.id: apply_rules(each.contract) for each in bound},
+        ruled={each.contract.id: bound_clauses(each.contract) for each in bound},
         contracts={each.contract.id: each.contract for each in bound},
     )
 
 
-def _decide(one: Obligation, contract: Contract, profile: Profile, party: Party) -> Planned:
+def _decide(one: Obligation, contract: Contract, target: Target, party: Party) -> Planned:
     if one.kind == UNSPECIFIED:
-        return Planned(obligation=one, fate=Fate.UNSPECIFIED, why="the document is silent")
-    if party is Party.BANK and one.clause in profile.not_offered:
-        why = profile.not_offered[one.clause]
-        return Planned(obligation=one, fate=Fate.NOT_APPLICABLE, why=why)
-    if one.void:
-        return Planned(obligation=one, fate=Fate.NOT_APPLICABLE, why=one.void)
-    for want in one.wants:
-        if not spelt(want, contract, profile):
-            none = want.otherwise is Standing.NOT_APPLICABLE
+        return Planned(obligation=one, fate=Disposition.UNSPECIFIED, why="the document is silent")
+    if party is Party.BANK and one.clause in target.not_offered:
+        why = target.not_offered[one.clause]
+        return Planned(obligation=one, fate=Disposition.NOT_APPLICABLE, why=why)
+    if one.not_applicable_because:
+        return Planned(
+            obligation=one, fate=Disposition.NOT_APPLICABLE, why=one.not_applicable_because
+        )
+    for want in one.requires:
+        if not is_bound(want, contract, target):
+            none = want.if_missing is Standing.NOT_APPLICABLE
             why = (
                 f"the target has none (profile: {want})" if none else f"needs {want} in the profile"
             )
-            return Planned(obligation=one, fate=Fate(want.otherwise.value), why=why)
-    lacking = sorted(one.needs - capabilities(contract, profile), key=lambda need: need.value)
+            return Planned(obligation=one, fate=Disposition(want.if_missing.value), why=why)
+    lacking = sorted(one.needs - capabilities(contract, target), key=lambda need: need.value)
     if party is Party.TPP and lacking:
         why = "needs " + "; ".join(UNBLOCKS[need] for need in lacking)
-        return Planned(obligation=one, fate=Fate.UNVERIFIED, why=why)
+        return Planned(obligation=one, fate=Disposition.UNVERIFIED, why=why)
     # What has to be arranged to ask for it may stand in a recording as well.
-    return Planned(obligation=one, fate=Fate.ASK)
+    return Planned(obligation=one, fate=Disposition.ASK)

@@ -17,13 +17,13 @@ from assay.contract.model import Json, Operation
 from assay.history import Call, Malformed
 from assay.rules.client.modes import UNKNOWN
 from assay.traffic.callers import pair
-from assay.traffic.parse_request import Taken, leaves
+from assay.traffic.parse_request import ParsedRequest, leaves
 
 #: An identifier is no longer than this.
 LONG = 1000
 
 
-class Said:
+class ExplainedParts:
     """What of a request is explained so far: names in its query, pointers into its body."""
 
     def __init__(self) -> None:
@@ -39,11 +39,11 @@ class Said:
 
 
 def mode(
-    taken: Taken,
+    taken: ParsedRequest,
     operation: Operation,
     binding: OperationBinding,
     found: Mapping[str, str],
-    said: Said,
+    said: ExplainedParts,
     *,
     ahead: bool,
 ) -> str | None:
@@ -77,7 +77,7 @@ def mode(
     return None
 
 
-def _holds(taken: Taken, where: Spelling, found: Mapping[str, str]) -> int:
+def _holds(taken: ParsedRequest, where: Spelling, found: Mapping[str, str]) -> int:
     """Return how much of a request says that it is in a mode; 0 where it is not."""
     value = taken.at(where, found)
     if where.place is Place.BODY and isinstance(where.value, Mapping):
@@ -99,7 +99,9 @@ def _like(one: Json, other: Json) -> bool:
     return same(one, other)
 
 
-def credentials(taken: Taken, binding: OperationBinding, said: Said) -> Access | None:
+def credentials(
+    taken: ParsedRequest, binding: OperationBinding, said: ExplainedParts
+) -> Access | None:
     """Return the customer's credentials that a request carries, as the profile spells them."""
     spelt = binding.credentials
     if spelt is None:
@@ -114,7 +116,7 @@ def credentials(taken: Taken, binding: OperationBinding, said: Said) -> Access |
     return Access(login=login, password=password)
 
 
-def strange(taken: Taken, binding: OperationBinding, said: Said) -> Iterator[str]:
+def strange(taken: ParsedRequest, binding: OperationBinding, said: ExplainedParts) -> Iterator[str]:
     """Name what no part of the profile explains."""
     explained = said.query | binding.queries.keys()
     yield from dict.fromkeys(name for name, _ in taken.query if name not in explained)
@@ -125,14 +127,14 @@ def strange(taken: Taken, binding: OperationBinding, said: Said) -> Iterator[str
             yield at
 
 
-def strange_value(taken: Taken, name: str) -> Json:
+def strange_value(taken: ParsedRequest, name: str) -> Json:
     """Return what stands in a place that nothing explains."""
     if name.startswith("/"):
         return find(taken.body, name)
     return [text for one, text in taken.query if one == name]
 
 
-def malformed(taken: Taken, operation: Operation, call: Call) -> Malformed | None:
+def malformed(taken: ParsedRequest, operation: Operation, call: Call) -> Malformed | None:
     """Return in which way a request is malformed, where nothing can be said of it as a call."""
     writes = taken.method in {"PUT", "POST", "PATCH"}
     if writes and taken.broken is not None:
@@ -158,7 +160,7 @@ def _identifier(about: str) -> Malformed | None:
     return exact
 
 
-def _all_wrong(taken: Taken) -> bool:
+def _all_wrong(taken: ParsedRequest) -> bool:
     """Whether everything in a body has the wrong type, as `encode` makes it."""
     said = [find(taken.body, at) for at in taken.leaves() if at]
     return bool(said) and all(one in (42, "forty-two") for one in said)

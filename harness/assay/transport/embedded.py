@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 from urllib.parse import unquote_to_bytes, urlsplit
 
-from assay.binding.encode import Request
-from assay.transport.protocol import ELSEWHERE, MOST, PREFIX, Sent, answered, nothing
+from assay.binding.encode import HttpRequest
+from assay.transport.protocol import ELSEWHERE, MOST, PREFIX, Delivery, answered, nothing
 
 #: A WSGI application (PEP 3333).
 Application: TypeAlias = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
@@ -50,7 +50,7 @@ class Embedded:
             "HTTP_HOST": parts.netloc,
         }
 
-    def send(self, request: Request) -> Sent:
+    def send(self, request: HttpRequest) -> Delivery:
         """Call the application with a request."""
         try:
             parts = urlsplit(request.url)

@@ -17,10 +17,10 @@ from typing import Any, TypeAlias
 
 import httpx
 
-from assay.binding.encode import Request
+from assay.binding.encode import HttpRequest
 from assay.errors import Problem, TargetError
-from assay.transport.auth.diagnostics import NoAccess
-from assay.transport.protocol import ELSEWHERE, MOST, PREFIX, Sent, answered, nothing, sendable
+from assay.transport.auth.diagnostics import AuthenticationError
+from assay.transport.protocol import ELSEWHERE, MOST, PREFIX, Delivery, answered, nothing, sendable
 
 #: What is said of an answer that never came.
 SLOW = "no whole answer within {} s"
@@ -36,7 +36,7 @@ Origin: TypeAlias = tuple[str, str, int | None]
 
 
 @dataclass(slots=True, kw_only=True)
-class Client:
+class HttpClient:
     """Sends requests to one target over one transport; `timeout` is in seconds.
 
     `hosts` are further base URLs of it; those in `nearby` are no names that anybody
@@ -68,7 +68,7 @@ class Client:
         self._wire = self.transport or httpx.HTTPTransport(verify=verify, trust_env=False)
         self._origins = frozenset(_origin(httpx.URL(one)) for one in (self.base_url, *self.hosts))
 
-    def send(self, request: Request) -> Sent:
+    def send(self, request: HttpRequest) -> Delivery:
         """Send a request once; trouble on the way is told, not raised.
 
         Raises:
@@ -95,7 +95,7 @@ class Client:
             problem = self.explain(error)
             if problem:
                 if not self.reached:
-                    raise NoAccess(problem, nowhere=True) from None
+                    raise AuthenticationError(problem, nowhere=True) from None
                 return nothing(request, str(problem))
             if isinstance(error, UNREACHED) and not self.reached:
                 raise TargetError(_say(error, self.timeout)) from None
@@ -152,7 +152,7 @@ class Client:
             answer, told, _ = self._exchange(asked)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             if problem := self.explain(error):
-                raise NoAccess(problem, nowhere=True) from None
+                raise AuthenticationError(problem, nowhere=True) from None
             raise TargetError(f"{url}: {_say(error, self.timeout)}") from None
         try:
             known = json.loads(told, parse_constant=_refuse) if told else {}
@@ -163,7 +163,7 @@ class Client:
         self.reached = self.reached or answer.is_success
         return answer.status_code, known
 
-    def beyond(self, *urls: str) -> Client:
+    def beyond(self, *urls: str) -> HttpClient:
         """Return a client that also calls these URLs' hosts, over the same connections."""
         return replace(self, transport=self._wire, hosts=(*self.hosts, *urls))
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from assay.binding.encode import Request
+from assay.binding.encode import HttpRequest
 from assay.history import Wire
 
 #: The largest answer that is read, in bytes.
@@ -21,20 +21,20 @@ ELSEWHERE = "a link to another host is not followed"
 
 
 @dataclass(slots=True, kw_only=True)
-class Sent:
+class Delivery:
     """What came of sending a request: the wire, or why there is none."""
 
     wire: Wire
     trouble: str = ""
 
 
-class Carrier(Protocol):
+class Transport(Protocol):
     """Sends requests to one host; `reached` tells if it ever did what it was asked."""
 
     base_url: str
     reached: bool
 
-    def send(self, request: Request) -> Sent:
+    def send(self, request: HttpRequest) -> Delivery:
         """Send a request once; trouble on the way is told, not raised."""
         ...
 
@@ -47,7 +47,7 @@ class Carrier(Protocol):
         ...
 
 
-def nothing(request: Request, trouble: str) -> Sent:
+def nothing(request: HttpRequest, trouble: str) -> Delivery:
     """Return what is known of a request that got no answer, and why it got none."""
     wire = Wire(
         method=request.method,
@@ -55,17 +55,17 @@ def nothing(request: Request, trouble: str) -> Sent:
         request_headers=request.headers,
         request_body=request.body,
     )
-    return Sent(wire=wire, trouble=trouble)
+    return Delivery(wire=wire, trouble=trouble)
 
 
 def answered(
-    request: Request,
+    request: HttpRequest,
     status: int,
     headers: tuple[tuple[str, str], ...],
     body: bytes,
     *,
     truncated: bool,
-) -> Sent:
+) -> Delivery:
     """Return what went both ways when an answer came; `body` is bounded already."""
     wire = Wire(
         method=request.method,
@@ -77,7 +77,7 @@ def answered(
         body=body,
         truncated=truncated,
     )
-    return Sent(wire=wire)
+    return Delivery(wire=wire)
 
 
 def sendable(value: str) -> bool:

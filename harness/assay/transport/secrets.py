@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from assay.binding.target import Auth, Profile
+from assay.binding.target import Auth, Target
 from assay.errors import InputError, Problem
 from assay.transport.auth.diagnostics import line_of
 from assay.transport.protocol import sendable
@@ -16,23 +16,23 @@ from assay.transport.protocol import sendable
 __all__ = ["look_up", "unset"]
 
 
-def look_up(profile: Profile, environ: Mapping[str, str]) -> Mapping[str, str]:
+def look_up(target: Target, environ: Mapping[str, str]) -> Mapping[str, str]:
     """Return the secrets by the names of their variables.
 
     Raises:
         InputError: any of them is not set, or empty, or nothing that a header can hold.
 
     """
-    problems = unset(profile, environ)
+    problems = unset(target, environ)
     if problems:
         raise InputError(problems)
-    return {name: environ[name] for _, _, name in _named(profile)}
+    return {name: environ[name] for _, _, name in _named(target)}
 
 
-def unset(profile: Profile, environ: Mapping[str, str]) -> list[Problem]:
+def unset(target: Target, environ: Mapping[str, str]) -> list[Problem]:
     """List every variable that a profile names and that holds nothing to call with."""
     problems: list[Problem] = []
-    for at, shown, name in _named(profile):
+    for at, shown, name in _named(target):
         value = environ.get(name)
         if not value:
             what = "is not set"
@@ -42,24 +42,24 @@ def unset(profile: Profile, environ: Mapping[str, str]) -> list[Problem]:
             hint = "is there a space or a line break at its end?"
         else:
             continue
-        path, line = line_of(profile, *at)
+        path, line = line_of(target, *at)
         said = f"{'.'.join(at[:-1])}: the environment variable {name} {what}"
         problems.append(Problem(path=path, line=line, what=said, hint=hint))
     return problems
 
 
-def _named(profile: Profile) -> Iterator[tuple[tuple[str, ...], bool, str]]:
+def _named(target: Target) -> Iterator[tuple[tuple[str, ...], bool, str]]:
     """Yield where a variable is named, whether a header must hold it, and the variable."""
     found: list[tuple[tuple[str, ...], bool, str | None]] = [
-        *_of(profile.auth, ("auth",)),
-        *(_of(profile.auth.provider, ("auth", "provider")) if profile.auth.provider else ()),
-        (("world", "key_env"), True, profile.world.key_env),
+        *_of(target.auth, ("auth",)),
+        *(_of(target.auth.provider, ("auth", "provider")) if target.auth.provider else ()),
+        (("world", "key_env"), True, target.fixtures.key_env),
     ]
-    for section, part in (("tls", profile.tls), ("signature", profile.signature)):
+    for section, part in (("tls", target.tls), ("signature", target.signature)):
         found.append(
             ((section, "key_password_env"), False, part.key_password_env if part else None)
         )
-    for role in profile.world.roles:
+    for role in target.fixtures.roles:
         own = ("world", "roles", role.name)
         found += [
             ((*own, "token_env"), True, role.token_env),

@@ -17,9 +17,9 @@ from assay.binding.target import (
     NextPage,
     OperationBinding,
     Outcomes,
-    Profile,
     ResourceAt,
-    Transport,
+    Target,
+    TransportKind,
     Turn,
 )
 from assay.contract.model import Operation
@@ -53,14 +53,14 @@ def wire(status: int, body: str | bytes = "", media: str = "application/json") -
 def outcome(
     got: Wire, binding: OperationBinding = BINDING, outcomes: Outcomes | None = None
 ) -> Outcome:
-    profile = Profile(
+    target = Target(
         name="t",
-        transport=Transport.HTTP,
+        transport=TransportKind.HTTP,
         base_url="https://bank.example/v1",
         operations={"accounts": binding},
         outcomes=outcomes or Outcomes(),
     )
-    return decode(got, body_of(got), ACCOUNTS, profile)
+    return decode(got, body_of(got), ACCOUNTS, target)
 
 
 def only(**matchers: Matcher) -> Outcomes:

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from assay.binding.decode import body_of, decode, links_of
-from assay.binding.encode import Access, Request, encode
+from assay.binding.encode import Access, HttpRequest, encode
 from assay.binding.pointer import lists, put
 from assay.binding.read import read_document
-from assay.binding.target import Profile
-from assay.binding.wire_values import Made
+from assay.binding.target import Target
+from assay.binding.wire_values import RequestValues
 from assay.contract.files.load import loads
 from assay.contract.model import Operation
 from assay.errors import CannotArrange
@@ -26,15 +26,15 @@ MAKE = Operation(
 )
 
 
-def profile(text: str) -> Profile:
+def target(text: str) -> Target:
     """Read a target file."""
     return read_document(loads(HEAD + text, "t.yaml"))
 
 
-def sent(text: str, operation: Operation, made: Made | None = None, **more: Any) -> Request:
+def sent(text: str, operation: Operation, made: RequestValues | None = None, **more: Any) -> HttpRequest:
     """Return the request that a call becomes."""
     call = Call(operation=operation.id, subject="psu", **more)
-    return encode(call, operation, profile(text), Access(), made)
+    return encode(call, operation, target(text), Access(), made)
 
 
 def told(text: str, body: object, headers: tuple[tuple[str, str], ...] = ()) -> Any:
@@ -46,13 +46,13 @@ def told(text: str, body: object, headers: tuple[tuple[str, str], ...] = ()) -> 
         headers=(("Content-Type", "application/json"), *headers),
         body=json.dumps(body).encode(),
     )
-    return decode(wire, body_of(wire), READ, profile(text))
+    return decode(wire, body_of(wire), READ, target(text))
 
 
 def test_the_targets_own_name() -> None:
     """What is found goes in place of the key; a key that nobody owns goes as it is."""
     text = "operations: {read: {path: '/a/{id}/b', arguments: {iban: {path: id, found: list}}}}"
-    made = Made(ids={"FR1": "x/1"})
+    made = RequestValues(ids={"FR1": "x/1"})
     assert (
         "https://bank.example/v1/a/x%2F1/b" == sent(text, READ, made, arguments={"iban": "FR1"}).url
     )
@@ -80,7 +80,7 @@ def test_a_shape_at_several_places() -> None:
         "operations: {give: {template: {all: false, x: []}, arguments: {accounts: {body: [/balances,"
         " /slips], each: {by: {account: {iban: '{}'}, card: {other: {id: '{}'}}}}}}}}"
     )
-    made = Made(resources={"A": "account", "C": "card"})
+    made = RequestValues(resources={"A": "account", "C": "card"})
     body = json.loads(sent(text, GIVE, made, arguments={"accounts": ["A", "C", "?"]}).body)
     each = [{"iban": "A"}, {"other": {"id": "C"}}, {"iban": "?"}]
     assert {"all": False, "x": [], "balances": each, "slips": each} == body
@@ -94,8 +94,8 @@ def test_a_template_is_filled_in_and_never_changed() -> None:
         " arguments: {amount: {body: /parts/0/amount, value: '1.00'},"
         " bearer: {body: /bearer, value: SLEV, words: {SLEV: shared}}}}}"
     )
-    bank = profile(text)
-    made = Made(now="2026-11-21T10:00", unique="u", alike="k")
+    bank = target(text)
+    made = RequestValues(now="2026-11-21T10:00", unique="u", alike="k")
     call = Call(operation="make", subject="psu")
     for without in ((), ("amount",)):
         one = encode(
@@ -182,7 +182,7 @@ def test_where_a_new_request_is_found_is_a_link() -> None:
     """The URL that names a key in a header is among the links, which must stay on the host."""
     text = "operations: {read: {one: '', item: {key: {header: Location}}}}"
     wire = Wire(method="POST", url="https://bank.example/v1/x", headers=(("location", "//evil/1"),))
-    assert ("https://evil/1",) == links_of(wire, {}, profile(text).operations["read"])
+    assert ("https://evil/1",) == links_of(wire, {}, target(text).operations["read"])
 
 
 def test_outcomes_of_an_operation() -> None:

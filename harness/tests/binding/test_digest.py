@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from assay.binding.decode import body_of, decode
 from assay.binding.digest import digest
-from assay.binding.target import ItemBinding, OperationBinding, Profile, Transport
+from assay.binding.target import ItemBinding, OperationBinding, Target, TransportKind
 from assay.contract.model import Operation
 from assay.history import Accepted, Wire
 
@@ -105,15 +105,15 @@ def test_an_item_is_left_as_it_is(item, volatile):
 def test_items_have_one_where_the_profile_says_what_is_volatile(volatile, made):
     """Without that nobody knows what of an item may be compared."""
     item = ItemBinding(key=("/id",), volatile=volatile)
-    profile = Profile(
+    target = Target(
         name="t",
-        transport=Transport.HTTP,
+        transport=TransportKind.HTTP,
         base_url="https://bank.example",
         operations={"x": OperationBinding(list=("",), item=item)},
     )
     body = b'[{"id": "A", "at": 1}, {"id": "A", "at": 2}]'
     wire = Wire(method="GET", url="https://bank.example/x", status=200, body=body)
-    outcome = decode(wire, body_of(wire), Operation(id="x", method="GET", path="/x"), profile)
+    outcome = decode(wire, body_of(wire), Operation(id="x", method="GET", path="/x"), target)
     assert isinstance(outcome, Accepted)
     assert made == len({one.digest for one in outcome.items} - {""})
     assert outcome.items[0] == outcome.items[1]

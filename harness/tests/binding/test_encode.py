@@ -14,13 +14,13 @@ from assay.binding.encode import Access, encode
 from assay.binding.target import (
     Auth,
     AuthKind,
-    Credentials,
+    CredentialSpelling,
     OperationBinding,
     Place,
     Presence,
-    Profile,
     Spelling,
-    Transport,
+    Target,
+    TransportKind,
 )
 from assay.contract.model import Operation
 from assay.errors import CannotArrange
@@ -35,9 +35,9 @@ BALANCES = Operation(
     modes=("long",),
 )
 CONSENTS = Operation(id="consents", method="PUT", path="/consents", grants="accounts")
-PROFILE = Profile(
+PROFILE = Target(
     name="t",
-    transport=Transport.HTTP,
+    transport=TransportKind.HTTP,
     base_url="https://bank.example/v1/",
     auth=Auth(kind=AuthKind.BEARER),
     presence=Presence(header="PSU-IP-Address", value="192.0.2.10"),
@@ -48,11 +48,11 @@ PROFILE = Profile(
                 "since": Spelling(place=Place.HEADER, name="X-Since"),
             },
             modes={"long": Spelling(place=Place.QUERY, name="scope", value="all of it")},
-            credentials=Credentials(basic=True),
+            credentials=CredentialSpelling(basic=True),
         ),
         "consents": OperationBinding(
             arguments={"accounts": Spelling(place=Place.BODY, name="/access/accounts")},
-            credentials=Credentials(body={"login": "/psu/login", "password": "/psu/password"}),
+            credentials=CredentialSpelling(body={"login": "/psu/login", "password": "/psu/password"}),
         ),
     },
 )
@@ -85,17 +85,17 @@ def test_headers() -> None:
 
 def test_no_token() -> None:
     """Without a token, or with no authentication at all, none is sent."""
-    for profile, access in ((PROFILE, Access()), (replace(PROFILE, auth=Auth()), ACCESS)):
-        names = [name for name, _ in encode(ASK, BALANCES, profile, access).headers]
+    for target, access in ((PROFILE, Access()), (replace(PROFILE, auth=Auth()), ACCESS)):
+        names = [name for name, _ in encode(ASK, BALANCES, target, access).headers]
         assert "Authorization" not in names
 
 
 def test_a_key() -> None:
     """A key stands as it is in a header of its own, and not where credentials are sent."""
-    profile = replace(PROFILE, auth=Auth(kind=AuthKind.KEY, header="X-Api-Key"))
-    headers = dict(encode(ASK, BALANCES, profile, ACCESS).headers)
+    target = replace(PROFILE, auth=Auth(kind=AuthKind.KEY, header="X-Api-Key"))
+    headers = dict(encode(ASK, BALANCES, target, ACCESS).headers)
     assert ("tok", None) == (headers["X-Api-Key"], headers.get("Authorization"))
-    bent = encode(replace(ASK, credentials=True), BALANCES, profile, ACCESS)
+    bent = encode(replace(ASK, credentials=True), BALANCES, target, ACCESS)
     assert "X-Api-Key" not in dict(bent.headers)
 
 
@@ -116,11 +116,11 @@ def test_an_exact_number(own: object, given: object, sent: object) -> None:
     """It is spelt as the profile spells what stands there; anything else stays as it is."""
     make = Operation(id="make", method="POST", path="/x", makes="x", arguments=("amount",))
     spelling = Spelling(place=Place.BODY, name="/sum", value=own)
-    profile = replace(
+    target = replace(
         PROFILE, operations={"make": OperationBinding(arguments={"amount": spelling})}
     )
     call = Call(operation="make", subject="psu", arguments={"amount": given} if given else {})
-    assert {"sum": sent} == json.loads(encode(call, make, profile, ACCESS).body)
+    assert {"sum": sent} == json.loads(encode(call, make, target, ACCESS).body)
 
 
 def test_a_header_argument_and_a_mode() -> None:

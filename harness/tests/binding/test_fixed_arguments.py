@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.binding.encode import Access, encode
-from assay.binding.target import OperationBinding, Place, Profile, Spelling, Transport
+from assay.binding.target import OperationBinding, Place, Spelling, Target, TransportKind
 from assay.contract.model import Operation
 from assay.errors import CannotArrange
 from assay.history import Call
@@ -21,12 +21,12 @@ CALL = Call(operation="tables", subject="anna", arguments={"port": "BRE"})
 PORT = Spelling(place=Place.QUERY, name="harbour")
 
 
-def bound(**arguments: Spelling) -> Profile:
+def bound(**arguments: Spelling) -> Target:
     """Make a profile with these spellings of arguments."""
     binding = OperationBinding(arguments=arguments)
-    return Profile(
+    return Target(
         name="t",
-        transport=Transport.HTTP,
+        transport=TransportKind.HTTP,
         base_url="https://tides.example",
         operations={"tables": binding},
     )
@@ -34,12 +34,12 @@ def bound(**arguments: Spelling) -> Profile:
 
 def test_a_fixed_argument_is_part_of_every_call() -> None:
     """It is sent where the profile says, in the path or elsewhere, although no probe names it."""
-    profile = bound(
+    target = bound(
         region=Spelling(place=Place.PATH, name="region", value="north sea"),
         tenant=Spelling(place=Place.HEADER, name="X-Tenant", value="t1"),
         port=PORT,
     )
-    request = encode(CALL, TABLES, profile, Access())
+    request = encode(CALL, TABLES, target, Access())
     assert "https://tides.example/north%20sea/tables?harbour=BRE" == request.url
     assert ("X-Tenant", "t1") in request.headers
 

@@ -7,13 +7,13 @@ from datetime import date
 
 import pytest
 
-from assay.binding.join import bind, capabilities, expired, spelt, waiver_of
-from assay.binding.read import find_target, read_profile
+from assay.binding.join import bind, capabilities, expired, is_bound, waiver_of
+from assay.binding.read import find_target, read_target
 from assay.binding.target import Sca, ScaKind, Waiver
 from assay.contract.model import Capability
 from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
-from assay.rules.rule import Want
+from assay.rules.rule import BindingRequirement
 
 SMALL = "assay: 1\ntarget: t\nextends: sandbox\n"
 
@@ -26,7 +26,7 @@ def problems(tmp_path):
         path = tmp_path / "t.yaml"
         path.write_text(SMALL + text)
         with pytest.raises(InputError) as caught:
-            bind([parse_contract(find_contract("aisp"))], read_profile(path))
+            bind([parse_contract(find_contract("aisp"))], read_target(path))
         return [
             f"{one.line}: {one.what}" + (f" ({one.hint})" if one.hint else "")
             for one in caught.value.problems
@@ -37,10 +37,10 @@ def problems(tmp_path):
 
 def test_the_sandbox() -> None:
     """The shipped pair goes together, and the bank's zone fills in what the document leaves."""
-    profile = read_profile(find_target("sandbox"))
-    (bound,) = bind([parse_contract(find_contract("aisp"))], profile)
+    target = read_target(find_target("sandbox"))
+    (bound,) = bind([parse_contract(find_contract("aisp"))], target)
     assert ("Europe/Paris", 124) == (str(bound.contract.zone), len(bound.obligations))
-    offered = capabilities(bound.contract, profile)
+    offered = capabilities(bound.contract, target)
     assert {Capability.BATCH, Capability.ZONE} <= offered
 
 
@@ -75,7 +75,7 @@ def test_live_hosts(tmp_path, host: str) -> None:
     """A live host of the document's form is taken."""
     path = tmp_path / "t.yaml"
     path.write_text(f"{SMALL}environment: live\nbase_url: {host}\n")
-    assert bind([parse_contract(find_contract("aisp"))], read_profile(path))
+    assert bind([parse_contract(find_contract("aisp"))], read_target(path))
 
 
 @pytest.mark.parametrize(
@@ -99,31 +99,31 @@ def test_no_live_hosts(problems, host: str) -> None:
 @pytest.mark.parametrize(
     ("want", "there"),
     [
-        (Want(operation="accounts", feature="key"), True),
-        (Want(operation="balances", feature="key"), False),
-        (Want(operation="transactions", feature="on"), True),
-        (Want(operation="accounts", feature="on"), False),
-        (Want(operation="accounts", feature="links"), True),
-        (Want(operation="consents", feature="links"), False),
-        (Want(operation="consents", feature="credentials"), True),
-        (Want(operation="balances", feature="credentials"), False),
-        (Want(operation="accounts", feature="value", name="PsuIdentity"), True),
-        (Want(operation="accounts", feature="value", name="Other"), False),
-        (Want(operation="balances", feature="field", name="currency"), True),
-        (Want(operation="accounts", feature="field", name="currency"), False),
-        (Want(operation="balances", feature="argument", name="iban"), True),
-        (Want(operation="end-user-identity", feature="argument", name="iban"), False),
+        (BindingRequirement(operation="accounts", feature="key"), True),
+        (BindingRequirement(operation="balances", feature="key"), False),
+        (BindingRequirement(operation="transactions", feature="on"), True),
+        (BindingRequirement(operation="accounts", feature="on"), False),
+        (BindingRequirement(operation="accounts", feature="links"), True),
+        (BindingRequirement(operation="consents", feature="links"), False),
+        (BindingRequirement(operation="consents", feature="credentials"), True),
+        (BindingRequirement(operation="balances", feature="credentials"), False),
+        (BindingRequirement(operation="accounts", feature="value", name="PsuIdentity"), True),
+        (BindingRequirement(operation="accounts", feature="value", name="Other"), False),
+        (BindingRequirement(operation="balances", feature="field", name="currency"), True),
+        (BindingRequirement(operation="accounts", feature="field", name="currency"), False),
+        (BindingRequirement(operation="balances", feature="argument", name="iban"), True),
+        (BindingRequirement(operation="end-user-identity", feature="argument", name="iban"), False),
         (
-            Want(operation="transactions", feature="mode", name="extended_transaction_history"),
+            BindingRequirement(operation="transactions", feature="mode", name="extended_transaction_history"),
             True,
         ),
-        (Want(operation="transactions", feature="mode", name="other"), False),
+        (BindingRequirement(operation="transactions", feature="mode", name="other"), False),
     ],
 )
-def test_spelt(want: Want, there: bool) -> None:
+def test_spelt(want: BindingRequirement, there: bool) -> None:
     """Whether a profile spells a thing is read off its binding."""
     contract = parse_contract(find_contract("aisp"))
-    assert there is spelt(want, contract, read_profile(find_target("sandbox")))
+    assert there is is_bound(want, contract, read_target(find_target("sandbox")))
 
 
 def test_waivers() -> None:
@@ -133,13 +133,13 @@ def test_waivers() -> None:
         expired(waiver, date(2026, 9, 16)),
         expired(waiver, date(2026, 9, 17)),
     )
-    assert waiver_of(read_profile(find_target("sandbox")), "a/b/c") is None
+    assert waiver_of(read_target(find_target("sandbox")), "a/b/c") is None
 
 
 def test_what_signs_without_screens_needs_no_link_to_them() -> None:
     """Where the control API signs, an answer need not hold the way to any screen."""
-    profile = read_profile(find_target("sandbox"))
+    target = read_target(find_target("sandbox"))
     pis = parse_contract(find_contract("pis"))
-    want = Want(operation="read-payment", feature="approval")
-    signing = replace(profile, sca=Sca(kind=ScaKind.CONTROL))
-    assert (False, True) == (spelt(want, pis, profile), spelt(want, pis, signing))
+    want = BindingRequirement(operation="read-payment", feature="approval")
+    signing = replace(target, sca=Sca(kind=ScaKind.CONTROL))
+    assert (False, True) == (is_bound(want, pis, target), is_bound(want, pis, signing))

@@ -14,7 +14,7 @@ import yaml
 from assay._resources import contract_dir
 from assay.binding.join import bind
 from assay.binding.read import read_document
-from assay.binding.target import Outcomes, Profile
+from assay.binding.target import Outcomes, Target
 from assay.contract.files.load import load, loads
 from assay.contract.files.shape_check import check
 from assay.contract.model import Contract
@@ -90,7 +90,7 @@ def contract() -> Contract:
     return parse_document(loads(whole(), "README.md"))
 
 
-def target(block: Block) -> Profile:
+def target(block: Block) -> Target:
     """Read a target file of the page."""
     return read_document(loads(block.text, str(PAGE)))
 

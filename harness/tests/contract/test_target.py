@@ -8,21 +8,21 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from assay._resources import contract_dir
-from assay.binding.read import find_target, read_profile
+from assay.binding.read import find_target, read_target
 from assay.binding.target import (
     Auth,
-    Credentials,
+    CredentialSpelling,
+    FixtureKind,
     Matcher,
     Outcomes,
     Place,
     Presence,
-    Profile,
     ResourceAt,
     RoleHolding,
     Spelling,
-    Transport,
+    Target,
+    TransportKind,
     Waiver,
-    WorldKind,
 )
 from assay.contract.model import Capability
 from assay.errors import InputError
@@ -42,10 +42,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def read(text: str, name: str = "t.yaml") -> Profile:
+def read(text: str, name: str = "t.yaml") -> Target:
     """Write a target file into the working directory and read it."""
     Path(name).write_text(text)
-    return read_profile(name)
+    return read_target(name)
 
 
 def problems(text: str) -> list[str]:
@@ -57,42 +57,42 @@ def problems(text: str) -> list[str]:
 
 def test_the_sandbox() -> None:
     """The shipped sandbox's file arrives whole, with the line of each operation."""
-    profile = read_profile(find_target("sandbox"))
-    accounts, transactions = profile.operations["accounts"], profile.operations["transactions"]
-    assert ("sandbox", Transport.EMBEDDED) == (profile.name, profile.transport)
-    assert ZoneInfo("Europe/Paris") == profile.zone
-    assert WorldKind.CONTROL is profile.world.kind
-    assert Capability.CLOCK in profile.world.offers
-    assert Credentials(basic=True) == accounts.credentials
+    target = read_target(find_target("sandbox"))
+    accounts, transactions = target.operations["accounts"], target.operations["transactions"]
+    assert ("sandbox", TransportKind.EMBEDDED) == (target.name, target.transport)
+    assert ZoneInfo("Europe/Paris") == target.zone
+    assert FixtureKind.CONTROL is target.world.kind
+    assert Capability.CLOCK in target.world.offers
+    assert CredentialSpelling(basic=True) == accounts.credentials
     assert (
         ResourceAt(at="/kind", values={"account": "account", "card": "card"})
         == accounts.item.resource
     )
     assert Spelling(place=Place.QUERY, name="dateFrom") == transactions.arguments["since"]
     assert ("/bookingDate",) == transactions.item.on
-    payment = profile.operations["read-payment"].item
+    payment = target.operations["read-payment"].item
     assert ((), None) == (transactions.item.volatile, payment.volatile)
-    assert profile.lines["operations.transactions"] == transactions.line > accounts.line > 1
+    assert target.lines["operations.transactions"] == transactions.line > accounts.line > 1
 
 
 @pytest.mark.usefixtures("folder")
 def test_what_is_left_out() -> None:
     """The smallest target file has the loosest honest reading of everything else."""
-    profile = read(SMALLEST)
+    target = read(SMALLEST)
     assert (Auth(), None, Outcomes(), 10.0, "sandbox") == (
-        profile.auth,
-        profile.presence,
-        profile.outcomes,
-        profile.timeout,
-        profile.environment,
+        target.auth,
+        target.presence,
+        target.outcomes,
+        target.timeout,
+        target.environment,
     )
-    assert {"assay": 1, "target": 2, "transport": 3, "base_url": 4} == profile.lines
+    assert {"assay": 1, "target": 2, "transport": 3, "base_url": 4} == target.lines
 
 
 @pytest.mark.usefixtures("folder")
 def test_everything_else() -> None:
     """Outcomes, roles, waivers and the rest arrive as values."""
-    profile = read(
+    target = read(
         SMALLEST
         + """\
 timeout: 2.5
@@ -112,26 +112,26 @@ world:
         - {resource: card, key: L}
 """
     )
-    assert Presence(header="X-Here", value="1") == profile.presence
+    assert Presence(header="X-Here", value="1") == target.presence
     matcher = Matcher(statuses=("404", "4xx"), empty=True, media_type="a/b", body={"/code": 7})
-    assert Outcomes(rejected=(matcher,)) == profile.outcomes
-    assert (("group",), {"cards": "there are none"}) == (profile.outside, profile.not_offered)
+    assert Outcomes(rejected=(matcher,)) == target.outcomes
+    assert (("group",), {"cards": "there are none"}) == (target.outside, target.not_offered)
     waiver = Waiver(obligation="a/b/c", owner="o", reason="r", expires="2027-01-31", line=11)
-    assert (waiver,) == profile.waivers
-    (alice,) = profile.world.roles
+    assert (waiver,) == target.waivers
+    (alice,) = target.world.roles
     assert ("alice", "A", 15) == (alice.name, alice.token_env, alice.line)
     first = RoleHolding(
         resource="card", key="K", traits={"used": "2026-01-01"}, entries=(("T", "2026-01-02"),)
     )
     assert (first, RoleHolding(resource="card", key="L")) == alice.owns
-    assert 2.5 == profile.timeout
+    assert 2.5 == target.timeout
 
 
 @pytest.mark.usefixtures("folder")
 def test_extending() -> None:
     """Mappings are laid over each other, lists and values replace, null takes away."""
-    base = read_profile(find_target("sandbox"))
-    profile = read(
+    base = read_target(find_target("sandbox"))
+    target = read(
         """\
 assay: 1
 target: mine
@@ -143,17 +143,17 @@ operations:
   transactions: {item: {key: /ref}, links: []}
 """
     )
-    mine, theirs = profile.operations["transactions"], base.operations["transactions"]
-    assert ("mine", Transport.EMBEDDED) == (profile.name, profile.transport)
-    assert "http://127.0.0.1:8000" == profile.base_url
-    assert profile.presence is None
-    assert {Capability.PSU} == profile.world.offers
+    mine, theirs = target.operations["transactions"], base.operations["transactions"]
+    assert ("mine", TransportKind.EMBEDDED) == (target.name, target.transport)
+    assert "http://127.0.0.1:8000" == target.base_url
+    assert target.presence is None
+    assert {Capability.PSU} == target.world.offers
     assert (("/ref",), ("/bookingDate",), ()) == (mine.item.key, mine.item.on, mine.links)
     assert (theirs.arguments, theirs.item.fields) == (mine.arguments, mine.item.fields)
-    assert base.operations["accounts"].item == profile.operations["accounts"].item
-    assert (8, 3) == (mine.line, profile.operations["accounts"].line)
-    assert (6, 3) == (profile.lines["world"], profile.lines["auth"])
-    assert base.digest != profile.digest
+    assert base.operations["accounts"].item == target.operations["accounts"].item
+    assert (8, 3) == (mine.line, target.operations["accounts"].line)
+    assert (6, 3) == (target.lines["world"], target.lines["auth"])
+    assert base.digest != target.digest
 
 
 @pytest.mark.usefixtures("folder")
@@ -219,14 +219,14 @@ def test_base_urls(url: str, said: str) -> None:
     (found,) = problems(SMALLEST.replace("https://bank.example/v1", f"'{url}'"))
     assert found.startswith(f"t.yaml:4: base_url: {said} (")
     with pytest.raises(InputError, match=f"--target: {said}") as caught:
-        read_profile(find_target("sandbox"), base_url=url)
+        read_target(find_target("sandbox"), base_url=url)
     assert "hunter2" not in found + str(caught.value)
 
 
 def test_another_base_url() -> None:
     """A base URL that is given wins, and then calls go over HTTP."""
-    profile = read_profile(find_target("sandbox"), base_url="http://127.0.0.1:8000/")
-    assert ("http://127.0.0.1:8000", Transport.HTTP) == (profile.base_url, profile.transport)
+    target = read_target(find_target("sandbox"), base_url="http://127.0.0.1:8000/")
+    assert ("http://127.0.0.1:8000", TransportKind.HTTP) == (target.base_url, target.transport)
 
 
 @pytest.mark.parametrize(
@@ -273,9 +273,9 @@ def test_wording(text: str, said: str) -> None:
 @pytest.mark.parametrize("name", ["remote", "live"])
 def test_templates_are_right_as_they_are(name: str) -> None:
     """The templates can be read before anybody has changed them."""
-    profile = read_profile(find_target(name))
-    assert (name, Transport.HTTP) == (profile.name, profile.transport)
-    assert all(role.token_env for role in profile.world.roles)
+    target = read_target(find_target(name))
+    assert (name, TransportKind.HTTP) == (target.name, target.transport)
+    assert all(role.token_env for role in target.world.roles)
 
 
 @pytest.mark.parametrize("name", ["remote", "live"])
@@ -289,8 +289,8 @@ def test_what_templates_suggest_is_right_too(name: str) -> None:
             on and row.startswith("#   ")
         )
         rows.append(row[2:] if on else row)
-    profile = read("\n".join(rows) + "\n")
-    assert profile.waivers or profile.not_offered
+    target = read("\n".join(rows) + "\n")
+    assert target.waivers or target.not_offered
 
 
 def test_finding_targets(folder: Path) -> None:

@@ -17,8 +17,8 @@ def examined(monkeypatch):
     """Examine the embedded sandbox as a change of its policies leaves it."""
 
     def examined(change):
-        def made(profile, ledger=None):
-            return set_up(profile, bank=lambda url: make_app(change(SOUND), base_url=url))
+        def made(target, ledger=None):
+            return set_up(target, bank=lambda url: make_app(change(SOUND), base_url=url))
 
         monkeypatch.setattr(examination, "set_up", made)
         return [(one.weight.value, one.key) for one in examination.examine(None).findings]

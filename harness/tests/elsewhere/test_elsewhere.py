@@ -16,21 +16,21 @@ from laboratory import Laboratory
 from service import Service
 
 from assay.binding.join import bind, capabilities
-from assay.binding.read import read_profile
+from assay.binding.read import read_target
 from assay.binding.target import Place
 from assay.cli.main import group
 from assay.contract.model import Capability
 from assay.contract.parse import find_contract, parse_contract
 from assay.execution.environment import set_up
-from assay.execution.session import Session, conduct
+from assay.execution.session import Session, run_session
 from assay.journal.writer import Journal
 from assay.judging.verdict import Standing
-from assay.planning.plan import Fate, plan
+from assay.planning.plan import Disposition, plan
 from assay.sandbox.serve import serving
 
 HERE = Path(__file__).parent
 LAB = parse_contract(HERE / "lab.yaml")
-PROFILE = read_profile(HERE / "target.yaml")
+PROFILE = read_target(HERE / "target.yaml")
 
 
 OVER_HTTP = """\
@@ -50,11 +50,11 @@ def planned():
 
 def asked(laboratory=Laboratory, seed=0):
     """Ask everything that the contract asks of a laboratory."""
-    stage = set_up(PROFILE, seed=seed, bank=lambda _: Service(laboratory()))
+    environment = set_up(PROFILE, seed=seed, bank=lambda _: Service(laboratory()))
     try:
-        result = conduct(Session(plan=planned(), stage=stage, journal=Journal(out=None)))
+        result = run_session(Session(plan=planned(), environment=environment, journal=Journal(out=None)))
     finally:
-        stage.close()
+        environment.close()
     assert () == result.faults
     return result
 
@@ -71,19 +71,19 @@ def test_all_that_is_asked_conforms_and_costs_what_was_planned():
     result = asked()
 
     assert of(result, Standing.CONFORMS) == {
-        one.obligation.id.removeprefix("lab/") for one in planned().items if one.fate is Fate.ASK
+        one.obligation.id.removeprefix("lab/") for one in planned().items if one.fate is Disposition.ASK
     }
     assert planned().calls == result.exchanges
 
 
 def test_only_what_takes_screens_is_left_open():
     """Approval by the control API shows nothing of screens, and the target promises none."""
-    open_ = [one.obligation for one in planned().items if one.fate is Fate.UNVERIFIED]
+    open_ = [one.obligation for one in planned().items if one.fate is Disposition.UNVERIFIED]
 
     assert Capability.SCREENS not in capabilities(LAB, PROFILE)
     assert all(Capability.SCREENS in one.needs for one in open_)
     assert {"lab/approval", "lab/approval.how"} == {f"lab/{one.clause}" for one in open_}
-    assert {Fate.ASK, Fate.UNVERIFIED, Fate.UNSPECIFIED} == {one.fate for one in planned().items}
+    assert {Disposition.ASK, Disposition.UNVERIFIED, Disposition.UNSPECIFIED} == {one.fate for one in planned().items}
 
 
 @pytest.mark.parametrize("seed", [1, 3, 5, 11, 23, 29])

@@ -12,17 +12,17 @@ from laboratory import Laboratory
 from service import Service
 
 from assay.binding.join import bind
-from assay.binding.read import read_profile
+from assay.binding.read import read_target
 from assay.contract.parse import parse_contract
 from assay.execution.environment import set_up
 from assay.fuzzing.schema.generator import Generator
-from assay.fuzzing.schema.search import Limits, SchemaSearch
+from assay.fuzzing.schema.search import SchemaLimits, SchemaSearch
 from assay.openapi import document
 from assay.planning.plan import plan
 
 HERE = Path(__file__).parent
 LAB = parse_contract(HERE / "lab.yaml")
-PROFILE = read_profile(HERE / "target.yaml")
+PROFILE = read_target(HERE / "target.yaml")
 
 
 def test_a_sound_laboratory_passes():
@@ -36,9 +36,9 @@ def test_a_sound_laboratory_passes():
         document=spelt,
         plan=planned,
         contract=planned.contracts["lab"],
-        stage=set_up(PROFILE, bank=lambda _: Service(Laboratory())),
+        environment=set_up(PROFILE, bank=lambda _: Service(Laboratory())),
         number=lambda: next(numbers),
-        limits=Limits(fuzz=5),
+        limits=SchemaLimits(fuzz=5),
         generator=Generator(spelt),
     )
     for operation in search.contract.operations.values():

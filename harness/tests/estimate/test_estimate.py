@@ -7,11 +7,11 @@ import pytest
 
 from assay.estimate import estimate
 from assay.execution.environment import set_up
-from assay.execution.session import Session, conduct
+from assay.execution.session import Session, run_session
 from assay.history import Authorised
 from assay.journal.redact import Careless
 from assay.journal.writer import Journal
-from assay.planning.dry_target import asked_in, signatures
+from assay.planning.dry_target import count_signatures, signatures_in
 from assay.planning.plan import restrict
 from assay.planning.prepare import prepare
 
@@ -34,10 +34,10 @@ def test_no_trial_asks_for_more_than_was_foretold(prepared):
     """The sound bank refuses some requests at once, so that fewer are signed; never more."""
     journal = Counting(out=None, redactor=Careless())
     journal.signed = Counter()
-    stage = set_up(prepared.profile)
-    conduct(Session(plan=prepared.plan, stage=stage, journal=journal))
-    stage.close()
-    foretold = {one.id: asked_in(prepared.plan, one) for one in prepared.plan.trials}
+    environment = set_up(prepared.target)
+    run_session(Session(plan=prepared.plan, environment=environment, journal=journal))
+    environment.close()
+    foretold = {one.id: signatures_in(prepared.plan, one) for one in prepared.plan.trials}
     assert [] == [id_ for id_, count in journal.signed.items() if count > foretold[id_]]
     assert 40 < sum(journal.signed.values()) <= sum(foretold.values())
 
@@ -46,7 +46,7 @@ def test_who_need_not_sign_is_asked_for_nothing(prepared):
     """Trials without a signature foretell none."""
     ids = {one.obligation.id for one in prepared.plan.items if "payments." in one.obligation.id}
     some = restrict(prepared.plan, ids)
-    assert 1 == signatures(some) == sum(trial.signed for trial in some.trials)
+    assert 1 == count_signatures(some) == sum(trial.signed for trial in some.trials)
 
 
 @pytest.mark.parametrize("most", [1, 3])
@@ -54,7 +54,7 @@ def test_a_probe_that_never_ends_is_left(prepared, monkeypatch, most):
     """Only so many steps are played."""
     monkeypatch.setattr(estimate, "MOST", most)
     trial = next(one for one in prepared.plan.trials if one.signed)
-    assert asked_in(prepared.plan, trial) <= most
+    assert signatures_in(prepared.plan, trial) <= most
 
 
 def test_a_probe_that_stumbles_over_nobody_stops_no_run(prepared, monkeypatch):
@@ -68,4 +68,4 @@ def test_a_probe_that_stumbles_over_nobody_stops_no_run(prepared, monkeypatch):
         return None, probe()
 
     monkeypatch.setattr(estimate, "script_of", broken)
-    assert 0 == signatures(replace(prepared.plan))
+    assert 0 == count_signatures(replace(prepared.plan))

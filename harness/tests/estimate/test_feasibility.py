@@ -10,17 +10,26 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from assay.binding.join import bind
-from assay.binding.target import Budget, Role, RoleHolding, Safety, Sca, ScaKind, World, WorldKind
+from assay.binding.target import (
+    Budget,
+    FixtureKind,
+    Fixtures,
+    Role,
+    RoleHolding,
+    Safety,
+    Sca,
+    ScaKind,
+)
 from assay.contract.model import Capability
 from assay.estimate.cost import cost_of, lines, record
-from assay.estimate.dry_run import rehearse
-from assay.estimate.feasibility import foresee
-from assay.execution.guard import Who
-from assay.execution.ledger import Ledger, Use
-from assay.planning.plan import Fate, plan
+from assay.estimate.dry_run import dry_run_trial
+from assay.estimate.feasibility import assess
+from assay.execution.guard import Customer
+from assay.execution.ledger import Ledger, QuotaUse
+from assay.planning.plan import Disposition, plan
 from assay.planning.prepare import prepare
 
-SANDBOX = prepare().profile
+SANDBOX = prepare().target
 CONTRACTS = [one.contract for one in prepare().bound]
 NOW = datetime(2026, 9, 16, 8, tzinfo=UTC)
 TODAY = NOW.date()
@@ -36,30 +45,30 @@ def role(name, accounts, cards=0, **more):
 
 def target(*roles, offers=READS, **more):
     """Return a target with these customers, whose secrets are set nowhere."""
-    world = World(kind=WorldKind.ROLES, offers=frozenset(offers), roles=roles)
+    world = Fixtures(kind=FixtureKind.ROLES, offers=frozenset(offers), roles=roles)
     return replace(SANDBOX, world=world, **{"sca": Sca(), **more})
 
 
-def foreseen(profile, words="", ledger=None, **more):
+def foreseen(target, words="", ledger=None, **more):
     """Plan what is selected by these words, and look ahead."""
-    bound = bind(CONTRACTS, profile)
+    bound = bind(CONTRACTS, target)
     planned = plan(
-        bound, profile, lambda one: any(word in one.id for word in words.split() or [""])
+        bound, target, lambda one: any(word in one.id for word in words.split() or [""])
     )
-    return foresee(planned, profile, now=NOW, ledger=ledger, **more)
+    return assess(planned, target, now=NOW, ledger=ledger, **more)
 
 
 def told(found):
     """Return what is planned of each obligation: asked, or why not."""
     return {
-        one.obligation.id: "asked" if one.fate is Fate.ASK else one.why for one in found.plan.items
+        one.obligation.id: "asked" if one.fate is Disposition.ASK else one.why for one in found.plan.items
     }
 
 
 def spent(path, number, *, customer="alice-0", method="accounts", day=TODAY):
     """Write into a ledger what another run has spent."""
     ledger = Ledger.at(path)
-    use = Use(target=SANDBOX.base_url, customer=customer, method=method, day=day)
+    use = QuotaUse(target=SANDBOX.base_url, customer=customer, method=method, day=day)
     for _ in range(number):
         ledger.spend(use, most=None, run="another", at=NOW)
     return path
@@ -69,7 +78,7 @@ def spent(path, number, *, customer="alice-0", method="accounts", day=TODAY):
 def test_nothing_stops_a_trial_where_everything_is_granted():
     """On the shipped sandbox every trial goes through to its end."""
     prepared = prepare()
-    found = [rehearse(prepared.plan, one, prepared.profile, NOW) for one in prepared.plan.trials]
+    found = [dry_run_trial(prepared.plan, one, prepared.target, NOW) for one in prepared.plan.trials]
     assert {""} == {one.stopped for one in found}
     assert all(one.calls for one in found)
 
@@ -106,7 +115,7 @@ def test_a_trial_that_is_stopped_half_way():
     (trial,) = found.plan.trials
     rehearsed = found.trials[trial.id]
     assert rehearsed.stopped.startswith("needs ")
-    assert (Fate.ASK, rehearsed.calls) == (item.fate, item.calls)
+    assert (Disposition.ASK, rehearsed.calls) == (item.fate, item.calls)
     assert rehearsed.calls == trial.calls > 0
 
 
@@ -221,11 +230,11 @@ def test_so_many_calls():
 
 def test_the_order_of_trials_stays():
     """What is left of a plan is held in the plan's order."""
-    profile = target(role("alice", 3))
-    bound = bind(CONTRACTS, profile)
-    planned = plan(bound, profile)
+    target = target(role("alice", 3))
+    bound = bind(CONTRACTS, target)
+    planned = plan(bound, target)
     backwards = replace(planned, trials=planned.trials[::-1])
-    found = [one.id for one in foresee(backwards, profile, now=NOW).plan.trials]
+    found = [one.id for one in assess(backwards, target, now=NOW).plan.trials]
     assert found
     assert found == [one.id for one in backwards.trials if one.id in found]
 
@@ -239,7 +248,7 @@ def test_a_live_bank_that_is_only_read():
         one.id
         for each in bind(CONTRACTS, live)
         for one in each.obligations
-        if one.needs & {Capability.WRITE, Capability.CONSENT} and not one.void
+        if one.needs & {Capability.WRITE, Capability.CONSENT} and not one.not_applicable_because
     }
     assert writing
     assert {"needs safety.allow_writes"} == {found[id_] for id_ in writing}
@@ -280,9 +289,9 @@ def test_who_may_be_paid_is_announced():
 # -- cost ----------------------------------------------------------------------------
 def test_the_cost_of_a_run(tmp_path):
     """Accesses, what is left of them, consents; each customer by the profile's name."""
-    profile = target(role("alice", 3), role("bob", 3), budget=Budget(batch=8))
+    target = target(role("alice", 3), role("bob", 3), budget=Budget(batch=8))
     path = spent(tmp_path / "l", 2)
-    cost = cost_of(foreseen(profile, "online-unlimited/not-counted", path), profile)
+    cost = cost_of(foreseen(target, "online-unlimited/not-counted", path), target)
     assert {("alice", "accounts", 1, 2, 8), ("bob", "accounts", 1, 0, 8)} == {
         (one.customer, one.operation, one.number, one.gone, one.most)
         for one in cost.batch
@@ -299,18 +308,18 @@ def test_the_cost_of_a_run(tmp_path):
 def test_what_is_written_is_told_with_its_amount():
     """And with nothing else that stands in a request, for it may be somebody's."""
     prepared = prepare(keywords="pis and duplicate and repeat")
-    cost = cost_of(prepared.foreseen(), prepared.profile)
+    cost = cost_of(prepared.foreseen(), prepared.target)
     assert {("create-payment", "amount 12.30"): 2} == cost.written
     assert ["2 calls of create-payment (amount 12.30)", "up to 2 signatures"] == list(lines(cost))
 
 
 def test_a_customer_is_counted_once():
     """Two parts that one customer cannot play are played by two, each with a count."""
-    profile = target(role("alice", 3), role("bob", 1))
-    found = foreseen(profile, "batch-quota/per-customer")
+    target = target(role("alice", 3), role("bob", 1))
+    found = foreseen(target, "batch-quota/per-customer")
     (one,) = found.trials.values()
     accesses = Counter({who: 0 for who, _, _ in one.batch})
     for (who, _, _), number in one.batch.items():
         accesses[who] += number
-    assert {Who(name="alice", key="alice-0"), Who(name="bob", key="bob-0")} == set(accesses)
-    assert accesses[Who(name="bob", key="bob-0")] < accesses[Who(name="alice", key="alice-0")]
+    assert {Customer(name="alice", key="alice-0"), Customer(name="bob", key="bob-0")} == set(accesses)
+    assert accesses[Customer(name="bob", key="bob-0")] < accesses[Customer(name="alice", key="alice-0")]

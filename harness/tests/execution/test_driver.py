@@ -19,14 +19,14 @@ from assay.binding.target import (
     ItemBinding,
     NextPage,
     OperationBinding,
-    Profile,
-    Transport,
+    Target,
+    TransportKind,
     Turn,
 )
 from assay.contract.model import Operation
 from assay.errors import CannotArrange, TargetError
-from assay.execution.driver import drive
-from assay.execution.environment import Stage
+from assay.execution.driver import run_probe
+from assay.execution.environment import Environment
 from assay.history import (
     Accepted,
     Advanced,
@@ -38,17 +38,17 @@ from assay.history import (
     Indeterminate,
     Subject,
 )
-from assay.history.events import Driven
+from assay.history.events import ProbeRun
 from assay.rules import steps
-from assay.transport.http import Client
+from assay.transport.http import HttpClient
 
 NOW = datetime(2026, 9, 16, tzinfo=UTC)
 BASE = "https://bank.example"
 ACCOUNTS = Operation(id="accounts", method="GET", path="/accounts", lists=("account",))
 CALL = Call(operation="accounts", subject="psu")
-PROFILE = Profile(
+PROFILE = Target(
     name="t",
-    transport=Transport.HTTP,
+    transport=TransportKind.HTTP,
     base_url=BASE,
     auth=Auth(kind=AuthKind.BEARER),
     operations={
@@ -90,7 +90,7 @@ class Place:
 class Run:
     """One driven probe, with all that was sent and recorded."""
 
-    driven: Driven
+    driven: ProbeRun
     sent: list[httpx.Request]
     recorded: list[tuple[Event, Access]]
     place: Place
@@ -105,12 +105,12 @@ def go(probe: Any, answer: Callable[[httpx.Request], bytes] = lambda _: b"{}", *
         return httpx.Response(200, stream=httpx.ByteStream(answer(request)))
 
     world = Place(**place)
-    client = Client(base_url=BASE, transport=httpx.MockTransport(respond))
-    stage = Stage(profile=PROFILE, client=client, world=world, common=Access(token="common"))
+    client = HttpClient(base_url=BASE, transport=httpx.MockTransport(respond))
+    environment = Environment(target=PROFILE, client=client, world=world, common=Access(token="common"))
     number = count(1)
-    driven = drive(
+    driven = run_probe(
         probe,
-        stage,
+        environment,
         {"accounts": ACCOUNTS},
         number=lambda: next(number),
         record=lambda event, access: recorded.append((event, access)),

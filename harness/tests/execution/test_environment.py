@@ -7,78 +7,78 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from assay.binding.target import Auth, AuthKind, Profile, Role, Transport, World, WorldKind
+from assay.binding.target import Auth, AuthKind, FixtureKind, Fixtures, Role, Target, TransportKind
 from assay.errors import CannotArrange, InputError
-from assay.execution.environment import Nobody, set_up
-from assay.fixtures.control import ControlWorld
-from assay.fixtures.roles import RolesWorld
+from assay.execution.environment import MissingFixtures, set_up
+from assay.fixtures.control import ControlProvider
+from assay.fixtures.roles import RolesProvider
 from assay.history import Arrange
 
-PROFILE = Profile(
+PROFILE = Target(
     name="t",
-    transport=Transport.HTTP,
+    transport=TransportKind.HTTP,
     base_url="https://bank.example",
     path="t.yaml",
     lines={"auth": 5, "world": 7, "world.roles.alice": 9},
 )
-ALICE = World(kind=WorldKind.ROLES, roles=(Role(name="alice", token_env="TEST_A", owns=()),))
+ALICE = Fixtures(kind=FixtureKind.ROLES, roles=(Role(name="alice", token_env="TEST_A", owns=()),))
 
 
 @pytest.mark.parametrize(
     ("profile", "line", "name"),
     [
         (replace(PROFILE, auth=Auth(kind=AuthKind.BEARER, token_env="TEST_A")), 5, "auth"),
-        (replace(PROFILE, world=World(kind=WorldKind.CONTROL, key_env="TEST_A")), 7, "world"),
+        (replace(PROFILE, world=Fixtures(kind=FixtureKind.CONTROL, key_env="TEST_A")), 7, "world"),
         (replace(PROFILE, world=ALICE), 9, "world.roles.alice"),
     ],
 )
-def test_secrets(monkeypatch: pytest.MonkeyPatch, profile: Profile, line: int, name: str) -> None:
+def test_secrets(monkeypatch: pytest.MonkeyPatch, target: Target, line: int, name: str) -> None:
     """A secret that is not set, or that no header can hold, is told with its place, not its value."""
     for value in (None, ""):
         monkeypatch.delenv("TEST_A", raising=False)
         if value is not None:
             monkeypatch.setenv("TEST_A", value)
         with pytest.raises(InputError, match=f"t.yaml:{line}: {name}: .* TEST_A is not set"):
-            set_up(profile)
+            set_up(target)
     for value in ("hush\n", " hush", "h\u00fcsh", "hu\x7fsh"):
         monkeypatch.setenv("TEST_A", value)
         with pytest.raises(InputError, match="TEST_A holds what no header can carry") as caught:
-            set_up(profile)
+            set_up(target)
         assert "sh" not in str(caught.value).partition("TEST_A")[2].replace("(is there", "")
     monkeypatch.setenv("TEST_A", "hush")
-    set_up(profile).close()
+    set_up(target).close()
 
 
 @pytest.mark.parametrize(
     ("world", "kind"),
     [
-        (World(kind=WorldKind.CONTROL), ControlWorld),
-        (World(kind=WorldKind.ROLES), RolesWorld),
-        (World(), Nobody),
+        (Fixtures(kind=FixtureKind.CONTROL), ControlProvider),
+        (Fixtures(kind=FixtureKind.ROLES), RolesProvider),
+        (Fixtures(), MissingFixtures),
     ],
 )
-def test_worlds(world: World, kind: type) -> None:
+def test_worlds(world: Fixtures, kind: type) -> None:
     """Each kind of world is arranged by its own adapter."""
-    stage = set_up(replace(PROFILE, world=world))
-    stage.close()
-    assert isinstance(stage.world, kind)
+    environment = set_up(replace(PROFILE, world=world))
+    environment.close()
+    assert isinstance(environment.world, kind)
 
 
 def test_nobody() -> None:
     """With no world nothing can be arranged, and the clock is the real one."""
-    scene = Nobody().open()
+    fixture = MissingFixtures().open()
     with pytest.raises(CannotArrange, match="a world"):
-        scene.arrange(Arrange(subject="psu", holdings=()))
+        fixture.arrange(Arrange(subject="psu", holdings=()))
     with pytest.raises(CannotArrange, match="a clock that can be moved"):
-        scene.clock(datetime(2026, 1, 1, tzinfo=UTC))
-    assert abs(scene.clock(None) - datetime.now(UTC)) < timedelta(minutes=1)
-    scene.close()
+        fixture.clock(datetime(2026, 1, 1, tzinfo=UTC))
+    assert abs(fixture.clock(None) - datetime.now(UTC)) < timedelta(minutes=1)
+    fixture.close()
 
 
 def test_the_common_token(monkeypatch: pytest.MonkeyPatch) -> None:
     """A token for all customers is looked up once, and kept out of the profile."""
     monkeypatch.setenv("TEST_A", "hush")
-    stage = set_up(replace(PROFILE, auth=Auth(kind=AuthKind.BEARER, token_env="TEST_A")))
-    stage.close()
-    assert "hush" == stage.common.token
-    assert "hush" not in repr(stage.profile)
+    environment = set_up(replace(PROFILE, auth=Auth(kind=AuthKind.BEARER, token_env="TEST_A")))
+    environment.close()
+    assert "hush" == environment.common.token
+    assert "hush" not in repr(environment.target)

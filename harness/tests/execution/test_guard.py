@@ -7,28 +7,28 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from assay.binding.encode import Access, Request, encode
+from assay.binding.encode import Access, HttpRequest, encode
 from assay.binding.target import (
     Auth,
     AuthKind,
     Budget,
+    FixtureKind,
+    Fixtures,
     Presence,
     Role,
     RoleHolding,
     Safety,
-    World,
-    WorldKind,
 )
 from assay.contract.model import Capability
 from assay.errors import CannotArrange
-from assay.execution.guard import Guard, Who, is_held_back, quotas, who_is
+from assay.execution.guard import Customer, Guard, customer_of, is_held_back, quotas
 from assay.execution.ledger import Ledger
 from assay.history import Call, Malformed
 from assay.judging.verdict import Standing, Verdict
 from assay.planning.prepare import prepare
 
 PLAN = prepare().plan
-SANDBOX = prepare().profile
+SANDBOX = prepare().target
 LIVE = replace(
     SANDBOX,
     environment="live",
@@ -38,22 +38,22 @@ LIVE = replace(
         most={"amount": "12.30"},
     ),
 )
-REAL = replace(SANDBOX, world=World(kind=WorldKind.ROLES, offers=frozenset(Capability)))
+REAL = replace(SANDBOX, world=Fixtures(kind=FixtureKind.ROLES, offers=frozenset(Capability)))
 OPERATIONS = {id_: one for each in PLAN.contracts.values() for id_, one in each.operations.items()}
 NOW = datetime(2026, 9, 16, 8, tzinfo=UTC)
-ALICE = Who(name="alice", key="FR76-alice")
+ALICE = Customer(name="alice", key="FR76-alice")
 PAY = Call(operation="create-payment", subject="psu", arguments={"debtorAccount": "FR1"})
 READ = Call(operation="accounts", subject="psu")
 ABSENT = replace(READ, present=False)
 
 
-def spelt(call, profile=SANDBOX):
-    return encode(call, OPERATIONS[call.operation], profile, Access(token="t"))
+def spelt(call, target=SANDBOX):
+    return encode(call, OPERATIONS[call.operation], target, Access(token="t"))
 
 
-def told(call, profile, request=None, guard=None):
+def told(call, target, request=None, guard=None):
     """Return what the gates say to a call: nothing if it may be sent."""
-    guard = guard or Guard(profile=profile)
+    guard = guard or Guard(target=target)
     try:
         guard.admit(
             call,
@@ -180,42 +180,42 @@ def test_no_private_value_is_told():
 # -- calls ---------------------------------------------------------------------------
 def test_a_run_has_so_many_calls():
     """One more is not sent."""
-    profile = replace(SANDBOX, budget=Budget(calls=2))
-    guard = Guard(profile=profile)
+    target = replace(SANDBOX, budget=Budget(calls=2))
+    guard = Guard(target=target)
     assert ["", "", "1 more call; 0 of 2 left (budget.calls)"] == [
-        told(READ, profile, guard=guard) for _ in range(3)
+        told(READ, target, guard=guard) for _ in range(3)
     ]
 
 
 # -- accesses without the customer ---------------------------------------------------
-def guarded(tmp_path, profile):
-    guard = Guard(profile=profile, book=Ledger.at(tmp_path / "l"))
+def guarded(tmp_path, target):
+    guard = Guard(target=target, book=Ledger.at(tmp_path / "l"))
     guard.learn(PLAN)
     return guard
 
 
 def test_only_what_is_allowed_is_spent(tmp_path):
     """Each operation has its own count, and calls with the customer have none."""
-    profile = replace(REAL, budget=Budget(batch=1))
-    guard = guarded(tmp_path, profile)
+    target = replace(REAL, budget=Budget(batch=1))
+    guard = guarded(tmp_path, target)
     no = "1 more access of accounts without the customer today; 0 of 1 left (budget.batch, alice)"
-    assert ["", no] == [told(ABSENT, profile, spelt(ABSENT), guard) for _ in range(2)]
-    assert ["", ""] == [told(READ, profile, spelt(READ), guard) for _ in range(2)]
+    assert ["", no] == [told(ABSENT, target, spelt(ABSENT), guard) for _ in range(2)]
+    assert ["", ""] == [told(READ, target, spelt(READ), guard) for _ in range(2)]
     assert {("alice", "accounts"): 1} == guard.spent
 
 
 def test_the_next_run_finds_it_spent(tmp_path):
     """The ledger outlives the guard."""
-    profile = replace(REAL, budget=Budget(batch=1))
-    assert "" == told(ABSENT, profile, spelt(ABSENT), guarded(tmp_path, profile))
-    assert "0 of 1 left" in told(ABSENT, profile, spelt(ABSENT), guarded(tmp_path, profile))
+    target = replace(REAL, budget=Budget(batch=1))
+    assert "" == told(ABSENT, target, spelt(ABSENT), guarded(tmp_path, target))
+    assert "0 of 1 left" in told(ABSENT, target, spelt(ABSENT), guarded(tmp_path, target))
 
 
 def test_on_a_live_bank_never_a_fifth(tmp_path):
     """Where the profile says nothing, the contract's own quota is the budget."""
-    profile = replace(REAL, environment="live")
-    guard = guarded(tmp_path, profile)
-    said = [told(ABSENT, profile, spelt(ABSENT), guard) for _ in range(5)]
+    target = replace(REAL, environment="live")
+    guard = guarded(tmp_path, target)
+    said = [told(ABSENT, target, spelt(ABSENT), guard) for _ in range(5)]
     assert ["", "", "", ""] == said[:4]
     assert "0 of 4 left (budget.batch, alice)" in said[4]
     assert {"accounts": 4, "consents": 4, "balances": 4, "transactions": 4} == quotas(PLAN.ruled)
@@ -230,15 +230,15 @@ def test_elsewhere_it_is_only_written_down(tmp_path):
 
 def test_a_live_bank_whose_quotas_nobody_told(tmp_path):
     """It is not called without the customer at all."""
-    profile = replace(REAL, environment="live")
-    guard = Guard(profile=profile, book=Ledger.at(tmp_path / "l"))
-    assert "0 of 0 left" in told(ABSENT, profile, spelt(ABSENT), guard)
+    target = replace(REAL, environment="live")
+    guard = Guard(target=target, book=Ledger.at(tmp_path / "l"))
+    assert "0 of 0 left" in told(ABSENT, target, spelt(ABSENT), guard)
 
 
 def test_a_budget_without_a_ledger():
     """What cannot be written down is not spent."""
-    profile = replace(REAL, budget=Budget(batch=4))
-    assert "(--ledger)" in told(ABSENT, profile, spelt(ABSENT))
+    target = replace(REAL, budget=Budget(batch=4))
+    assert "(--ledger)" in told(ABSENT, target, spelt(ABSENT))
 
 
 @pytest.mark.parametrize(
@@ -254,24 +254,24 @@ def test_a_budget_without_a_ledger():
 def test_the_header_counts_and_not_the_intention(tmp_path, headers, counted):
     """A call with a bent mark is one without the customer, whoever bent it."""
     guard = guarded(tmp_path, REAL)
-    assert "" == told(READ, REAL, Request(method="GET", url="x", headers=headers), guard)
+    assert "" == told(READ, REAL, HttpRequest(method="GET", url="x", headers=headers), guard)
     assert counted == guard.spent.total()
 
 
 def test_a_header_that_says_that_nobody_is_there(tmp_path):
     """Where absence is marked, whatever bears the mark counts."""
     mark = Presence(header="X-Batch", value="1", absent=True)
-    profile = replace(REAL, presence=mark)
-    guard = guarded(tmp_path, profile)
+    target = replace(REAL, presence=mark)
+    guard = guarded(tmp_path, target)
     for headers, counted in (((), 0), ((("x-batch", "no"),), 1)):
-        told(READ, profile, Request(method="GET", url="x", headers=headers), guard)
+        told(READ, target, HttpRequest(method="GET", url="x", headers=headers), guard)
         assert counted == guard.spent.total()
 
 
 def test_whose_day_it_is():
     """The bank's zone, by the contract or the profile; else UTC."""
     late = datetime(2026, 9, 16, 22, 30, tzinfo=UTC)
-    guard = Guard(profile=replace(REAL, zone=None))
+    guard = Guard(target=replace(REAL, zone=None))
     assert "2026-09-16" == guard.use("accounts", ALICE, late).day.isoformat()
     guard.zones = {"accounts": ZoneInfo("Europe/Paris")}
     assert "2026-09-17" == guard.use("accounts", ALICE, late).day.isoformat()
@@ -281,33 +281,33 @@ def test_who_is_who():
     """A role may be renamed; two roles with one token are one customer to the bank."""
     one = Role(name="alice", token_env="A", owns=(RoleHolding(resource="account", key="FR1"),))
     two = replace(one, name="bob", token_env=None)
-    profile = replace(REAL, world=replace(REAL.world, roles=(one, two)))
-    assert Who(name="alice", key="FR1") == who_is(profile, Access(id="alice"), "psu", [])
-    assert Who(name="bob", key="FR1") == who_is(profile, Access(id="bob"), "psu", [])
-    shared = replace(profile, auth=Auth(kind=AuthKind.BEARER, token_env="T"))
-    assert Who(name="bob", key="token:T") == who_is(shared, Access(id="bob"), "psu", [])
-    assert Who(name="psu", key="FR2") == who_is(profile, Access(), "psu", ["FR3", "FR2"])
-    assert Who(name="psu", key="c1") == who_is(profile, Access(id="c1"), "psu", ["FR3"])
+    target = replace(REAL, world=replace(REAL.world, roles=(one, two)))
+    assert Customer(name="alice", key="FR1") == customer_of(target, Access(id="alice"), "psu", [])
+    assert Customer(name="bob", key="FR1") == customer_of(target, Access(id="bob"), "psu", [])
+    shared = replace(target, auth=Auth(kind=AuthKind.BEARER, token_env="T"))
+    assert Customer(name="bob", key="token:T") == customer_of(shared, Access(id="bob"), "psu", [])
+    assert Customer(name="psu", key="FR2") == customer_of(target, Access(), "psu", ["FR3", "FR2"])
+    assert Customer(name="psu", key="c1") == customer_of(target, Access(id="c1"), "psu", ["FR3"])
 
 
 # -- failures ------------------------------------------------------------------------
 def test_failures_in_a_row_stop_a_run():
     """An answer in between begins the count anew; nothing is sent once it is over."""
-    profile = replace(SANDBOX, safety=Safety(breaker=3))
-    guard = Guard(profile=profile)
+    target = replace(SANDBOX, safety=Safety(breaker=3))
+    guard = Guard(target=target)
     for status, trouble in ((500, ""), (0, "timed out"), (404, ""), (503, ""), (0, "reset")):
         guard.see(status, trouble)
     assert "" == guard.stopped
-    assert "" == told(READ, profile, guard=guard)
+    assert "" == told(READ, target, guard=guard)
     guard.see(500, "")
     assert "the run was stopped after 3 failures in a row (safety.breaker)" == guard.stopped
-    assert guard.stopped in told(READ, profile, guard=guard)
+    assert guard.stopped in told(READ, target, guard=guard)
 
 
 @pytest.mark.parametrize(("environment", "most"), [("live", 5), ("sandbox", None)])
 def test_when_nothing_is_said_of_failures(environment, most):
     """Five are enough on a live bank; a sandbox may fail as often as it likes."""
-    guard = Guard(profile=replace(SANDBOX, environment=environment))
+    guard = Guard(target=replace(SANDBOX, environment=environment))
     for _ in range(4):
         guard.see(500, "")
     assert "" == guard.stopped

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError, TargetError
-from assay.execution.ledger import APPLICATION, Ledger, Use, default_path
+from assay.execution.ledger import APPLICATION, Ledger, QuotaUse, default_path
 
 NOW = datetime(2026, 9, 16, 8, tzinfo=UTC)
 IBAN = "FR7630006000011234567890189"
 
 
 def use(customer=IBAN, method="accounts", day=date(2026, 9, 16), target="https://bank.example/v1"):
-    return Use(target=target, customer=customer, method=method, day=day)
+    return QuotaUse(target=target, customer=customer, method=method, day=day)
 
 
 def spend(ledger, of=None, most=None):
@@ -89,7 +89,7 @@ def test_many_processes_share_it(tmp_path):
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     got = [int(one.communicate(timeout=60)[0]) for one in running]
     assert 10 == sum(got)
-    assert 10 == Ledger.at(path).gone(Use(target="t", customer="c", method="m", day=use().day))
+    assert 10 == Ledger.at(path).gone(QuotaUse(target="t", customer="c", method="m", day=use().day))
 
 
 def test_nobody_is_named_in_the_file(tmp_path):

@@ -18,22 +18,22 @@ from typing import Any
 import httpx
 import pytest
 
-from assay.binding.encode import Request
+from assay.binding.encode import HttpRequest
 from assay.binding.target import Budget, Safety
 from assay.errors import CannotArrange
-from assay.estimate.feasibility import foresee
-from assay.execution.driver import drive
-from assay.execution.environment import Stage, set_up
-from assay.execution.session import Options, Result, Session, conduct
-from assay.fuzzing.session import MAKERS, Searching, limits_of
+from assay.estimate.feasibility import assess
+from assay.execution.driver import run_probe
+from assay.execution.environment import Environment, set_up
+from assay.execution.session import Options, RunResult, Session, run_session
+from assay.fuzzing.session import MAKERS, SearchSession, limits_of
 from assay.history import Arrange, Holding
 from assay.journal.writer import Journal
 from assay.judging.verdict import Exit, Standing
-from assay.planning.plan import Fate, restrict
+from assay.planning.plan import Disposition, restrict
 from assay.planning.prepare import Prepared, prepare
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
-from assay.transport.protocol import Sent, nothing
+from assay.transport.protocol import Delivery, nothing
 
 ASSAY = [sys.executable, "-c", "from assay.cli.main import main; main()"]
 #: The bank's clock stands still here.
@@ -267,34 +267,34 @@ def test_a_ledger_that_is_none(tmp_path: Path) -> None:
 
 
 # -- in this process -----------------------------------------------------------------
-def opened(prepared: Prepared, bank: Watched, **more: Any) -> Stage:
+def opened(prepared: Prepared, bank: Watched, **more: Any) -> Environment:
     """Make an embedded bank ready, with gates of its own."""
-    return set_up(replace(prepared.profile, **more), bank=lambda _: bank)
+    return set_up(replace(prepared.target, **more), bank=lambda _: bank)
 
 
 def held(
-    prepared: Prepared, stage: Stage, folder: Path | None = None, options: Options | None = None
-) -> Result:
+    prepared: Prepared, environment: Environment, folder: Path | None = None, options: Options | None = None
+) -> RunResult:
     """Run a plan."""
     out = Journal.at(folder / "journal.jsonl") if folder else Journal(out=None)
-    session = Session(plan=prepared.plan, stage=stage, journal=out, options=options or Options())
-    return conduct(session)
+    session = Session(plan=prepared.plan, environment=environment, journal=out, options=options or Options())
+    return run_session(session)
 
 
 def test_a_live_bank_gets_no_write() -> None:
     """Neither from trials nor from journeys and bent fields, with a world that would take it."""
     prepared = prepare()
-    bank = Watched(make_app(base_url=prepared.profile.base_url))
-    live = replace(prepared.profile, environment="live")
-    prepared = replace(prepared, profile=live, plan=prepare().plan)
-    stage = opened(prepared, bank)
-    result = held(prepared, stage)
+    bank = Watched(make_app(base_url=prepared.target.base_url))
+    live = replace(prepared.target, environment="live")
+    prepared = replace(prepared, target=live, plan=prepare().plan)
+    environment = opened(prepared, bank)
+    result = held(prepared, environment)
     for contract in ("aisp", "pis"):
         for how in ("journeys", "fields"):
-            session = Session(plan=prepared.plan, stage=stage, journal=Journal(out=None))
+            session = Session(plan=prepared.plan, environment=environment, journal=Journal(out=None))
             session.open()
-            searching = Searching(session=session, plan=prepared.plan, whole=prepared.whole())
-            limits = replace(limits_of(prepare().profile, 5), calls=100)
+            searching = SearchSession(session=session, plan=prepared.plan, whole=prepared.whole())
+            limits = replace(limits_of(prepare().target, 5), calls=100)
             searching.search(contract, how, limits, MAKERS[how])
     assert bank.calls
     assert {"GET"} == {method for method, _ in bank.calls}
@@ -308,15 +308,15 @@ def test_limits_of_what_is_paid() -> None:
         only={"creditorAccount": ("FR7630006000011234567890189",)}, most={"amount": "12.30"}
     )
     prepared = prepare(["pis"], keywords="duplicate or single or euro")
-    profile = replace(prepared.profile, safety=safety)
-    foresight = foresee(prepared.plan, profile, now=datetime.now(UTC))
-    prepared = replace(prepared, profile=profile, plan=foresight.plan, foresight=foresight)
-    bank = Watched(make_app(base_url=profile.base_url))
+    target = replace(prepared.target, safety=safety)
+    feasibility = assess(prepared.plan, target, now=datetime.now(UTC))
+    prepared = replace(prepared, target=target, plan=feasibility.plan, feasibility=feasibility)
+    bank = Watched(make_app(base_url=target.base_url))
     bodies: list[bytes] = []
-    stage = opened(prepared, bank)
-    send = stage.client.send
-    stage.client.send = lambda one: (bodies.append(one.body), send(one))[1]  # type: ignore[method-assign]
-    result = held(prepared, stage)
+    environment = opened(prepared, bank)
+    send = environment.client.send
+    environment.client.send = lambda one: (bodies.append(one.body), send(one))[1]  # type: ignore[method-assign]
+    result = held(prepared, environment)
     paid = [json.loads(one) for one in bodies if b"creditorAccount" in one]
     assert paid
     assert {"FR7630006000011234567890189"} == {one["creditorAccount"] for one in paid}
@@ -325,7 +325,7 @@ def test_limits_of_what_is_paid() -> None:
         one.obligation: one.reason for one in result.verdicts if one.standing is Standing.UNVERIFIED
     }
     assert left == {
-        one.obligation.id: one.why for one in prepared.plan.items if one.fate is Fate.UNVERIFIED
+        one.obligation.id: one.why for one in prepared.plan.items if one.fate is Disposition.UNVERIFIED
     }
     assert any("safety." in why for why in left.values())
     assert 0 == result.counts["violates"]
@@ -335,11 +335,11 @@ def test_limits_of_what_is_paid() -> None:
 def test_a_bank_that_answers_nobody(tmp_path: Path, *, allow: bool) -> None:
     """After three failures in a row nothing more is sent; the record is whole, nobody blamed."""
     prepared = prepare(["aisp"])
-    bank = Watched(make_app(base_url=prepared.profile.base_url))
-    stage = opened(prepared, bank, safety=Safety(breaker=3))
+    bank = Watched(make_app(base_url=prepared.target.base_url))
+    environment = opened(prepared, bank, safety=Safety(breaker=3))
     calls: list[str] = []
-    silent(stage, calls)
-    result = held(prepared, stage, tmp_path, Options(allow_incomplete=allow))
+    silent(environment, calls)
+    result = held(prepared, environment, tmp_path, Options(allow_incomplete=allow))
     why = "the run was stopped after 3 failures in a row (safety.breaker)"
     assert (3, why, Exit.INCOMPLETE) == (len(calls), result.stopped, result.exit)
     assert (0, 0) == (result.counts["violates"], result.counts["conforms"])
@@ -348,20 +348,20 @@ def test_a_bank_that_answers_nobody(tmp_path: Path, *, allow: bool) -> None:
     assert (why, len(prepared.plan.items)) == (footer["stopped"], sum(footer["counts"].values()))
 
 
-def silent(stage: Stage, calls: list[str]) -> None:
+def silent(environment: Environment, calls: list[str]) -> None:
     """Let a bank answer nothing any more."""
 
-    def send(request: Request) -> Sent:
+    def send(request: HttpRequest) -> Delivery:
         calls.append(request.url)
         return nothing(request, "timed out")
 
-    stage.client.send = send  # type: ignore[method-assign]
+    environment.client.send = send  # type: ignore[method-assign]
 
 
 def test_a_bank_that_only_fails() -> None:
     """A failure of the bank's own counts as well; what it showed before stays shown."""
     prepared = prepare(["aisp"])
-    bank = Watched(make_app(base_url=prepared.profile.base_url))
+    bank = Watched(make_app(base_url=prepared.target.base_url))
     bank.answer = lambda _method, _path: "503 Service Unavailable"
     result = held(prepared, opened(prepared, bank, safety=Safety(breaker=3)))
     assert 3 == len(bank.calls)
@@ -373,18 +373,18 @@ def test_a_bank_that_only_fails() -> None:
 def test_a_failure_now_and_then_stops_nothing() -> None:
     """An answer in between begins the count anew."""
     prepared = prepare(["aisp"], keywords="accounts.available or balances.available")
-    bank = Watched(make_app(base_url=prepared.profile.base_url))
+    bank = Watched(make_app(base_url=prepared.target.base_url))
     odd = iter(range(10**6))
     bank.answer = lambda _method, _path: "503 Unavailable" if next(odd) % 3 else None
-    stage = opened(prepared, bank, safety=Safety(breaker=3))
-    assert "" == held(prepared, stage).stopped
+    environment = opened(prepared, bank, safety=Safety(breaker=3))
+    assert "" == held(prepared, environment).stopped
 
 
 @pytest.mark.parametrize("status", ["503 Unavailable", "429 Too Many", "500 Error", "408 Time"])
 def test_nothing_is_sent_twice(status: str) -> None:
     """Whatever a bank answers, each call of a story is sent once, and no more."""
     prepared = prepare(["aisp"], keywords="accounts.available/answers")
-    bank = Watched(make_app(base_url=prepared.profile.base_url))
+    bank = Watched(make_app(base_url=prepared.target.base_url))
     bank.answer = lambda _method, _path: status
     result = held(prepared, opened(prepared, bank))
     assert 0 < len(bank.calls) == result.exchanges <= prepared.plan.calls
@@ -395,9 +395,9 @@ def test_nothing_is_sent_twice_over_a_network() -> None:
     bank = Watched(answer=lambda _method, _path: "503 Unavailable")
     with serving(bank) as url:
         prepared = prepare(["aisp"], url, keywords="accounts.available/answers")
-        stage = set_up(prepared.profile)
-        result = held(prepared, stage)
-        stage.close()
+        environment = set_up(prepared.target)
+        result = held(prepared, environment)
+        environment.close()
     assert 0 < len(bank.calls) == result.exchanges <= prepared.plan.calls
 
 
@@ -408,7 +408,7 @@ def test_a_part_of_a_plan_has_the_whole_day(tmp_path: Path) -> None:
     name = "aisp/batch-quota/per-method"
     (item,) = (one for one in prepared.plan.items if one.obligation.id == name)
     (alone,) = prepared.part({name}).items
-    assert (Fate.UNVERIFIED, Fate.ASK) == (item.fate, alone.fate)
+    assert (Disposition.UNVERIFIED, Disposition.ASK) == (item.fate, alone.fate)
     assert "5 planned before it (alice)" in item.why
     whole = prepare(["aisp"])
     assert restrict(whole.plan, {name}) == whole.part({name})
@@ -417,10 +417,10 @@ def test_a_part_of_a_plan_has_the_whole_day(tmp_path: Path) -> None:
 def test_a_budget_of_calls_is_never_exceeded() -> None:
     """Not even by a plan that knows nothing of it, nor by journeys."""
     prepared = prepare(["aisp"], keywords="accounts")
-    bank = Watched(make_app(base_url=prepared.profile.base_url))
-    stage = opened(prepared, bank, budget=Budget(calls=20))
-    session = Session(plan=prepared.plan, stage=stage, journal=Journal(out=None))
-    result = conduct(session, more=lambda: _travel(session, prepared))
+    bank = Watched(make_app(base_url=prepared.target.base_url))
+    environment = opened(prepared, bank, budget=Budget(calls=20))
+    session = Session(plan=prepared.plan, environment=environment, journal=Journal(out=None))
+    result = run_session(session, more=lambda: _travel(session, prepared))
     assert 20 == len(bank.calls)
     left = [one for one in result.verdicts if "0 of 20 left (budget.calls)" in one.reason]
     assert left
@@ -428,8 +428,8 @@ def test_a_budget_of_calls_is_never_exceeded() -> None:
 
 
 def _travel(session: Session, prepared: Prepared) -> None:
-    searching = Searching(session=session, plan=prepared.plan, whole=prepared.whole())
-    searching.search("aisp", "journeys", limits_of(prepared.profile, 3), MAKERS["journeys"])
+    searching = SearchSession(session=session, plan=prepared.plan, whole=prepared.whole())
+    searching.search("aisp", "journeys", limits_of(prepared.target, 3), MAKERS["journeys"])
 
 
 def test_another_process_spends_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -439,10 +439,10 @@ def test_another_process_spends_meanwhile(tmp_path: Path, monkeypatch: pytest.Mo
         for name, who in made.items():
             monkeypatch.setenv(f"TEST_{name.upper()}_TOKEN", who["token"])
         path = target(url, made, tmp_path, "budget: {batch: 4}\n")
-        prepared = prepare(target=str(path), keywords="batch-quota/per-method")
+        prepared = prepare(target_name=str(path), keywords="batch-quota/per-method")
         assert 1 == len(prepared.plan.trials)
-        first, second = set_up(prepared.profile), set_up(prepared.profile)
-        results = [held(prepared, stage) for stage in (first, second)]
+        first, second = set_up(prepared.target), set_up(prepared.target)
+        results = [held(prepared, environment) for environment in (first, second)]
         first.close()
         second.close()
     assert 4 == max(bank.alone.values())
@@ -454,20 +454,20 @@ def test_another_process_spends_meanwhile(tmp_path: Path, monkeypatch: pytest.Mo
 def test_no_step_is_taken_once_a_run_is_stopped() -> None:
     """Neither is a customer made, nor a screen opened."""
     prepared = prepare(["aisp"], keywords="accounts.available")
-    stage = opened(prepared, Watched(make_app(base_url=prepared.profile.base_url)))
-    stage.guard.stopped = "enough"
+    environment = opened(prepared, Watched(make_app(base_url=prepared.target.base_url)))
+    environment.guard.stopped = "enough"
     step = Arrange(subject="psu", holdings=(Holding(resource="account"),))
 
     def script() -> Iterator[Any]:
         yield step
 
-    driven = drive(
+    driven = run_probe(
         script(),  # type: ignore[arg-type]
-        stage,
+        environment,
         prepared.plan.contracts["aisp"].operations,
         number=lambda: 1,
         record=lambda _event, _access: None,
     )
     assert ((), "needs a target that answers: enough") == (driven.history.events, driven.stopped)
     with pytest.raises(CannotArrange):
-        stage.guard.going()
+        environment.guard.going()

@@ -16,17 +16,17 @@ import pytest
 from assay.binding.target import Waiver
 from assay.errors import InputError, JournalError, TargetError
 from assay.execution import session as conducting
-from assay.execution.environment import Stage, set_up
-from assay.execution.session import Options, Result, Session, conduct
-from assay.fixtures.control import ControlWorld
+from assay.execution.environment import Environment, set_up
+from assay.execution.session import Options, RunResult, Session, run_session
+from assay.fixtures.control import ControlProvider
 from assay.journal.writer import Journal
 from assay.judging.verdict import Exit, Standing
-from assay.planning.plan import Fate
+from assay.planning.plan import Disposition
 from assay.planning.prepare import Prepared, prepare
 from assay.report import read_journal
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND, put
-from assay.transport.http import Client
+from assay.transport.http import HttpClient
 
 #: A few cheap clauses, some of which were not asked for: enough for most of this.
 SOME = "psu-identity or listing or unspecified or trusted"
@@ -49,7 +49,7 @@ class Held:
 
     prepared: Prepared
     path: Path
-    result: Result | None = None
+    result: RunResult | None = None
     error: BaseException | None = None
 
     def lines(self, kind: str = "") -> list[dict[str, Any]]:
@@ -90,24 +90,24 @@ def hold(
 ) -> Held:
     """Run a selection on a bank, and keep what became of it."""
     prepared = prepare(keywords=keywords)
-    profile = replace(prepared.profile, waivers=waivers)
-    wire = httpx.WSGITransport(app=app(profile.base_url))
-    client = Client(base_url=profile.base_url, transport=Failing(wire, after, instead))
-    stage = Stage(profile=profile, client=client, world=ControlWorld(send=client.control))
+    target = replace(prepared.target, waivers=waivers)
+    wire = httpx.WSGITransport(app=app(target.base_url))
+    client = HttpClient(base_url=target.base_url, transport=Failing(wire, after, instead))
+    environment = Environment(target=target, client=client, world=ControlProvider(send=client.control))
     held = Held(prepared, folder / "journal.jsonl")
     session = Session(
         plan=prepared.plan,
-        stage=stage,
+        environment=environment,
         journal=Journal.at(held.path),
         options=Options(allow_incomplete=allow_incomplete),
         on_exchange=lambda: watch(held.path),
     )
     try:
-        held.result = conduct(session)
+        held.result = run_session(session)
     except (TargetError, KeyboardInterrupt, JournalError) as error:
         held.error = error
     finally:
-        stage.close()
+        environment.close()
         if session.journal.out is not None:
             session.journal.out.close()
     return held
@@ -186,13 +186,13 @@ def test_nobody_there_for_listed_customers(tmp_path: Path) -> None:
         "auth: {kind: none}\nworld: {kind: roles, offers: [psu], roles: {a: {owns: "
         "[{resource: account, key: A}]}}}\n"
     )
-    prepared = prepare(target=str(path), keywords="refused-without-consent")
-    stage = set_up(prepared.profile)
-    stage.client._wire = Failing(stage.client._wire, 0, refuse)
-    session = Session(plan=prepared.plan, stage=stage, journal=Journal(out=None))
+    prepared = prepare(target_name=str(path), keywords="refused-without-consent")
+    environment = set_up(prepared.target)
+    environment.client._wire = Failing(environment.client._wire, 0, refuse)
+    session = Session(plan=prepared.plan, environment=environment, journal=Journal(out=None))
     with pytest.raises(TargetError, match="cannot connect"):
-        conduct(session)
-    stage.close()
+        run_session(session)
+    environment.close()
 
 
 def test_dies_in_the_middle(tmp_path: Path) -> None:
@@ -281,11 +281,11 @@ class Full:
 def test_no_room(room: int) -> None:
     """A full disk ends a run with one line, wherever it got to, and is no harness fault."""
     prepared = prepare(keywords=SOME)
-    stage = set_up(prepared.profile)
-    session = Session(plan=prepared.plan, stage=stage, journal=Journal(out=Full(room)))
+    environment = set_up(prepared.target)
+    session = Session(plan=prepared.plan, environment=environment, journal=Journal(out=Full(room)))
     with pytest.raises(JournalError, match="cannot write the journal: No space left on device"):
-        conduct(session)
-    stage.close()
+        run_session(session)
+    environment.close()
     assert [] == session.faults
 
 
@@ -339,7 +339,7 @@ def waiver(expires: datetime, obligation: str = DISCLOSED) -> tuple[Waiver, ...]
 
 @pytest.mark.parametrize("days", [0, 30])
 def test_a_sound_waiver(tmp_path: Path, days: int) -> None:
-    """A known deviation is waived through its last day, says why, and leaves the run green."""
+    """A known variation is waived through its last day, says why, and leaves the run green."""
     until = datetime.now(UTC) + days * DAY
     held = hold(tmp_path, app=tongueless, waivers=waiver(until), allow_incomplete=True)
     (verdict,) = (one for one in held.result.verdicts if one.obligation == DISCLOSED)
@@ -349,7 +349,7 @@ def test_a_sound_waiver(tmp_path: Path, days: int) -> None:
 
 
 def test_without_the_waiver(tmp_path: Path) -> None:
-    """The same deviation without its waiver is a violation."""
+    """The same variation without its waiver is a violation."""
     held = hold(tmp_path, app=tongueless)
     assert ("violates", Exit.VIOLATION) == (held.standings()[DISCLOSED], held.result.exit)
 
@@ -397,7 +397,7 @@ def test_open_musts(tmp_path: Path, allow: bool, exit_: Exit) -> None:
 def test_what_the_plan_decides(tmp_path: Path) -> None:
     """What the plan leaves open is never asked, and its verdict has the plan's reason."""
     held = hold(tmp_path, keywords="unspecified")
-    assert {Fate.UNSPECIFIED} == {one.fate for one in held.prepared.plan.items}
+    assert {Disposition.UNSPECIFIED} == {one.fate for one in held.prepared.plan.items}
     assert 0 == held.result.exchanges
     assert {("unspecified", "the document is silent")} == {
         (one["verdict"], one["reason"]) for one in held.lines("verdict")
@@ -407,11 +407,11 @@ def test_what_the_plan_decides(tmp_path: Path) -> None:
 def test_settling_one(tmp_path: Path) -> None:
     """One obligation can be settled by itself, and its trial is held once for all its facets."""
     prepared = prepare(keywords="psu-identity")
-    stage = set_up(prepared.profile)
-    session = Session(plan=prepared.plan, stage=stage, journal=Journal(out=None))
+    environment = set_up(prepared.target)
+    session = Session(plan=prepared.plan, environment=environment, journal=Journal(out=None))
     session.open()
     found = [session.settle(one.obligation).standing for one in prepared.plan.items]
-    stage.close()
+    environment.close()
     assert [Standing.CONFORMS] * 2 == found
     assert 3 == session.exchanges
 
@@ -419,7 +419,7 @@ def test_settling_one(tmp_path: Path) -> None:
 def test_maintenance(tmp_path: Path) -> None:
     """In the announced hours a violation is only doubtful, a minute before it counts."""
 
-    def at(moment: str) -> Result:
+    def at(moment: str) -> RunResult:
         def sundays(base_url: str) -> Any:
             inner = make_app(
                 replace(

@@ -10,7 +10,7 @@ from assay.binding.read import read_document
 from assay.contract.files.load import loads
 from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
-from assay.init.defaults import begun
+from assay.init.defaults import init_defaults
 from assay.init.target_file import written
 
 CONTRACTS = tuple(parse_contract(find_contract(one)) for one in ("aisp", "pis"))
@@ -122,7 +122,7 @@ def test_whatever_a_document_says_the_file_can_be_read(tmp_path):
     def check(told):
         source.write_text(json.dumps(told), encoding="utf-8")
         try:
-            start = begun(CONTRACTS, source, named=False)
+            start = init_defaults(CONTRACTS, source, named=False)
         except InputError as error:
             refused.append(str(error))
             return

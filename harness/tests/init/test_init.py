@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from assay.binding.join import bind
-from assay.binding.read import read_profile
+from assay.binding.read import read_target
 from assay.cli.main import group
 from assay.contract.files.load import load
 from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
 from assay.openapi import document
-from assay.planning.prepare import find_profile
+from assay.planning.prepare import load_target
 from assay.sandbox.app import make_app
 from assay.sandbox.dialects import BASE_PATHS, DIALECTS
 from assay.sandbox.serve import serving
@@ -49,10 +49,10 @@ def guessed(path):
 
 def test_from_our_own_document_a_run_conforms_but_for_what_is_missing(begin, tmp_path):
     """All of account information holds that needs nothing which the file says is missing."""
-    profile = find_profile(None)
-    bound = bind([parse_contract(find_contract("aisp"))], profile)
+    target = load_target(None)
+    bound = bind([parse_contract(find_contract("aisp"))], target)
     told = tmp_path / "sandbox.json"
-    told.write_text(json.dumps(document(bound, profile)))
+    told.write_text(json.dumps(document(bound, target)))
     with serving(make_app()) as url:
         path, _ = begin("--openapi", told, "--base-url", url, "--world", "control")
         run = [*ASSAY, "run", "-c", "aisp", "-t", str(path), "--out", "report", "--quiet"]
@@ -97,7 +97,7 @@ def test_a_shipped_dialect_is_a_beginning_that_runs(begin, tmp_path):
 def test_a_document_in_the_manner_of_the_berlin_group(begin):
     """Each operation of account information is found, with all that its names tell."""
     path, told = begin("--openapi", HERE / "berlin.yaml", "--auth", "bearer")
-    read_profile(path)
+    read_target(path)
     data = load(path).data
     assert ["aisp", "pis"] == data["contracts"]
     assert "https://xs2a.bank.example" == data["base_url"]
@@ -439,12 +439,12 @@ def test_a_bomb_of_aliases_does_no_harm(begin, tmp_path):
 def test_the_defaults_are_a_file_that_can_be_read(begin):
     """Asked nothing, it begins with a shipped dialect, and says what nobody said."""
     path, told = begin()
-    profile = read_profile(path)
-    assert ("bank", "https://sandbox.bank.example/v1") == (profile.name, profile.base_url)
-    assert {"accounts", "create-payment"} <= profile.operations.keys()
-    assert profile.sca.kind.value == "none"
+    target = read_target(path)
+    assert ("bank", "https://sandbox.bank.example/v1") == (target.name, target.base_url)
+    assert {"accounts", "create-payment"} <= target.operations.keys()
+    assert target.sca.kind.value == "none"
     guesses, missing = guessed(path)
-    assert "nobody said, so this is an example" == guesses[f"base_url: {profile.base_url}"]
+    assert "nobody said, so this is an example" == guesses[f"base_url: {target.base_url}"]
     assert 1 == len(missing)
     assert f"assay check {path}" in told
 
@@ -455,10 +455,10 @@ def test_the_defaults_are_a_file_that_can_be_read(begin):
 def test_every_answer_gives_a_file_that_can_be_read(begin, extends, world, auth):
     """Whatever is chosen, the file passes, and binds to the contracts."""
     path, _ = begin("--extends", extends, "--world", world, "--auth", auth, "--zone", "-")
-    profile = read_profile(path)
-    assert (world, auth) == (profile.world.kind.value, profile.auth.kind.value)
-    assert not profile.hosts
-    assert ("none" == extends) is (not profile.operations)
+    target = read_target(path)
+    assert (world, auth) == (target.world.kind.value, target.auth.kind.value)
+    assert not target.hosts
+    assert ("none" == extends) is (not target.operations)
 
 
 def test_a_code_needs_screens_and_the_file_says_so(tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 
 from assay.contract.files.load import loads
-from assay.init.yaml_writer import Entry, gap, render
+from assay.init.yaml_writer import YamlEntry, gap, render
 
 TEXTS = [
     *("plain", "/a/b", "/a/{b}", "/a: b", "{a}", "[a", "]", "a, b", "a: b", "a #b", "# a", "- a"),
@@ -18,9 +18,9 @@ def test_a_text_is_read_as_it_was(text):
     """As a value, in brackets and as a key, whatever YAML might take it for."""
     value = {"a": text, "b": [text, {"c": text}]}
     entries = [
-        Entry(key="whole", value=text, why="because"),
-        Entry(key="flow", value=value, why="because"),
-        Entry(key="below", below=(Entry(key="k", value=text),)),
+        YamlEntry(key="whole", value=text, why="because"),
+        YamlEntry(key="flow", value=value, why="because"),
+        YamlEntry(key="below", below=(YamlEntry(key="k", value=text),)),
     ]
     read = loads("\n".join(render(entries))).data
     assert {"whole": text, "flow": value, "below": {"k": text}} == read
@@ -29,7 +29,7 @@ def test_a_text_is_read_as_it_was(text):
 def test_a_reason_cannot_leave_its_comment():
     """A foreign text in a comment stays in one line, printable and short."""
     why = "a\nb: c\r\x85\u2028d\x00" + "e" * 500
-    (line,) = render([Entry(key="a", value=1, why=why)])
+    (line,) = render([YamlEntry(key="a", value=1, why=why)])
     assert line.startswith("a: 1  # guessed: a b: c d ee")
     assert line.isprintable()
     assert len(line) < 130
@@ -38,8 +38,8 @@ def test_a_reason_cannot_leave_its_comment():
 def test_what_is_missing_is_a_comment_with_an_example():
     """A key below which all is missing is a comment, too: it would be nothing."""
     entries = [
-        Entry(key="a", below=(gap("b", "where it is", "/b"),)),
-        Entry(key="c", below=(gap("d", "where it is", "/d"), Entry(key="e", value=1))),
+        YamlEntry(key="a", below=(gap("b", "where it is", "/b"),)),
+        YamlEntry(key="c", below=(gap("d", "where it is", "/d"), YamlEntry(key="e", value=1))),
     ]
     assert [
         "# a:",

@@ -18,7 +18,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from assay.execution.environment import set_up
-from assay.execution.session import Result, Session, conduct
+from assay.execution.session import RunResult, Session, run_session
 from assay.journal.writer import Journal
 from assay.planning.prepare import prepare
 from assay.report import FORMATS, read_journal, render
@@ -102,16 +102,16 @@ def foreign(customer: dict[str, Any]) -> set[str]:
     return {one for one in secrets(customer) if one != customer["name"] and ":" not in one}
 
 
-def hold(bank: Loudmouth, folder: Path) -> Result:
+def hold(bank: Loudmouth, folder: Path) -> RunResult:
     """Run everything there is to ask, with a journal, and render every format."""
     prepared = prepare()
-    stage = set_up(prepared.profile, bank=bank.open)
+    environment = set_up(prepared.target, bank=bank.open)
     path = folder / "journal.jsonl"
-    session = Session(plan=prepared.plan, stage=stage, journal=Journal.at(path))
+    session = Session(plan=prepared.plan, environment=environment, journal=Journal.at(path))
     try:
-        result = conduct(session)
+        result = run_session(session)
     finally:
-        stage.close()
+        environment.close()
     report = read_journal(path)
     for name, form in FORMATS.items():
         render(report, name, folder / f"report{form.suffix}")

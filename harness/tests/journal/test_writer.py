@@ -53,7 +53,7 @@ def exchange(why: str = "", **wire: Any) -> Exchange:
     return Exchange(
         n=1,
         at=NOW,
-        call=Call(operation="accounts", subject="psu", deviation=f"without {IBAN}"),
+        call=Call(operation="accounts", subject="psu", variation=f"without {IBAN}"),
         outcome=Indeterminate(cause=Cause.SERVER, why=why),
         wire=Wire(method="GET", **{"url": "https://bank.example/", **wire}),
     )
@@ -83,11 +83,11 @@ def test_a_subject() -> None:
 
 
 def test_an_exchange() -> None:
-    """Reasons, deviations, URLs and bodies of an exchange are masked."""
+    """Reasons, variations, URLs and bodies of an exchange are masked."""
     _, _, line = written(
         PSU, Advanced(now=NOW), exchange(f"no {IBAN} for tok-123", url=f"https://b/{IBAN}")
     )
-    assert "without <account-1>" == line["deviation"]
+    assert "without <account-1>" == line["variation"]
     assert {"kind": "indeterminate", "why": "no <account-1> for <token-1>"} == line["outcome"]
     assert "https://b/<account-1>" == line["request"]["url"]
 
@@ -140,7 +140,7 @@ def test_a_verdict_is_cleaned_while_its_customers_are_known() -> None:
         expected="a" * 5000,
         seen=f"'{IBAN}'",
         exchanges=(1,),
-        deviation="with tok-123",
+        variation="with tok-123",
     )
     verdict = Verdict(
         obligation="a/b/f", standing=Standing.VIOLATES, reason=f"not {IBAN}", evidence=(evidence,)
@@ -150,7 +150,7 @@ def test_a_verdict_is_cleaned_while_its_customers_are_known() -> None:
     assert ("not <account-1>", "'<account-1>'", "with <token-1>", 1000) == (
         clean.reason,
         one.seen,
-        one.deviation,
+        one.variation,
         len(one.expected),
     )
 

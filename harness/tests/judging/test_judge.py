@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from assay.execution.environment import set_up
-from assay.execution.session import Result, Session, conduct
+from assay.execution.session import RunResult, Session, run_session
 from assay.history import Accepted, Call, Exchange, History, Item, Owned, Rejected, Subject, Wire
 from assay.journal.writer import Journal
 from assay.judging.judge import StaticWatch, discount_static
@@ -49,7 +49,7 @@ def mock_up(request: httpx.Request) -> httpx.Response:
     )
 
 
-def run(folder: Path, transport: httpx.BaseTransport) -> Result:
+def run(folder: Path, transport: httpx.BaseTransport) -> RunResult:
     """Run the whole contract on a target with two customers who were there before."""
     path = folder / "mock.yaml"
     path.write_text(
@@ -63,11 +63,11 @@ auth: {{kind: none}}
 world: {{kind: roles, offers: [psu, two-psu, consent, roster], roles: {json.dumps(ROLES)}}}
 """
     )
-    prepared = prepare(target=str(path))
-    stage = set_up(prepared.profile)
-    stage.client.close()
-    stage.client._wire = transport
-    return conduct(Session(plan=prepared.plan, stage=stage, journal=Journal(out=None)))
+    prepared = prepare(target_name=str(path))
+    environment = set_up(prepared.target)
+    environment.client.close()
+    environment.client._wire = transport
+    return run_session(Session(plan=prepared.plan, environment=environment, journal=Journal(out=None)))
 
 
 def test_a_mock_up(tmp_path: Path) -> None:

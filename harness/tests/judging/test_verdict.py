@@ -98,12 +98,12 @@ def test_the_exit_codes_are_five():
 
 
 def test_a_verdict_is_explained_by_what_disagrees():
-    """With the one deviation, where there is one, and the calls."""
+    """With the one variation, where there is one, and the calls."""
     verdict = Verdict(
         obligation="aisp/x/y",
         standing=Standing.VIOLATES,
         reason="expected a; b",
-        evidence=(seen(YES, "no", "no"), seen(NO, "a", "b", deviation="by night"), seen(NO)),
+        evidence=(seen(YES, "no", "no"), seen(NO, "a", "b", variation="by night"), seen(NO)),
     )
 
     assert (

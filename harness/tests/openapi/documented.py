@@ -17,7 +17,7 @@ from referencing.jsonschema import DRAFT202012
 from assay.binding.join import bind
 from assay.contract.parse import find_contract, parse_contract
 from assay.openapi import document
-from assay.planning.prepare import find_profile
+from assay.planning.prepare import load_target
 from assay.rules.formats import FORMATS
 
 ELSEWHERE = Path(__file__).parents[1] / "elsewhere"
@@ -32,8 +32,8 @@ for name, is_one in FORMATS.items():
 @cache
 def joined(contracts, target):
     """Return contracts bound to a target, and its profile."""
-    profile = find_profile(str(target))
-    return bind([parse_contract(find_contract(one)) for one in contracts], profile), profile
+    target = load_target(str(target))
+    return bind([parse_contract(find_contract(one)) for one in contracts], target), target
 
 
 @cache

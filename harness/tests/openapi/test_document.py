@@ -11,7 +11,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from assay._resources import contract_dir
 from assay.binding.join import bind
 from assay.openapi import document
-from assay.planning.prepare import find_profile
+from assay.planning.prepare import load_target
 
 EVERY = pytest.mark.parametrize(
     "name",
@@ -225,9 +225,9 @@ base_url: https://bank.example/v1
 def mine(tmp_path, text, contracts=("aisp", "pis")):
     """Return the document for a target file of a few lines."""
     (tmp_path / "mine.yaml").write_text(TARGET.format(text), "utf-8")
-    profile = find_profile(str(tmp_path / "mine.yaml"))
+    target = load_target(str(tmp_path / "mine.yaml"))
     return document(
-        bind([each.contract for each in joined(contracts, "sandbox")[0]], profile), profile
+        bind([each.contract for each in joined(contracts, "sandbox")[0]], target), target
     )
 
 
@@ -336,10 +336,10 @@ operations: {accounts: {list: /rows}}"""
 
 def test_a_clause_about_no_operation_stands_at_the_root():
     """A kind of another package may name nothing that is known here."""
-    bound, profile = joined(*LAB)
+    bound, target = joined(*LAB)
     clause = replace(bound[0].contract.clauses[0], id="odd", kind="odd", params={"depth": 3})
     contract = replace(bound[0].contract, clauses=(*bound[0].contract.clauses, clause))
-    doc = document([replace(bound[0], contract=contract)], profile)
+    doc = document([replace(bound[0], contract=contract)], target)
     (one,) = doc["x-assay-clauses"]
     assert ("lab/odd", {"depth": 3}) == (one["id"], one["parameters"])
     assert [] == invalid(doc)
@@ -361,9 +361,9 @@ operations:
 
 def test_two_contracts_may_share_names():
     """The same contract twice is no reason for two operations of one name."""
-    bound, profile = joined(*LAB)
+    bound, target = joined(*LAB)
     other = replace(bound[0], contract=replace(bound[0].contract, id="other"))
-    doc = document([*bound, other], profile)
+    doc = document([*bound, other], target)
     assert [] == invalid(doc)
     assert "lab.specimens-or-other.specimens" == doc["paths"]["/tubes"]["get"]["operationId"]
 

@@ -7,7 +7,7 @@ from documented import LAB, SHIPPED, Documented, joined, made
 from service import Service
 
 from assay.execution.environment import set_up
-from assay.execution.session import Session, conduct
+from assay.execution.session import Session, run_session
 from assay.journal.redact import Careless
 from assay.journal.writer import Journal
 from assay.planning.plan import plan
@@ -22,29 +22,29 @@ from assay.sandbox.policies import SOUND
 class Tapped:
     """A carrier that keeps what it carries."""
 
-    def __init__(self, carrier):
-        self.carrier, self.wires = carrier, []
+    def __init__(self, transport):
+        self.transport, self.wires = transport, []
 
     def __getattr__(self, name):
-        return getattr(self.carrier, name)
+        return getattr(self.transport, name)
 
     def send(self, request):
-        sent = self.carrier.send(request)
+        sent = self.transport.send(request)
         self.wires.append(sent.wire)
         return sent
 
 
 def asked(contracts, target, bank, keywords=""):
     """Ask what contracts ask of a bank; return every call that their document knows."""
-    bound, profile = joined(contracts, target)
-    stage = set_up(profile, seed=0, bank=bank)
-    stage.client = tapped = Tapped(stage.client)
+    bound, target = joined(contracts, target)
+    environment = set_up(target, seed=0, bank=bank)
+    environment.client = tapped = Tapped(environment.client)
     try:
-        planned = plan(bound, profile, selector(keywords))
+        planned = plan(bound, target, selector(keywords))
         journal = Journal(out=None, redactor=Careless())
-        result = conduct(Session(plan=planned, stage=stage, journal=journal))
+        result = run_session(Session(plan=planned, environment=environment, journal=journal))
     finally:
-        stage.close()
+        environment.close()
     assert () == result.faults
     known = documented(contracts, target)
     return [one for one in tapped.wires if one.status and known.found(one)]

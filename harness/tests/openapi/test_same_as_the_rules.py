@@ -13,7 +13,7 @@ from assay.binding.decode import body_of, decode
 from assay.history import Call, Exchange, History, Owned, Subject, Wire
 from assay.judging.verdict import Agreement
 from assay.openapi import document
-from assay.planning.obligation import apply_rules
+from assay.planning.obligation import bound_clauses
 
 NOW = datetime(2026, 3, 4, tzinfo=UTC)
 #: What may stand in any field: right, wrong, nothing, of another type.
@@ -100,12 +100,12 @@ def lenient(bound):
 def test_what_the_rule_finds_the_schema_finds_and_nothing_more(name):
     """An answer fits the document if, and only if, no check of a field disagrees with it."""
     where, call, (method, path), whole, row, clauses = CASES[name]
-    bound, profile = joined(*where)
+    bound, target = joined(*where)
     if "lack" in name:
         bound = tuple(lenient(each) for each in bound)
-    known = Documented(document(bound, profile))
+    known = Documented(document(bound, target))
     contract = next(each.contract for each in bound if call.operation in each.contract.operations)
-    ruled = [apply_rules(contract)[one] for one in clauses]
+    ruled = [bound_clauses(contract)[one] for one in clauses]
     owner = Subject(
         name="psu", now=NOW, owns=(Owned(key="K", resource=OWNER.get(name, "account")),)
     )
@@ -116,12 +116,12 @@ def test_what_the_rule_finds_the_schema_finds_and_nothing_more(name):
     def same(rows):
         wire = Wire(
             method=method.upper(),
-            url=profile.base_url + path,
+            url=target.base_url + path,
             status=200,
             headers=(("content-type", "application/json"),),
             body=json.dumps(whole(rows)).encode(),
         )
-        outcome = decode(wire, body_of(wire), contract.operations[call.operation], profile)
+        outcome = decode(wire, body_of(wire), contract.operations[call.operation], target)
         exchange = Exchange(n=1, at=NOW, call=call, outcome=outcome, wire=wire)
         history = History(events=(owner, exchange))
         found = [one for each in ruled for one in each.rule.check(each.params, history)]

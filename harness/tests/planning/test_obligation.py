@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from assay.contract.model import Level, Party
 from assay.contract.parse import find_contract, parse_contract
-from assay.planning.obligation import UNSPECIFIED, apply_rules, obligations
+from assay.planning.obligation import UNSPECIFIED, bound_clauses, obligations
 from assay.rules.kinds import RULES, rule_of
 
 AISP = parse_contract(find_contract("aisp"))
@@ -34,8 +34,8 @@ def test_what_a_clause_says_goes_with_each_of_its_facets():
     (clause,) = [one for one in AISP.clauses if one.id == "batch-quota"]
     found = [one for one in ALL if one.clause == "batch-quota"]
 
-    assert {(clause.says, clause.sources, clause.level, clause.line, "quota")} == {
-        (one.says, one.sources, one.level, one.line, one.kind) for one in found
+    assert {(clause.statement, clause.sources, clause.level, clause.line, "quota")} == {
+        (one.statement, one.sources, one.level, one.line, one.kind) for one in found
     }
 
 
@@ -53,7 +53,7 @@ def test_an_open_point_binds_nobody():
 
     assert len(AISP.open_points) == len(found)
     assert {(Level.MAY, "the document is silent", frozenset(), ())} == {
-        (one.level, one.asks, one.needs, one.wants) for one in found
+        (one.level, one.description, one.needs, one.requires) for one in found
     }
 
 
@@ -62,13 +62,13 @@ def test_what_binds_the_provider_is_not_asked_of_the_bank(monkeypatch):
     table = {**RULES, "quota": replace(RULES["quota"], party=Party.TPP)}
     monkeypatch.setattr("assay.planning.obligation.rule_of", table.__getitem__)
 
-    assert "batch-quota" in apply_rules(AISP)
+    assert "batch-quota" in bound_clauses(AISP)
     assert "batch-quota" not in {one.clause for one in obligations(AISP)}
 
 
 def test_every_clause_is_read_by_the_rule_of_its_kind():
     """The same parameters serve probe and check."""
-    applied = apply_rules(AISP)
+    applied = bound_clauses(AISP)
 
     assert [one.id for one in AISP.clauses] == [*applied]
     assert [] == [

@@ -6,20 +6,20 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from assay.binding.join import bind
-from assay.binding.read import find_target, read_profile
-from assay.binding.target import WorldKind
+from assay.binding.read import find_target, read_target
+from assay.binding.target import FixtureKind
 from assay.contract.model import Capability
 from assay.contract.parse import find_contract, parse_contract
 from assay.history import Advance
 from assay.judging.verdict import Standing
-from assay.planning.plan import UNBLOCKS, Fate, plan, restrict, script_of
+from assay.planning.plan import UNBLOCKS, Disposition, plan, restrict, script_of
 
 AISP = parse_contract(find_contract("aisp"))
-SANDBOX = read_profile(find_target("sandbox"))
+SANDBOX = read_target(find_target("sandbox"))
 
 
-def planned(profile=SANDBOX, select=lambda _: True):
-    return plan(bind([AISP], profile), profile, select)
+def planned(target=SANDBOX, select=lambda _: True):
+    return plan(bind([AISP], target), target, select)
 
 
 def fates(plan_):
@@ -35,9 +35,9 @@ def test_on_the_sandbox_all_is_asked_but_what_the_document_leaves_open():
     """107 obligations are asked, and 17 points are open."""
     found = planned()
 
-    assert {Fate.ASK: 107, Fate.UNSPECIFIED: 17} == {
+    assert {Disposition.ASK: 107, Disposition.UNSPECIFIED: 17} == {
         fate: sum(item.fate is fate for item in found.items)
-        for fate in (Fate.ASK, Fate.UNSPECIFIED)
+        for fate in (Disposition.ASK, Disposition.UNSPECIFIED)
     }
     assert 124 == len(found.items)
 
@@ -48,7 +48,7 @@ def test_every_asked_obligation_is_settled_by_exactly_one_trial():
     settled = [one.id for trial in found.trials for one in trial.settles]
 
     assert sorted(settled) == sorted(
-        item.obligation.id for item in found.items if item.fate is Fate.ASK
+        item.obligation.id for item in found.items if item.fate is Disposition.ASK
     )
     assert len(found.trials) == len({trial.id for trial in found.trials})
 
@@ -82,7 +82,7 @@ def test_what_the_world_cannot_do_is_unverified_and_says_what_would_help(
     """It is planned, and not asked."""
     found = fates(planned(without(capability)))[obligation]
 
-    assert (Fate.UNVERIFIED, 0, Standing.UNVERIFIED) == (found.fate, found.calls, found.standing)
+    assert (Disposition.UNVERIFIED, 0, Standing.UNVERIFIED) == (found.fate, found.calls, found.standing)
     assert found.why.startswith(why)
 
 
@@ -97,8 +97,8 @@ def test_without_a_presence_header_nothing_can_be_asked_unattended():
     """The profile does not say how such calls are marked."""
     found = fates(planned(replace(SANDBOX, presence=None)))
 
-    assert Fate.UNVERIFIED is found["batch-quota/accounts-refused"].fate
-    assert Fate.ASK is found["online-unlimited/accounts-unlimited"].fate
+    assert Disposition.UNVERIFIED is found["batch-quota/accounts-refused"].fate
+    assert Disposition.ASK is found["online-unlimited/accounts-unlimited"].fate
 
 
 def test_without_a_zone_local_days_cannot_be_asked():
@@ -111,12 +111,12 @@ def test_without_a_zone_local_days_cannot_be_asked():
         "transactions.depth/local-day",
         "cards.eligible/hides-just-outside",
     ):
-        assert (Fate.UNVERIFIED, "needs the zone of the bank's calendar day (zone)") == (
+        assert (Disposition.UNVERIFIED, "needs the zone of the bank's calendar day (zone)") == (
             found[name].fate,
             found[name].why,
         )
-    assert Fate.ASK is found["cards.eligible/lists-recent"].fate
-    assert Fate.ASK is found["batch-quota/accounts-refused"].fate
+    assert Disposition.ASK is found["cards.eligible/lists-recent"].fate
+    assert Disposition.ASK is found["batch-quota/accounts-refused"].fate
 
 
 def test_a_contract_s_own_zone_comes_before_the_profile_s():
@@ -137,7 +137,7 @@ def test_what_the_profile_does_not_spell_is_unverified_and_says_where():
     """The path in the profile that would unblock it."""
     found = fates(planned(operation("transactions", modes={})))["no-extended-history/gives-no-more"]
 
-    assert Fate.UNVERIFIED is found.fate
+    assert Disposition.UNVERIFIED is found.fate
     assert (
         "needs operations.transactions.mode.extended_transaction_history in the profile"
         == found.why
@@ -148,16 +148,16 @@ def test_a_target_without_links_need_not_keep_them_on_its_host():
     """There is nothing that could lead astray."""
     found = fates(planned(operation("balances", links=(), next=None)))["live-host/balances-links"]
 
-    assert (Fate.NOT_APPLICABLE, Standing.NOT_APPLICABLE) == (found.fate, found.standing)
+    assert (Disposition.NOT_APPLICABLE, Standing.NOT_APPLICABLE) == (found.fate, found.standing)
     assert "the target has none (profile: operations.balances.links)" == found.why
 
 
 def test_what_a_bank_need_not_offer_is_not_asked():
     """With the reason that the profile gives, before anything else is looked at."""
-    profile = replace(without(*Capability), not_offered={"batch-quota": "no batch here"})
-    found = fates(planned(profile))
+    target = replace(without(*Capability), not_offered={"batch-quota": "no batch here"})
+    found = fates(planned(target))
 
-    assert (Fate.NOT_APPLICABLE, "no batch here") == (
+    assert (Disposition.NOT_APPLICABLE, "no batch here") == (
         found["batch-quota/long-day"].fate,
         found["batch-quota/long-day"].why,
     )
@@ -165,12 +165,12 @@ def test_what_a_bank_need_not_offer_is_not_asked():
 
 def test_open_points_are_unspecified_on_any_target():
     """Also on one that offers nothing at all."""
-    empty = replace(SANDBOX.world, kind=WorldKind.NONE, offers=frozenset())
+    empty = replace(SANDBOX.world, kind=FixtureKind.NONE, offers=frozenset())
     found = planned(replace(SANDBOX, world=empty, presence=None))
 
     assert (0, ()) == (found.calls, found.trials)
-    assert {Fate.UNVERIFIED, Fate.UNSPECIFIED} == {item.fate for item in found.items}
-    assert 17 == sum(item.fate is Fate.UNSPECIFIED for item in found.items)
+    assert {Disposition.UNVERIFIED, Disposition.UNSPECIFIED} == {item.fate for item in found.items}
+    assert 17 == sum(item.fate is Disposition.UNSPECIFIED for item in found.items)
 
 
 def test_a_selection_plans_what_is_selected_and_no_more():
@@ -224,7 +224,7 @@ def test_what_unblocks_is_said_of_every_capability():
 def test_what_a_zone_cannot_show_is_not_applicable(zone, void):
     """A day that never comes leaves no must open, and says why it is not asked."""
     found = fates(planned(replace(SANDBOX, zone=ZoneInfo(zone))))
-    said = {id_: item for id_, item in found.items() if item.fate is Fate.NOT_APPLICABLE}
+    said = {id_: item for id_, item in found.items() if item.fate is Disposition.NOT_APPLICABLE}
 
     assert void == set(said)
     assert all(item.why.startswith("the ") for item in said.values())

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.binding.target import Transport
+from assay.binding.target import TransportKind
 from assay.errors import InputError
-from assay.planning.prepare import find_profile, matching, prepare, selector
+from assay.planning.prepare import load_target, matching, prepare, selector
 
 
 def test_the_shipped_run() -> None:
@@ -16,16 +16,16 @@ def test_the_shipped_run() -> None:
     prepared = prepare()
     assert (["aisp", "pis"], "sandbox") == (
         [one.contract.id for one in prepared.bound],
-        prepared.profile.name,
+        prepared.target.name,
     )
-    assert ("", Transport.EMBEDDED) == (prepared.reproduce, prepared.profile.transport)
+    assert ("", TransportKind.EMBEDDED) == (prepared.reproduce, prepared.target.transport)
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:8080", "https://sandbox.example/v1/"])
 def test_a_url(url: str) -> None:
     """A URL is a sandbox that somebody serves there, reached over HTTP."""
-    profile = find_profile(url)
-    assert (Transport.HTTP, url.rstrip("/")) == (profile.transport, profile.base_url)
+    target = load_target(url)
+    assert (TransportKind.HTTP, url.rstrip("/")) == (target.transport, target.base_url)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_a_url(url: str) -> None:
 def test_no_target(target: str, says: str) -> None:
     """A target that cannot be is one clear error, without its secrets."""
     with pytest.raises(InputError, match=says) as caught:
-        find_profile(target)
+        load_target(target)
     assert "secret" not in str(caught.value)
 
 
@@ -99,7 +99,7 @@ def test_unmatched_waiver(tmp_path: Path) -> None:
         "    owner: o\n    reason: r\n    expires: 2027-01-01\n"
     )
     with pytest.raises(InputError) as caught:
-        prepare(target=str(path))
+        prepare(target_name=str(path))
     assert (
         f"{path}:5: waiver of 'aisp/psu-identity/disclosed-aftr': no such obligation in this run"
         " (did you mean 'aisp/psu-identity/disclosed-after'?)"

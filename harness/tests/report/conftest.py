@@ -91,7 +91,7 @@ class Journal:
             "operation": "balances",
             "subject": "psu",
             "present": False,
-            "deviation": "without the customer",
+            "variation": "without the customer",
             "request": {
                 "method": "GET",
                 "url": "https://bank.invalid/accounts/1/balances",
@@ -116,7 +116,7 @@ class Journal:
             "agreement": agreement.get(verdict, "agrees"),
             "expected": "accepted",
             "seen": "refused with 429",
-            "deviation": "without the customer",
+            "variation": "without the customer",
             "exchanges": [17],
         }
         asked = verdict in {"conforms", "violates", "indeterminate"}

@@ -29,7 +29,7 @@ def hostile_report(journal, text):
         "agreement": "disagrees",
         "expected": text,
         "seen": text,
-        "deviation": text,
+        "variation": text,
         "exchanges": [17],
     }
     message = {"headers": [[text, text]] * 100, "body": text}
@@ -40,7 +40,7 @@ def hostile_report(journal, text):
         at=text,
         operation=text,
         subject=text,
-        deviation=text,
+        variation=text,
         request={"method": text, "url": text, **message},
         response={"status": 200, "truncated": True, **message},
         outcome={"kind": text, "why": text},

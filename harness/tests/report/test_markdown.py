@@ -39,7 +39,7 @@ def test_markdown_order(mixed, written):
         "What the answers do not tell",
         "What could not be checked",
         "Open questions of the document",
-        "Known deviations, waived",
+        "Known variations, waived",
         "What does not apply",
         "Harness faults",
         "Every clause",

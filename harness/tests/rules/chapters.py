@@ -76,7 +76,7 @@ def accounts(n, who, other):
             card(f"{who}-N", **{"never-used": True}),
         ),
         owner(other, account(theirs, 1, 2), account(f"{other}-S", savings=True)),
-        ask("transactions", NO, mine, by=who, deviation="before any consent"),
+        ask("transactions", NO, mine, by=who, variation="before any consent"),
         ask("accounts", listed(PsuIdentity=None), by=who),
         consent(mine, f"{who}-nobody's-{n}", by=who),
         consent(theirs, by=other),

@@ -64,7 +64,7 @@ def make(came=None, *, by="psu", mode="immediate", without=(), at=None, key="P1"
     of what a valid request has, and `provider` is who called; `varied` are those that the
     profile vouches for.
     """
-    call = {name: arguments.pop(name) for name in ("deviation", "host") if name in arguments}
+    call = {name: arguments.pop(name) for name in ("variation", "host") if name in arguments}
     varied = tuple(arguments.pop("varied", ()))
     provider = arguments.pop("provider", "")
     sent = {**ARGUMENTS, **arguments}

@@ -4,10 +4,10 @@ from dataclasses import replace
 from functools import cache
 
 from assay.binding.join import bind
-from assay.binding.read import find_target, read_profile
+from assay.binding.read import find_target, read_target
 from assay.contract.parse import find_contract, parse_contract
 from assay.execution.environment import set_up
-from assay.execution.session import Session, conduct
+from assay.execution.session import Session, run_session
 from assay.journal.writer import Journal
 from assay.planning.plan import plan
 from assay.sandbox.app import make_app
@@ -17,7 +17,7 @@ from assay.sandbox.policies import SOUND
 @cache
 def shipped():
     """Return the contract of payment initiation, and the sandbox's profile."""
-    return parse_contract(find_contract("pis")), read_profile(find_target("sandbox"))
+    return parse_contract(find_contract("pis")), read_target(find_target("sandbox"))
 
 
 def hold(clause, seed=0, words=None, **policies):
@@ -25,19 +25,19 @@ def hold(clause, seed=0, words=None, **policies):
 
     `words` take the place of the clause's own parameters, `policies` of the sound bank's.
     """
-    contract, profile = shipped()
+    contract, target = shipped()
     clauses = (
         replace(one, params={**one.params, **(words or {})}) if one.id == clause else one
         for one in contract.clauses
     )
-    bound = bind([replace(contract, clauses=tuple(clauses))], profile)
-    chosen = plan(bound, profile, lambda one: one.clause == clause)
+    bound = bind([replace(contract, clauses=tuple(clauses))], target)
+    chosen = plan(bound, target, lambda one: one.clause == clause)
     bank = replace(SOUND, payments=replace(SOUND.payments, **policies))
-    stage = set_up(profile, seed=seed, bank=lambda base_url: make_app(bank, base_url=base_url))
+    environment = set_up(target, seed=seed, bank=lambda base_url: make_app(bank, base_url=base_url))
     try:
-        result = conduct(Session(plan=chosen, stage=stage, journal=Journal(out=None)))
+        result = run_session(Session(plan=chosen, environment=environment, journal=Journal(out=None)))
     finally:
-        stage.close()
+        environment.close()
     assert () == result.faults
     verdicts = {one.obligation.rpartition("/")[2]: one.standing.value for one in result.verdicts}
     return chosen.calls, result.exchanges, verdicts

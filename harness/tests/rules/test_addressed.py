@@ -295,7 +295,7 @@ def test_a_strict_bank_costs_what_was_planned(operation, word, callers):
     assert [f"{scenario} agrees"] == said
     assert price("payments.addressed", scenario) == paid(steps)
     assert (callers or ["", "other", "other", "", "other"]) == [one.by for one in asked]
-    assert 1 == sum(bool(one.deviation) for one in asked)
+    assert 1 == sum(bool(one.variation) for one in asked)
     plain, changes = ("immediate", ()), ("deferred", ("amount",))
     mode, varied = plain if operation == "read-payment" else changes
     assert mode == asked[0].mode

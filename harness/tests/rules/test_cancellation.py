@@ -85,8 +85,8 @@ def test_what_is_no_refusal_leaves_doubt(came):
 
 @pytest.mark.parametrize(
     "bent",
-    [{"deviation": "cancellation: null"}, {"without": ("cancellation",)}],
-    ids=["with a deviation", "without its argument"],
+    [{"variation": "cancellation: null"}, {"without": ("cancellation",)}],
+    ids=["with a variation", "without its argument"],
 )
 @pytest.mark.parametrize("before", [[], [sign()]], ids=["unsigned", "signed"])
 def test_what_is_no_plain_cancellation_may_be_refused(before, bent):
@@ -391,7 +391,7 @@ def test_a_bank_at_which_nothing_can_be_cancelled_is_said_so_once():
 def test_without_an_operation_that_ends_only_the_customer_is_left():
     """And what the customer does takes access of his own, and the day a clock."""
     rule, params = ruled("cancel")
-    found = rule.facets(replace(params, life=replace(params.life, end=None)))
+    found = rule.facets(replace(params, lifecycle=replace(params.lifecycle, end=None)))
     assert [SHOWN_C, NEVER_C] == [one.id for one in found]
     assert all(Capability.DIRECT_ACCESS in one.needs for one in found)
     assert [False, True] == [Capability.CLOCK in one.needs for one in found]

@@ -561,7 +561,7 @@ def told(steps):
             case Call(operation="create-payment", varied=varied):
                 words = [str(step.arguments.get("categoryPurpose", "usual")), *varied]
                 out.append(
-                    f"make {' '.join(words)} {'' if step.deviation else '(control)'}".strip()
+                    f"make {' '.join(words)} {'' if step.variation else '(control)'}".strip()
                 )
             case Call():
                 out.append("read")

@@ -418,8 +418,8 @@ def test_what_facets_need():
 
 def test_one_mode_and_no_way_to_cancel():
     """What cannot be asked is no facet."""
-    life = replace(PARAMS.life, end=None)
-    ids = {one.id for one in RULE.facets(replace(PARAMS, life=life, modes=("immediate",)))}
+    lifecycle = replace(PARAMS.lifecycle, end=None)
+    ids = {one.id for one in RULE.facets(replace(PARAMS, lifecycle=lifecycle, modes=("immediate",)))}
 
     assert {MODE, "after-cancelled-accepted"} == FACETS.keys() - ids
 
@@ -434,7 +434,7 @@ def asked(scenario, state=DONE):
                 keys.append(f"P{len(keys)}")
                 out.append(f"make {step.mode} {step.arguments['debtorAccount']}")
                 out[-1] += "".join(f" other {one}" for one in step.varied)
-                out[-1] += f": {step.deviation}" if step.deviation else ""
+                out[-1] += f": {step.variation}" if step.variation else ""
                 reply = make(shown(keys[-1]), at=AT)
             case Call(operation=operation):
                 out.append(operation.partition("-")[0])

@@ -112,7 +112,7 @@ def test_every_thing_is_asked_about_once():
     assert [[], ["savings"], ["inactive"], ["offline"], []] == traits
     asked = [call.arguments["debtorAccount"] for call in calls(steps)]
     assert ["psu-1", "psu-2", "psu-3", "psu-4", "psu-5"] == asked
-    assert [False, True, True, True, False] == [bool(one.deviation) for one in calls(steps)]
+    assert [False, True, True, True, False] == [bool(one.variation) for one in calls(steps)]
     assert price("eligible-accounts", "each") == paid(steps)
     assert [
         ORDINARY,

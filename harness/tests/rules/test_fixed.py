@@ -131,7 +131,7 @@ def test_the_control_has_the_right_value():
     ids=str,
 )
 def test_another_request_is_no_control(other):
-    """The control is the same request but for the value; a second deviation needs its own."""
+    """The control is the same request but for the value; a second variation needs its own."""
     assert [] == says(payer("other"), make(), bent(NO, **other))
     assert ["other-value agrees 1,2"] == says(make(**other), bent(NO, **other))
     assert ["other-value disagrees 2"] == says(make(), bent(shown("P2"), **other))
@@ -184,13 +184,13 @@ def test_calls_that_are_bent_otherwise_are_not_judged():
 def test_the_evidence_says_what_happened():
     """Its words name the field, what is right, and what came."""
     rule, params = ruled("charge-bearer")
-    wrong = bent((Accepted(), 201), deviation="chargeBearer is 'SHAR'")
+    wrong = bent((Accepted(), 201), variation="chargeBearer is 'SHAR'")
     (found,) = rule.check(params, history(payer(), make(), wrong))
 
     assert Agreement.DISAGREES is found.agreement
     assert "a refusal: chargeBearer must be 'SLEV'" == found.expected
     assert "it was accepted (201)" == found.seen
-    assert "chargeBearer is 'SHAR'" == found.deviation
+    assert "chargeBearer is 'SHAR'" == found.variation
 
 
 # -- facets and the probe ---------------------------------------------------------
@@ -268,9 +268,9 @@ def test_the_values_that_are_asked():
         for part in (slice(4), slice(4, 10), slice(10, None))
     ]
     control, *bends = calls
-    assert "" == control.deviation
-    assert "chargeBearer is 'SHAR'" == bends[0].deviation
-    assert len(bends) == len({one.deviation for one in bends})
+    assert "" == control.variation
+    assert "chargeBearer is 'SHAR'" == bends[0].variation
+    assert len(bends) == len({one.variation for one in bends})
     for one in bends:
         assert control.arguments == {**one.arguments, "chargeBearer": "SLEV"}
 

@@ -14,8 +14,8 @@ from chapters import accounts, long, payments
 from orders import PIS
 
 from assay.history import Effects, Exchange, History
-from assay.planning.obligation import apply_rules
-from assay.rules.lifecycle.tracker import Book, life
+from assay.planning.obligation import bound_clauses
+from assay.rules.lifecycle.tracker import Tracker, lifecycle_of_request
 
 #: From so many chapters to so many: three of them near the beginning, and three later.
 EARLY, LATE = (2, 5), (12, 15)
@@ -25,7 +25,7 @@ BOUND = 1.05
 RULED = {
     (contract.id, clause): (chapter, ruled)
     for contract, chapter in ((AISP, accounts), (PIS, payments))
-    for clause, ruled in apply_rules(contract).items()
+    for clause, ruled in bound_clauses(contract).items()
 }
 
 
@@ -81,7 +81,7 @@ def looks_back(_params, history):
 
 def goes_over_all_requests(_params, history):
     """Follow requests as a fold does, but for each inquiry look at all that there are."""
-    book = Book(life=life(PIS, "payment"))
+    book = Tracker(lifecycle=lifecycle_of_request(PIS, "payment"))
     for event in history.events:
         book.note(event)
         if isinstance(event, Effects):

@@ -215,7 +215,7 @@ def test_a_control_that_was_rejected_in_the_end_is_none():
     "then", [[sign()], [read(shown(state=DONE))], [effects("P1")]], ids=["signed", "done", "effect"]
 )
 def test_a_control_that_was_signed_is_none(then):
-    """What comes after it may be refused as its repeat, and not for its deviation."""
+    """What comes after it may be refused as its repeat, and not for its variation."""
     assert [] == says(make(), *then, bent(NO))
     assert ["chargeBearer-missing disagrees 3"] == [
         one.replace(" 2", " 3") for one in says(make(), *then, bent(shown("P2"), key="P2"))
@@ -290,7 +290,7 @@ def test_a_text_that_is_not_empty_is_not_judged(value):
 
 
 def test_calls_that_are_bent_otherwise_are_not_judged():
-    """A body that does not read, credentials, and other operations are nobody's deviation here."""
+    """A body that does not read, credentials, and other operations are nobody's variation here."""
     broken = bent(shown("P2"))
     assert [] == says(
         make(),
@@ -310,14 +310,14 @@ def test_a_customer_who_was_never_introduced():
 def test_the_evidence_says_what_happened():
     """Its words name the field, the way, and what came."""
     rule, params = ruled("mandatory-fields")
-    wrong = bent(shown("P2"), value=None, key="P2", deviation="chargeBearer is null")
+    wrong = bent(shown("P2"), value=None, key="P2", variation="chargeBearer is null")
     events = history(payer(), make(), wrong, read(shown("P2", DONE), key="P2"))
     (found,) = rule.check(params, events)
 
     assert Agreement.DISAGREES is found.agreement
     assert "a refusal: chargeBearer is null" == found.expected
     assert "it was accepted (200), then done" == found.seen
-    assert "chargeBearer is null" == found.deviation
+    assert "chargeBearer is null" == found.variation
 
 
 def test_one_trial_a_field():
@@ -379,12 +379,12 @@ def test_the_price_is_the_same_whatever_type_is_right(field, right):
 
 
 def test_every_deviation_is_alone_and_says_what_it_is():
-    """All else is as in the control, which has no deviation."""
+    """All else is as in the control, which has no variation."""
     control, *bends = played("chargeBearer", lambda sent: sent.get("chargeBearer") == "SLEV")[0]
 
-    assert "" == control.deviation
-    assert all(one.deviation.startswith("chargeBearer is ") for one in bends)
-    assert len(bends) == len({one.deviation for one in bends})
+    assert "" == control.variation
+    assert all(one.variation.startswith("chargeBearer is ") for one in bends)
+    assert len(bends) == len({one.variation for one in bends})
     assert [("chargeBearer",)] + [()] * 10 == [one.without for one in bends]
     for one in bends:
         assert control.arguments == {

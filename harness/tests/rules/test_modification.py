@@ -545,7 +545,7 @@ def test_a_bank_that_refuses_everything_is_not_acquitted():
 def test_without_an_operation_that_changes_there_is_nothing_to_ask():
     """And without an argument but the day, nothing to change in the other modes."""
     rule, params = ruled("modify.deferred-only")
-    assert () == rule.facets(replace(params, life=replace(params.life, change=None)))
+    assert () == rule.facets(replace(params, lifecycle=replace(params.lifecycle, change=None)))
     _, params = ruled("modify.deferred-only", fields=["date"])
     assert ["deferred-accepted", "persists", "signed-accepted", "carried-out-as-changed"] == [
         one.id for one in rule.facets(params)

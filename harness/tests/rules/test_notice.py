@@ -263,14 +263,14 @@ def test_what_the_report_says():
     def first(*events):
         return next(iter(rule.check(params, history(payer(), *events))))
 
-    unsigned = first(make(deviation="it is never signed"), read(shown(state=DONE)))
+    unsigned = first(make(variation="it is never signed"), read(shown(state=DONE)))
     assert ("it is never signed", "it was accepted (200), then done") == (
-        unsigned.deviation,
+        unsigned.variation,
         unsigned.seen,
     )
-    step = {"decision": Decision.REFUSE, "deviation": "the customer refuses"}
+    step = {"decision": Decision.REFUSE, "variation": "the customer refuses"}
     refused = first(make(), sign(Ending.REFUSED, step=step), read())
-    assert "the customer refuses" == refused.deviation
+    assert "the customer refuses" == refused.variation
     assert refused.seen.endswith("then open; its like was not carried out")
     events = history(payer(fresh=False), make(), read(shown(state=DONE)))
     (doubtful,) = rule.check(params, events)

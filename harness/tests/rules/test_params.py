@@ -8,7 +8,7 @@ from assay.rules import parameters
 
 
 def clause(**given):
-    return Clause(id="c", kind="k", says="It is so.", sources=(), level=Level.MUST, params=given)
+    return Clause(id="c", kind="k", statement="It is so.", sources=(), level=Level.MUST, params=given)
 
 
 @pytest.mark.parametrize(

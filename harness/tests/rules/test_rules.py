@@ -5,7 +5,7 @@ from building import AISP, facets
 
 from assay.contract.model import Capability
 from assay.rules.kinds import RULES, installed, rule_of
-from assay.rules.rule import Want
+from assay.rules.rule import BindingRequirement
 
 
 def test_every_kind_stands_under_its_own_name():
@@ -52,5 +52,5 @@ def test_every_facet_needs_a_customer():
 
 def test_a_want_says_where_in_the_profile():
     """With a name where there is one."""
-    assert "operations.accounts.key" == str(Want(operation="accounts", feature="key"))
-    assert "operations.a.mode.m" == str(Want(operation="a", feature="mode", name="m"))
+    assert "operations.accounts.key" == str(BindingRequirement(operation="accounts", feature="key"))
+    assert "operations.a.mode.m" == str(BindingRequirement(operation="a", feature="mode", name="m"))

@@ -143,7 +143,7 @@ def test_a_past_and_a_registration_leave_doubt():
 
 
 def test_everybody_is_there_before_anybody_asks():
-    """Six customers, and one call for each, of which the last four are the deviation."""
+    """Six customers, and one call for each, of which the last four are the variation."""
 
     def bank(call, key):
         return shown(key) if call.subject in {"PART", "PRO"} else NO
@@ -153,7 +153,7 @@ def test_everybody_is_there_before_anybody_asks():
     assert ["PART", "PRO", "large-professional", "corporate", "association", "legal-guardian"] == [
         one.segment for one in steps[:6]
     ]
-    assert [False, False, True, True, True, True] == [bool(one.deviation) for one in calls(steps)]
+    assert [False, False, True, True, True, True] == [bool(one.variation) for one in calls(steps)]
     assert price("segments", "each") == paid(steps)
     assert 6 == len(said)
     assert all(one.endswith("agrees") for one in said)

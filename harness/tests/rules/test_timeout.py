@@ -465,9 +465,9 @@ def test_the_price(clause):
 def test_without_days_or_reading_it_costs_less():
     """What is not there is neither made nor looked at."""
     rule, p = ruled("redirect.overall")
-    create = replace(p.life.create, due=None)
-    for life in (replace(p.life, create=create), replace(p.life, read=None)):
-        bare = replace(p, life=life)
+    create = replace(p.lifecycle.create, due=None)
+    for lifecycle in (replace(p.lifecycle, create=create), replace(p.lifecycle, read=None)):
+        bare = replace(p, lifecycle=lifecycle)
         assert rule.price(bare, "patience") == Signing().play(rule.probe(bare, "patience"))
 
 

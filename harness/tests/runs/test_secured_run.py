@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from assay.execution.environment import set_up
-from assay.execution.session import Session, conduct
+from assay.execution.session import Session, run_session
 from assay.journal.redact import Careless
 from assay.journal.writer import Journal
 from assay.judging.verdict import Standing
@@ -62,15 +62,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Papers:
 
 def standings(target: str) -> dict[str, Standing]:
     """Run everything, and return what became of each obligation."""
-    prepared = prepare(target=target)
-    stage = set_up(prepared.profile)
+    prepared = prepare(target_name=target)
+    environment = set_up(prepared.target)
     session = Session(
-        plan=prepared.plan, stage=stage, journal=Journal(out=None, redactor=Careless())
+        plan=prepared.plan, environment=environment, journal=Journal(out=None, redactor=Careless())
     )
     try:
-        return {one.obligation: one.standing for one in conduct(session).verdicts}
+        return {one.obligation: one.standing for one in run_session(session).verdicts}
     finally:
-        stage.close()
+        environment.close()
 
 
 #: A way of signing for each dialect.

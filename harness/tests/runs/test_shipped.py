@@ -6,7 +6,7 @@ import pytest
 
 from assay.cli.plan import text
 from assay.execution.environment import set_up
-from assay.execution.session import Session, conduct
+from assay.execution.session import Session, run_session
 from assay.journal.writer import Journal
 from assay.judging.verdict import Exit, Standing
 from assay.planning.prepare import prepare
@@ -20,11 +20,11 @@ REFERENCE = Path(__file__).parents[3] / "reports" / "reference"
 
 def run(target=None, seed=0):
     """Run everything and return the plan with the result."""
-    prepared = prepare(target=target)
-    stage = set_up(prepared.profile, seed=seed)
-    session = Session(plan=prepared.plan, stage=stage, journal=Journal(out=None))
-    result = conduct(session)
-    stage.close()
+    prepared = prepare(target_name=target)
+    environment = set_up(prepared.target, seed=seed)
+    session = Session(plan=prepared.plan, environment=environment, journal=Journal(out=None))
+    result = run_session(session)
+    environment.close()
     return prepared.plan, result
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.execution.environment import set_up
-from assay.execution.session import Session, conduct
+from assay.execution.session import Session, run_session
 from assay.journal.redact import Careless
 from assay.journal.writer import Journal
 from assay.judging.verdict import Standing
@@ -25,16 +25,16 @@ STET = "stet-1.4.0"
 
 def standings(prepared: Prepared, policies: Policies = SOUND) -> dict[str, Standing]:
     """Run against a bank of our own, and return what became of each obligation."""
-    stage = set_up(prepared.profile, bank=lambda base: make_app(policies, base))
+    environment = set_up(prepared.target, bank=lambda base: make_app(policies, base))
     session = Session(
-        plan=prepared.plan, stage=stage, journal=Journal(out=None, redactor=Careless())
+        plan=prepared.plan, environment=environment, journal=Journal(out=None, redactor=Careless())
     )
-    return {one.obligation: one.standing for one in conduct(session).verdicts}
+    return {one.obligation: one.standing for one in run_session(session).verdicts}
 
 
 def test_the_same_verdicts() -> None:
     """Every verdict is that of the bank's own dialect, but for names that STET does not have."""
-    own, stet = standings(prepare()), standings(prepare(target=STET))
+    own, stet = standings(prepare()), standings(prepare(target_name=STET))
     assert own.keys() == stet.keys()
     different = {name for name in own if own[name] is not stet[name]}
     assert NAMES == different
@@ -44,7 +44,7 @@ def test_the_same_verdicts() -> None:
 def test_the_same_over_http() -> None:
     """A served sandbox is known to speak STET by its URL alone."""
     with serving(DIALECTS["stet"](make_app())) as url:
-        prepared = prepare(target=f"{url}/stet/psd2/v1", keywords="available or segments")
+        prepared = prepare(target_name=f"{url}/stet/psd2/v1", keywords="available or segments")
         assert {Standing.CONFORMS, Standing.NOT_APPLICABLE} == set(standings(prepared).values())
 
 

@@ -17,10 +17,10 @@ import httpx
 import pytest
 
 from assay.binding.encode import Access
-from assay.binding.target import Profile, Sca, ScaKind, Transport
+from assay.binding.target import Sca, ScaKind, Target, TransportKind
 from assay.errors import CannotArrange, InputError
 from assay.execution.environment import set_up
-from assay.execution.session import Session, conduct
+from assay.execution.session import Session, run_session
 from assay.history import Authorise, Code, Decision, Ending
 from assay.journal.writer import Journal
 from assay.judging.verdict import Standing
@@ -31,12 +31,12 @@ from assay.sca import chromium as driver
 from assay.sca.browser import BrowserSigner
 from assay.sca.chromium import Chromium, found, origin
 from assay.sca.forms import FormsSigner
-from assay.transport.http import Client
+from assay.transport.http import HttpClient
 
 PICTURES = Path(__file__).parents[3] / "reports" / "local" / "screens"
-PROFILE = Profile(
+PROFILE = Target(
     name="t",
-    transport=Transport.HTTP,
+    transport=TransportKind.HTTP,
     base_url="http://127.0.0.1:1",
     sca=Sca(kind=ScaKind.BROWSER),
     timeout=5,
@@ -264,13 +264,13 @@ def test_the_same_verdicts_as_by_forms(required, sandbox, tmp_path):
     told = {}
     for kind in ("forms", "browser"):
         prepared = prepare(["pis"], lay(tmp_path, sandbox, kind), keywords="pis/report-url")
-        stage = set_up(prepared.profile)
-        session = Session(plan=prepared.plan, stage=stage, journal=Journal(out=None))
-        result = conduct(session)
-        stage.close()
+        environment = set_up(prepared.target)
+        session = Session(plan=prepared.plan, environment=environment, journal=Journal(out=None))
+        result = run_session(session)
+        environment.close()
         verdicts = [(one.obligation, one.standing) for one in result.verdicts]
         told[kind] = verdicts, result.exchanges, result.faults
-        assert (kind == "browser") == (stage.chromium is not None)
+        assert (kind == "browser") == (environment.chromium is not None)
         assert prepared.plan.signed
     assert told["forms"] == told["browser"]
     assert {Standing.CONFORMS} == {standing for _, standing in told["browser"][0]}
@@ -342,10 +342,10 @@ def grounds():
 def shut_in(required, grounds):
     """Start a browser that finds the bank alone, also by its other name."""
     bank, _ = grounds
-    profile = replace(
+    target = replace(
         PROFILE, base_url=bank.url, timeout=3, hosts=("http://other.bank.example",), nearby=True
     )
-    one = found(profile)
+    one = found(target)
     yield one
     one.close()
 
@@ -419,8 +419,8 @@ OTHER = {
 def test_both_ways_are_the_same(bank, shut_in, how, other):
     """What is sent, and what is told of it, is the same by forms and in a browser."""
     bank.pages |= dict([other] if other else [])
-    with closing(Client(base_url=bank.url)) as client:
-        signer = FormsSigner(sca=SCA, carrier=client)
+    with closing(HttpClient(base_url=bank.url)) as client:
+        signer = FormsSigner(sca=SCA, transport=client)
         forms = signer.sign(step(bank, **how), JULES, lambda _: NOW)
     sent = bank.forms()
     bank.came.clear()
@@ -561,11 +561,11 @@ def test_a_browser_that_does_not_start(required):
 
 def test_closing_the_stage_closes_the_browser(required, sandbox):
     """A run leaves no browser behind."""
-    stage = set_up(replace(PROFILE, base_url=sandbox))
-    stage.chromium.page()
-    assert stage.chromium._running
-    stage.close()
-    assert stage.chromium._running is None
+    environment = set_up(replace(PROFILE, base_url=sandbox))
+    environment.chromium.page()
+    assert environment.chromium._running
+    environment.close()
+    assert environment.chromium._running is None
 
 
 # -- without any browser -------------------------------------------------------
@@ -592,10 +592,10 @@ def test_nothing_installed(monkeypatch):
 )
 def test_what_no_browser_can_do(link, access):
     """Without a link, or somebody who can log in, no browser is started."""
-    nobody = BrowserSigner(sca=SCA, chromium=Chromium(path="", hosts={}, timeout=1))
+    dry_target = BrowserSigner(sca=SCA, chromium=Chromium(path="", hosts={}, timeout=1))
     asked = Authorise(subject="psu", request="R1", approval=link)
     with pytest.raises(CannotArrange):
-        nobody.sign(asked, access, lambda _: NOW)
+        dry_target.sign(asked, access, lambda _: NOW)
 
 
 @pytest.mark.parametrize(

@@ -12,16 +12,16 @@ from urllib.parse import parse_qsl, urlsplit
 import httpx
 import pytest
 
-from assay.binding.encode import Access, Request
+from assay.binding.encode import Access, HttpRequest
 from assay.binding.target import Sca, ScaKind
 from assay.errors import CannotArrange
 from assay.history import Authorise, Code, Decision, Ending, Wire
 from assay.sca import html_forms as pages
 from assay.sca.control import ControlSigner
 from assay.sca.forms import FormsSigner
-from assay.sca.protocol import SPOOFED, Walked, typed, word_of
-from assay.transport.http import Client
-from assay.transport.protocol import ELSEWHERE, Carrier, Sent, answered, nothing
+from assay.sca.protocol import SPOOFED, ScreenFlowResult, typed, word_of
+from assay.transport.http import HttpClient
+from assay.transport.protocol import ELSEWHERE, Delivery, Transport, answered, nothing
 
 BASE = "https://bank.example"
 LINK = f"{BASE}/sign/P1"
@@ -83,11 +83,11 @@ class Bank:
     """A carrier to a bank that shows these pages in turn; None is no answer at all."""
 
     script: list[Any]
-    asked: list[Request] = field(default_factory=list)
+    asked: list[HttpRequest] = field(default_factory=list)
     base_url: str = BASE
     reached: bool = True
 
-    def send(self, request: Request) -> Sent:
+    def send(self, request: HttpRequest) -> Delivery:
         self.asked.append(request)
         if not request.url.startswith(f"{BASE}/"):
             return nothing(request, ELSEWHERE)
@@ -122,8 +122,8 @@ class Clock:
 class Way:
     """What became of a way through the screens, and all that was sent on it."""
 
-    walked: Walked
-    asked: list[Request]
+    walked: ScreenFlowResult
+    asked: list[HttpRequest]
     clock: Clock
 
     @property
@@ -142,7 +142,7 @@ class Way:
 def walk(*script: Any, sca: Sca = SCA, access: Access = ACCESS, **step: Any) -> Way:
     """Let a customer sign at a bank that shows these pages."""
     bank, clock = Bank(list(script)), Clock()
-    signer = FormsSigner(sca=sca, carrier=bank)
+    signer = FormsSigner(sca=sca, transport=bank)
     walked = signer.sign(replace(STEP, **step), access, clock)
     return Way(walked, bank.asked, clock)
 
@@ -580,8 +580,8 @@ def test_a_form_that_goes_to_another_host_gets_nothing() -> None:
         sent.append(request)
         return httpx.Response(200, stream=httpx.ByteStream(elsewhere.encode()))
 
-    client: Carrier = Client(base_url=BASE, transport=httpx.MockTransport(respond))
-    walked = FormsSigner(sca=SCA, carrier=client).sign(STEP, ACCESS, Clock())
+    client: Transport = HttpClient(base_url=BASE, transport=httpx.MockTransport(respond))
+    walked = FormsSigner(sca=SCA, transport=client).sign(STEP, ACCESS, Clock())
 
     assert (Ending.STOPPED, ELSEWHERE) == (walked.ending, walked.why)
     assert ["bank.example"] == [one.url.host for one in sent]
@@ -616,20 +616,20 @@ def test_several_cookies_of_one_page() -> None:
     """Each has a header of its own."""
 
     class Two(Bank):
-        def send(self, request: Request) -> Sent:
+        def send(self, request: HttpRequest) -> Delivery:
             sent = super().send(request)
             headers = (("Set-Cookie", "a=1"), ("Set-Cookie", "b=2"), ("Set-Cookie", ""))
             return replace(sent, wire=replace(sent.wire, headers=headers))
 
     bank = Two([LOGIN, THANKS])
-    FormsSigner(sca=SCA, carrier=bank).sign(STEP, ACCESS, Clock())
+    FormsSigner(sca=SCA, transport=bank).sign(STEP, ACCESS, Clock())
     assert "a=1; b=2" in dict(bank.asked[1].headers)["Cookie"]
 
 
 def test_cookies_live_as_long_as_one_way() -> None:
     """The next customer of the same signer brings none along."""
     bank = Bank([shows(LOGIN[2], **{"Set-Cookie": "a=1"}), THANKS, LOGIN, THANKS])
-    signer = FormsSigner(sca=SCA, carrier=bank)
+    signer = FormsSigner(sca=SCA, transport=bank)
     for _ in range(2):
         signer.sign(STEP, ACCESS, Clock())
 
@@ -859,9 +859,9 @@ class Scene:
         return self.taken
 
 
-def ask_the_world(scene: Any, sca: Sca = SCA, **step: Any) -> Walked:
+def ask_the_world(fixture: Any, sca: Sca = SCA, **step: Any) -> ScreenFlowResult:
     """Let the control API sign."""
-    return ControlSigner(sca=sca, scene=scene).sign(replace(STEP, **step), ACCESS, Clock())
+    return ControlSigner(sca=sca, fixture=fixture).sign(replace(STEP, **step), ACCESS, Clock())
 
 
 @pytest.mark.parametrize(
@@ -870,8 +870,8 @@ def ask_the_world(scene: Any, sca: Sca = SCA, **step: Any) -> Walked:
 )
 def test_the_control_api_signs(decision: Decision, ending: Ending) -> None:
     """At one moment, on no screens, leading nowhere."""
-    scene = Scene()
-    walked = ask_the_world(scene, decision=decision)
+    fixture = Scene()
+    walked = ask_the_world(fixture, decision=decision)
 
     assert (ending, [AT], [], None, None, "") == (
         walked.ending,
@@ -881,7 +881,7 @@ def test_the_control_api_signs(decision: Decision, ending: Ending) -> None:
         walked.redirected,
         walked.why,
     )
-    assert [(replace(STEP, decision=decision), ACCESS)] == [one[:2] for one in scene.asked]
+    assert [(replace(STEP, decision=decision), ACCESS)] == [one[:2] for one in fixture.asked]
     assert ("SIGN", LINK, 0) == (walked.wire.method, walked.wire.url, walked.wire.status)
 
 
@@ -912,9 +912,9 @@ def test_the_control_api_is_asked_in_the_targets_words(
     factors: Mapping[str, str], factor: str | None, asked: str
 ) -> None:
     """The factor that was asked for, or the first that the profile spells."""
-    scene = Scene()
-    ask_the_world(scene, replace(SCA, factors=factors), factor=factor)
-    assert [asked] == [one[2] for one in scene.asked]
+    fixture = Scene()
+    ask_the_world(fixture, replace(SCA, factors=factors), factor=factor)
+    assert [asked] == [one[2] for one in fixture.asked]
 
 
 @pytest.mark.parametrize(
@@ -929,7 +929,7 @@ def test_the_control_api_is_asked_in_the_targets_words(
 )
 def test_what_takes_screens_the_control_api_cannot_do(step: dict[str, Any]) -> None:
     """It is said, and nothing is asked of the world."""
-    scene = Scene()
+    fixture = Scene()
     with pytest.raises(CannotArrange, match="a program that walks the screens"):
-        ask_the_world(scene, **step)
-    assert [] == scene.asked
+        ask_the_world(fixture, **step)
+    assert [] == fixture.asked

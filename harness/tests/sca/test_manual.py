@@ -24,37 +24,37 @@ import pytest
 from assay._resources import suites_dir
 from assay.binding.encode import Access
 from assay.binding.target import (
+    Fixtures,
     ItemBinding,
     OperationBinding,
     Place,
-    Profile,
     Sca,
     ScaKind,
     Spelling,
-    Transport,
-    World,
+    Target,
+    TransportKind,
 )
 from assay.cli.plan import text
 from assay.cli.progress import Progress
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange, InputError
-from assay.execution.driver import drive
-from assay.execution.environment import Stage, set_up
-from assay.execution.session import Session, conduct
-from assay.fixtures.protocol import NoRequests
+from assay.execution.driver import run_probe
+from assay.execution.environment import Environment, set_up
+from assay.execution.session import Session, run_session
+from assay.fixtures.protocol import ReadOnlyFixture
 from assay.history import Authorise, Call, Code, Decision, Ending
 from assay.journal.writer import Journal
 from assay.judging.verdict import Standing
-from assay.planning.dry_target import signatures
+from assay.planning.dry_target import count_signatures
 from assay.planning.plan import Plan, plan, restrict
 from assay.planning.prepare import prepare
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
-from assay.sca.callback_server import Reception, opened
-from assay.sca.manual import ManualSigner, foretold
-from assay.sca.prompt import Plain, legible
-from assay.sca.protocol import Walked
-from assay.transport.http import Client
+from assay.sca.callback_server import CallbackServer, opened
+from assay.sca.manual import ManualSigner, announcement
+from assay.sca.prompt import StderrPrompt, legible
+from assay.sca.protocol import ScreenFlowResult
+from assay.transport.http import HttpClient
 
 NOW = datetime(2026, 9, 16, 10, tzinfo=UTC)
 LINK = "https://bank.example/sign/R1"
@@ -82,7 +82,7 @@ def never(event: threading.Event, seconds: float) -> None:
     """Let time pass, and nothing happen."""
 
 
-def desk(path: str | None = None, after: int = 0, **more: Any) -> Reception:
+def token_store(path: str | None = None, after: int = 0, **more: Any) -> CallbackServer:
     """Return a reception to whom somebody comes, at a path, when so many seconds have passed."""
     seconds = count()
 
@@ -90,13 +90,13 @@ def desk(path: str | None = None, after: int = 0, **more: Any) -> Reception:
         if path is not None and next(seconds) == after:
             one.come(path)
 
-    one = Reception(callback=CALLBACK, wait=more.pop("wait", 3), pause=pause, **more)
+    one = CallbackServer(callback=CALLBACK, wait=more.pop("wait", 3), pause=pause, **more)
     return one
 
 
-def manual(reception: Reception, person: Listener | None = None) -> ManualSigner:
+def manual(callback_server: CallbackServer, person: Listener | None = None) -> ManualSigner:
     """Return a signer whose request R1 comes back to a known address."""
-    signer = ManualSigner(reception=reception, person=person or Listener())
+    signer = ManualSigner(callback_server=callback_server, person=person or Listener())
     signer.returns("R1", f"{CALLBACK}/r1")
     return signer
 
@@ -106,7 +106,7 @@ def address(text: str) -> str:
     return text.rsplit(maxsplit=1)[-1].removesuffix("/cannot")
 
 
-def sign(signer: ManualSigner, step: Authorise = STEP, access: Access | None = None) -> Walked:
+def sign(signer: ManualSigner, step: Authorise = STEP, access: Access | None = None) -> ScreenFlowResult:
     """Have a step signed."""
     return signer.sign(step, access or Access(), lambda _: NOW)
 
@@ -116,46 +116,46 @@ def sign(signer: ManualSigner, step: Authorise = STEP, access: Access | None = N
 
 def test_a_person_signs() -> None:
     """Somebody who is back at the request's own address has confirmed."""
-    signer = manual(desk("/r1"))
+    signer = manual(token_store("/r1"))
     walked = sign(signer)
     assert (Ending.CONFIRMED, [NOW], LINK) == (walked.ending, walked.moments, walked.wire.url)
     assert (None, None, []) == (walked.redirected, walked.offered, walked.screens)
     assert (True, False, 1) == (
-        signer.reception.seen,
-        signer.reception.absent,
-        signer.reception.asked,
+        signer.callback_server.seen,
+        signer.callback_server.absent,
+        signer.callback_server.asked,
     )
 
 
 def test_a_person_refuses() -> None:
     """A refusal is as good, wherever it leads."""
     step = replace(STEP, decision=Decision.REFUSE)
-    walked = sign(manual(desk("/r1")), step)
+    walked = sign(manual(token_store("/r1")), step)
     assert Ending.REFUSED is walked.ending
 
 
 def test_a_person_who_cannot() -> None:
     """Who says so has not signed, and is there for the next one."""
-    signer = manual(desk("/r1/cannot"))
+    signer = manual(token_store("/r1/cannot"))
     with pytest.raises(CannotArrange, match="it could not be done"):
         sign(signer)
-    assert (True, False) == (signer.reception.seen, signer.reception.absent)
+    assert (True, False) == (signer.callback_server.seen, signer.callback_server.absent)
 
 
 @pytest.mark.parametrize("path", ["/", "/r2", "/r1/", "/r1x", "/R1", "", "/cannot", "/favicon.ico"])
 def test_others_do_not_resume_it(path: str) -> None:
     """Whoever comes to another address is not the one who is waited for."""
     with pytest.raises(CannotArrange, match="nobody was back in 3 s"):
-        sign(manual(desk(path)))
+        sign(manual(token_store(path)))
 
 
 def test_nobody_is_let_in_who_is_not_waited_for() -> None:
     """Neither before it is asked for, nor after: a page that is loaded again does nothing."""
-    signer = manual(desk("/r1", after=1))
-    assert not signer.reception.come("/r1")
+    signer = manual(token_store("/r1", after=1))
+    assert not signer.callback_server.come("/r1")
     assert Ending.CONFIRMED is sign(signer).ending
-    assert not signer.reception.come("/r1")
-    assert not signer.reception.come("")
+    assert not signer.callback_server.come("/r1")
+    assert not signer.callback_server.come("")
     with pytest.raises(CannotArrange):
         sign(signer)
 
@@ -163,22 +163,22 @@ def test_nobody_is_let_in_who_is_not_waited_for() -> None:
 def test_nobody_there() -> None:
     """Nobody is waited for twice, and each second is counted down."""
     person = Listener()
-    signer = manual(desk(wait=2.5), person)
+    signer = manual(token_store(wait=2.5), person)
     for _ in range(3):
         with pytest.raises(CannotArrange, match="a person who signs"):
             sign(signer)
     assert [2.5, 1.5, 0.5, 0] == person.counted
-    assert (1, True) == (signer.reception.asked, signer.reception.absent)
+    assert (1, True) == (signer.callback_server.asked, signer.callback_server.absent)
     assert "unverified" in person.told[-1]
 
 
 @pytest.mark.parametrize(("seen", "absent"), [(True, False), (False, True)])
 def test_a_refusal_that_leads_nowhere(seen: bool, absent: bool) -> None:
     """Who was there before and refuses may be left at the bank, and there for the next one."""
-    signer = manual(desk(seen=seen))
+    signer = manual(token_store(seen=seen))
     with pytest.raises(CannotArrange):
         sign(signer, replace(STEP, decision=Decision.REFUSE))
-    assert absent is signer.reception.absent
+    assert absent is signer.callback_server.absent
 
 
 @pytest.mark.parametrize(
@@ -195,17 +195,17 @@ def test_a_refusal_that_leads_nowhere(seen: bool, absent: bool) -> None:
 )
 def test_what_no_person_is_asked_for(step: Authorise) -> None:
     """Tricks and long waits are for programs, and a link has to be one."""
-    signer = manual(desk())
+    signer = manual(token_store())
     with pytest.raises(CannotArrange):
         sign(signer, step)
-    assert (0, False) == (signer.reception.asked, signer.reception.absent)
+    assert (0, False) == (signer.callback_server.asked, signer.callback_server.absent)
 
 
 def test_a_request_that_comes_back_elsewhere() -> None:
     """Where the bank does not lead back here, the person does, and nothing is said of the bank."""
-    person, reception = Listener(), desk()
-    reception.pause = lambda *_: reception.come(urlsplit(address(person.told[-1])).path)
-    walked = sign(ManualSigner(reception=reception, person=person))
+    person, callback_server = Listener(), token_store()
+    callback_server.pause = lambda *_: callback_server.come(urlsplit(address(person.told[-1])).path)
+    walked = sign(ManualSigner(callback_server=callback_server, person=person))
     assert Ending.CONFIRMED is walked.ending
 
 
@@ -240,7 +240,7 @@ def test_what_a_person_is_told(step: Authorise, access: Access, said: list[str])
     """The link, the customer, the factor, what to do, and what happens then."""
     person = Listener()
     with pytest.raises(CannotArrange):
-        sign(manual(desk(), person), step, access)
+        sign(manual(token_store(), person), step, access)
     for words in said:
         assert words in person.told[1]
     assert person.told[1].startswith(f"signature 1: open {LINK}")
@@ -252,19 +252,19 @@ def test_what_a_person_is_told(step: Authorise, access: Access, said: list[str])
 def test_what_is_foretold(count: int, said: str) -> None:
     """Before the first signature, and only then, the run says how long it may take."""
     person = Listener()
-    signer = manual(desk("/r1", signatures=count), person)
+    signer = manual(token_store("/r1", signatures=count), person)
     sign(signer)
     with pytest.raises(CannotArrange):
         sign(signer)
-    assert [foretold(count)] == [one for one in person.told if "need" in one and "min" in one]
+    assert [announcement(count)] == [one for one in person.told if "need" in one and "min" in one]
     assert said in person.told[0]
     assert f"about {count} min" in person.told[0]
 
 
 def test_plain_words(capsys: pytest.CaptureFixture[str]) -> None:
     """Where nobody looks at a terminal, there are lines on stderr and no countdown."""
-    Plain().tell("hello")
-    Plain().left(3)
+    StderrPrompt().tell("hello")
+    StderrPrompt().left(3)
     assert ("", "hello\n") == capsys.readouterr()
 
 
@@ -274,17 +274,17 @@ def test_words_beside_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(screen, "isatty", lambda: True)
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
-    stage = set_up(prepare().profile)
-    session = Session(plan=prepare().plan, stage=stage, journal=Journal(out=None))
+    environment = set_up(prepare().target)
+    session = Session(plan=prepare().plan, environment=environment, journal=Journal(out=None))
     with Progress(session) as progress:
-        assert stage.person is progress
+        assert environment.person is progress
         progress.on_trial(session.plan.trials[0])
         progress.tell("open [link]https://bank.example/[/link]")
         progress.left(65)
         assert "waiting for you: 1:05" == progress._bar.tasks[0].description
         progress.left(0)
         assert "aisp/accounts.available" == progress._bar.tasks[0].description
-    stage.close()
+    environment.close()
     assert "open [link]https://bank.example/[/link]" in screen.getvalue()
 
 
@@ -306,31 +306,31 @@ def free() -> str:
         return f"http://127.0.0.1:{one.getsockname()[1]}"
 
 
-def profile(**more: Any) -> Profile:
+def target(**more: Any) -> Target:
     sca = Sca(kind=ScaKind.MANUAL, callback=free(), wait=60)
-    return Profile(
+    return Target(
         name="t",
-        transport=Transport.HTTP,
+        transport=TransportKind.HTTP,
         base_url="http://127.0.0.1:1",
         sca=replace(sca, **more),
         path="t.yaml",
         lines={"sca": 7},
-        world=World(offers=frozenset({Capability.WRITE})),
+        world=Fixtures(offers=frozenset({Capability.WRITE})),
     )
 
 
 @pytest.fixture
-def listening() -> Iterator[Reception]:
+def listening() -> Iterator[CallbackServer]:
     """Listen on this machine."""
-    one = opened(profile())
+    one = opened(target())
     yield one
     one.close()
 
 
-def test_two_signatures_in_a_row(listening: Reception) -> None:
+def test_two_signatures_in_a_row(listening: CallbackServer) -> None:
     """Each is resumed by its own browser, while others come to the door."""
     answers: list[int] = []
-    signer = ManualSigner(reception=listening, person=Listener())
+    signer = ManualSigner(callback_server=listening, person=Listener())
     for request in ("R1", "R2"):
         signer.returns(request, signer.return_address() or "")
     one, two = (signer.addresses[request] for request in ("R1", "R2"))
@@ -351,7 +351,7 @@ def test_two_signatures_in_a_row(listening: Reception) -> None:
     assert [404, 200, 404, 404, 200] == answers
 
 
-def test_the_door(listening: Reception) -> None:
+def test_the_door(listening: CallbackServer) -> None:
     """Only this machine is answered, whatever it sends, and with nothing but a sentence."""
     assert "127.0.0.1" == listening._server.server_address[0]
     with httpx.Client(base_url=listening.callback, trust_env=False) as browser:
@@ -364,28 +364,28 @@ def test_the_door(listening: Reception) -> None:
 
 def test_addresses_cannot_be_guessed() -> None:
     """Each is another, below the callback, and long."""
-    one = desk()
+    one = token_store()
     made = {one.address() for _ in range(100)}
     assert 100 == len(made)
     assert all(each.startswith(f"{CALLBACK}/") and len(each) > 50 for each in made)
 
 
-def test_a_port_that_is_taken(listening: Reception) -> None:
+def test_a_port_that_is_taken(listening: CallbackServer) -> None:
     """A run that could not be come back to says so before it begins."""
-    taken = profile(callback=listening.callback)
+    taken = target(callback=listening.callback)
     with pytest.raises(InputError, match=r"t\.yaml:7: sca\.callback: cannot listen at http"):
         set_up(taken)
 
 
 def test_closing_the_stage_closes_the_door() -> None:
     """After a run nobody listens, and the port can be had again."""
-    one = profile()
+    one = target()
     for _ in range(2):
-        stage = set_up(one)
-        stage.foretell(3)
-        assert stage.reception is not None
-        assert 3 == stage.reception.signatures
-        stage.close()
+        environment = set_up(one)
+        environment.foretell(3)
+        assert environment.callback_server is not None
+        assert 3 == environment.callback_server.signatures
+        environment.close()
         with pytest.raises(httpx.ConnectError):
             httpx.get(one.sca.callback, trust_env=False)
 
@@ -414,7 +414,7 @@ BINDINGS = {
 }
 
 
-class Still(NoRequests):
+class Still(ReadOnlyFixture):
     """A world where only the clock is asked for."""
 
     def open(self) -> Still:
@@ -440,15 +440,15 @@ def ordered(*calls: Call, kind: ScaKind = ScaKind.MANUAL) -> tuple[list[Any], li
         for call in calls:  # noqa: UP028 -- answers are sent in
             yield call
 
-    target = replace(profile(kind=kind), operations=BINDINGS)
-    client = Client(base_url=target.base_url, transport=httpx.MockTransport(respond))
-    stage = Stage(profile=target, client=client, world=Still(), reception=desk())
-    signer, number = stage.signer(Still()), count(1)
+    target = replace(target(kind=kind), operations=BINDINGS)
+    client = HttpClient(base_url=target.base_url, transport=httpx.MockTransport(respond))
+    environment = Environment(target=target, client=client, world=Still(), callback_server=token_store())
+    signer, number = environment.signer(Still()), count(1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Stage, "signer", lambda *_: signer)
-        driven = drive(
+        patch.setattr(Environment, "signer", lambda *_: signer)
+        driven = run_probe(
             probe(),
-            stage,
+            environment,
             {"order": ORDER, "show": SHOW},
             number=lambda: next(number),
             record=lambda *_: None,
@@ -473,7 +473,7 @@ def test_where_a_request_comes_back_to() -> None:
 
 def test_what_is_asked_for_twice_is_alike() -> None:
     """The same request is the same in this, too, whoever makes it and whatever it deviates in."""
-    sent, _, signer = ordered(CALL, replace(CALL, deviation="once more"), replace(CALL, by="tpp"))
+    sent, _, signer = ordered(CALL, replace(CALL, variation="once more"), replace(CALL, by="tpp"))
     assert 1 == len({*sent})
     assert {"V1", "V2", "V3"} == signer.addresses.keys()
 
@@ -548,16 +548,16 @@ class Customer(Listener):
             browser.get(page.headers.get("location") or address(text))
 
 
-def held(target: str, keywords: str, **how: Any) -> tuple[Plan, Any, Stage]:
+def held(target: str, keywords: str, **how: Any) -> tuple[Plan, Any, Environment]:
     """Hold a run."""
     prepared = prepare(["pis"], target, keywords=keywords)
-    stage = set_up(prepared.profile)
+    environment = set_up(prepared.target)
     for name, value in how.items():
-        setattr(stage if hasattr(stage, name) else stage.reception, name, value)
-    session = Session(plan=prepared.plan, stage=stage, journal=Journal(out=None))
-    result = conduct(session)
-    stage.close()
-    return prepared.plan, result, stage
+        setattr(environment if hasattr(environment, name) else environment.callback_server, name, value)
+    session = Session(plan=prepared.plan, environment=environment, journal=Journal(out=None))
+    result = run_session(session)
+    environment.close()
+    return prepared.plan, result, environment
 
 
 #: What takes signatures, both ways, beside what takes none.
@@ -567,11 +567,11 @@ SOME = "pis/sca.required or pis/payments.content or pis/report-url"
 def test_a_run_with_a_person(sandbox: str, tmp_path: Path) -> None:
     """A person who does as told gets the verdicts that a program gets, without the screens."""
     customer = Customer()
-    plan_, result, stage = held(lay(tmp_path, sandbox), SOME, person=customer)
+    plan_, result, environment = held(lay(tmp_path, sandbox), SOME, person=customer)
     asked = [text for text in customer.told if text.startswith("signature")]
-    assert len(asked) <= signatures(plan_)
-    assert [foretold(signatures(plan_))] == [text for text in customer.told if text not in asked]
-    assert stage.reception.asked == len(asked) > 1
+    assert len(asked) <= count_signatures(plan_)
+    assert [announcement(count_signatures(plan_))] == [text for text in customer.told if text not in asked]
+    assert environment.callback_server.asked == len(asked) > 1
     assert any("refuse the request" in text for text in asked)
     assert (plan_.calls, ()) == (result.exchanges, result.faults)
     screens = {
@@ -585,7 +585,7 @@ def test_a_run_with_a_person(sandbox: str, tmp_path: Path) -> None:
 def test_a_run_with_nobody(sandbox: str, tmp_path: Path) -> None:
     """What needs a person is unverified, says so, and nobody is waited for twice."""
     person = Listener()
-    _, result, stage = held(
+    _, result, environment = held(
         lay(tmp_path, sandbox), SOME, person=person, pause=lambda *_: None, wait=2
     )
     told = {one.obligation: (one.standing, one.reason) for one in result.verdicts}
@@ -593,7 +593,7 @@ def test_a_run_with_nobody(sandbox: str, tmp_path: Path) -> None:
     assert Standing.UNVERIFIED is standing
     assert reason.startswith("needs a person who signs")
     assert {Standing.UNVERIFIED, Standing.CONFORMS} == {one for one, _ in told.values()}
-    assert (1, True) == (stage.reception.asked, stage.reception.absent)
+    assert (1, True) == (environment.callback_server.asked, environment.callback_server.absent)
 
 
 # -- who needs a person comes last ---------------------------------------------
@@ -602,7 +602,7 @@ def test_a_run_with_nobody(sandbox: str, tmp_path: Path) -> None:
 def planned(kind: ScaKind) -> Plan:
     """Plan everything for a target where so is signed."""
     base = prepare(["pis"])
-    target = replace(base.profile, sca=replace(base.profile.sca, kind=kind, callback=CALLBACK))
+    target = replace(base.target, sca=replace(base.target.sca, kind=kind, callback=CALLBACK))
     return plan(base.bound, target)
 
 
@@ -629,9 +629,9 @@ def test_trials_that_need_a_person_come_last() -> None:
 def test_the_plan_says_who_is_needed() -> None:
     """`assay plan` tells how many signatures a person is asked for, where one signs."""
     whole = planned(ScaKind.MANUAL)
-    said = f"up to {signatures(whole)} signatures by a person, in {whole.signed} trials"
+    said = f"up to {count_signatures(whole)} signatures by a person, in {whole.signed} trials"
     said += ", which come last"
-    assert whole.signed < signatures(whole) < 2 * whole.calls
+    assert whole.signed < count_signatures(whole) < 2 * whole.calls
     assert said in list(text(whole))
     assert not any("by a person" in one for one in text(planned(ScaKind.FORMS)))
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.binding.read import read_profile
-from assay.binding.target import Profile, Sca, ScaKind
+from assay.binding.read import read_target
+from assay.binding.target import Sca, ScaKind, Target
 from assay.errors import InputError
 
 HTTP = "assay: 1\ntarget: t\ntransport: http\nbase_url: https://bank.example\n"
@@ -20,10 +20,10 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def read(text: str) -> Profile:
+def read(text: str) -> Target:
     """Write a target file and read it."""
     Path("t.yaml").write_text(text, encoding="utf-8")
-    return read_profile("t.yaml")
+    return read_target("t.yaml")
 
 
 @pytest.mark.parametrize(

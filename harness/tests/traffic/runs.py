@@ -4,7 +4,7 @@ from collections import defaultdict
 from functools import cache
 
 from assay.execution.environment import set_up
-from assay.execution.session import Session, conduct
+from assay.execution.session import Session, run_session
 from assay.journal.writer import Journal
 from assay.planning.prepare import prepare
 
@@ -26,7 +26,7 @@ def whole(target):
     """Run everything against a shipped target, once; return it with each trial's events."""
     prepared = prepare((), target)
     journal = Keeping()
-    conduct(Session(plan=prepared.plan, stage=set_up(prepared.profile), journal=journal))
+    run_session(Session(plan=prepared.plan, environment=set_up(prepared.target), journal=journal))
     operations = {
         name: one for each in prepared.bound for name, one in each.contract.operations.items()
     }
@@ -36,6 +36,6 @@ def whole(target):
 def recorded(path, bank=None, contracts=(), keywords=""):
     """Run against a bank, with a journal; return the verdicts by obligation."""
     prepared = prepare(contracts, None, keywords=keywords)
-    stage = set_up(prepared.profile, **({"bank": bank} if bank else {}))
-    session = Session(plan=prepared.plan, stage=stage, journal=Journal.at(path))
-    return {one.obligation: one.standing for one in conduct(session).verdicts}
+    environment = set_up(prepared.target, **({"bank": bank} if bank else {}))
+    session = Session(plan=prepared.plan, environment=environment, journal=Journal.at(path))
+    return {one.obligation: one.standing for one in run_session(session).verdicts}

@@ -12,7 +12,7 @@ from assay.judging.verdict import Exit, Standing
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS, PIS_MUTANTS
 from assay.sandbox.policies import SOUND
-from assay.traffic.session import open_case
+from assay.traffic.session import open_recording
 
 BROKEN = {one.id: one for one in (*MUTANTS, *PIS_MUTANTS)}
 
@@ -30,7 +30,7 @@ ALSO = {"pis.modify.shows-as-created": {"pis/payments.content/amount"}}
 
 def judged(har, tmp_path, **more):
     """Return the verdicts of a case for the bank, by obligation."""
-    result = open_case(har, **more).close(tmp_path / "journal.jsonl")
+    result = open_recording(har, **more).close(tmp_path / "journal.jsonl")
     return {one.obligation: one.standing for one in result.verdicts}
 
 
@@ -85,7 +85,7 @@ def test_what_is_not_of_this_contract(tmp_path):
     client.call("POST", "/oauth/token?code=geheim", psu["token"])
     client.call("DELETE", "/accounts", psu["token"])
     client.call("GET", "/accounts", psu["token"], base="https://other.example")
-    case = open_case(client.har(tmp_path / "x.har"))
+    case = open_recording(client.har(tmp_path / "x.har"))
     assert 1 == case.exchanges
     assert {
         f"POST {BASE}/oauth/token": 1,
@@ -100,8 +100,8 @@ def test_another_base_url(tmp_path):
     psu = client.customer()
     client.get("/accounts", psu, base="http://127.0.0.1:9000")
     har = client.har(tmp_path / "x.har")
-    assert 0 == open_case(har).exchanges
-    assert 1 == open_case(har, bases=["http://127.0.0.1:9000"]).exchanges
+    assert 0 == open_recording(har).exchanges
+    assert 1 == open_recording(har, bases=["http://127.0.0.1:9000"]).exchanges
 
 
 def test_a_request_whose_body_is_not_there(tmp_path):
@@ -113,7 +113,7 @@ def test_a_request_whose_body_is_not_there(tmp_path):
     log = json.loads(har.read_text())
     del log["log"]["entries"][0]["request"]["postData"]
     log["log"]["entries"][0]["request"]["bodySize"] = 300
-    case = open_case(write(har, log), party=Party.TPP)
+    case = open_recording(write(har, log), party=Party.TPP)
     assert (0, 1) == (case.exchanges, case.unread)
 
 
@@ -134,7 +134,7 @@ def test_nothing_is_shown_by_nothing(tmp_path):
     """An empty recording verifies nothing and breaks nothing."""
     har = write(tmp_path / "x.har", {"log": {"entries": []}})
     for party in Party:
-        result = open_case(har, party=party).close(tmp_path / f"{party.value}.jsonl")
+        result = open_recording(har, party=party).close(tmp_path / f"{party.value}.jsonl")
         kinds = {one.standing for one in result.verdicts}
         assert Standing.UNVERIFIED in kinds
         assert not kinds & {Standing.CONFORMS, Standing.VIOLATES, Standing.INDETERMINATE}
@@ -152,7 +152,7 @@ def test_nothing_private_is_written(tmp_path):
         json={"accounts": [], "login": psu["login"], "password": psu["password"]},
     )
     client.call("GET", "/accounts", psu["token"], headers={**PRESENT, "X-Own": psu["token"]})
-    case = open_case(client.har(tmp_path / "x.har"), party=Party.TPP)
+    case = open_recording(client.har(tmp_path / "x.har"), party=Party.TPP)
     case.close(tmp_path / "journal.jsonl")
     text = (tmp_path / "journal.jsonl").read_text(encoding="utf-8")
     secrets = [psu["token"], psu["password"], psu["name"], client.provider]
@@ -164,4 +164,4 @@ def test_nothing_is_selected(tmp_path):
     """An expression that selects no duty is a mistake of the user's."""
     har = write(tmp_path / "x.har", {"log": {"entries": []}})
     with pytest.raises(InputError, match="nothing is selected"):
-        open_case(har, party=Party.TPP, keywords="maintenance")
+        open_recording(har, party=Party.TPP, keywords="maintenance")

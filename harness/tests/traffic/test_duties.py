@@ -7,12 +7,12 @@ from assay.contract.model import Party
 from assay.contract.parse import find_contract, parse_contract
 from assay.judging.verdict import Standing
 from assay.planning.obligation import duties
-from assay.traffic.session import open_case
+from assay.traffic.session import open_recording
 
 
 def judged(har, tmp_path, **more):
     """Return the verdicts of a case, by obligation."""
-    case = open_case(har, party=Party.TPP, **more)
+    case = open_recording(har, party=Party.TPP, **more)
     result = case.close(tmp_path / "journal.jsonl")
     return {one.obligation: one for one in result.verdicts}
 

@@ -13,7 +13,7 @@ from assay.rules.formats import is_iban, is_no_clear_pan
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS, PIS_MUTANTS
 from assay.sandbox.policies import SOUND
-from assay.traffic.session import open_case
+from assay.traffic.session import open_recording
 
 BROKEN = {one.id: one for one in (*MUTANTS, *PIS_MUTANTS)}
 #: One fault of each sort, those first that are seen in a value's form.
@@ -38,7 +38,7 @@ FAULTS = {
 
 def again(path):
     """Judge a journal, and return the verdicts by obligation."""
-    result = open_case(path).close(path.with_name("again.jsonl"))
+    result = open_recording(path).close(path.with_name("again.jsonl"))
     return {one.obligation: one.standing for one in result.verdicts}
 
 
@@ -64,7 +64,7 @@ def test_a_sound_run(tmp_path):
 
 def again_of(path):
     """Judge the record of a case once more."""
-    result = open_case(path).close(path.with_name("thrice.jsonl"))
+    result = open_recording(path).close(path.with_name("thrice.jsonl"))
     return {one.obligation: one.standing for one in result.verdicts}
 
 
@@ -123,7 +123,7 @@ def test_a_journal_that_tells_less(old, lines, tmp_path):
     path = tmp_path / "journal.jsonl"
     path.write_text("".join(signed(one.replace(old, '"xxxxx": ') for one in lines)))
     with pytest.raises(JournalError, match=r"journal.jsonl:\d+: (written by|damaged)"):
-        open_case(path)
+        open_recording(path)
 
 
 def test_another_contract(lines, tmp_path):
@@ -133,7 +133,7 @@ def test_another_contract(lines, tmp_path):
     path = tmp_path / "journal.jsonl"
     path.write_text("".join(signed([json.dumps(head) + "\n", *lines[1:]])))
     with pytest.raises(InputError, match="another version of the contract aisp"):
-        open_case(path)
+        open_recording(path)
 
 
 def signed(lines):

@@ -11,12 +11,12 @@ from assay.history import Call, Exchange, History, Wire
 from assay.journal.redact import Redactor
 from assay.planning.prepare import prepare
 from assay.rules.client import DUTIES
-from assay.traffic.har_to_history import Entry, retell
+from assay.traffic.har_to_history import RecordedEntry, to_history
 
 TARGETS = ("sandbox", "stet-1.4.0")
 #: What stands in no request: who it is for, by which name, and why it is sent. What was
 #: varied stands there as the value that it has.
-UNSEEN = {"subject", "by", "deviation", "varied"}
+UNSEEN = {"subject", "by", "variation", "varied"}
 #: Where the body is none that can be read, nothing but that is known.
 UNREAD = {"arguments", "mode", "without"}
 
@@ -24,7 +24,7 @@ UNREAD = {"arguments", "mode", "without"}
 def entries(exchanges):
     """Make a recording of some exchanges."""
     return [
-        Entry(at=one.at, wire=one.wire, lost="" if one.wire.status else "no answer")
+        RecordedEntry(at=one.at, wire=one.wire, lost="" if one.wire.status else "no answer")
         for one in exchanges
     ]
 
@@ -50,7 +50,7 @@ def test_every_request_gives_its_call_back(target):
     counted = Counter()
     for name, events in trials.items():
         sent = [one for one in events if isinstance(one, Exchange)]
-        told = retell(entries(sent), operations, prepared.profile, Redactor())
+        told = to_history(entries(sent), operations, prepared.target, Redactor())
         assert ({}, 0) == (told.strangers, told.unread), name
         for one, again in zip(sent, told.history.exchanges, strict=True):
             assert seen(one.call, operations) == seen(again.call, operations), name
@@ -77,7 +77,7 @@ def test_who_calls_is_told_apart(target):
     prepared, operations, trials = whole(target)
     for name, events in trials.items():
         sent = [one for one in events if isinstance(one, Exchange)]
-        told = retell(entries(sent), operations, prepared.profile, Redactor())
+        told = to_history(entries(sent), operations, prepared.target, Redactor())
         names = {
             (one.call.subject, again.call.subject)
             for one, again in zip(sent, told.history.exchanges, strict=True)
@@ -92,9 +92,9 @@ def test_our_own_calls_break_no_duty(target):
     prepared, operations, trials = whole(target)
     kept = 0
     for name, events in trials.items():
-        plain = [one for one in events if not (isinstance(one, Exchange) and one.call.deviation)]
+        plain = [one for one in events if not (isinstance(one, Exchange) and one.call.variation)]
         sent = [one for one in plain if isinstance(one, Exchange)]
-        told = retell(entries(sent), operations, prepared.profile, Redactor(), lenient=True)
+        told = to_history(entries(sent), operations, prepared.target, Redactor(), lenient=True)
         for history in (History(events=tuple(plain)), told.history):
             found = Counter(one.agreement.value for one in every(prepared, history))
             assert {"agrees"} >= set(found), name
@@ -115,16 +115,16 @@ def every(prepared, history):
 def test_a_parameter_that_stands_in_every_call_is_none_of_its_own(always, arguments):
     """What the profile always sends says nothing of a call; anything else does."""
     prepared = prepare(["aisp"])
-    profile = prepared.profile
-    accounts = replace(profile.operations["accounts"], queries=always)
-    profile = replace(profile, operations={**profile.operations, "accounts": accounts})
+    target = prepared.target
+    accounts = replace(target.operations["accounts"], queries=always)
+    target = replace(target, operations={**target.operations, "accounts": accounts})
     wire = Wire(
         method="GET",
-        url=f"{profile.base_url}/accounts?v=3",
+        url=f"{target.base_url}/accounts?v=3",
         status=200,
         headers=(("content-type", "application/json"),),
         body=b'{"accounts": []}',
     )
-    sent = [Entry(at=datetime(2026, 9, 16, 10, tzinfo=UTC), wire=wire, lost="")]
-    told = retell(sent, prepared.plan.contracts["aisp"].operations, profile, Redactor())
+    sent = [RecordedEntry(at=datetime(2026, 9, 16, 10, tzinfo=UTC), wire=wire, lost="")]
+    told = to_history(sent, prepared.plan.contracts["aisp"].operations, target, Redactor())
     assert arguments == told.history.exchanges[0].call.arguments

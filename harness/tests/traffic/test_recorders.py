@@ -17,10 +17,10 @@ from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
 from assay.sca import chromium as driver
 from assay.traffic.proxy.origins import upstream
-from assay.traffic.proxy.recorder import Record
+from assay.traffic.proxy.recorder import HarRecorder
 from assay.traffic.proxy.server import Proxy
 from assay.traffic.proxy.upstream import Upstream
-from assay.traffic.session import open_case
+from assay.traffic.session import open_recording
 
 #: What takes another host, or the bank's own clock; a recorder has but one and its own.
 ELSEWHERE = {
@@ -46,7 +46,7 @@ def cancel_what_was_done(client, psu):
 
 def found(har, url, tmp_path):
     """Return what is violated, and what is kept, in a recording."""
-    case = open_case(har, target=url, party=Party.TPP)
+    case = open_recording(har, target_name=url, party=Party.TPP)
     verdicts = case.close(tmp_path / "journal.jsonl").verdicts
     assert case.exchanges > 10
     return tuple(
@@ -76,7 +76,7 @@ def through(bank, tmp_path):
     """Give a client that goes through the proxy, and what ends the record."""
     har = tmp_path / "proxy.har"
     way = Upstream(origin=upstream(bank)[0], timeout=10)
-    with Proxy(upstream=way, record=Record(har)) as proxy:
+    with Proxy(upstream=way, record=HarRecorder(har)) as proxy:
         client = Client(url=bank, now=now())
         yield client, proxy, har
         client.http.close()

@@ -5,7 +5,7 @@ import json
 import httpx
 import pytest
 
-from assay.binding.encode import Request
+from assay.binding.encode import HttpRequest
 from assay.transport.embedded import Embedded
 
 BASE = "https://bank.example"
@@ -30,12 +30,12 @@ def echo(environ, start_response):
 
 
 REQUESTS = (
-    Request(method="GET", url=f"{BASE}/accounts"),
-    Request(method="GET", url=f"{BASE}/accounts?page=2&iban=FR76%201"),
-    Request(method="GET", url=f"{BASE}/accounts/FR76%2F..%00/transactions"),
-    Request(method="GET", url=f"{BASE}/", headers=(("Authorization", "Bearer x"),)),
-    Request(method="GET", url=f"{BASE}/balances?iban=" + "9" * 10_000),
-    Request(
+    HttpRequest(method="GET", url=f"{BASE}/accounts"),
+    HttpRequest(method="GET", url=f"{BASE}/accounts?page=2&iban=FR76%201"),
+    HttpRequest(method="GET", url=f"{BASE}/accounts/FR76%2F..%00/transactions"),
+    HttpRequest(method="GET", url=f"{BASE}/", headers=(("Authorization", "Bearer x"),)),
+    HttpRequest(method="GET", url=f"{BASE}/balances?iban=" + "9" * 10_000),
+    HttpRequest(
         method="PUT",
         url=f"{BASE}/consents",
         headers=(("Content-Type", "application/json"), ("PSU-IP-Address", "192.0.2.1")),
@@ -62,7 +62,7 @@ def test_the_bank_sees_what_it_would_see_of_httpx(request_):
 )
 def test_links_to_other_hosts_are_not_followed(url):
     """Another scheme, host or a user before the host is somewhere else."""
-    sent = Embedded(echo, BASE).send(Request(method="GET", url=url))
+    sent = Embedded(echo, BASE).send(HttpRequest(method="GET", url=url))
     assert 0 == sent.wire.status
     assert sent.trouble
 
@@ -74,7 +74,7 @@ def test_a_large_answer_is_cut():
         start_response("200 OK", [])
         return [b"x" * 1_000_000] * 5
 
-    wire = Embedded(flood, BASE).send(Request(method="GET", url=f"{BASE}/")).wire
+    wire = Embedded(flood, BASE).send(HttpRequest(method="GET", url=f"{BASE}/")).wire
     assert (4 * 1024 * 1024, True) == (len(wire.body), wire.truncated)
 
 
@@ -90,11 +90,11 @@ def test_answers_are_closed():
         start_response("204 No Content", [])
         return Parts()
 
-    assert 204 == Embedded(app, BASE).send(Request(method="GET", url=f"{BASE}/")).wire.status
+    assert 204 == Embedded(app, BASE).send(HttpRequest(method="GET", url=f"{BASE}/")).wire.status
     assert [True] == closed
 
 
 def test_a_path_is_bytes_in_the_clothes_of_text():
     """Beyond ASCII it is PEP 3333 that counts, and not what httpx makes of it."""
-    sent = Embedded(echo, BASE).send(Request(method="GET", url=f"{BASE}/%C3%A9"))
+    sent = Embedded(echo, BASE).send(HttpRequest(method="GET", url=f"{BASE}/%C3%A9"))
     assert "/é".encode().decode("latin-1") == json.loads(sent.wire.body)["PATH_INFO"]

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 import httpx
 import pytest
 
-from assay.binding.encode import Request
+from assay.binding.encode import HttpRequest
 from assay.errors import TargetError
-from assay.transport.http import MOST, Client
+from assay.transport.http import MOST, HttpClient
 
 BASE = "https://bank.example/v1"
 
@@ -46,18 +46,18 @@ class Drip(httpx.SyncByteStream):
         self.closed = True
 
 
-def client(answer: Callable[[httpx.Request], httpx.Response], **how: object) -> Client:
-    return Client(base_url=BASE, transport=Wire(answer), **how)
+def client(answer: Callable[[httpx.Request], httpx.Response], **how: object) -> HttpClient:
+    return HttpClient(base_url=BASE, transport=Wire(answer), **how)
 
 
-def told(status: int = 200, content: bytes = b"{}", **headers: str) -> Client:
+def told(status: int = 200, content: bytes = b"{}", **headers: str) -> HttpClient:
     """Make a client of a target that always says the same."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return client(lambda _: httpx.Response(status, stream=Drip(iter([content])), headers=named))
 
 
-def get(url: str = f"{BASE}/accounts", *headers: tuple[str, str]) -> Request:
-    return Request(method="GET", url=url, headers=headers)
+def get(url: str = f"{BASE}/accounts", *headers: tuple[str, str]) -> HttpRequest:
+    return HttpRequest(method="GET", url=url, headers=headers)
 
 
 def forever(part: bytes) -> Iterator[bytes]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.binding.read import read_document
-from assay.binding.target import Profile
+from assay.binding.target import Target
 from assay.contract.files.load import loads
 from assay.errors import InputError
 from assay.transport.secrets import look_up
@@ -27,7 +27,7 @@ world:
 """
 
 
-def profile() -> Profile:
+def target() -> Target:
     """Read the profile that names four variables."""
     return read_document(loads(TEXT, "t.yaml"))
 
@@ -37,7 +37,7 @@ def test_all_that_lack_are_told_at_once_with_their_lines() -> None:
     unset = "is not set (export {}=… before the run; secrets never stand in the file)"
     odd = "holds what no header can carry (is there a space or a line break at its end?)"
     with pytest.raises(InputError) as caught:
-        look_up(profile(), {"T_ALL": "", "T_ALICE": "hush", "T_BOB": "two\nlines"})
+        look_up(target(), {"T_ALL": "", "T_ALICE": "hush", "T_BOB": "two\nlines"})
     assert [
         f"t.yaml:6: auth: the environment variable T_ALL {unset.format('T_ALL')}",
         f"t.yaml:9: world: the environment variable T_KEY {unset.format('T_KEY')}",
@@ -48,4 +48,4 @@ def test_all_that_lack_are_told_at_once_with_their_lines() -> None:
 def test_only_what_is_named_is_looked_up() -> None:
     """The rest of the environment stays where it is."""
     named = {"T_ALL": "a", "T_KEY": "b", "T_ALICE": "c", "T_BOB": "d"}
-    assert named == look_up(profile(), {**named, "HOME": "/root"})
+    assert named == look_up(target(), {**named, "HOME": "/root"})

@@ -112,7 +112,7 @@ _SECRET: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failed:
+class FailedKeyword:
     """A keyword that a value fails, and the schema in which the keyword stands.
 
     `is_key` is true if the value is the key of a mapping.
@@ -125,16 +125,16 @@ class Failed:
     is_key: bool = False
 
 
-_Words: TypeAlias = Callable[[Failed], Iterator[Finding]]
+_Words: TypeAlias = Callable[[FailedKeyword], Iterator[Finding]]
 
 
-def words(failed: Failed) -> Iterator[Finding]:
+def words(failed: FailedKeyword) -> Iterator[Finding]:
     """Say what is wrong; places are seen from the value."""
     say = _key if failed.is_key else _WORDS.get(failed.keyword, _expected)
     return say(failed)
 
 
-def _expected(failed: Failed) -> Iterator[Finding]:
+def _expected(failed: FailedKeyword) -> Iterator[Finding]:
     schema, value = failed.schema, failed.value
     secret = schema.get("writeOnly") and isinstance(value, str) and value
     seen = "something else, not shown here" if secret else found(value)
@@ -153,12 +153,12 @@ def _quotable(value: Json) -> bool:
     return isinstance(value, bool | int | Decimal)
 
 
-def _const(failed: Failed) -> Iterator[Finding]:
+def _const(failed: FailedKeyword) -> Iterator[Finding]:
     wanted = failed.schema.get("description") or found(failed.asked)
     yield (), f"expected {wanted}, found {found(failed.value)}", ""
 
 
-def _unknown_keys(failed: Failed) -> Iterator[Finding]:
+def _unknown_keys(failed: FailedKeyword) -> Iterator[Finding]:
     known = set(failed.schema.get("properties", {}))
     for key, value in failed.value.items():
         if key in known:
@@ -173,14 +173,14 @@ def _unknown_keys(failed: Failed) -> Iterator[Finding]:
             yield (key,), f"unknown key {found(key)}", did_you_mean(key, known)
 
 
-def _missing(failed: Failed) -> Iterator[Finding]:
+def _missing(failed: FailedKeyword) -> Iterator[Finding]:
     for key in failed.asked:
         if key not in failed.value:
             wanted = described(failed.schema.get("properties", {}).get(key, {}))
             yield (), f"{key!r} is missing", f"expected {wanted}" if wanted else ""
 
 
-def _twice(failed: Failed) -> Iterator[Finding]:
+def _twice(failed: FailedKeyword) -> Iterator[Finding]:
     seen: list[object] = []
     for index, item in enumerate(failed.value):
         if item in seen:
@@ -188,16 +188,16 @@ def _twice(failed: Failed) -> Iterator[Finding]:
         seen.append(item)
 
 
-def _too_long(failed: Failed) -> Iterator[Finding]:
+def _too_long(failed: FailedKeyword) -> Iterator[Finding]:
     size = len(failed.value)
     yield (), f"expected at most {failed.asked} characters, found {size}", "shorten it"
 
 
-def _too_much(failed: Failed) -> Iterator[Finding]:
+def _too_much(failed: FailedKeyword) -> Iterator[Finding]:
     yield (), f"expected at most {failed.asked}, found {found(failed.value)}", ""
 
 
-def _key(failed: Failed) -> Iterator[Finding]:
+def _key(failed: FailedKeyword) -> Iterator[Finding]:
     wanted = failed.schema.get("description", "another name")
     what = f"expected {wanted} as the key, found {found(failed.value)}"
     yield (failed.value,), what, failed.schema.get("x-hint", "")
@@ -251,7 +251,7 @@ def _installed(kind: str) -> bool:
 
 def _compare(name: str, value: Json, at: Pointer) -> Iterator[Finding]:
     for error in validator(name).iter_errors(cast("Any", value)):
-        failed = Failed(
+        failed = FailedKeyword(
             keyword=str(error.validator),
             asked=error.validator_value,
             value=error.instance,

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from hypothesis.strategies import SearchStrategy, one_of
 
-from assay.binding.target import Profile
+from assay.binding.target import Target
 from assay.contract.model import Contract
-from assay.fuzzing.fields.fuzzable import asked, requested
-from assay.fuzzing.fields.reads import asking
-from assay.fuzzing.fields.writes import making
-from assay.fuzzing.sequences.actions import Words, words
+from assay.fuzzing.fields.fuzzable import fuzzable_reads, fuzzable_requests
+from assay.fuzzing.fields.reads import read_scenarios
+from assay.fuzzing.fields.writes import write_scenarios
+from assay.fuzzing.sequences.actions import Actions, actions
 from assay.fuzzing.sequences.shrink import Story
 from assay.planning.plan import Plan
 
@@ -25,9 +25,9 @@ from assay.planning.plan import Plan
 def stories(
     plan: Plan,
     contract: Contract,
-    profile: Profile,
+    target: Target,
     *,
-    spoken: Words | None = None,
+    spoken: Actions | None = None,
     reads: bool = False,
 ) -> SearchStrategy[Story] | None:
     """Return the stories about a contract's fields that can be told to a target.
@@ -37,9 +37,9 @@ def stories(
     change nothing and make some sense. None where there is nothing to tell: the target
     spells no operation that can be bent, or has no customer to ask for.
     """
-    spoken = words(plan, contract) if spoken is None else spoken
-    questions = asked(contract, profile, spoken, reads=reads)
-    kinds = [asking(questions)] if questions else []
+    spoken = actions(plan, contract) if spoken is None else spoken
+    questions = fuzzable_reads(contract, target, spoken, reads=reads)
+    kinds = [read_scenarios(questions)] if questions else []
     if not reads:
-        kinds += [making(one) for one in requested(contract, profile, spoken)]
+        kinds += [write_scenarios(one) for one in fuzzable_requests(contract, target, spoken)]
     return one_of(kinds) if kinds else None

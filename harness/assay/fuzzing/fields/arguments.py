@@ -11,15 +11,15 @@ from collections.abc import Iterator, Mapping
 from typing import cast
 
 from assay.binding.encode import BARE
-from assay.binding.target import OperationBinding, Place, Profile
+from assay.binding.target import OperationBinding, Place, Target
 from assay.contract.model import Contract, Json, Operation
 from assay.fuzzing.fields.shape import Argument, Keys, Named
 
 
-def arguments(contract: Contract, profile: Profile) -> dict[str, tuple[Argument, ...]]:
+def arguments(contract: Contract, target: Target) -> dict[str, tuple[Argument, ...]]:
     """Return what can be sent in each operation, by its id; what is not spelt is left out."""
     return {
-        operation.id: tuple(_arguments(operation, contract, profile))
+        operation.id: tuple(_arguments(operation, contract, target))
         for operation in contract.operations.values()
         if operation.available
     }
@@ -32,9 +32,9 @@ def chosen(operation: Operation) -> frozenset[str]:
     return frozenset(one for one in {*names, due} if one)
 
 
-def _arguments(operation: Operation, contract: Contract, profile: Profile) -> Iterator[Argument]:
-    binding = profile.operations.get(operation.id, BARE)
-    strange = tuple(_texts(contract, profile))
+def _arguments(operation: Operation, contract: Contract, target: Target) -> Iterator[Argument]:
+    binding = target.operations.get(operation.id, BARE)
+    strange = tuple(_texts(contract, target))
     for name in dict.fromkeys((*operation.arguments, *sorted(chosen(operation)))):
         place = _place(name, operation, binding)
         if place is None:
@@ -42,7 +42,7 @@ def _arguments(operation: Operation, contract: Contract, profile: Profile) -> It
         spelling = binding.arguments.get(name)
         named = _named(contract, operation, name)
         # A change has no value of its own: what it could be changed from is in the making.
-        usual = _usual(contract, operation, profile, name)
+        usual = _usual(contract, operation, target, name)
         yield Argument(
             operation=operation.id,
             name=name,
@@ -57,10 +57,10 @@ def _arguments(operation: Operation, contract: Contract, profile: Profile) -> It
         )
 
 
-def _texts(contract: Contract, profile: Profile) -> Iterator[str]:
+def _texts(contract: Contract, target: Target) -> Iterator[str]:
     """Yield the texts that the bindings of a contract have, wherever they stand."""
     for name in contract.operations:
-        for spelling in profile.operations.get(name, BARE).arguments.values():
+        for spelling in target.operations.get(name, BARE).arguments.values():
             yield from (one for one in (spelling.value, spelling.other) if isinstance(one, str))
 
 
@@ -84,11 +84,11 @@ def _making(contract: Contract, operation: Operation) -> Operation | None:
     return next((one for one in every if one.makes and one.makes == operation.request), None)
 
 
-def _usual(contract: Contract, operation: Operation, profile: Profile, name: str) -> Json:
+def _usual(contract: Contract, operation: Operation, target: Target, name: str) -> Json:
     making = _making(contract, operation)
     if making is None or not operation.changes:
         return None
-    spelling = profile.operations.get(making.id, BARE).arguments.get(name)
+    spelling = target.operations.get(making.id, BARE).arguments.get(name)
     return spelling.value if spelling else None
 
 

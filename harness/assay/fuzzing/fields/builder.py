@@ -9,7 +9,7 @@ from typing import TypeVar, cast
 from hypothesis.strategies import integers
 
 from assay.contract.model import Json
-from assay.fuzzing.sequences.abstract_step import Moment, Own, Told, changed
+from assay.fuzzing.sequences.abstract_step import AbstractStep, Moment, OwnedRef, changed
 from assay.fuzzing.sequences.actions import OTHER, SELF
 from assay.history import Advance, Arrange, Call, Step
 
@@ -50,22 +50,22 @@ class Dice:
 
 
 @dataclass(slots=True, kw_only=True)
-class Teller:
+class ScenarioBuilder:
     """A story while it is made up. `others` are the households that somebody else can be of.
 
     `things` tells of each thing that the customer owns whether it is an ordinary one.
     """
 
-    others: Sequence[Told] = ()
-    story: list[Told] = field(default_factory=list[Told])
+    others: Sequence[AbstractStep] = ()
+    story: list[AbstractStep] = field(default_factory=list[AbstractStep])
     things: tuple[bool, ...] = ()
     met: bool = False
 
-    def meet(self, household: Told) -> None:
+    def meet(self, household: AbstractStep) -> None:
         """Bring the customer of the story into being."""
         holdings = cast("Arrange", household.step).holdings
         self.things = tuple(not one.traits for one in holdings for _ in range(one.count))
-        self.story.append(household.cast({SELF: PSU}))
+        self.story.append(household.subjects({SELF: PSU}))
 
     @property
     def ordinary(self) -> list[int]:
@@ -75,24 +75,24 @@ class Teller:
 
     def wait(self, moment: Moment) -> None:
         """Let time pass."""
-        self.story.append(Told(step=Advance(), moment=moment))
+        self.story.append(AbstractStep(step=Advance(), moment=moment))
 
     def tell(self, call: Call, page: int | None = None) -> int:
         """Tell a call about what is there, and return its place in the story."""
         arguments = cast("dict[str, Json]", changed(call.arguments, self._there))
-        told = Told(step=replace(call, arguments=arguments), page=page)
+        told = AbstractStep(step=replace(call, arguments=arguments), page=page)
         if OTHER in told.names and self.others and not self.met:
             self.met = True
-            self.story.append(self.others[0].cast({SELF: ANOTHER}))
-        self.story.append(told.cast({SELF: PSU, OTHER: ANOTHER}))
+            self.story.append(self.others[0].subjects({SELF: ANOTHER}))
+        self.story.append(told.subjects({SELF: PSU, OTHER: ANOTHER}))
         return len(self.story) - 1
 
     def add(self, step: Step, request: int | None = None) -> None:
         """Tell any other step."""
-        self.story.append(Told(step=step, request=request))
+        self.story.append(AbstractStep(step=step, request=request))
 
     def _there(self, value: Json) -> Json:
         """Count on from the last thing that is owned to the first."""
-        if isinstance(value, Own) and value.of == SELF:
-            return Own(SELF, value.n % max(len(self.things), 1))
+        if isinstance(value, OwnedRef) and value.of == SELF:
+            return OwnedRef(SELF, value.n % max(len(self.things), 1))
         return value

@@ -11,47 +11,47 @@ from typing import cast
 
 from assay.binding.encode import BARE
 from assay.binding.join import capabilities
-from assay.binding.target import Profile
+from assay.binding.target import Target
 from assay.contract.model import Capability, Contract, Operation
 from assay.fuzzing.fields.arguments import arguments, chosen
-from assay.fuzzing.fields.mutations import Way, ways
+from assay.fuzzing.fields.mutations import Mutation, mutations
 from assay.fuzzing.fields.shape import Argument, Sort
-from assay.fuzzing.sequences.abstract_step import Moment, Told
-from assay.fuzzing.sequences.actions import Words
+from assay.fuzzing.sequences.abstract_step import AbstractStep, Moment
+from assay.fuzzing.sequences.actions import Actions
 from assay.history import Arrange
-from assay.rules.lifecycle.tracker import Life, life
+from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class FuzzableReads:
     """Reading what customers own: who they are, how they consent, and each way to ask.
 
     `others` are the households of somebody else, none where only one customer can be had;
     `lists` are the operations that can be asked.
     """
 
-    households: tuple[Told, ...]
-    others: tuple[Told, ...]
+    households: tuple[AbstractStep, ...]
+    others: tuple[AbstractStep, ...]
     grant: Operation | None
     lists: tuple[Operation, ...]
-    ways: tuple[Way, ...]
+    ways: tuple[Mutation, ...]
     moments: tuple[Moment, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Requested:
+class FuzzableRequests:
     """Making requests, and what is done with them afterwards.
 
     `modes` are those that are spelt, `valid` the ways to be as good, `read` how one is
     looked at, and `varied` what a plain change names.
     """
 
-    life: Life
-    households: tuple[Told, ...]
-    others: tuple[Told, ...]
+    lifecycle: Lifecycle
+    households: tuple[AbstractStep, ...]
+    others: tuple[AbstractStep, ...]
     modes: tuple[str | None, ...]
-    valid: tuple[Way, ...]
-    ways: tuple[Way, ...]
+    valid: tuple[Mutation, ...]
+    ways: tuple[Mutation, ...]
     moments: tuple[Moment, ...]
     read: Operation | None
     varied: tuple[str, ...]
@@ -63,9 +63,11 @@ class Requested:
 CAREFUL = frozenset({Sort.VALID, Sort.EDGE, Sort.BEYOND})
 
 
-def asked(contract: Contract, profile: Profile, spoken: Words, *, reads: bool) -> Asked | None:
+def fuzzable_reads(
+    contract: Contract, target: Target, spoken: Actions, *, reads: bool
+) -> FuzzableReads | None:
     """Return what can be asked about what customers own; None where nothing can be."""
-    offered, known = capabilities(contract, profile), arguments(contract, profile)
+    offered, known = capabilities(contract, target), arguments(contract, target)
     sorts = CAREFUL if reads else frozenset(Sort)
     available = [one for one in contract.operations.values() if one.available]
     lists = [one for one in available if one.lists and _askable(one, known[one.id])]
@@ -73,49 +75,53 @@ def asked(contract: Contract, profile: Profile, spoken: Words, *, reads: bool) -
     grants = [one for one in available if one.grants and known[one.id]] if consents else []
     if not lists or not spoken.households or Capability.PSU not in offered:
         return None
-    return Asked(
+    return FuzzableReads(
         households=spoken.households,
         others=spoken.households if Capability.TWO_PSU in offered else (),
         grant=grants[0] if grants else None,
         lists=tuple(lists),
         ways=tuple(
-            way for one in (*lists, *grants) for way in ways(one, known[one.id], profile, sorts)
+            way
+            for one in (*lists, *grants)
+            for way in mutations(one, known[one.id], target, sorts)
         ),
         moments=spoken.moments if Capability.CLOCK in offered and not reads else (),
     )
 
 
-def requested(contract: Contract, profile: Profile, spoken: Words) -> Iterator[Requested]:
+def fuzzable_requests(
+    contract: Contract, target: Target, spoken: Actions
+) -> Iterator[FuzzableRequests]:
     """Yield what can be made, one kind of request each."""
-    offered, known = capabilities(contract, profile), arguments(contract, profile)
+    offered, known = capabilities(contract, target), arguments(contract, target)
     if not {Capability.PSU, Capability.WRITE} <= offered:
         return
     for making in contract.operations.values():
-        if not (making.makes and making.available and _makeable(making, known[making.id], profile)):
+        if not (making.makes and making.available and _makeable(making, known[making.id], target)):
             continue
-        around = life(contract, making.makes)
+        around = lifecycle_of_request(contract, making.makes)
         households = tuple(one for one in spoken.households if _owns(one, around.owner))
         if households:
             yield _requested(
-                around, known, profile, offered, replace(spoken, households=households)
+                around, known, target, offered, replace(spoken, households=households)
             )
 
 
 def _requested(
-    around: Life,
+    around: Lifecycle,
     known: Mapping[str, Sequence[Argument]],
-    profile: Profile,
+    target: Target,
     offered: frozenset[Capability],
-    spoken: Words,
-) -> Requested:
+    spoken: Actions,
+) -> FuzzableRequests:
     """Gather what can be done around a request; `spoken` has those who can make one."""
     making, read = around.create, around.read
-    binding = profile.operations.get(making.id, BARE)
+    binding = target.operations.get(making.id, BARE)
     spelt = [one for one in around.operations if one is making or _addressed(one, known[one.id])]
-    every = tuple(way for one in spelt for way in ways(one, known[one.id], profile))
+    every = tuple(way for one in spelt for way in mutations(one, known[one.id], target))
     others = {one.name: one.other for one in known[around.change.id]} if around.change else {}
-    return Requested(
-        life=around,
+    return FuzzableRequests(
+        lifecycle=around,
         households=spoken.households,
         others=spoken.households if Capability.TWO_PSU in offered else (),
         modes=tuple(one for one in making.modes if one in binding.modes) or (None,),
@@ -144,10 +150,10 @@ def _addressed(operation: Operation, known: Sequence[Argument]) -> bool:
     return spelt and any(one.name == operation.about for one in known)
 
 
-def _makeable(operation: Operation, known: Sequence[Argument], profile: Profile) -> bool:
+def _makeable(operation: Operation, known: Sequence[Argument], target: Target) -> bool:
     said = {one.name for one in known if one.own is not None}
     placed = {one.name for one in known}
-    binding = profile.operations.get(operation.id, BARE)
+    binding = target.operations.get(operation.id, BARE)
     modes = not operation.modes or operation.modes[0] in binding.modes
     return (
         modes
@@ -156,6 +162,6 @@ def _makeable(operation: Operation, known: Sequence[Argument], profile: Profile)
     )
 
 
-def _owns(household: Told, resource: str) -> bool:
+def _owns(household: AbstractStep, resource: str) -> bool:
     holdings = cast("Arrange", household.step).holdings
     return not resource or any(one.resource == resource and not one.traits for one in holdings)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from assay.binding.target import Place
 from assay.contract.model import Json
 from assay.fuzzing.fields.shape import ABSENT, Argument, Keys, Value
-from assay.fuzzing.sequences.abstract_step import Own
+from assay.fuzzing.sequences.abstract_step import OwnedRef
 from assay.fuzzing.sequences.actions import SELF
 
 #: A bank may take a text of this length for an attack, and still has to answer.
@@ -61,7 +61,7 @@ def _types(argument: Argument) -> Iterator[Value]:
     own, text = argument.own, str(argument.own)
     if own is None:
         # What only the target can name is a text everywhere, as far as anybody knows.
-        own, text = (Own(SELF, 0) if argument.keys is Keys.OWNED else "x"), "x"
+        own, text = (OwnedRef(SELF, 0) if argument.keys is Keys.OWNED else "x"), "x"
     every: list[tuple[str, Json]] = [
         ("a number", 4711),
         ("zero", 0),
@@ -95,7 +95,7 @@ def kind(value: Json) -> str:
 
 
 _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
-    ((str, Own), "text"),
+    ((str, OwnedRef), "text"),
     (bool, "truth value"),
     ((list, tuple), "list"),
     (Mapping, "object"),

@@ -9,7 +9,7 @@ from hypothesis.strategies import SearchStrategy, integers
 from assay.contract.model import Json
 from assay.fuzzing.fields.shape import Argument, Keys, Value
 from assay.fuzzing.fields.texts import IBANS
-from assay.fuzzing.sequences.abstract_step import Own
+from assay.fuzzing.sequences.abstract_step import OwnedRef
 from assay.fuzzing.sequences.actions import OTHER, SELF
 
 #: Of so many things that a customer owns one is picked; a story has them in its household.
@@ -32,7 +32,7 @@ def is_keys(argument: Argument) -> bool:
 
 def own(_argument: Argument) -> SearchStrategy[Value]:
     """One thing of the customer's; a story counts on from the last to the first."""
-    return integers(0, MANY - 1).map(lambda n: Value("of his own", Own(SELF, n)))
+    return integers(0, MANY - 1).map(lambda n: Value("of his own", OwnedRef(SELF, n)))
 
 
 def owns(_argument: Argument) -> SearchStrategy[Value]:
@@ -40,7 +40,7 @@ def owns(_argument: Argument) -> SearchStrategy[Value]:
 
     def listed(n: int) -> Value:
         first, count = divmod(n, FEW)
-        return Value("of his own", [Own(SELF, first + place) for place in range(count + 1)])
+        return Value("of his own", [OwnedRef(SELF, first + place) for place in range(count + 1)])
 
     return integers(0, MANY - 1).map(listed)
 
@@ -48,14 +48,14 @@ def owns(_argument: Argument) -> SearchStrategy[Value]:
 def strangers(argument: Argument) -> Iterator[Value]:
     """What belongs to somebody else, or to nobody."""
     if argument.keys is Keys.OWNED:
-        yield Value("of somebody else's", Own(OTHER, 0))
+        yield Value("of somebody else's", OwnedRef(OTHER, 0))
     for text in dict.fromkeys((*UNKNOWN, *argument.strange)):
         yield Value("of nobody's", text)
 
 
 def edge_lists(_argument: Argument) -> Iterator[Value]:
     """One thing, the same thing twice, and two in another order."""
-    first, second = Own(SELF, 0), Own(SELF, 1)
+    first, second = OwnedRef(SELF, 0), OwnedRef(SELF, 1)
     yield Value("of one", [first])
     yield Value("of the same twice", [first, first])
     yield Value("in another order", [second, first])
@@ -63,11 +63,11 @@ def edge_lists(_argument: Argument) -> Iterator[Value]:
 
 def beyond_lists(argument: Argument) -> Iterator[Value]:
     """Lists that name what is not the customer's beside what is, or nothing, or no key."""
-    first = Own(SELF, 0)
+    first = OwnedRef(SELF, 0)
     listed: list[tuple[str, list[Json]]] = [
         ("of nothing", []),
-        ("of somebody else's", [Own(OTHER, 0)]),
-        ("of his own and somebody else's", [first, Own(OTHER, 0)]),
+        ("of somebody else's", [OwnedRef(OTHER, 0)]),
+        ("of his own and somebody else's", [first, OwnedRef(OTHER, 0)]),
         ("of null", [None]),
         ("of his own and null", [first, None]),
         ("of a number", [4711]),

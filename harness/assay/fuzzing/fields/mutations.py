@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, cast
 from hypothesis.strategies import SearchStrategy, just, sampled_from
 
 from assay.binding.encode import BARE
-from assay.binding.target import Profile
+from assay.binding.target import Target
 from assay.contract.model import Operation
 from assay.fuzzing.fields.ill_typed import lacking
 from assay.fuzzing.fields.shape import ABSENT, Argument, Sort, Value
@@ -23,7 +23,7 @@ from assay.fuzzing.fields.texts import as_good
 from assay.history import Call, Malformed
 from assay.rules.kinds.available import BODIES, READS
 
-#: Bends a call, and says so in its deviation.
+#: Bends a call, and says so in its variation.
 Bend: TypeAlias = Callable[[Call], Call]
 #: What the contract names is bent this often where all else is bent once, ...
 SPOKEN = 2
@@ -32,7 +32,7 @@ WHOLE = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class Mutation:
     """One way to bend a call of an operation: what is bent, and how; `sort` for an argument."""
 
     operation: Operation
@@ -45,34 +45,34 @@ def put(name: str, value: Value) -> Bend:
     """Return the bend that puts a value into an argument, or leaves the argument out."""
 
     def bend(call: Call) -> Call:
-        says = f"{call.deviation}, " if call.deviation else ""
+        says = f"{call.variation}, " if call.variation else ""
         given = {key: one for key, one in call.arguments.items() if key != name}
         if value.json is ABSENT:
             without = (*call.without, name)
             return replace(
-                call, arguments=given, without=without, deviation=f"{says}{name} is missing"
+                call, arguments=given, without=without, variation=f"{says}{name} is missing"
             )
         return replace(
             call,
             arguments={**given, name: value.json},
-            deviation=f"{says}{name} is {value.says}",
+            variation=f"{says}{name} is {value.says}",
         )
 
     return bend
 
 
-def ways(
+def mutations(
     operation: Operation,
     arguments: Sequence[Argument],
-    profile: Profile,
+    target: Target,
     sorts: Collection[Sort] = frozenset(Sort),
-) -> tuple[Way, ...]:
+) -> tuple[Mutation, ...]:
     """Return all ways to bend a call of an operation, what the contract names more often.
 
     Whole calls are malformed, and modes asked for, only where structurally wrong values
     are wanted as well. Where there is no way at all, the only one is to leave it as it is.
     """
-    out: list[Way] = []
+    out: list[Mutation] = []
     for argument in arguments:
         every = list(strategies(argument).items())
         if lacks := tuple(lacking(argument)):
@@ -81,15 +81,17 @@ def ways(
         for sort, values in every:
             if sort in sorts and not (sort is Sort.VALID and _alone(argument)):
                 bends = values.map(_putting(argument.name))
-                way = Way(operation=operation, what=argument.name, bends=bends, sort=sort)
+                way = Mutation(operation=operation, what=argument.name, bends=bends, sort=sort)
                 out += [way] * (SPOKEN if argument.spoken else 1)
     if operation.lists:
-        out += _named(operation, profile)
+        out += _named(operation, target)
     if Sort.WRONG in sorts:
         table = sampled_from([_set(one.value, malformed=one) for one in _malformed(operation)])
-        out += [Way(operation=operation, what="the call", bends=table)] * WHOLE
-        out += _modes(operation, profile)
-    return tuple(out) or (Way(operation=operation, what="nothing", bends=just(lambda call: call)),)
+        out += [Mutation(operation=operation, what="the call", bends=table)] * WHOLE
+        out += _modes(operation, target)
+    return tuple(out) or (
+        Mutation(operation=operation, what="nothing", bends=just(lambda call: call)),
+    )
 
 
 def _alone(argument: Argument) -> bool:
@@ -109,21 +111,21 @@ def _malformed(operation: Operation) -> tuple[Malformed, ...]:
 
 def _set(says: str, **parts: Any) -> Bend:
     def bend(call: Call) -> Call:
-        return cast("Call", replace(cast("Any", call), **parts, deviation=says))
+        return cast("Call", replace(cast("Any", call), **parts, variation=says))
 
     return bend
 
 
-def _named(operation: Operation, profile: Profile) -> Iterator[Way]:
-    binding = profile.operations.get(operation.id, BARE)
+def _named(operation: Operation, target: Target) -> Iterator[Mutation]:
+    binding = target.operations.get(operation.id, BARE)
     for alias, path in enumerate(binding.names(operation)):
         bend = _set(f"by its other name {path}", alias=alias)
-        yield Way(operation=operation, what="name", bends=just(bend))
+        yield Mutation(operation=operation, what="name", bends=just(bend))
 
 
-def _modes(operation: Operation, profile: Profile) -> Iterator[Way]:
-    binding = profile.operations.get(operation.id, BARE)
+def _modes(operation: Operation, target: Target) -> Iterator[Mutation]:
+    binding = target.operations.get(operation.id, BARE)
     for mode in operation.modes:
         if mode in binding.modes:
             bend = _set(f"in the mode {mode}", mode=mode)
-            yield from [Way(operation=operation, what="mode", bends=just(bend))] * SPOKEN
+            yield from [Mutation(operation=operation, what="mode", bends=just(bend))] * SPOKEN

@@ -11,7 +11,7 @@ from hypothesis.strategies import SearchStrategy, integers
 
 from assay.contract.model import Json
 from assay.fuzzing.fields.shape import Argument, Value
-from assay.fuzzing.sequences.abstract_step import Day
+from assay.fuzzing.sequences.abstract_step import RelativeDay
 
 _AMOUNT = re.compile(r"[0-9]+\.[0-9]+")
 #: What is put off is so by this many days, and what is past lies this many back.
@@ -97,34 +97,34 @@ def is_day(argument: Argument) -> bool:
 def valid_day(argument: Argument) -> SearchStrategy[Value]:
     """A day soon to come, or one lately past."""
     if argument.ahead:
-        return integers(SOON, LATER).map(lambda n: Value(f"in {n} days", Day(n)))
+        return integers(SOON, LATER).map(lambda n: Value(f"in {n} days", RelativeDay(n)))
     least = min(argument.named.days, default=BACK)
-    return integers(0, least - 1).map(lambda n: Value(f"{n} days ago", Day(-n)))
+    return integers(0, least - 1).map(lambda n: Value(f"{n} days ago", RelativeDay(-n)))
 
 
 def edge_days(argument: Argument) -> Iterator[Value]:
     """The first and the last that are allowed, as far as the contract says."""
     if argument.ahead:
-        yield Value("tomorrow", Day(1))
-        yield Value("in a month", Day(31))
+        yield Value("tomorrow", RelativeDay(1))
+        yield Value("in a month", RelativeDay(31))
         return
-    yield Value("today", Day(0))
+    yield Value("today", RelativeDay(0))
     for days in argument.named.days:
-        yield Value(f"{days - 1} days ago", Day(1 - days))
-        yield Value(f"{days} days ago", Day(-days))
+        yield Value(f"{days - 1} days ago", RelativeDay(1 - days))
+        yield Value(f"{days} days ago", RelativeDay(-days))
 
 
 def beyond_days(argument: Argument) -> Iterator[Value]:
     """A day too early or too late, and days that are none, or written otherwise."""
     if argument.ahead:
         for n in (0, -1, -31):
-            yield Value("no day to come", Day(n))
-        yield Value("in ten years", Day(3653))
+            yield Value("no day to come", RelativeDay(n))
+        yield Value("in ten years", RelativeDay(3653))
     else:
-        yield Value("tomorrow", Day(1))
+        yield Value("tomorrow", RelativeDay(1))
         for days in argument.named.days:
             for more in (1, 2, 10, 109, 640):
-                yield Value(f"{days + more} days ago", Day(-days - more))
+                yield Value(f"{days + more} days ago", RelativeDay(-days - more))
     yield Value("the last day of all", "9999-12-31")
     yield Value("the first day of all", "0001-01-01")
     for text in ("2024-02-30", "2024-5-1", "20240515", "15/05/2024", "2024-05-15T00:00:00Z"):

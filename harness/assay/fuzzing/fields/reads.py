@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from hypothesis.strategies import DrawFn, SearchStrategy, composite
 
 from assay.contract.model import Json, Operation
-from assay.fuzzing.fields.builder import DICE, Dice, Teller
-from assay.fuzzing.fields.fuzzable import Asked
-from assay.fuzzing.sequences.abstract_step import Own, Told
+from assay.fuzzing.fields.builder import DICE, Dice, ScenarioBuilder
+from assay.fuzzing.fields.fuzzable import FuzzableReads
+from assay.fuzzing.sequences.abstract_step import AbstractStep, OwnedRef
 from assay.fuzzing.sequences.actions import SELF
 from assay.fuzzing.sequences.shrink import Story
 from assay.history import Call
@@ -24,13 +24,13 @@ AGE, LONG_AGO = 60, 4
 QUESTIONS = 4
 
 
-def asking(spoken: Asked) -> SearchStrategy[Story]:
+def read_scenarios(spoken: FuzzableReads) -> SearchStrategy[Story]:
     """Return the stories in which somebody consents, and is asked for what he owns."""
     households = [one for one in spoken.households for _ in range(_telling(one))]
 
     @composite
     def story(draw: DrawFn) -> Story:
-        teller, dice = Teller(others=spoken.others), Dice(draw(DICE))
+        teller, dice = ScenarioBuilder(others=spoken.others), Dice(draw(DICE))
         teller.meet(dice.pick(households))
         if spoken.moments and dice.one_in(4):
             teller.wait(dice.pick(spoken.moments))
@@ -43,7 +43,7 @@ def asking(spoken: Asked) -> SearchStrategy[Story]:
     return story()
 
 
-def _ask(draw: DrawFn, teller: Teller, dice: Dice, spoken: Asked) -> None:
+def _ask(draw: DrawFn, teller: ScenarioBuilder, dice: Dice, spoken: FuzzableReads) -> None:
     way = dice.pick(spoken.ways)
     operation, bend = way.operation, draw(way.bends)
     thing = dice.below(max(len(teller.things), 1))
@@ -66,23 +66,23 @@ def _ask(draw: DrawFn, teller: Teller, dice: Dice, spoken: Asked) -> None:
         teller.tell(_granting(operation, teller.ordinary))
 
 
-def _telling(household: Told) -> int:
+def _telling(household: AbstractStep) -> int:
     """Return how often a household comes: the more its things have below them, the more."""
     days = [day for some in household.days for day in some or ()]
     return 1 + (len(days) > FEW) + LONG_AGO * (min(days, default=0) < -AGE)
 
 
 def _granting(grant: Operation, things: Iterable[int]) -> Call:
-    keys = [Own(SELF, n) for n in things]
+    keys = [OwnedRef(SELF, n) for n in things]
     return Call(operation=grant.id, subject=SELF, arguments={grant.grants or "": keys})
 
 
 def _about(operation: Operation, thing: int) -> Call:
-    arguments: dict[str, Json] = {operation.about: Own(SELF, thing)} if operation.about else {}
+    arguments: dict[str, Json] = {operation.about: OwnedRef(SELF, thing)} if operation.about else {}
     return Call(operation=operation.id, subject=SELF, arguments=arguments)
 
 
-def _walk(teller: Teller, call: Call) -> None:
+def _walk(teller: ScenarioBuilder, call: Call) -> None:
     place = teller.tell(call)
     for _ in range(PAGES):
         place = teller.tell(call, page=place)

@@ -114,7 +114,7 @@ Around = Callable[[Argument], Iterator[Value]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class ValueShape:
     """How a value looks. `valid` takes one draw."""
 
     name: str

@@ -11,67 +11,67 @@ from hypothesis.strategies import SearchStrategy, sampled_from
 
 from assay.fuzzing.fields import keys, numbers, texts
 from assay.fuzzing.fields.ill_typed import lacking, wrong
-from assay.fuzzing.fields.shape import Argument, Keys, Shape, Sort, Value
+from assay.fuzzing.fields.shape import Argument, Keys, Sort, Value, ValueShape
 
 #: In the order in which they are tried: the last fits any text.
-SHAPES: tuple[Shape, ...] = (
-    Shape(
+SHAPES: tuple[ValueShape, ...] = (
+    ValueShape(
         name="key",
         fits=keys.is_key,
         valid=keys.own,
         edge=texts.nothing,
         beyond=keys.strangers,
     ),
-    Shape(
+    ValueShape(
         name="keys",
         fits=keys.is_keys,
         valid=keys.owns,
         edge=keys.edge_lists,
         beyond=keys.beyond_lists,
     ),
-    Shape(
+    ValueShape(
         name="number",
         fits=numbers.is_number,
         valid=numbers.valid_number,
         edge=numbers.edge_numbers,
         beyond=numbers.beyond_numbers,
     ),
-    Shape(
+    ValueShape(
         name="day",
         fits=numbers.is_day,
         valid=numbers.valid_day,
         edge=numbers.edge_days,
         beyond=numbers.beyond_days,
     ),
-    Shape(
+    ValueShape(
         name="account number",
         fits=texts.is_account,
         valid=texts.as_good,
         edge=texts.edge_accounts,
         beyond=texts.beyond_accounts,
     ),
-    Shape(
+    ValueShape(
         name="address",
         fits=texts.is_address,
         valid=texts.valid_address,
         edge=texts.edge_addresses,
         beyond=texts.beyond_addresses,
     ),
-    Shape(
+    ValueShape(
         name="code",
         fits=texts.is_code,
         valid=texts.as_good,
         edge=texts.known_codes,
         beyond=texts.beyond_codes,
     ),
-    Shape(
+    ValueShape(
         name="text",
         fits=texts.is_text,
         valid=texts.as_good,
         edge=texts.known_codes,
         beyond=texts.beyond_codes,
     ),
-    Shape(  # a truth value, a list, an object
+    ValueShape(  # a truth value, a list, an object
         name="whatever",
         fits=lambda _: True,
         valid=texts.as_good,
@@ -81,7 +81,7 @@ SHAPES: tuple[Shape, ...] = (
 )
 
 
-def shape(argument: Argument) -> Shape:
+def shape(argument: Argument) -> ValueShape:
     """Return the shape of an argument, as far as the binding and the contract tell."""
     return next(one for one in SHAPES if one.fits(argument))
 

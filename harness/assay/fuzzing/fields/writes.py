@@ -12,10 +12,10 @@ from typing import cast
 from hypothesis.strategies import DrawFn, SearchStrategy, composite
 
 from assay.contract.model import Json
-from assay.fuzzing.fields.builder import DICE, PSU, Dice, Teller
-from assay.fuzzing.fields.fuzzable import Requested
-from assay.fuzzing.fields.mutations import Bend, Way
-from assay.fuzzing.sequences.abstract_step import Day, Made, Own, Told
+from assay.fuzzing.fields.builder import DICE, PSU, Dice, ScenarioBuilder
+from assay.fuzzing.fields.fuzzable import FuzzableRequests
+from assay.fuzzing.fields.mutations import Bend, Mutation
+from assay.fuzzing.sequences.abstract_step import AbstractStep, OwnedRef, RelativeDay, RequestRef
 from assay.fuzzing.sequences.actions import SELF
 from assay.fuzzing.sequences.shrink import Story
 from assay.history import Arrange, Authorise, Call, Inquire
@@ -27,11 +27,11 @@ ROUNDS = 8
 USUAL = 8
 
 
-def making(spoken: Requested) -> SearchStrategy[Story]:
+def write_scenarios(spoken: FuzzableRequests) -> SearchStrategy[Story]:
     """Return the stories in which somebody makes requests, some of them bent."""
     usual = min(spoken.households, key=_size)
     households = [*[usual] * USUAL, *spoken.households]
-    create = spoken.life.create
+    create = spoken.lifecycle.create
     new = [one for one in spoken.ways if one.operation is create]
     old = [one for one in spoken.ways if one.operation is not create]
     # What makes a request has the most to say.
@@ -39,7 +39,7 @@ def making(spoken: Requested) -> SearchStrategy[Story]:
 
     @composite
     def story(draw: DrawFn) -> Story:
-        teller, dice = Teller(others=spoken.others), Dice(draw(DICE))
+        teller, dice = ScenarioBuilder(others=spoken.others), Dice(draw(DICE))
         teller.meet(dice.pick(households))
         if spoken.moments and dice.one_in(12):
             teller.wait(dice.pick(spoken.moments))
@@ -67,7 +67,7 @@ def making(spoken: Requested) -> SearchStrategy[Story]:
     return story()
 
 
-def _size(household: Told) -> tuple[int, bool]:
+def _size(household: AbstractStep) -> tuple[int, bool]:
     step = cast("Arrange", household.step)
     return sum(one.count for one in step.holdings), step.segment is not None
 
@@ -80,18 +80,18 @@ def _as_it_is(call: Call) -> Call:
 class _Tale:
     """A story of requests while it is made up."""
 
-    spoken: Requested
-    teller: Teller
+    spoken: FuzzableRequests
+    teller: ScenarioBuilder
     dice: Dice
 
     def request(self, mode: str | None) -> Call:
         """Return a request with nothing bent."""
-        life, create = self.spoken.life, self.spoken.life.create
+        lifecycle, create = self.spoken.lifecycle, self.spoken.lifecycle.create
         given: dict[str, Json] = {}
         if create.owned:
-            given[create.owned] = Own(SELF, self.teller.ordinary[0])
-        if create.due and life.due(mode):
-            given[create.due.argument] = Day(AHEAD)
+            given[create.owned] = OwnedRef(SELF, self.teller.ordinary[0])
+        if create.due and lifecycle.due(mode):
+            given[create.due.argument] = RelativeDay(AHEAD)
         return Call(operation=create.id, subject=SELF, arguments=given, mode=mode)
 
     def create(self, bend: Bend, also: Bend, control: Call) -> None:
@@ -104,31 +104,31 @@ class _Tale:
 
     def _timed(self, call: Call) -> Call:
         """Put a request off, or not, as its other mode has it."""
-        due = self.spoken.life.create.due
+        due = self.spoken.lifecycle.create.due
         if due is None:
             return call
         given = {name: one for name, one in call.arguments.items() if name != due.argument}
-        day = {due.argument: Day(AHEAD)} if self.spoken.life.due(call.mode) else {}
+        day = {due.argument: RelativeDay(AHEAD)} if self.spoken.lifecycle.due(call.mode) else {}
         return replace(call, arguments={**given, **day})
 
-    def about(self, way: Way, bend: Bend, made: int | None) -> None:
+    def about(self, way: Mutation, bend: Bend, made: int | None) -> None:
         """Ask something bent of a request that was made, beside the same with nothing bent."""
-        life = self.spoken.life
-        if made is None or way.operation is not life.read:
-            made = self.teller.tell(self.request(life.changeable))
+        lifecycle = self.spoken.lifecycle
+        if made is None or way.operation is not lifecycle.read:
+            made = self.teller.tell(self.request(lifecycle.changeable))
         plain = Call(
             operation=way.operation.id,
             subject=SELF,
-            arguments={way.operation.about or "": Made(made)},
-            varied=self.spoken.varied if way.operation is life.change else (),
+            arguments={way.operation.about or "": RequestRef(made)},
+            varied=self.spoken.varied if way.operation is lifecycle.change else (),
         )
-        if way.operation is not life.end:
+        if way.operation is not lifecycle.end:
             self.teller.tell(plain)
         # A change asks for what is bent and for nothing else.
         one = plain if way.sort is None else replace(plain, varied=())
         self.teller.tell(bend(one))
         self.read(made)
-        if way.operation is life.end and self.dice.one_in(2):
+        if way.operation is lifecycle.end and self.dice.one_in(2):
             self.teller.tell(plain)
             self.read(made)
 
@@ -136,7 +136,7 @@ class _Tale:
         """Read a request that was made, if it was."""
         read = self.spoken.read
         if read:
-            arguments: dict[str, Json] = {read.about or "": Made(place)}
+            arguments: dict[str, Json] = {read.about or "": RequestRef(place)}
             self.teller.tell(Call(operation=read.id, subject=SELF, arguments=arguments))
 
     def sign(self, place: int) -> None:

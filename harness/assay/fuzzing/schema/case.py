@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
-from assay.binding.encode import Request
+from assay.binding.encode import HttpRequest
 from assay.binding.pointer import MISSING
 from assay.binding.target import Place
 from assay.contract.model import Json
@@ -20,7 +20,7 @@ from assay.fuzzing.schema.request_matching import slots
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class SchemaCase:
     """A part of a request as somebody made it up, and what of it is meant.
 
     `name` is the one member that is meant, "" where there are several: those that
@@ -35,7 +35,7 @@ class Case:
     made: Json = MISSING
     usual: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
-    def applied(self, known: Request, template: str) -> Request:
+    def applied(self, known: HttpRequest, template: str) -> HttpRequest:
         """Return a known-good request with what is different in this case.
 
         `template` is the path as the document has it.
@@ -71,7 +71,7 @@ class Case:
         merged = _merged(low, {name.lower(): value for name, value in headers})
         return tuple((had.get(name, name), str(value)) for name, value in merged.items())
 
-    def _body(self, known: Request) -> Request:
+    def _body(self, known: HttpRequest) -> HttpRequest:
         if self.made is MISSING:
             return replace(known, body=b"")
         body: Json = json.loads(known.body) if known.body else MISSING
@@ -81,7 +81,7 @@ class Case:
         return replace(known, body=json.dumps(made).encode())
 
 
-def _merged(case: Case, known: Mapping[str, Json]) -> dict[str, Json]:
+def _merged(case: SchemaCase, known: Mapping[str, Json]) -> dict[str, Json]:
     """Lay over what is known to be good what is meant in this case, and that only."""
     made, usual = cast("Mapping[str, Json]", case.made), case.usual
     if case.name:

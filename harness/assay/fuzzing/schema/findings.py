@@ -35,7 +35,7 @@ BEFORE = "the known-good request, or what comes before it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class SchemaFinding:
     """Something that is broken: whose clause it is, and by which exchange it is shown.
 
     `obligation` is empty where only the judge of schemas saw it; `clauses` are those that
@@ -56,7 +56,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sent:
+class SentCase:
     """A case that was sent, and what is wrong with its answer by the document alone.
 
     `valid` says that the document allows it, `vouched` that there is nothing in it but what was accepted before, or what the
@@ -89,8 +89,8 @@ def vouched(call: Call, control: Call, binding: OperationBinding) -> bool:
 
 
 def by_checks(
-    plan: Plan, contract: Contract, events: Sequence[Event], sent: Sequence[Sent]
-) -> Iterator[Found]:
+    plan: Plan, contract: Contract, events: Sequence[Event], sent: Sequence[SentCase]
+) -> Iterator[SchemaFinding]:
     """Yield every obligation that the checks of a contract see broken."""
     history = History(events=tuple(events))
     known = {one.n: one for one in history.exchanges}
@@ -101,12 +101,14 @@ def by_checks(
             yield _broken(one, cases, known)
 
 
-def _broken(breach: Breach, cases: Mapping[int, Sent], known: Mapping[int, Exchange]) -> Found:
+def _broken(
+    breach: Breach, cases: Mapping[int, SentCase], known: Mapping[int, Exchange]
+) -> SchemaFinding:
     """Return a breach with the last of the cases that it cites, or the last exchange."""
     evidence = breach.evidence
     every = [n for n in evidence.exchanges if n in known]
     last = ([n for n in every if n in cases] or every)[-1:]
-    return Found(
+    return SchemaFinding(
         obligation=breach.obligation,
         says=f"expected {evidence.expected}; seen: {evidence.seen}",
         case=next((cases[n].says for n in last if n in cases), BEFORE),
@@ -121,8 +123,8 @@ def by_document(
     *,
     plan: Plan,
     contract: Contract,
-    sent: Sequence[Sent],
-) -> Iterator[Found]:
+    sent: Sequence[SentCase],
+) -> Iterator[SchemaFinding]:
     """Yield what the judge of schemas alone saw, outside of announced maintenance hours."""
     hours = windows(contract)
     for one in sent:
@@ -131,7 +133,7 @@ def by_document(
         for remark in one.remarks:
             status = one.exchange.wire.status
             survival = "" if one.valid or remark.check != FAILED else _survival(plan, contract, one)
-            yield Found(
+            yield SchemaFinding(
                 obligation=survival,
                 clauses=clauses(document, path, method, status, remark.at),
                 says=remark.says,
@@ -140,7 +142,7 @@ def by_document(
             )
 
 
-def _survival(plan: Plan, contract: Contract, sent: Sent) -> str:
+def _survival(plan: Plan, contract: Contract, sent: SentCase) -> str:
     """Return the obligation not to fail at what is malformed; "" where nobody has it."""
     asked = plan.asked
     operation = sent.exchange.call.operation
@@ -151,12 +153,12 @@ def _survival(plan: Plan, contract: Contract, sent: Sent) -> str:
     return ""
 
 
-def once(every: Sequence[Found]) -> tuple[Found, ...]:
+def once(every: Sequence[SchemaFinding]) -> tuple[SchemaFinding, ...]:
     """Return each obligation once, and of the rest what no obligation's evidence shows.
 
     Of remarks that say the same the first is kept.
     """
-    first: dict[tuple[str, str], Found] = {}
+    first: dict[tuple[str, str], SchemaFinding] = {}
     shown = {one.exchange.n for one in every if one.obligation and one.exchange}
     for one in every:
         if one.obligation:

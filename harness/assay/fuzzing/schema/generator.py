@@ -18,7 +18,7 @@ from assay.binding.spelling import SLOT
 from assay.binding.target import Place
 from assay.contract.model import Json
 from assay.fuzzing.engine import explore_values
-from assay.fuzzing.schema.case import Case
+from assay.fuzzing.schema.case import SchemaCase
 from assay.history import Wire
 
 #: The checks that an answer alone decides, by the name that Schemathesis has for each.
@@ -55,8 +55,8 @@ class Generator:
     """
 
     document: Mapping[str, Any]
-    _made: dict[tuple[str, str, int, int], tuple[Case, ...]] = field(
-        default_factory=dict[tuple[str, str, int, int], tuple[Case, ...]]
+    _made: dict[tuple[str, str, int, int], tuple[SchemaCase, ...]] = field(
+        default_factory=dict[tuple[str, str, int, int], tuple[SchemaCase, ...]]
     )
     _library: Any = field(init=False)
     _schema: Any = field(init=False)
@@ -69,7 +69,7 @@ class Generator:
         self._checks = [checks.CHECKS.get_one(name) for name in CHECKS]
         self._schema = self._library.openapi.from_dict(dict(self.document))
 
-    def cases(self, method: str, path: str, *, fuzz: int, seed: int) -> tuple[Case, ...]:
+    def cases(self, method: str, path: str, *, fuzz: int, seed: int) -> tuple[SchemaCase, ...]:
         """Return the cases of an operation, the same ones each time, then so many random ones."""
         key = method, path, fuzz, seed
         if key not in self._made:
@@ -78,7 +78,7 @@ class Generator:
             self._made[key] = (*self._cases(operation, method), *random)
         return self._made[key]
 
-    def _cases(self, operation: Any, method: str) -> Iterator[Case]:
+    def _cases(self, operation: Any, method: str) -> Iterator[SchemaCase]:
         usual: dict[Place, Mapping[str, Json]] | None = None
         for made in self._covered(operation):
             if made.method != method.upper():
@@ -97,7 +97,7 @@ class Generator:
             generation_config=self._schema.config.generation,
         )
 
-    def _fuzzed(self, operation: Any, most: int, seed: int) -> Iterator[Case]:
+    def _fuzzed(self, operation: Any, most: int, seed: int) -> Iterator[SchemaCase]:
         """Yield cases that take over one thing each of a random valid request, in turn."""
         made: list[Any] = []
         explore_values(
@@ -109,7 +109,7 @@ class Generator:
                 place, name = members[n % len(members)]
                 value = _members(one, place)[name]
                 says = f"{name} in the {place.value} is {_quoted(value)}"
-                yield Case(says=says, valid=True, place=place, name=name, made={name: value})
+                yield SchemaCase(says=says, valid=True, place=place, name=name, made={name: value})
 
     def judge(self, method: str, path: str, wire: Wire) -> tuple[Remark, ...]:
         """Say what is wrong with an answer, by the document alone."""
@@ -152,7 +152,7 @@ def _members(made: Any, place: Place) -> Mapping[str, Json]:
     return dict(cast("Mapping[str, Json]", part)) if isinstance(part, Mapping) else {}
 
 
-def _case(made: Any, about: Any, usual: Mapping[Place, Mapping[str, Json]]) -> Case:
+def _case(made: Any, about: Any, usual: Mapping[Place, Mapping[str, Json]]) -> SchemaCase:
     place = Place(about.parameter_location.value)
     name = about.parameter or ""
     part: Json = _members(made, place)
@@ -160,7 +160,7 @@ def _case(made: Any, about: Any, usual: Mapping[Place, Mapping[str, Json]]) -> C
         name = _member(about.location or "")
         part = made.body if isinstance(made.body, _JSON) else MISSING
     where = f"{name} in the {place.value}" if name else f"the {place.value}"
-    return Case(
+    return SchemaCase(
         says=f"{where}: {about.description}",
         valid=made.meta.generation.mode.value == "positive",
         place=place,

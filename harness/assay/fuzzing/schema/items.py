@@ -14,20 +14,20 @@ from typing import Any
 from assay.binding.encode import Access
 from assay.contract.model import Contract, Operation
 from assay.execution.session import Session
-from assay.fuzzing.schema.findings import Found
+from assay.fuzzing.schema.findings import SchemaFinding
 from assay.fuzzing.schema.generator import Generator
-from assay.fuzzing.schema.search import Limits, SchemaSearch
+from assay.fuzzing.schema.search import SchemaLimits, SchemaSearch
 from assay.history import Event, Exchange
 from assay.journal.redact import Redactor
 from assay.openapi import document
 from assay.planning.prepare import Prepared
 
 #: At a live bank an operation is called so often at the most, and only to read.
-LIVE = Limits(fuzz=0, calls=40, reads=True)
+LIVE = SchemaLimits(fuzz=0, calls=40, reads=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class SchemaItem:
     """One operation to examine."""
 
     contract: Contract
@@ -39,17 +39,17 @@ class Item:
         return f"schema/{self.contract.id}/{self.operation.id}"
 
 
-def items(prepared: Prepared) -> tuple[Item, ...]:
+def items(prepared: Prepared) -> tuple[SchemaItem, ...]:
     """Return an item for each operation of each contract, offered or not."""
     return tuple(
-        Item(contract=contract, operation=operation)
+        SchemaItem(contract=contract, operation=operation)
         for contract in prepared.plan.contracts.values()
         for operation in contract.operations.values()
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class ItemResult:
     """What came of an item: how much was asked, what is broken, why no more was asked."""
 
     cases: int
@@ -70,10 +70,10 @@ class SchemaRun:
     _generator: Generator = field(init=False)
 
     def __post_init__(self) -> None:
-        self._document = document(self.prepared.bound, self.prepared.profile)
+        self._document = document(self.prepared.bound, self.prepared.target)
         self._generator = Generator(self._document)
 
-    def examine(self, item: Item) -> Told:
+    def examine(self, item: SchemaItem) -> ItemResult:
         """Send every case of an item, and tell what is broken.
 
         Raises:
@@ -88,28 +88,28 @@ class SchemaRun:
             if isinstance(event, Exchange):
                 self.session.on_exchange()
 
-        live = self.prepared.profile.environment == "live"
+        live = self.prepared.target.environment == "live"
         search = SchemaSearch(
             document=self._document,
             generator=self._generator,
             plan=self.prepared.plan,
             contract=item.contract,
-            stage=self.session.stage,
+            environment=self.session.environment,
             number=self._number,
             record=record,
-            limits=LIVE if live else Limits(),
+            limits=LIVE if live else SchemaLimits(),
             seed=self.session.options.seed,
         )
         done = search.examine(item.operation)
         # While the redactor knows whose values these are.
         broken = tuple(self._explained(one) for one in done.found)
-        return Told(cases=done.cases, broken=broken, stopped=done.stopped)
+        return ItemResult(cases=done.cases, broken=broken, stopped=done.stopped)
 
     def _number(self) -> int:
         self.session.exchanges += 1
         return self.session.exchanges
 
-    def _explained(self, found: Found) -> str:
+    def _explained(self, found: SchemaFinding) -> str:
         redactor = self.session.journal.redactor
         whose = "general" if found.general else found.obligation or ", ".join(found.clauses)
         lines = [
@@ -122,14 +122,14 @@ class SchemaRun:
             lines.append(f"  {curl(found.exchange, redactor)}")
         return "\n".join(lines)
 
-    def _sentence(self, found: Found) -> str:
+    def _sentence(self, found: SchemaFinding) -> str:
         """Return what the clause says that is broken; no clause says what is general."""
         plan = self.prepared.plan
         for one in plan.items:
             if one.obligation.id == found.obligation:
-                return one.obligation.says
+                return one.obligation.statement
         said = (name.split("/", 1) for name in found.clauses)
-        every = [plan.ruled[contract][clause].clause.says for contract, clause in said]
+        every = [plan.ruled[contract][clause].clause.statement for contract, clause in said]
         return " ".join(every) or "no clause says so, but the exported document does"
 
 

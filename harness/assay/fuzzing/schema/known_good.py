@@ -9,7 +9,7 @@ from assay.errors import CannotArrange
 from assay.history import Call, Holding
 from assay.rules import steps
 from assay.rules.lifecycle import request_steps
-from assay.rules.lifecycle.tracker import life_of
+from assay.rules.lifecycle.tracker import lifecycle_of_operation
 from assay.rules.steps import Part
 
 
@@ -40,9 +40,9 @@ def _plain(contract: Contract, operation: Operation, subject: str) -> Part[Call]
     call: Call | None = None
     if operation.ends:
         # Where what can be changed is known, it is what can be ended, too.
-        life = life_of(contract, operation)
-        psu = yield from request_steps.customer(life, subject)
-        made = yield from steps.send(request_steps.request(life, psu, life.changeable))
+        lifecycle = lifecycle_of_operation(contract, operation)
+        psu = yield from request_steps.customer(lifecycle, subject)
+        made = yield from steps.send(request_steps.request(lifecycle, psu, lifecycle.changeable))
         call = request_steps.about(operation, made)
     elif operation.request:
         _, call = yield from request_steps.ready(contract, operation, subject)

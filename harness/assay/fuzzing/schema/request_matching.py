@@ -15,13 +15,13 @@ from dataclasses import replace
 from typing import TypeAlias, cast
 from urllib.parse import parse_qs, parse_qsl, unquote, urlsplit
 
-from assay.binding.encode import BARE, Access, Request, encode
+from assay.binding.encode import BARE, Access, HttpRequest, encode
 from assay.binding.pointer import MISSING, find
 from assay.binding.spelling import SLOT
-from assay.binding.target import OperationBinding, Place, Profile, Spelling
+from assay.binding.target import OperationBinding, Place, Spelling, Target
 from assay.contract.model import Json, Operation
 from assay.errors import CannotArrange
-from assay.execution.executor import Play
+from assay.execution.executor import Executor
 from assay.history import Call, Exchange, Malformed
 
 #: A request with nothing in it that makes no difference: in what order, how it is spaced.
@@ -42,7 +42,7 @@ def slots(template: str, path: str) -> dict[str, str]:
     return dict(zip(names, found.groups(), strict=True)) if found else {}
 
 
-def send(play: Play, call: Call, request: Request) -> Exchange:
+def send(play: Executor, call: Call, request: HttpRequest) -> Exchange:
     """Send a ready request as a call of the story, and record what came of it."""
     event = play.exchanged(call, request)
     play.keep(event, call.subject)
@@ -50,10 +50,10 @@ def send(play: Play, call: Call, request: Request) -> Exchange:
 
 
 def nearest(
-    request: Request,
+    request: HttpRequest,
     control: Exchange,
     operations: Iterable[Operation],
-    profile: Profile,
+    target: Target,
     says: str,
 ) -> Call:
     """Return the call that a request is, or the malformed one that comes next to it.
@@ -63,15 +63,15 @@ def nearest(
     """
     own = control.call.operation
     ordered = sorted(operations, key=lambda one: one.id != own)
-    calls = [_read(request, control.call, one, profile, says) for one in ordered]
+    calls = [_read(request, control.call, one, target, says) for one in ordered]
     for call, operation in zip(calls, ordered, strict=True):
-        if _translated(profile.operations.get(operation.id, BARE)):
+        if _translated(target.operations.get(operation.id, BARE)):
             continue
         try:
-            spelt = encode(call, operation, profile, Access())
+            spelt = encode(call, operation, target, Access())
         except CannotArrange:
             continue
-        if _bare(_authorised(spelt, control, profile)) == _bare(request):
+        if _bare(_authorised(spelt, control, target)) == _bare(request):
             return call
     return replace(calls[0], malformed=_malformed(request))
 
@@ -85,15 +85,15 @@ def _translated(binding: OperationBinding) -> bool:
     return bool(binding.template) or not all(plain)
 
 
-def _authorised(spelt: Request, control: Exchange, profile: Profile) -> Request:
+def _authorised(spelt: HttpRequest, control: Exchange, target: Target) -> HttpRequest:
     """Return a request with what authorised the control, whatever that is."""
-    presence = profile.presence.header if profile.presence else ""
+    presence = target.presence.header if target.presence else ""
     usual = {"accept", "content-type", presence.lower()}
     more = [pair for pair in control.wire.request_headers if pair[0].lower() not in usual]
     return replace(spelt, headers=(*spelt.headers, *more))
 
 
-def _bare(request: Request) -> _Bare:
+def _bare(request: HttpRequest) -> _Bare:
     url = urlsplit(request.url)
     headers = frozenset((name.lower(), value) for name, value in request.headers)
     query = tuple(sorted(parse_qsl(url.query, keep_blank_values=True)))
@@ -108,7 +108,7 @@ def _canonical(body: bytes) -> Json | None:
         return body
 
 
-def _malformed(request: Request) -> Malformed:
+def _malformed(request: HttpRequest) -> Malformed:
     """Return in which way a request is malformed, as near as calls have it."""
     if request.method not in {"PUT", "POST", "PATCH"}:
         return Malformed.JUNK_QUERY
@@ -118,10 +118,10 @@ def _malformed(request: Request) -> Malformed:
 
 
 def _read(
-    request: Request, control: Call, operation: Operation, profile: Profile, says: str
+    request: HttpRequest, control: Call, operation: Operation, target: Target, says: str
 ) -> Call:
     """Read a call off a request, as far as it can be read."""
-    binding = profile.operations.get(operation.id, BARE)
+    binding = target.operations.get(operation.id, BARE)
     spelt = _Spelt(request, _template(control, operation, binding))
     given = {
         name: value
@@ -132,7 +132,7 @@ def _read(
     added = (name for name, one in binding.arguments.items() if one.value is not None)
     absent = (name for name in added if name not in given and name in operation.arguments)
     mode = next((name for name, one in binding.modes.items() if spelt.holds(one)), None)
-    presence = profile.presence
+    presence = target.presence
     there = Spelling(place=Place.HEADER, name=presence.header) if presence else None
     return replace(
         control,
@@ -143,7 +143,7 @@ def _read(
         without=() if operation.changes else tuple(absent),
         varied=(),
         malformed=None,
-        deviation=says,
+        variation=says,
     )
 
 
@@ -164,7 +164,7 @@ def _spelling(name: str, binding: OperationBinding, spelt: _Spelt) -> Spelling |
 class _Spelt:
     """A request taken apart into its path's slots, its query, its headers and its body."""
 
-    def __init__(self, request: Request, template: str) -> None:
+    def __init__(self, request: HttpRequest, template: str) -> None:
         url = urlsplit(request.url)
         found = slots(template, url.path)
         self.path = {name: unquote(value) for name, value in found.items()}

@@ -11,15 +11,23 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay.binding.encode import BARE, Request
+from assay.binding.encode import BARE, HttpRequest
 from assay.binding.spelling import SLOT
 from assay.binding.target import OperationBinding
 from assay.contract.model import Contract, Operation
 from assay.errors import CannotArrange
-from assay.execution.environment import Stage
-from assay.execution.executor import Play, Recorder, playing
-from assay.fuzzing.schema.case import Case
-from assay.fuzzing.schema.findings import BEFORE, Found, Sent, by_checks, by_document, once, vouched
+from assay.execution.environment import Environment
+from assay.execution.executor import Executor, Recorder, executing
+from assay.fuzzing.schema.case import SchemaCase
+from assay.fuzzing.schema.findings import (
+    BEFORE,
+    SchemaFinding,
+    SentCase,
+    by_checks,
+    by_document,
+    once,
+    vouched,
+)
 from assay.fuzzing.schema.generator import Generator, Remark
 from assay.fuzzing.schema.known_good import ready
 from assay.fuzzing.schema.request_matching import nearest, send
@@ -29,7 +37,7 @@ from assay.rules.steps import Part
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class SchemaLimits:
     """How far a search goes: random cases of each path, calls of each operation.
 
     `reads` keeps to what changes nothing, with the customer there.
@@ -41,10 +49,10 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Examined:
+class OperationResult:
     """What came of the cases of one operation; `stopped` says why there were no more."""
 
-    found: tuple[Found, ...]
+    found: tuple[SchemaFinding, ...]
     cases: int
     exchanges: int
     stopped: str = ""
@@ -64,15 +72,15 @@ class SchemaSearch:
     document: Mapping[str, Any]
     plan: Plan
     contract: Contract
-    stage: Stage
+    environment: Environment
     number: Callable[[], int]
     record: Recorder = _nobody
-    limits: Limits = field(default_factory=Limits)
+    limits: SchemaLimits = field(default_factory=SchemaLimits)
     seed: int = 0
     generator: Generator
     calls: int = 0
 
-    def examine(self, operation: Operation) -> Examined:
+    def examine(self, operation: Operation) -> OperationResult:
         """Send every case of an operation, under each of its names, and judge them all.
 
         Raises:
@@ -86,7 +94,7 @@ class SchemaSearch:
         self.calls = 0
         for one in tries:
             one.run()
-        return Examined(
+        return OperationResult(
             found=once([found for one in tries for found in one.found()]),
             cases=sum(one.cases for one in tries),
             exchanges=self.calls,
@@ -95,7 +103,7 @@ class SchemaSearch:
 
     def _paths(self, operation: Operation) -> Iterator[tuple[int | None, str]]:
         """Yield each name of an operation as the document spells its path."""
-        binding = self.stage.profile.operations.get(operation.id, BARE)
+        binding = self.environment.target.operations.get(operation.id, BARE)
         own = binding.path or operation.path
         written = {SLOT.sub("{}", path): path for path in self.document["paths"]}
         for n, path in enumerate((own, *binding.names(operation))):
@@ -110,7 +118,7 @@ class _Try:
     operation: Operation
     path: str
     alias: int | None
-    sent: list[Sent] = field(default_factory=list[Sent])
+    sent: list[SentCase] = field(default_factory=list[SentCase])
     events: list[Event] = field(default_factory=list[Event])
     cases: int = 0
     stopped: str = ""
@@ -122,7 +130,7 @@ class _Try:
 
     @property
     def _binding(self) -> OperationBinding:
-        return self.search.stage.profile.operations.get(self.operation.id, BARE)
+        return self.search.environment.target.operations.get(self.operation.id, BARE)
 
     def run(self) -> None:
         """Send all cases, as far as the limits, and what can be arranged, allow."""
@@ -131,7 +139,7 @@ class _Try:
             self.stopped = "only reading is asked for"
             return
         operations = search.contract.operations
-        with playing(search.stage, operations, number=self._number, record=search.record) as play:
+        with executing(search.environment, operations, number=self._number, record=search.record) as play:
             try:
                 self._send(play)
             except CannotArrange as error:
@@ -142,8 +150,8 @@ class _Try:
         self.search.calls += 1
         return self.search.number()
 
-    def _send(self, play: Play) -> None:
-        control, asked, customers = None, set[Request](), 0
+    def _send(self, play: Executor) -> None:
+        control, asked, customers = None, set[HttpRequest](), 0
         for case in self._cases():
             if self._spent():
                 self.stopped = f"no more than {self.search.limits.calls} calls are asked for"
@@ -157,12 +165,12 @@ class _Try:
             known = _request(control)
             request = case.applied(known, self.path)
             # Two customers' cases are the same if they differ in the same from the known.
-            alike = Request(method=case.says, url=request.url, body=request.body)
+            alike = HttpRequest(method=case.says, url=request.url, body=request.body)
             if request == known or alike in asked:
                 continue
             asked.add(alike)
             call = nearest(
-                request, control, self._operations(), self.search.stage.profile, case.says
+                request, control, self._operations(), self.search.environment.target, case.says
             )
             if self.search.limits.reads and not call.present:
                 continue
@@ -173,7 +181,7 @@ class _Try:
             if exchange.accepted and (self.operation.writes or self.operation.grants):
                 control = None
 
-    def _cases(self) -> tuple[Case, ...]:
+    def _cases(self) -> tuple[SchemaCase, ...]:
         search = self.search
         return search.generator.cases(
             self.method, self.path, fuzz=search.limits.fuzz, seed=search.seed
@@ -183,7 +191,7 @@ class _Try:
         most = self.search.limits.calls
         return most is not None and self.search.calls >= most
 
-    def _control(self, play: Play, subject: str) -> Exchange:
+    def _control(self, play: Executor, subject: str) -> Exchange:
         """Have a request accepted for a new customer, from which the next cases start."""
         script = ready(self.search.contract, self.operation, subject, self.alias)
         call = _played(script, play)
@@ -198,12 +206,12 @@ class _Try:
         if exchange.wire.status:  # of what never came nothing can be said
             remarks = self.search.generator.judge(self.method, self.path, exchange.wire)
         self.sent.append(
-            Sent(says=says, valid=valid, vouched=vouched, exchange=exchange, remarks=remarks)
+            SentCase(says=says, valid=valid, vouched=vouched, exchange=exchange, remarks=remarks)
         )
 
     def _operations(self) -> Iterator[Operation]:
         """Yield the operations that are called in the same way, by what stands in the body."""
-        bindings = self.search.stage.profile.operations
+        bindings = self.search.environment.target.operations
         for one in self.search.contract.operations.values():
             binding = bindings.get(one.id, BARE)
             path = SLOT.sub("{}", binding.path or one.path)
@@ -212,7 +220,7 @@ class _Try:
             if one.id == self.operation.id or (same and self.alias is None):
                 yield one
 
-    def found(self) -> Iterator[Found]:
+    def found(self) -> Iterator[SchemaFinding]:
         """Yield what is broken: by the checks of the contract, then by the document alone."""
         search = self.search
         yield from by_checks(search.plan, search.contract, self.events, self.sent)
@@ -226,15 +234,15 @@ class _Try:
         )
 
 
-def _request(exchange: Exchange) -> Request:
+def _request(exchange: Exchange) -> HttpRequest:
     """Return the request of an exchange, ready to be sent once more."""
     wire = exchange.wire
-    return Request(
+    return HttpRequest(
         method=wire.method, url=wire.url, headers=wire.request_headers, body=wire.request_body
     )
 
 
-def _played(script: Part[Call], play: Play) -> Call:
+def _played(script: Part[Call], play: Executor) -> Call:
     """Play a script to its end, and return what comes of it."""
     try:
         step: Step = next(script)

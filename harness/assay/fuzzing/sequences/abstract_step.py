@@ -20,7 +20,7 @@ WEEK = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class OwnedRef:
     """The key of the `n`-th thing that a subject owns, from 0."""
 
     of: str
@@ -28,14 +28,14 @@ class Own:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class RequestRef:
     """The key of the request that a step of the story made, by its place from 0."""
 
     step: int
 
 
 @dataclass(frozen=True, slots=True)
-class Day:
+class RelativeDay:
     """The day so many days from the target's today, as ISO 8601 writes it."""
 
     days: int
@@ -68,7 +68,7 @@ Moment: TypeAlias = After | At | On
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class AbstractStep:
     """One step of a story. What stands in `step` for the following is not looked at.
 
     `moment` is when to advance to, `request` the place of the step that made the
@@ -90,7 +90,7 @@ class Told:
                 yield place
         if isinstance(self.step, Call):
             for value in leaves(self.step.arguments):
-                if isinstance(value, Made):
+                if isinstance(value, RequestRef):
                     yield value.step
 
     @property
@@ -103,14 +103,14 @@ class Told:
         if isinstance(step, Authorise):
             named.add(step.by)
         if isinstance(step, Call):
-            named |= {one.of for one in leaves(step.arguments) if isinstance(one, Own)}
+            named |= {one.of for one in leaves(step.arguments) if isinstance(one, OwnedRef)}
         return frozenset(named - {""})
 
-    def moved(self, place: Callable[[int], int]) -> Told:
+    def moved(self, place: Callable[[int], int]) -> AbstractStep:
         """Return the same step, resting on other places."""
 
         def move(value: Json) -> Json:
-            return Made(place(value.step)) if isinstance(value, Made) else value
+            return RequestRef(place(value.step)) if isinstance(value, RequestRef) else value
 
         return replace(
             self._with(move),
@@ -118,12 +118,12 @@ class Told:
             page=None if self.page is None else place(self.page),
         )
 
-    def cast(self, names: Mapping[str, str]) -> Told:
+    def subjects(self, names: Mapping[str, str]) -> AbstractStep:
         """Return the same step for other subjects."""
 
         def rename(value: Json) -> Json:
-            if isinstance(value, Own):
-                return Own(of=names.get(value.of, value.of), n=value.n)
+            if isinstance(value, OwnedRef):
+                return OwnedRef(of=names.get(value.of, value.of), n=value.n)
             return value
 
         told = self._with(rename)
@@ -135,7 +135,7 @@ class Told:
             step = replace(step, subject=names.get(step.subject, step.subject), by=by)
         return replace(told, step=step)
 
-    def _with(self, change: Callable[[Json], Json]) -> Told:
+    def _with(self, change: Callable[[Json], Json]) -> AbstractStep:
         if not isinstance(self.step, Call):
             return self
         arguments = cast("Mapping[str, Json]", changed(self.step.arguments, change))

@@ -20,19 +20,19 @@ from zoneinfo import ZoneInfo
 from assay.contract.model import Contract, Json
 from assay.fuzzing.sequences.abstract_step import (
     WEEK,
+    AbstractStep,
     After,
     At,
-    Day,
-    Made,
     Moment,
     On,
-    Own,
-    Told,
+    OwnedRef,
+    RelativeDay,
+    RequestRef,
     changed,
 )
 from assay.fuzzing.sequences.concretize import ANYWHERE
 from assay.history import Advance, Arrange, Authorise, Call, Lack, Register, Step, Withdraw
-from assay.planning.dry_target import Nobody, overheard
+from assay.planning.dry_target import DryTarget, dry_run
 from assay.planning.plan import Plan, Trial, script_of
 
 #: Who acts in a word, and whose things it may be about instead; a journey casts them.
@@ -48,19 +48,19 @@ NOWS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class Actions:
     """Everything that a journey through a contract may do, the plain before the bent.
 
-    `plain` calls are what controls are made of, `bent` ones have a deviation. `repeats`
+    `plain` calls are what controls are made of, `bent` ones have a variation. `repeats`
     are how many times one call is made in a row.
     """
 
-    households: tuple[Told, ...] = ()
-    plain: tuple[Told, ...] = ()
-    bent: tuple[Told, ...] = ()
+    households: tuple[AbstractStep, ...] = ()
+    plain: tuple[AbstractStep, ...] = ()
+    bent: tuple[AbstractStep, ...] = ()
     moments: tuple[Moment, ...] = ()
-    signatures: tuple[Told, ...] = ()
-    asides: tuple[Told, ...] = ()
+    signatures: tuple[AbstractStep, ...] = ()
+    asides: tuple[AbstractStep, ...] = ()
     repeats: tuple[int, ...] = ()
     zone: ZoneInfo = ANYWHERE
 
@@ -75,10 +75,10 @@ class _Heard:
     requests: tuple[str, ...]
 
 
-def words(plan: Plan, contract: Contract) -> Words:
+def actions(plan: Plan, contract: Contract) -> Actions:
     """Gather the words of a contract from the trials that a plan holds."""
     zone = contract.zone or ANYWHERE
-    told: dict[str, Told] = {}
+    told: dict[str, AbstractStep] = {}
     moments: dict[Moment, None] = {}
     repeats: set[int] = set()
     for trial in plan.trials:
@@ -99,7 +99,7 @@ def words(plan: Plan, contract: Contract) -> Words:
         }
     every = list(told.values())
     calls = [one for one in every if isinstance(one.step, Call)]
-    return Words(
+    return Actions(
         households=tuple(one for one in every if isinstance(one.step, Arrange)),
         plain=tuple(_anonymous(one) for one in calls if _plain(one)),
         bent=tuple(one for one in calls if not _plain(one)),
@@ -113,28 +113,28 @@ def words(plan: Plan, contract: Contract) -> Words:
     )
 
 
-def _plain(told: Told) -> bool:
-    return isinstance(told.step, Call) and (not told.step.deviation or not told.step.present)
+def _plain(told: AbstractStep) -> bool:
+    return isinstance(told.step, Call) and (not told.step.variation or not told.step.present)
 
 
-def _anonymous(told: Told) -> Told:
+def _anonymous(told: AbstractStep) -> AbstractStep:
     """Leave away what the probe said of its call: in a journey it stands elsewhere."""
     step = told.step
-    return replace(told, step=replace(step, deviation="")) if isinstance(step, Call) else told
+    return replace(told, step=replace(step, variation="")) if isinstance(step, Call) else told
 
 
 def _heard(plan: Plan, trial: Trial, now: datetime) -> list[_Heard]:
     """Play a trial's probe to nobody and return what it asked for."""
     contract = plan.contracts[trial.contract]
     _, script = script_of(plan, trial)
-    nobody = Nobody(contract=contract, now=now)
+    dry_target = DryTarget(contract=contract, now=now)
     return [
-        _Heard(step=step, now=nobody.now, owned=nobody.owned, requests=(*nobody.requests,))
-        for step in overheard(script, nobody, MOST)
+        _Heard(step=step, now=dry_target.now, owned=dry_target.owned, requests=(*dry_target.requests,))
+        for step in dry_run(script, dry_target, MOST)
     ]
 
 
-def _loosened(heard: _Heard) -> Told:
+def _loosened(heard: _Heard) -> AbstractStep:
     """Return a step without its place: its subject is `SELF`, any other one `OTHER`."""
     step = heard.step
     match step:
@@ -144,34 +144,34 @@ def _loosened(heard: _Heard) -> Told:
             told = _loosened_household(heard, step)
         case Authorise():
             by = OTHER if step.by else ""
-            bare = replace(step, subject=SELF, by=by, request="", approval=None, deviation="")
-            told = Told(step=bare, request=0)
+            bare = replace(step, subject=SELF, by=by, request="", approval=None, variation="")
+            told = AbstractStep(step=bare, request=0)
         case Withdraw():
-            told = Told(step=replace(step, subject=SELF, request=""), request=0)
+            told = AbstractStep(step=replace(step, subject=SELF, request=""), request=0)
         case Register():
-            told = Told(step=replace(step, subject=SELF))
+            told = AbstractStep(step=replace(step, subject=SELF))
         case _:
-            told = Told(step=step)
+            told = AbstractStep(step=step)
     return told
 
 
-def _loosened_call(heard: _Heard, step: Call) -> Told:
+def _loosened_call(heard: _Heard, step: Call) -> AbstractStep:
     def loosen(value: Json) -> Json:
         return _loose(value, heard, step.subject)
 
     def first(value: Json) -> Json:
         one = loosen(value)
-        return Own(of=one.of, n=0) if isinstance(one, Own) else one
+        return OwnedRef(of=one.of, n=0) if isinstance(one, OwnedRef) else one
 
     # Of which one of his things a call about one is, is chosen in the journey.
     arguments = {
         name: changed(value, loosen if isinstance(value, list | tuple) else first)
         for name, value in step.arguments.items()
     }
-    return Told(step=replace(step, subject=SELF, arguments=arguments, follow=None))
+    return AbstractStep(step=replace(step, subject=SELF, arguments=arguments, follow=None))
 
 
-def _loosened_household(heard: _Heard, step: Arrange) -> Told:
+def _loosened_household(heard: _Heard, step: Arrange) -> AbstractStep:
     today = heard.now.date()
 
     def loosen(value: Json) -> Json:
@@ -185,7 +185,7 @@ def _loosened_household(heard: _Heard, step: Arrange) -> Told:
         None if one.entries is None else tuple((on - today).days for on in one.entries)
         for one in step.holdings
     )
-    return Told(step=replace(step, subject=SELF, holdings=holdings), days=days)
+    return AbstractStep(step=replace(step, subject=SELF, holdings=holdings), days=days)
 
 
 def _loose(value: Json, heard: _Heard, own: str) -> Json:
@@ -194,11 +194,11 @@ def _loose(value: Json, heard: _Heard, own: str) -> Json:
         return value
     if value in heard.owned:
         name, n = heard.owned[value]
-        return Own(of=SELF if name == own else OTHER, n=n)
+        return OwnedRef(of=SELF if name == own else OTHER, n=n)
     if value in heard.requests:
-        return Made(0)
+        return RequestRef(0)
     with suppress(ValueError):
-        return Day((date.fromisoformat(value) - heard.now.date()).days)
+        return RelativeDay((date.fromisoformat(value) - heard.now.date()).days)
     return value
 
 

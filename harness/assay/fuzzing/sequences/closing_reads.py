@@ -11,19 +11,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from assay.contract.model import Contract, Json, Operation
-from assay.fuzzing.sequences.abstract_step import Day, Made, Own, Told, leaves
+from assay.fuzzing.sequences.abstract_step import (
+    AbstractStep,
+    OwnedRef,
+    RelativeDay,
+    RequestRef,
+    leaves,
+)
 from assay.history import Call, Inquire
 
 #: So many controls are asked, and so many requests read, of the last ones.
 CONTROLS, READ = 4, 3
 
 
-def closing(
-    contract: Contract, story: Sequence[Told], made: Sequence[int], *, inquire: bool
-) -> Iterator[Told]:
+def closing_reads(
+    contract: Contract, story: Sequence[AbstractStep], made: Sequence[int], *, inquire: bool
+) -> Iterator[AbstractStep]:
     """Yield the last steps of a story, whose requests were made at these places."""
     asked = {repr(told) for told in story}
-    controls: dict[str, Told] = {}
+    controls: dict[str, AbstractStep] = {}
     for told in reversed(story):
         if isinstance(told.step, Call) and told.page is None:
             control = plainly(told, told.step, contract.operations[told.step.operation])
@@ -34,15 +40,15 @@ def closing(
     for place in made[-READ:]:
         step = story[place].step
         if shows is not None and shows.about and isinstance(step, Call):
-            arguments = {shows.about: Made(place)}
-            yield Told(
+            arguments = {shows.about: RequestRef(place)}
+            yield AbstractStep(
                 step=Call(operation=shows.id, subject=step.subject, by=step.by, arguments=arguments)
             )
     if inquire:
-        yield Told(step=Inquire())
+        yield AbstractStep(step=Inquire())
 
 
-def plainly(told: Told, step: Call, operation: Operation) -> Told | None:
+def plainly(told: AbstractStep, step: Call, operation: Operation) -> AbstractStep | None:
     """Return the control of a call: the same with nothing bent; None where there is none."""
     if not operation.available or operation.changes or operation.ends:
         return None
@@ -63,5 +69,5 @@ def _named(operation: Operation, name: str, value: Json) -> bool:
     """Whether an argument says whose or which, and is not there to be bent."""
     needed = {operation.about, operation.grants, operation.owned}
     due = operation.due.argument if operation.due else None
-    refers = all(isinstance(one, Own | Made | Day) for one in leaves(value))
+    refers = all(isinstance(one, OwnedRef | RequestRef | RelativeDay) for one in leaves(value))
     return refers and name in {*needed, due} and not isinstance(value, Mapping)

@@ -13,7 +13,15 @@ from typing import cast
 from zoneinfo import ZoneInfo
 
 from assay.contract.model import Json
-from assay.fuzzing.sequences.abstract_step import Day, Made, Moment, Own, Told, changed, moment_of
+from assay.fuzzing.sequences.abstract_step import (
+    AbstractStep,
+    Moment,
+    OwnedRef,
+    RelativeDay,
+    RequestRef,
+    changed,
+    moment_of,
+)
 from assay.history import (
     Accepted,
     Advance,
@@ -37,12 +45,12 @@ ANYWHERE = ZoneInfo("UTC")
 UNKNOWN = datetime.min.replace(tzinfo=UTC)
 
 
-class Untold(Exception):  # noqa: N818 -- no error: a step for which there is nothing to do
+class MissingReference(Exception):  # noqa: N818 -- no error: a step for which there is nothing to do
     """A step rests on what did not come about."""
 
 
 @dataclass(slots=True, kw_only=True)
-class Telling:
+class Concretizer:
     """How far a story has come: its subjects, and what became of each of its steps."""
 
     zone: ZoneInfo = ANYWHERE
@@ -50,7 +58,7 @@ class Telling:
     subjects: dict[str, Subject] = field(default_factory=dict[str, Subject])
     replies: list[Event | None] = field(default_factory=list["Event | None"])
 
-    def step(self, told: Told) -> Step:
+    def step(self, told: AbstractStep) -> Step:
         """Return the step that is told.
 
         Raises:
@@ -101,12 +109,12 @@ class Telling:
             case Exchange(outcome=Accepted(next=str(link))):
                 return link
             case _:
-                raise Untold("no further page was named")
+                raise MissingReference("no further page was named")
 
     def _moment(self, moment: Moment) -> datetime:
         to = moment_of(moment, self.now, self.zone)
         if to < self.now:
-            raise Untold("a clock is not turned back")
+            raise MissingReference("a clock is not turned back")
         return to
 
     def _reply(self, place: int | None) -> Event | None:
@@ -116,7 +124,7 @@ class Telling:
     def _made(self, place: int | None) -> Exchange:
         reply = self._reply(place)
         if not isinstance(reply, Exchange) or not reply.item or reply.item.key is None:
-            raise Untold("no request was made")
+            raise MissingReference("no request was made")
         return reply
 
     def _key(self, place: int | None) -> str:
@@ -125,19 +133,19 @@ class Telling:
 
     def _value(self, value: Json) -> Json:
         match value:
-            case Own(of=of, n=n):
+            case OwnedRef(of=of, n=n):
                 owns = self.subjects[of].owns if of in self.subjects else ()
                 if n >= len(owns):
-                    raise Untold("nothing is owned")
+                    raise MissingReference("nothing is owned")
                 return owns[n].key
-            case Made(step=place):
+            case RequestRef(step=place):
                 return self._key(place)
-            case Day(days=days):
+            case RelativeDay(days=days):
                 return (self.now.date() + timedelta(days=days)).isoformat()
             case _:
                 return value
 
-    def _holdings(self, told: Told, step: Arrange) -> tuple[Holding, ...]:
+    def _holdings(self, told: AbstractStep, step: Arrange) -> tuple[Holding, ...]:
         today = self.now.date()
         return tuple(
             replace(
@@ -149,16 +157,16 @@ class Telling:
         )
 
 
-def script(story: Sequence[Told], zone: ZoneInfo | None = None) -> Script:
+def script(story: Sequence[AbstractStep], zone: ZoneInfo | None = None) -> Script:
     """Tell a whole story, as a probe would: from its first step to its last."""
-    telling = Telling(zone=zone or ANYWHERE)
+    telling = Concretizer(zone=zone or ANYWHERE)
     now = yield Advance(to=None)
     if isinstance(now, Advanced):
         telling.now = now.now
     for told in story:
         try:
             step = telling.step(told)
-        except Untold:
+        except MissingReference:
             telling.note(None)
             continue
         telling.note((yield step))

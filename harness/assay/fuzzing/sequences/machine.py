@@ -15,9 +15,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from hypothesis.strategies import SearchStrategy, fixed_dictionaries, integers, lists, sampled_from
 
 from assay.contract.model import Contract
-from assay.fuzzing.sequences.abstract_step import Told
-from assay.fuzzing.sequences.actions import Words
-from assay.fuzzing.sequences.sequence import Journey
+from assay.fuzzing.sequences.abstract_step import AbstractStep
+from assay.fuzzing.sequences.actions import Actions
+from assay.fuzzing.sequences.sequence import SequenceBuilder
 from assay.history import Advance, Call
 
 #: No journey has more customers than this.
@@ -29,14 +29,14 @@ PICKS = integers(0, 2**24)
 
 Machine: TypeAlias = type[RuleBasedStateMachine]
 #: The words of each sort.
-Theme: TypeAlias = dict[str, Sequence[Told]]
+Theme: TypeAlias = dict[str, Sequence[AbstractStep]]
 #: The sorts without which no story gets far; any other may be missing in a theme.
 NEEDED = frozenset({"grant", "make", "ask"})
 #: The sorts about a request that was made before.
 AFTER = frozenset({"follow", "sign"})
 
 
-def machine(words: Words, contract: Contract, begin: Callable[[], Journey]) -> Machine:
+def machine(words: Actions, contract: Contract, begin: Callable[[], SequenceBuilder]) -> Machine:
     """Return the state machine that makes journeys out of words.
 
     `begin` opens a world of its own for the next journey.
@@ -52,7 +52,7 @@ def machine(words: Words, contract: Contract, begin: Callable[[], Journey]) -> M
             self.theme: Theme = {}
 
         @initialize(household=sampled_from(words.households), theme=_themes(sorts))
-        def arrive(self, household: Told, theme: Theme) -> None:
+        def arrive(self, household: AbstractStep, theme: Theme) -> None:
             """Begin with a customer."""
             self.theme = theme
             self.journey.meet(household)
@@ -86,9 +86,9 @@ def _themes(sorts: Theme) -> SearchStrategy[Theme]:
     )
 
 
-def _sorts(words: Words, contract: Contract) -> Theme:
+def _sorts(words: Actions, contract: Contract) -> Theme:
     """Sort the words by what they are good for; a sort of which there is none is left out."""
-    sorts: dict[str, list[Told]] = {
+    sorts: dict[str, list[AbstractStep]] = {
         "grant": [],
         "make": [],
         "ask": [],
@@ -96,7 +96,7 @@ def _sorts(words: Words, contract: Contract) -> Theme:
         "bend": [*words.bent],
         "sign": [*words.signatures],
         "aside": [*words.asides],
-        "wait": [Told(step=Advance(), moment=one) for one in words.moments],
+        "wait": [AbstractStep(step=Advance(), moment=one) for one in words.moments],
     }
     for told in words.plain:
         operation = (
@@ -111,7 +111,9 @@ def _sorts(words: Words, contract: Contract) -> Theme:
     return {sort: some for sort, some in sorts.items() if some}
 
 
-def _possible(journey: Journey, theme: Theme, words: Words) -> Iterator[Callable[[int], None]]:
+def _possible(
+    journey: SequenceBuilder, theme: Theme, words: Actions
+) -> Iterator[Callable[[int], None]]:
     """Yield what can be done at this point of a journey; each takes what else is picked."""
 
     def meet(pick: int) -> None:
@@ -126,7 +128,7 @@ def _possible(journey: Journey, theme: Theme, words: Words) -> Iterator[Callable
     for sort, some in theme.items():
         if some and (journey.made or sort not in AFTER):
 
-            def say(pick: int, some: Sequence[Told] = some) -> None:
+            def say(pick: int, some: Sequence[AbstractStep] = some) -> None:
                 pick, which = divmod(pick, len(some))
                 journey.say(some[which], pick)
 

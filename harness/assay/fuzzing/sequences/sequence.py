@@ -14,10 +14,10 @@ from typing import Protocol
 
 from assay.contract.model import Contract, Json
 from assay.errors import CannotArrange
-from assay.fuzzing.sequences.abstract_step import Own, Told, changed
+from assay.fuzzing.sequences.abstract_step import AbstractStep, OwnedRef, changed
 from assay.fuzzing.sequences.actions import OTHER, SELF
-from assay.fuzzing.sequences.closing_reads import closing, plainly
-from assay.fuzzing.sequences.concretize import Telling, Untold
+from assay.fuzzing.sequences.closing_reads import closing_reads, plainly
+from assay.fuzzing.sequences.concretize import Concretizer, MissingReference
 from assay.history import Accepted, Arrange, Call, Event, Exchange, Step
 from assay.rules.steps import MOST_PAGES
 
@@ -27,14 +27,14 @@ FIRST_JUDGED = 64
 GROWTH = 4
 
 
-class Player(Protocol):
+class SequenceTarget(Protocol):
     """The other side of a journey: a target to play with, and who judges what it did."""
 
     def perform(self, step: Step) -> Event:
         """Perform a step, or raise `CannotArrange`."""
         ...
 
-    def judge(self, story: Sequence[Told]) -> None:
+    def judge(self, story: Sequence[AbstractStep]) -> None:
         """Judge what happened so far; raise what ends the search if something is broken."""
         ...
 
@@ -44,7 +44,7 @@ class Player(Protocol):
 
 
 @dataclass(slots=True, kw_only=True)
-class Journey:
+class SequenceBuilder:
     """A journey under way: what was told so far, and what can be told of next.
 
     `made` are the places of the steps that made a request, `pages` those of the calls
@@ -53,10 +53,10 @@ class Journey:
     """
 
     contract: Contract
-    player: Player
-    telling: Telling
+    player: SequenceTarget
+    telling: Concretizer
     inquire: bool = False
-    story: list[Told] = field(default_factory=list[Told])
+    story: list[AbstractStep] = field(default_factory=list[AbstractStep])
     customers: list[str] = field(default_factory=list[str])
     made: list[int] = field(default_factory=list[int])
     pages: list[int] = field(default_factory=list[int])
@@ -64,11 +64,11 @@ class Journey:
     happened: int = 0
     judged: int = 0
 
-    def tell(self, told: Told) -> None:
+    def tell(self, told: AbstractStep) -> None:
         """Perform one more step; what cannot be told or arranged is no part of the story."""
         try:
             reply = self.player.perform(self.telling.step(told))
-        except (Untold, CannotArrange):
+        except (MissingReference, CannotArrange):
             return
         place = len(self.story)
         self.story.append(told)
@@ -79,7 +79,7 @@ class Journey:
         if isinstance(reply, Exchange):
             self._called(place, told, reply)
 
-    def _called(self, place: int, told: Told, exchange: Exchange) -> None:
+    def _called(self, place: int, told: AbstractStep, exchange: Exchange) -> None:
         operation = self.contract.operations[exchange.call.operation]
         if told.page in self.pages:
             self.pages.remove(told.page)
@@ -91,34 +91,34 @@ class Journey:
             if exchange.outcome.next:
                 self.pages.append(place)
 
-    def meet(self, household: Told) -> None:
+    def meet(self, household: AbstractStep) -> None:
         """Bring one more customer into being."""
         name = f"psu-{len(self.customers) + 1}"
-        self.tell(household.cast({SELF: name}))
+        self.tell(household.subjects({SELF: name}))
 
-    def say(self, word: Told, pick: int) -> None:
+    def say(self, word: AbstractStep, pick: int) -> None:
         """Say a word about one of the customers, of his things, and of the requests."""
         count = len(self.customers)
         pick, which = divmod(pick, count)
         name = self.customers[-1 - which]
         other = self.customers[which - 1] if count > 1 else name
-        told = word.cast({SELF: name, OTHER: other})
+        told = word.subjects({SELF: name, OTHER: other})
         pick, nth = divmod(pick, max(len(self.made), 1))
         if self.made:
             place = self.made[-1 - nth]
             told = told.moved(lambda _: place)
         self.tell(self._about(told, pick))
 
-    def _about(self, told: Told, pick: int) -> Told:
+    def _about(self, told: AbstractStep, pick: int) -> AbstractStep:
         """Let a call that is about one thing be about another of the same owner's."""
         step = told.step
         if not isinstance(step, Call):
             return told
 
         def other(value: Json) -> Json:
-            if isinstance(value, Own) and value.of in self.telling.subjects:
+            if isinstance(value, OwnedRef) and value.of in self.telling.subjects:
                 count = len(self.telling.subjects[value.of].owns)
-                return Own(value.of, (value.n + pick) % count) if count else value
+                return OwnedRef(value.of, (value.n + pick) % count) if count else value
             return value
 
         arguments = {
@@ -139,7 +139,7 @@ class Journey:
             if not self.pages:
                 return
             place = self.pages[-1]
-            self.tell(Told(step=self.story[place].step, page=place))
+            self.tell(AbstractStep(step=self.story[place].step, page=place))
 
     def plainly(self) -> None:
         """Ask the last question once more, with nothing bent."""
@@ -158,7 +158,7 @@ class Journey:
         """Close the story, have the whole judged, and give the world back."""
         try:
             if self.happened > self.judged:
-                last = closing(self.contract, self.story, self.made, inquire=self.inquire)
+                last = closing_reads(self.contract, self.story, self.made, inquire=self.inquire)
                 for told in (*last,):
                     self.tell(told)
                 self._judge()

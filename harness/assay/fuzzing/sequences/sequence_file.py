@@ -18,23 +18,23 @@ from assay.contract.files.load import load, loads
 from assay.contract.files.shape_check import check
 from assay.errors import InputError
 from assay.fuzzing.sequences import step_codec
-from assay.fuzzing.sequences.abstract_step import Told
+from assay.fuzzing.sequences.abstract_step import AbstractStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class RecordedSequence:
     """A story with its name, its contract, what it breaks, and the seed of its world."""
 
     name: str
     contract: str
     breaks: tuple[str, ...]
-    story: tuple[Told, ...]
+    story: tuple[AbstractStep, ...]
     seed: int = 0
     says: str = ""
     path: str = ""
 
 
-def write(kept: Kept) -> str:
+def write(kept: RecordedSequence) -> str:
     """Write a story down, a step a line."""
     head = {
         "assay": 1,
@@ -49,7 +49,7 @@ def write(kept: Kept) -> str:
     return "{\n" + "\n".join(lines) + f'\n  "steps": [\n{told}\n  ]\n}}\n'
 
 
-def read(path: str | Path) -> Kept:
+def read(path: str | Path) -> RecordedSequence:
     """Read a story from a file.
 
     Raises:
@@ -59,7 +59,7 @@ def read(path: str | Path) -> Kept:
     return _kept(load(path))
 
 
-def read_text(text: str, path: str) -> Kept:
+def read_text(text: str, path: str) -> RecordedSequence:
     """Read a story from a text, as if it were the content of the file `path`.
 
     Raises:
@@ -69,12 +69,12 @@ def read_text(text: str, path: str) -> Kept:
     return _kept(loads(text, path))
 
 
-def _kept(document: Document) -> Kept:
+def _kept(document: Document) -> RecordedSequence:
     problems = check(document, "story")
     if problems:
         raise InputError(problems)
     raw = cast("Mapping[str, Any]", document.data)
-    told: list[Told] = []
+    told: list[AbstractStep] = []
     for place, step in enumerate(raw["steps"]):
         try:
             told.append(step_codec.decode(step, place))
@@ -83,7 +83,7 @@ def _kept(document: Document) -> Kept:
             problems.append(problem(document, where, error.what, error.hint))
     if problems:
         raise InputError(problems)
-    return Kept(
+    return RecordedSequence(
         name=raw["story"],
         contract=raw["contract"],
         breaks=tuple(raw["breaks"]),

@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias, cast
 
-from assay.fuzzing.sequences.abstract_step import Told
+from assay.fuzzing.sequences.abstract_step import AbstractStep
 from assay.history import Arrange, Authorise, Call, Holding, Step
 
-Story: TypeAlias = tuple[Told, ...]
+Story: TypeAlias = tuple[AbstractStep, ...]
 #: Whether a story still breaks what it broke.
 Breaks: TypeAlias = Callable[[Story], bool]
 
 
-def shorten(story: Sequence[Told], breaks: Breaks, most: int = 400) -> Story:
+def shrink(story: Sequence[AbstractStep], breaks: Breaks, most: int = 400) -> Story:
     """Return the shortest story found in so many tries; the story itself if none is."""
     shorter = _Shorter(story=tuple(story), breaks=breaks, left=most)
     shorter.drop()
@@ -63,7 +63,7 @@ class _Shorter:
                 pass
 
 
-def without(story: Sequence[Told], places: range) -> Story:
+def without(story: Sequence[AbstractStep], places: range) -> Story:
     """Return a story without some steps, and without what rests on them."""
     names = {
         told.step.subject
@@ -71,7 +71,7 @@ def without(story: Sequence[Told], places: range) -> Story:
         if place in places and isinstance(told.step, Arrange)
     }
     kept: dict[int, int] = {}
-    out: list[Told] = []
+    out: list[AbstractStep] = []
     for place, told in enumerate(story):
         if place in places or told.names & names or any(one not in kept for one in told.places):
             continue
@@ -80,7 +80,7 @@ def without(story: Sequence[Told], places: range) -> Story:
     return tuple(out)
 
 
-def _plainer(told: Told) -> Iterator[Told]:
+def _plainer(told: AbstractStep) -> Iterator[AbstractStep]:
     """Yield a step with one thing less to it, or one thing plainer, at a time."""
     step = told.step
     match step:
@@ -99,11 +99,11 @@ def _plainer(told: Told) -> Iterator[Told]:
     for name in step.__dataclass_fields__:
         bare: Any = getattr(plain, name)
         # What a call says of itself stays: it tells the checks that it is no control.
-        if name not in {"arguments", "deviation"} and getattr(step, name) != bare:
+        if name not in {"arguments", "variation"} and getattr(step, name) != bare:
             yield replace(told, step=replace(cast("Any", step), **{name: bare}))
 
 
-def _smaller(told: Told, step: Arrange) -> Iterator[Told]:
+def _smaller(told: AbstractStep, step: Arrange) -> Iterator[AbstractStep]:
     """Yield a household with less in it; what comes first stays, for steps name it so."""
     last = len(step.holdings) - 1
     if last > 0:
@@ -112,7 +112,7 @@ def _smaller(told: Told, step: Arrange) -> Iterator[Told]:
         )
     for place, (holding, days) in enumerate(zip(step.holdings, told.days, strict=True)):
 
-        def put(holding: Holding, days: tuple[int, ...] | None, place: int = place) -> Told:
+        def put(holding: Holding, days: tuple[int, ...] | None, place: int = place) -> AbstractStep:
             holdings = (*step.holdings[:place], holding, *step.holdings[place + 1 :])
             entries = (*told.days[:place], days, *told.days[place + 1 :])
             return replace(told, step=replace(step, holdings=holdings), days=entries)

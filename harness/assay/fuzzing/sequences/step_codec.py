@@ -20,7 +20,16 @@ from typing import Any, TypeAlias, cast
 
 from assay.contract.model import Json
 from assay.errors import did_you_mean
-from assay.fuzzing.sequences.abstract_step import After, At, Day, Made, Moment, On, Own, Told
+from assay.fuzzing.sequences.abstract_step import (
+    AbstractStep,
+    After,
+    At,
+    Moment,
+    On,
+    OwnedRef,
+    RelativeDay,
+    RequestRef,
+)
 from assay.history import (
     Advance,
     Arrange,
@@ -41,11 +50,11 @@ from assay.history import (
 def encoded(value: Json) -> Json:
     """Return a value of a story as JSON."""
     match value:
-        case Own(of=of, n=n):
+        case OwnedRef(of=of, n=n):
             out: Json = {"own": n, "of": of}
-        case Made(step=place):
+        case RequestRef(step=place):
             out = {"made": place + 1}
-        case Day(days=days):
+        case RelativeDay(days=days):
             out = {"day": days}
         case Decimal():
             out = {"number": str(value)}
@@ -70,11 +79,11 @@ def decoded(value: Json) -> Json:
     """
     match value:
         case {"own": int(n), "of": str(of)}:
-            out: Json = Own(of=of, n=n)
+            out: Json = OwnedRef(of=of, n=n)
         case {"made": int(place)} if place > 0:
-            out = Made(place - 1)
+            out = RequestRef(place - 1)
         case {"day": int(days)}:
-            out = Day(days)
+            out = RelativeDay(days)
         case {"number": str(text)} | {"float": str(text)}:
             out = _number(text, exact="number" in cast("Mapping[str, Json]", value))
         case {"literal": Mapping() as below}:
@@ -129,7 +138,7 @@ class Unreadable(ValueError):  # noqa: N818 -- what it says is what was expected
 
 
 # -- writing ---------------------------------------------------------------------
-def encode(told: Told) -> dict[str, Json]:
+def encode(told: AbstractStep) -> dict[str, Json]:
     """Return a step as JSON."""
     step = told.step
     out: dict[str, Json] = {"do": NAMES[type(step)]}
@@ -149,7 +158,7 @@ def _default(one: Field[Any]) -> object:
     return one.default
 
 
-def _plain(name: str, value: Any, told: Told) -> Json:
+def _plain(name: str, value: Any, told: AbstractStep) -> Json:
     if name == "holdings":
         pairs = zip(cast("tuple[Holding, ...]", value), told.days, strict=True)
         return [_holding(one, days) for one, days in pairs]
@@ -194,7 +203,7 @@ def _moment(moment: Moment) -> dict[str, Json]:
 
 
 # -- reading ---------------------------------------------------------------------
-def decode(raw: Raw, place: int) -> Told:
+def decode(raw: Raw, place: int) -> AbstractStep:
     """Return the step that JSON of the right shape stands for, at its place from 0.
 
     Raises:
@@ -218,7 +227,7 @@ def decode(raw: Raw, place: int) -> Told:
     ]
     if lacking:
         raise Unreadable(f"{raw['do']} needs {lacking[0]}")
-    told = Told(
+    told = AbstractStep(
         step=cast("Step", kind(**given, **BLANK.get(kind, {}))),
         moment=_moment_of(raw) if kind is Advance else None,
         request=_place(raw, "request", place),

@@ -14,8 +14,8 @@ from assay.judging.verdict import Agreement, Evidence
 from assay.rules.client.evidence import BROKEN, KEPT, OPEN, say
 from assay.rules.kinds.addressed import EARLIER, Params
 from assay.rules.lifecycle.request_queries import said_no
-from assay.rules.lifecycle.tracker import Book
-from assay.rules.rule import Duty, Want
+from assay.rules.lifecycle.tracker import Tracker
+from assay.rules.rule import BindingRequirement, Duty
 
 ID = "own-requests-only"
 OWED = "that only requests are addressed whose key was given to the provider"
@@ -31,9 +31,9 @@ def like(key: str, given: str) -> bool:
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every call about a request."""
-    book = Book(life=p.life)
+    book = Tracker(lifecycle=p.lifecycle)
     makers: dict[str, set[str]] = {}
-    about = {one.id: one.about or "" for one in (p.life.read, p.life.change, p.life.end) if one}
+    about = {one.id: one.about or "" for one in (p.lifecycle.read, p.lifecycle.change, p.lifecycle.end) if one}
     for event in history.events:
         found = book.note(event)
         if not isinstance(event, Exchange):
@@ -64,7 +64,7 @@ def _judge(exchange: Exchange, key: str, makers: Mapping[str, set[str]]) -> Iter
 DUTY = Duty(
     kind="addressed",
     id=ID,
-    asks=lambda p: "only requests are addressed whose key was given to the provider",
+    description=lambda p: "only requests are addressed whose key was given to the provider",
     check=check,
-    wants=lambda p: (Want(operation=p.life.create.id, feature="key"),),
+    requires=lambda p: (BindingRequirement(operation=p.lifecycle.create.id, feature="key"),),
 )

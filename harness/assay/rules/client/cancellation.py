@@ -13,7 +13,7 @@ from assay.judging.verdict import Evidence
 from assay.rules.client.evidence import BROKEN, KEPT, OPEN, say
 from assay.rules.kinds.cancellation import Params
 from assay.rules.lifecycle.request_queries import ours
-from assay.rules.lifecycle.tracker import Book
+from assay.rules.lifecycle.tracker import Tracker
 from assay.rules.rule import Duty
 
 ID = "before-carried-out"
@@ -22,7 +22,7 @@ OWED = "that a request is cancelled before it is carried out"
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every cancellation of a request that was made in this history."""
-    book, end = Book(life=p.life), p.life.end
+    book, end = Tracker(lifecycle=p.lifecycle), p.lifecycle.end
     for event in history.events:
         if isinstance(event, Exchange) and end is not None and event.call.operation == end.id:
             found = book.known(str(event.call.arguments.get(end.about or "")))
@@ -41,6 +41,6 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
 DUTY = Duty(
     kind="cancellation",
     id=ID,
-    asks=lambda p: "no request is cancelled that was carried out",
+    description=lambda p: "no request is cancelled that was carried out",
     check=check,
 )

@@ -16,7 +16,7 @@ from assay.rules import parameters
 from assay.rules.client.evidence import BROKEN, KEPT, OPEN, say
 from assay.rules.kinds.consent_scope import Params
 from assay.rules.lifecycle.request_queries import said_no
-from assay.rules.rule import Duty, Want
+from assay.rules.rule import BindingRequirement, Duty
 from assay.rules.state.consents import EARLIER, Consents
 
 ID = "only-consented"
@@ -85,7 +85,9 @@ def _none_yet(p: Params, exchange: Exchange) -> bool:
 DUTY = Duty(
     kind="consent-scope",
     id=ID,
-    asks=lambda p: "data are asked only of what was consented to",
+    description=lambda p: "data are asked only of what was consented to",
     check=check,
-    wants=lambda p: (Want(operation=p.grant.id, feature="argument", name=p.grant.grants or ""),),
+    requires=lambda p: (
+        BindingRequirement(operation=p.grant.id, feature="argument", name=p.grant.grants or ""),
+    ),
 )

@@ -15,7 +15,7 @@ from assay.rules.client.evidence import BROKEN, KEPT, OPEN, say
 from assay.rules.kinds.duplicate import Params
 from assay.rules.lifecycle import comparison
 from assay.rules.lifecycle.comparison import Likeness, later_day, same_day
-from assay.rules.lifecycle.tracker import Book, Request
+from assay.rules.lifecycle.tracker import Instance, Tracker
 from assay.rules.rule import Duty
 
 ID = "not-repeated"
@@ -24,15 +24,15 @@ OWED = "that nothing is asked for that was carried out on that day"
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every request that is made when another one was carried out."""
-    book = Book(life=p.life)
-    done: dict[Likeness, Request] = {}
-    last: Request | None = None
-    returns = (p.life.create.returns,)
+    book = Tracker(lifecycle=p.lifecycle)
+    done: dict[Likeness, Instance] = {}
+    last: Instance | None = None
+    returns = (p.lifecycle.create.returns,)
     for event in history.events:
         found = book.note(event)
         if found is None:
             continue
-        if event is found.made and found.mode in p.modes and not p.life.due(found.mode):
+        if event is found.made and found.mode in p.modes and not p.lifecycle.due(found.mode):
             former = done.get(comparison.sent(found, but=returns))
             judged = _judge(p, found, former, last)
             if judged is not None and (beside := former or last):
@@ -43,20 +43,20 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
 
 
 def _judge(
-    p: Params, request: Request, former: Request | None, last: Request | None
+    p: Params, request: Instance, former: Instance | None, last: Instance | None
 ) -> Agreement | None:
     """Judge a request beside the same one, or else beside any that was carried out."""
     if former is None:
         return KEPT if last is not None else None
-    if later_day(p.life, former, request):
+    if later_day(p.lifecycle, former, request):
         return KEPT
     exact = comparison.sent(former) == comparison.sent(request)
-    return BROKEN if exact and same_day(p.life, former, request) else OPEN
+    return BROKEN if exact and same_day(p.lifecycle, former, request) else OPEN
 
 
 DUTY = Duty(
     kind="duplicate",
     id=ID,
-    asks=lambda p: "no request is repeated that was carried out on that day",
+    description=lambda p: "no request is repeated that was carried out on that day",
     check=check,
 )

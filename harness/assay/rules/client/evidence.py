@@ -20,5 +20,5 @@ def say(
         expected=owed,
         seen=told,
         exchanges=tuple(sorted({exchange.n, *others})),
-        deviation=exchange.call.deviation,
+        variation=exchange.call.variation,
     )

@@ -13,7 +13,7 @@ from assay.history import History
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules.client.evidence import BROKEN, KEPT, OPEN, say
 from assay.rules.kinds.fixed import Params
-from assay.rules.rule import Duty, Want
+from assay.rules.rule import BindingRequirement, Duty
 
 ID = "value-kept"
 
@@ -23,7 +23,7 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
     for one in history.exchanges:
         call = one.call
         value = call.arguments.get(p.field)
-        if call.operation == p.life.create.id and not call.malformed and value not in (None, ""):
+        if call.operation == p.lifecycle.create.id and not call.malformed and value not in (None, ""):
             judged = _judge(p, value)
             done = "it is" if judged is KEPT else f"it is {value!r}"
             yield say(ID, judged, one, f"that {p.field} is {p.const!r}", done)
@@ -39,7 +39,9 @@ def _judge(p: Params, value: Json) -> Agreement:
 DUTY = Duty(
     kind="fixed",
     id=ID,
-    asks=lambda p: f"{p.field} is {p.const} in every request",
+    description=lambda p: f"{p.field} is {p.const} in every request",
     check=check,
-    wants=lambda p: (Want(operation=p.life.create.id, feature="argument", name=p.field),),
+    requires=lambda p: (
+        BindingRequirement(operation=p.lifecycle.create.id, feature="argument", name=p.field),
+    ),
 )

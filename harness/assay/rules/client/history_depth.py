@@ -15,7 +15,7 @@ from assay.history import Exchange, History
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules.client.evidence import BROKEN, KEPT, OPEN, say
 from assay.rules.kinds.history_depth import Params
-from assay.rules.rule import Duty, Want
+from assay.rules.rule import BindingRequirement, Duty
 from assay.rules.state.calendar import dates
 
 ID = "nothing-older-asked"
@@ -57,9 +57,11 @@ def _judge(p: Params, exchange: Exchange, day: date) -> Agreement:
 DUTY = Duty(
     kind="history-depth",
     id=ID,
-    asks=lambda p: f"no more than {p.days} days are asked for",
+    description=lambda p: f"no more than {p.days} days are asked for",
     check=check,
-    wants=lambda p: (
-        Want(operation=p.operation.id, feature="argument", name=p.operation.since or ""),
+    requires=lambda p: (
+        BindingRequirement(
+            operation=p.operation.id, feature="argument", name=p.operation.since or ""
+        ),
     ),
 )

@@ -46,6 +46,6 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
 DUTY = Duty(
     kind="host-affinity",
     id=ID,
-    asks=lambda p: "all later requests of a flow use the host that was chosen",
+    description=lambda p: "all later requests of a flow use the host that was chosen",
     check=check,
 )

@@ -12,7 +12,7 @@ from assay.history import History
 from assay.judging.verdict import Evidence
 from assay.rules.client.evidence import BROKEN, KEPT, say
 from assay.rules.kinds.mandatory import Params
-from assay.rules.rule import Duty, Want
+from assay.rules.rule import BindingRequirement, Duty
 
 ID = "fields-there"
 
@@ -21,7 +21,7 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every request that is made."""
     for one in history.exchanges:
         call = one.call
-        if call.operation != p.life.create.id or call.malformed:
+        if call.operation != p.lifecycle.create.id or call.malformed:
             continue
         lacking = [name for name in p.fields if call.arguments.get(name) in (None, "", [], {})]
         owed = f"a request with {', '.join(p.fields)}"
@@ -32,9 +32,10 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
 DUTY = Duty(
     kind="mandatory",
     id=ID,
-    asks=lambda p: f"every request has {', '.join(p.fields)}",
+    description=lambda p: f"every request has {', '.join(p.fields)}",
     check=check,
-    wants=lambda p: tuple(
-        Want(operation=p.life.create.id, feature="argument", name=one) for one in p.fields
+    requires=lambda p: tuple(
+        BindingRequirement(operation=p.lifecycle.create.id, feature="argument", name=one)
+        for one in p.fields
     ),
 )

@@ -15,7 +15,7 @@ from assay.judging.verdict import Agreement, Evidence
 from assay.rules.client.evidence import BROKEN, KEPT, OPEN, say
 from assay.rules.kinds.modes import Params
 from assay.rules.lifecycle.request_queries import said_no
-from assay.rules.rule import Duty, Want
+from assay.rules.rule import BindingRequirement, Duty
 
 ID = "served-modes-only"
 #: The mode of a request that names one which the target file does not spell.
@@ -28,7 +28,7 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
     for event in history.events:
         if isinstance(event, Lacking):
             lacking.add(event.mode)
-        if not isinstance(event, Exchange) or event.call.operation != p.life.create.id:
+        if not isinstance(event, Exchange) or event.call.operation != p.lifecycle.create.id:
             continue
         mode = event.call.mode
         judged = None if mode is None else _judge(p, mode, event, lacking)
@@ -49,10 +49,10 @@ def _judge(p: Params, mode: str, exchange: Exchange, lacking: set[str]) -> Agree
 DUTY = Duty(
     kind="modes",
     id=ID,
-    asks=lambda p: "requests are made only in modes that are served",
+    description=lambda p: "requests are made only in modes that are served",
     check=check,
-    wants=lambda p: tuple(
-        Want(operation=p.life.create.id, feature="mode", name=one)
+    requires=lambda p: tuple(
+        BindingRequirement(operation=p.lifecycle.create.id, feature="mode", name=one)
         for one in (*p.served, *p.refused)
     ),
 )

@@ -14,7 +14,7 @@ from assay.judging.verdict import Evidence
 from assay.rules.client.evidence import BROKEN, KEPT, say
 from assay.rules.kinds.modification import Params
 from assay.rules.lifecycle.changes import Change, asked
-from assay.rules.lifecycle.tracker import Book
+from assay.rules.lifecycle.tracker import Tracker
 from assay.rules.rule import Duty
 
 ID = "changeable-only"
@@ -22,9 +22,9 @@ ID = "changeable-only"
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every change of a request that was made in this history."""
-    book = Book(life=p.life)
+    book = Tracker(lifecycle=p.lifecycle)
     for event in history.events:
-        change = asked(p.life, book, event)
+        change = asked(p.lifecycle, book, event)
         if change is not None:
             yield from _judge(p, change)
         book.note(event)
@@ -45,6 +45,8 @@ def _judge(p: Params, change: Change) -> Iterator[Evidence]:
 DUTY = Duty(
     kind="modification",
     id=ID,
-    asks=lambda p: f"only {' and '.join(p.only)} requests are changed, before they are carried out",
+    description=lambda p: (
+        f"only {' and '.join(p.only)} requests are changed, before they are carried out"
+    ),
     check=check,
 )

@@ -12,7 +12,7 @@ from assay.history import History
 from assay.judging.verdict import Evidence
 from assay.rules.client.evidence import BROKEN, KEPT, say
 from assay.rules.kinds.no_credentials import Params
-from assay.rules.rule import Duty, Want
+from assay.rules.rule import BindingRequirement, Duty
 
 ID = "none-sent"
 OWED = "that the customer's credentials are not sent"
@@ -31,7 +31,9 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
 DUTY = Duty(
     kind="no-credentials",
     id=ID,
-    asks=lambda p: "the customer's credentials are never sent",
+    description=lambda p: "the customer's credentials are never sent",
     check=check,
-    wants=lambda p: tuple(Want(operation=one.id, feature="credentials") for one in p.operations),
+    requires=lambda p: tuple(
+        BindingRequirement(operation=one.id, feature="credentials") for one in p.operations
+    ),
 )

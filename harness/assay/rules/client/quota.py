@@ -72,7 +72,7 @@ def _things(exchange: Exchange) -> Iterator[str]:
 DUTY = Duty(
     kind="quota",
     id=ID,
-    asks=lambda p: f"no more than {p.limit} calls {p.period.words.a} are made",
+    description=lambda p: f"no more than {p.limit} calls {p.period.words.a} are made",
     check=check,
     needs=needs(Capability.BATCH),
 )

@@ -30,6 +30,6 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
 DUTY = Duty(
     kind="unavailable",
     id=ID,
-    asks=lambda p: f"{p.operation.id} is not called",
+    description=lambda p: f"{p.operation.id} is not called",
     check=check,
 )

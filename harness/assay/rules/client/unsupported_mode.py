@@ -8,7 +8,7 @@ from assay.history import History
 from assay.judging.verdict import Evidence
 from assay.rules.client.evidence import BROKEN, KEPT, say
 from assay.rules.kinds.unsupported_mode import Params
-from assay.rules.rule import Duty, Want
+from assay.rules.rule import BindingRequirement, Duty
 
 ID = "mode-not-asked"
 
@@ -26,7 +26,7 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
 DUTY = Duty(
     kind="unsupported-mode",
     id=ID,
-    asks=lambda p: f"{p.mode} is not asked for",
+    description=lambda p: f"{p.mode} is not asked for",
     check=check,
-    wants=lambda p: (Want(operation=p.operation.id, feature="mode", name=p.mode),),
+    requires=lambda p: (BindingRequirement(operation=p.operation.id, feature="mode", name=p.mode),),
 )

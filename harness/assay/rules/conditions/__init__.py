@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from assay.contract.model import Json
 from assay.rules.conditions import expression, factor, fields, registered, table
 from assay.rules.conditions.atom import Atom, ReadAtom
-from assay.rules.lifecycle.tracker import Life
+from assay.rules.lifecycle.tracker import Lifecycle
 
 ATOMS: Mapping[str, ReadAtom] = {
     "is": fields.read_is,
@@ -23,13 +23,13 @@ ATOMS: Mapping[str, ReadAtom] = {
 }
 
 
-def parse(raw: Json, life: Life) -> table.Table:
+def parse(raw: Json, lifecycle: Lifecycle) -> table.Table:
     """Read a condition about a request, and derive its table; equal atoms are one."""
     atoms: list[Atom] = []
 
     def number(node: Mapping[str, Json]) -> int:
         key = next(one for one in ATOMS if one in node)
-        atom = ATOMS[key](node, life)
+        atom = ATOMS[key](node, lifecycle)
         if atom not in atoms:
             atoms.append(atom)
         return atoms.index(atom)

@@ -15,8 +15,8 @@ from typing import Protocol, TypeAlias
 
 from assay.contract.model import Capability, Json
 from assay.history import Authorise, Call, Registered, Subject
-from assay.rules.lifecycle.tracker import Life, Request
-from assay.rules.rule import Want
+from assay.rules.lifecycle.tracker import Instance, Lifecycle
+from assay.rules.rule import BindingRequirement
 from assay.rules.steps import Part
 
 #: What stands at an input.
@@ -26,7 +26,7 @@ FAR = float("inf")
 
 
 @dataclass(slots=True, kw_only=True)
-class Known:
+class Registrations:
     """Who is known to have registered what, and since when: a fold over registrations."""
 
     first: dict[tuple[str, str, str], datetime] = field(
@@ -51,15 +51,15 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class DecidedRequest:
     """A request as it stood when it was decided on, and what was registered by then."""
 
-    life: Life
-    request: Request
-    known: Known
+    lifecycle: Lifecycle
+    request: Instance
+    known: Registrations
 
 
-def nothing(_life: Life, _subject: Subject, _call: Call) -> Part[None]:
+def nothing(_life: Lifecycle, _subject: Subject, _call: Call) -> Part[None]:
     """Prepare nothing."""
     yield from ()
 
@@ -87,11 +87,11 @@ class Point:
     says: str
     value: Value
     near: Callable[[Value], float]
-    prepare: Callable[[Life, Subject, Call], Part[None]] = nothing
+    prepare: Callable[[Lifecycle, Subject, Call], Part[None]] = nothing
     ask: Callable[[Call], Call] = unasked
     sign: Callable[[Authorise], Authorise] = unsigned
     needs: frozenset[Capability] = frozenset()
-    wants: tuple[Want, ...] = ()
+    wants: tuple[BindingRequirement, ...] = ()
     segments: tuple[str, ...] = ()
 
     @property
@@ -142,10 +142,10 @@ class Atom(Protocol):
         """Whether it is true of a value; None if that cannot be told."""
         ...
 
-    def look(self, seen: Seen) -> Value | None:
+    def look(self, seen: DecidedRequest) -> Value | None:
         """Return what stands at its input; None where nobody knows."""
         ...
 
 
 #: Reads an atom as a contract writes it, about a request.
-ReadAtom: TypeAlias = Callable[[Mapping[str, Json], Life], Atom]
+ReadAtom: TypeAlias = Callable[[Mapping[str, Json], Lifecycle], Atom]

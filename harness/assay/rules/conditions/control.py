@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from assay.contract.model import Capability
-from assay.rules.conditions.atom import Point, Seen, Value
+from assay.rules.conditions.atom import DecidedRequest, Point, Value
 from assay.rules.conditions.expression import holds
-from assay.rules.conditions.table import Input, Row, Table
+from assay.rules.conditions.table import DecisionRow, Input, Table
 from assay.rules.rule import needs
 
 #: What speaks against a control: that no atom is another in it, what it takes, and that
@@ -44,7 +44,7 @@ class Control:
     for_another: bool
 
 
-def controls(table: Table, row: Row) -> tuple[Control, ...]:
+def controls(table: Table, row: DecisionRow) -> tuple[Control, ...]:
     """Return all controls of a row, the one that takes the least first.
 
     Beside a row that must be rejected one is enough. Beside one that must be accepted the
@@ -53,20 +53,20 @@ def controls(table: Table, row: Row) -> tuple[Control, ...]:
     return tuple(one for one, _ in sorted(_candidates(table, row), key=_cost))
 
 
-def control(table: Table, row: Row) -> Control | None:
+def control(table: Table, row: DecisionRow) -> Control | None:
     """Return the control that takes the least: the first of those, if there are several."""
     return next(iter(controls(table, row)), None)
 
 
-def _candidates(table: Table, row: Row) -> Iterator[tuple[Control, _Cost]]:
+def _candidates(table: Table, row: DecisionRow) -> Iterator[tuple[Control, _Cost]]:
     given = frozenset(need for point in row.points for need in point.needs)
     spelt = {want for point in row.points for want in point.wants}
     for place, input_ in enumerate(table.inputs):
         mine = row.points[place]
         for point in input_.points:
             points = (*row.points[:place], point, *row.points[place + 1 :])
-            world = table.world(points)
-            if point is mine or holds(table.expression, world) is not False:
+            fixtures = table.fixtures(points)
+            if point is mine or holds(table.expression, fixtures) is not False:
                 continue
             other = mine.prepared or point.prepared
             two = needs(Capability.TWO_PSU) if other else needs()
@@ -81,7 +81,7 @@ def _candidates(table: Table, row: Row) -> Iterator[tuple[Control, _Cost]]:
                     about_another=same and not other,
                     for_another=other,
                 ),
-                (world == row.world, more, same),
+                (fixtures == row.fixtures, more, same),
             )
 
 
@@ -102,11 +102,11 @@ class Bearing:
     """
 
     result: bool | None
-    rows: tuple[Row, ...]
+    rows: tuple[DecisionRow, ...]
     exact: bool
 
 
-def look(table: Table, seen: Seen) -> Values:
+def look(table: Table, seen: DecidedRequest) -> Values:
     """Return what stands at each input of a request."""
     return tuple(table.atoms[one.atoms[0]].look(seen) for one in table.inputs)
 
@@ -122,7 +122,7 @@ def bearing(table: Table, values: Values) -> Bearing:
     fits = [
         row
         for row in table.rows
-        if all(truths[n] in (None, truth) for n, truth in enumerate(row.world))
+        if all(truths[n] in (None, truth) for n, truth in enumerate(row.fixtures))
     ]
     if result is None:
         maybe = tuple(row for row in fits if _same(row, stands))
@@ -155,11 +155,11 @@ def _point(input_: Input, value: Value, truths: Mapping[int, bool | None]) -> Po
     return min(alike, key=lambda point: point.near(value), default=None)
 
 
-def _shared(row: Row, stands: Sequence[Point | None]) -> int:
+def _shared(row: DecisionRow, stands: Sequence[Point | None]) -> int:
     return sum(mine is point for mine, point in zip(row.points, stands, strict=True))
 
 
-def _same(row: Row, stands: Sequence[Point | None]) -> bool:
+def _same(row: DecisionRow, stands: Sequence[Point | None]) -> bool:
     return all(
         point is None or mine is point for mine, point in zip(row.points, stands, strict=True)
     )

@@ -15,7 +15,7 @@ from assay.contract.model import Json
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class AtomRef:
     """One atom, by its number."""
 
     atom: int
@@ -42,7 +42,7 @@ class Any:
     parts: tuple[Expression, ...]
 
 
-Expression: TypeAlias = Leaf | Not | All | Any
+Expression: TypeAlias = AtomRef | Not | All | Any
 
 
 def parse(raw: Json, number: Callable[[Mapping[str, Json]], int]) -> Expression:
@@ -54,7 +54,7 @@ def parse(raw: Json, number: Callable[[Mapping[str, Json]], int]) -> Expression:
         return Any(_parts(node["any"], number))
     if "not" in node:
         return Not(parse(node["not"], number))
-    return Leaf(number(node))
+    return AtomRef(number(node))
 
 
 def _parts(raw: Json, number: Callable[[Mapping[str, Json]], int]) -> tuple[Expression, ...]:
@@ -64,7 +64,7 @@ def _parts(raw: Json, number: Callable[[Mapping[str, Json]], int]) -> tuple[Expr
 def holds(expression: Expression, truths: Sequence[bool | None]) -> bool | None:
     """Whether a condition holds, given the truth of each atom."""
     match expression:
-        case Leaf(atom):
+        case AtomRef(atom):
             return truths[atom]
         case Not(part):
             inner = holds(part, truths)
@@ -90,7 +90,7 @@ def _decided(
 def tell(expression: Expression, words: Sequence[str]) -> str:
     """Write a condition down, given the words of each atom."""
     match expression:
-        case Leaf(atom):
+        case AtomRef(atom):
             return words[atom]
         case Not(part):
             return f"not {_inner(part, words)}"

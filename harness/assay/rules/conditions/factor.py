@@ -13,9 +13,9 @@ from typing import cast
 
 from assay.contract.model import Json
 from assay.history import Authorise, Code
-from assay.rules.conditions.atom import FAR, Point, Seen, Value
+from assay.rules.conditions.atom import FAR, DecidedRequest, Point, Value
 from assay.rules.lifecycle import request_queries
-from assay.rules.lifecycle.tracker import Life
+from assay.rules.lifecycle.tracker import Lifecycle
 
 #: The kind of screen on which a factor is chosen.
 CHOICE = "factor"
@@ -26,7 +26,7 @@ class Factor:
     """One such atom."""
 
     factor: str
-    life: Life = field(compare=False, repr=False)
+    lifecycle: Lifecycle = field(compare=False, repr=False)
 
     @property
     def input(self) -> str:
@@ -50,7 +50,7 @@ class Factor:
     @property
     def points(self) -> tuple[Point, ...]:
         """Each other factor, and this one; where no other is known, any that is offered."""
-        offered = _offered(self.life)
+        offered = _offered(self.lifecycle)
         others: list[str | None] = [one for one in offered if one != self.factor]
         every = (*(others or [None]), self.factor)
         return tuple(_point(one, offered.get(one or "", ())) for one in every)
@@ -59,7 +59,7 @@ class Factor:
         """Whether it is this factor."""
         return value == self.factor
 
-    def look(self, seen: Seen) -> Value | None:
+    def look(self, seen: DecidedRequest) -> Value | None:
         """Return the factor that the customer used."""
         one = request_queries.signature(seen.request)
         if one is None or one.step.code is not Code.RIGHT:
@@ -70,11 +70,11 @@ class Factor:
         return one.step.factor or only
 
 
-def _offered(life: Life) -> Mapping[str, tuple[str, ...]]:
+def _offered(lifecycle: Lifecycle) -> Mapping[str, tuple[str, ...]]:
     """Return the factors that the contract names, each with the segments that have it."""
     out: dict[str, tuple[str, ...]] = {}
-    for clause in life.contract.clauses:
-        if clause.kind == "factors" and clause.params.get("request") == life.request.id:
+    for clause in lifecycle.contract.clauses:
+        if clause.kind == "factors" and clause.params.get("request") == lifecycle.request.id:
             offered = cast("Mapping[str, list[str]]", clause.params["offered"])
             for segment, names in offered.items():
                 for name in names:
@@ -100,6 +100,6 @@ def _with(factor: str | None) -> Callable[[Authorise], Authorise]:
     return lambda how: replace(how, factor=factor)
 
 
-def read(raw: Mapping[str, Json], life: Life) -> Factor:
+def read(raw: Mapping[str, Json], lifecycle: Lifecycle) -> Factor:
     """Read the atom."""
-    return Factor(factor=str(raw["factor"]), life=life)
+    return Factor(factor=str(raw["factor"]), lifecycle=lifecycle)

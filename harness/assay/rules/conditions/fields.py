@@ -19,9 +19,9 @@ from decimal import Decimal, InvalidOperation
 
 from assay.contract.model import Json
 from assay.history import Call
-from assay.rules.conditions.atom import FAR, Atom, Point, Seen, Value
-from assay.rules.lifecycle.tracker import Life, Request
-from assay.rules.rule import Want
+from assay.rules.conditions.atom import FAR, Atom, DecidedRequest, Point, Value
+from assay.rules.lifecycle.tracker import Instance, Lifecycle
+from assay.rules.rule import BindingRequirement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class Given:
     other: bool = False
 
 
-def look(seen: Seen, argument: str) -> Given | None:
+def look(seen: DecidedRequest, argument: str) -> Given | None:
     """Return what was sent in an argument; what is not there says nothing."""
     value = seen.request.arguments.get(argument)
     if value is None:
@@ -55,7 +55,7 @@ def named(atoms: Iterable[Atom]) -> Iterator[tuple[str, str]]:
                 yield atom.argument, _kind(point.value.text)
 
 
-def sent(atoms: Iterable[Atom], request: Request) -> set[tuple[str, str]]:
+def sent(atoms: Iterable[Atom], request: Instance) -> set[tuple[str, str]]:
     """Return what stands in the arguments that atoms look at, but for what is vouched for.
 
     The profile vouches for its other value.
@@ -81,9 +81,9 @@ def vary(argument: str) -> Callable[[Call], Call]:
     return lambda call: replace(call, varied=(*call.varied, argument))
 
 
-def want(life: Life, feature: str, argument: str) -> tuple[Want, ...]:
+def want(lifecycle: Lifecycle, feature: str, argument: str) -> tuple[BindingRequirement, ...]:
     """Want the profile to spell an argument, or another value of it."""
-    return (Want(operation=life.create.id, feature=feature, name=argument),)
+    return (BindingRequirement(operation=lifecycle.create.id, feature=feature, name=argument),)
 
 
 def number(text: str | None) -> Decimal | None:
@@ -101,7 +101,7 @@ class FieldIs:
 
     argument: str
     value: str
-    life: Life = field(compare=False, repr=False)
+    lifecycle: Lifecycle = field(compare=False, repr=False)
 
     @property
     def input(self) -> str:
@@ -129,7 +129,7 @@ class FieldIs:
                 value=Given(text=value),
                 near=lambda seen: 0 if isinstance(seen, Given) and seen.text == value else FAR,
                 ask=give(name, value),
-                wants=want(self.life, "argument", name),
+                wants=want(self.lifecycle, "argument", name),
             ),
             Point(
                 name=f"not-{value}",
@@ -143,7 +143,7 @@ class FieldIs:
                 value=Given(other=True),
                 near=lambda seen: 0 if isinstance(seen, Given) and seen.other else 1,
                 ask=vary(name),
-                wants=want(self.life, "other", name),
+                wants=want(self.lifecycle, "other", name),
             ),
         )
 
@@ -151,14 +151,14 @@ class FieldIs:
         """Whether a value is this one."""
         return value.text == self.value if isinstance(value, Given) else None
 
-    def look(self, seen: Seen) -> Value | None:
+    def look(self, seen: DecidedRequest) -> Value | None:
         """Return what was sent."""
         return look(seen, self.argument)
 
 
-def read_is(raw: Mapping[str, Json], life: Life) -> FieldIs:
+def read_is(raw: Mapping[str, Json], lifecycle: Lifecycle) -> FieldIs:
     """Read the atom."""
-    return FieldIs(argument=str(raw["field"]), value=str(raw["is"]), life=life)
+    return FieldIs(argument=str(raw["field"]), value=str(raw["is"]), lifecycle=lifecycle)
 
 
 _CENT = -2
@@ -170,7 +170,7 @@ class FieldAbove:
 
     argument: str
     limit: str
-    life: Life = field(compare=False, repr=False)
+    lifecycle: Lifecycle = field(compare=False, repr=False)
 
     @property
     def input(self) -> str:
@@ -210,7 +210,7 @@ class FieldAbove:
             value=Given(text=text),
             near=near,
             ask=give(self.argument, value),
-            wants=want(self.life, "argument", self.argument),
+            wants=want(self.lifecycle, "argument", self.argument),
         )
 
     def holds(self, value: Value) -> bool | None:
@@ -218,11 +218,11 @@ class FieldAbove:
         found = number(value.text) if isinstance(value, Given) else None
         return None if found is None else found > Decimal(self.limit)
 
-    def look(self, seen: Seen) -> Value | None:
+    def look(self, seen: DecidedRequest) -> Value | None:
         """Return what was sent."""
         return look(seen, self.argument)
 
 
-def read_above(raw: Mapping[str, Json], life: Life) -> FieldAbove:
+def read_above(raw: Mapping[str, Json], lifecycle: Lifecycle) -> FieldAbove:
     """Read the atom."""
-    return FieldAbove(argument=str(raw["field"]), limit=str(raw["above"]), life=life)
+    return FieldAbove(argument=str(raw["field"]), limit=str(raw["above"]), lifecycle=lifecycle)

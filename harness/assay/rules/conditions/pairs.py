@@ -38,13 +38,13 @@ def showing(results: Mapping[World, bool]) -> tuple[tuple[Pair, ...], ...]:
 
 def chosen(showing_: Sequence[Sequence[Pair]]) -> tuple[Pair | None, ...]:
     """Choose one pair for each atom that can be shown, with few worlds in all."""
-    shared = Counter(world for pairs in showing_ for pair in pairs for world in pair)
-    every = [_greedy(showing_, world, shared) for world, _ in shared.most_common(BEGINNINGS)]
+    shared = Counter(fixtures for pairs in showing_ for pair in pairs for fixtures in pair)
+    every = [_greedy(showing_, fixtures, shared) for fixtures, _ in shared.most_common(BEGINNINGS)]
     return min(every, key=_size, default=(None,) * len(showing_))
 
 
 def _size(pairs: Sequence[Pair | None]) -> int:
-    return len({world for pair in pairs if pair for world in pair})
+    return len({fixtures for pair in pairs if pair for fixtures in pair})
 
 
 def _greedy(

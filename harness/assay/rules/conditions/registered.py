@@ -15,9 +15,9 @@ from datetime import timedelta
 from assay.contract.model import Capability, Json
 from assay.history import Call, Register, Subject
 from assay.rules.conditions import fields
-from assay.rules.conditions.atom import FAR, Point, Seen, Value
+from assay.rules.conditions.atom import FAR, DecidedRequest, Point, Value
 from assay.rules.lifecycle import request_queries, request_steps
-from assay.rules.lifecycle.tracker import Life
+from assay.rules.lifecycle.tracker import Lifecycle
 from assay.rules.rule import needs
 from assay.rules.steps import Part
 
@@ -46,7 +46,7 @@ class IsRegistered:
 
     argument: str
     hours: int
-    life: Life = field(compare=False, repr=False)
+    lifecycle: Lifecycle = field(compare=False, repr=False)
 
     @property
     def input(self) -> str:
@@ -87,7 +87,7 @@ class IsRegistered:
                 near=lambda seen: _none(seen, another=True),
                 prepare=_by_another(name, limit + LONG),
                 needs=needs(Capability.REGISTRATIONS, Capability.TWO_PSU),
-                wants=fields.want(self.life, "argument", name),
+                wants=fields.want(self.lifecycle, "argument", name),
             ),
             *(
                 Point(
@@ -97,7 +97,7 @@ class IsRegistered:
                     near=_between(first, last),
                     prepare=_by_customer(name, age),
                     needs=needs(Capability.REGISTRATIONS),
-                    wants=fields.want(self.life, "argument", name),
+                    wants=fields.want(self.lifecycle, "argument", name),
                 )
                 for word, age, first, last in tried
             ),
@@ -113,7 +113,7 @@ class IsRegistered:
         found = {value.least > limit, value.most > limit}
         return found.pop() if len(found) == 1 else None
 
-    def look(self, seen: Seen) -> Value | None:
+    def look(self, seen: DecidedRequest) -> Value | None:
         """Return how old the registration was when the request was decided on."""
         request, subject = seen.request, seen.request.subject
         value = request.arguments.get(self.argument)
@@ -125,7 +125,7 @@ class IsRegistered:
             return Age(another=another) if subject.fresh else None
         signed = request_queries.signature(request)
         moments = [request.made.at, *([signed.at] if signed else [])]
-        open_ended = seen.life.due(request.mode) or not subject.fresh
+        open_ended = seen.lifecycle.due(request.mode) or not subject.fresh
         return Age(
             least=min(moments) - since,
             most=EVER if open_ended else max(moments) - since,
@@ -153,11 +153,11 @@ def _between(first: timedelta, last: timedelta) -> Callable[[Value], float]:
     return near
 
 
-def _by_customer(argument: str, age: timedelta) -> Callable[[Life, Subject, Call], Part[None]]:
-    def prepare(life: Life, subject: Subject, call: Call) -> Part[None]:
+def _by_customer(argument: str, age: timedelta) -> Callable[[Lifecycle, Subject, Call], Part[None]]:
+    def prepare(lifecycle: Lifecycle, subject: Subject, call: Call) -> Part[None]:
         yield Register(
             subject=subject.name,
-            operation=life.create.id,
+            operation=lifecycle.create.id,
             argument=argument,
             age=age,
             value=call.arguments.get(argument),
@@ -166,12 +166,12 @@ def _by_customer(argument: str, age: timedelta) -> Callable[[Life, Subject, Call
     return prepare
 
 
-def _by_another(argument: str, age: timedelta) -> Callable[[Life, Subject, Call], Part[None]]:
+def _by_another(argument: str, age: timedelta) -> Callable[[Lifecycle, Subject, Call], Part[None]]:
     register = _by_customer(argument, age)
 
-    def prepare(life: Life, subject: Subject, call: Call) -> Part[None]:
-        other = yield from request_steps.customer(life, f"{subject.name}-other")
-        yield from register(life, other, call)
+    def prepare(lifecycle: Lifecycle, subject: Subject, call: Call) -> Part[None]:
+        other = yield from request_steps.customer(lifecycle, f"{subject.name}-other")
+        yield from register(lifecycle, other, call)
 
     return prepare
 
@@ -182,9 +182,9 @@ def _told(age: timedelta) -> str:
     return f"{hours}:{minutes:02}:{seconds:02} h"
 
 
-def read(raw: Mapping[str, Json], life: Life) -> IsRegistered:
+def read(raw: Mapping[str, Json], lifecycle: Lifecycle) -> IsRegistered:
     """Read the atom."""
     hours = raw["more-than-hours"]
     if not isinstance(hours, int):
         raise TypeError("more-than-hours is no whole number")
-    return IsRegistered(argument=str(raw["registered"]), hours=hours, life=life)
+    return IsRegistered(argument=str(raw["registered"]), hours=hours, lifecycle=lifecycle)

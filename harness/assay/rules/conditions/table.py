@@ -41,9 +41,9 @@ class Input:
         """Return the truths at a point."""
         return self.slices[self.points.index(point)]
 
-    def of(self, world: World) -> Slice:
+    def of(self, fixtures: World) -> Slice:
         """Return the part of a world that lies here."""
-        return tuple(world[atom] for atom in self.atoms)
+        return tuple(fixtures[atom] for atom in self.atoms)
 
     def place(self, value: Value) -> int | None:
         """Return the place of the point that has a value, if there is one."""
@@ -51,7 +51,7 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class DecisionRow:
     """One request to make: a point for each input, the truths, and what has to come of it.
 
     `decides` are the atoms that it is there for.
@@ -59,7 +59,7 @@ class Row:
 
     id: str
     points: tuple[Point, ...]
-    world: World
+    fixtures: World
     result: bool
     decides: tuple[int, ...]
 
@@ -71,14 +71,14 @@ class Table:
     expression: Expression
     atoms: tuple[Atom, ...]
     inputs: tuple[Input, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[DecisionRow, ...]
     hidden: Mapping[str, str] = field(default_factory=dict[str, str])
 
-    def row(self, id_: str) -> Row:
+    def row(self, id_: str) -> DecisionRow:
         """Return a row by its id."""
         return next(one for one in self.rows if one.id == id_)
 
-    def world(self, points: Sequence[Point]) -> World:
+    def fixtures(self, points: Sequence[Point]) -> World:
         """Return the truth of every atom where these points stand."""
         found = {
             atom: truth
@@ -114,7 +114,7 @@ def derive(expression: Expression, atoms: Sequence[Atom]) -> Table:
     """Derive the table of a condition."""
     about = inputs(atoms)
     bare = Table(expression=expression, atoms=tuple(atoms), inputs=about, rows=())
-    results = {world: bool(holds(expression, world)) for world in _worlds(bare)}
+    results = {fixtures: bool(holds(expression, fixtures)) for fixtures in _worlds(bare)}
     showing = pairs.showing(results)
     sheet = _Sheet(table=bare, results=results)
     for atom, pair in enumerate(pairs.chosen(showing)):
@@ -157,30 +157,30 @@ class _Sheet:
             self._hide(number, "hidden", "whatever the rest is, it does not decide by itself")
             return
         input_ = next(one for one in self.table.inputs if number in one.atoms)
-        worlds, left = [world for one in (pair, *every) for world in one], list(pair)
+        worlds, left = [fixtures for one in (pair, *every) for fixtures in one], list(pair)
         for point in atom.points:
             place = input_.place(point.value)
             if place is None:
                 self._hide(number, point.name, "what else looks there cannot be told")
                 continue
             slice_ = input_.slices[place]
-            world = next((one for one in worlds if input_.of(one) == slice_), None)
-            if world is None:
+            fixtures = next((one for one in worlds if input_.of(one) == slice_), None)
+            if fixtures is None:
                 self._hide(number, point.name, "it does not decide there by itself")
                 continue
-            self._put(number, world, input_, place, point.name)
-            left = [one for one in left if one != world]
-        for world in left:
-            place = input_.slices.index(input_.of(world))
-            self._put(number, world, input_, place, input_.points[place].name)
+            self._put(number, fixtures, input_, place, point.name)
+            left = [one for one in left if one != fixtures]
+        for fixtures in left:
+            place = input_.slices.index(input_.of(fixtures))
+            self._put(number, fixtures, input_, place, input_.points[place].name)
 
     def _hide(self, number: int, name: str, why: str) -> None:
         atom = self.table.atoms[number]
         self.hidden[self._id(number, name, self.hidden)] = f"{atom.head}: {why}"
 
-    def _put(self, number: int, world: World, input_: Input, place: int, name: str) -> None:
+    def _put(self, number: int, fixtures: World, input_: Input, place: int, name: str) -> None:
         places = tuple(
-            place if one is input_ else one.slices.index(one.of(world)) for one in self.table.inputs
+            place if one is input_ else one.slices.index(one.of(fixtures)) for one in self.table.inputs
         )
         self.found.setdefault(places, []).append((number, name))
 
@@ -189,7 +189,7 @@ class _Sheet:
         tried = (id_, *(f"{id_}-{n}" for n in range(2, len(taken) + 3)))
         return next(one for one in tried if one not in taken)
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[DecisionRow]:
         """Yield the rows, each named after what it came up for first."""
         taken = set(self.hidden)
         for places, why in self.found.items():
@@ -197,12 +197,12 @@ class _Sheet:
             taken.add(id_)
             every = zip(self.table.inputs, places, strict=True)
             points = tuple(one.points[place] for one, place in every)
-            world = self.table.world(points)
-            yield Row(
+            fixtures = self.table.fixtures(points)
+            yield DecisionRow(
                 id=id_,
                 points=points,
-                world=world,
-                result=self.results[world],
+                fixtures=fixtures,
+                result=self.results[fixtures],
                 decides=tuple(dict.fromkeys(atom for atom, _ in why)),
             )
 
@@ -237,8 +237,8 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(f"{cell:<{width}}" for cell, width in row).rstrip()
 
 
-def _cells(table: Table, row: Row) -> Iterator[str]:
-    for n, truth in enumerate(row.world):
+def _cells(table: Table, row: DecisionRow) -> Iterator[str]:
+    for n, truth in enumerate(row.fixtures):
         at = next(place for place, one in enumerate(table.inputs) if n in one.atoms)
         mark = DECIDES if n in row.decides else ""
         yield f"{'yes' if truth else 'no'}: {row.points[at].name}{mark}"

@@ -32,7 +32,7 @@ from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.queries import DISAGREES, doubt, must_be_refused, ordinary
-from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.rules.rule import BindingRequirement, Facet, Rule, Script, needs
 
 UNKNOWN, FOREIGN = "unknown", "foreign"
 #: What another provider is called in this script.
@@ -51,14 +51,14 @@ EARLIER = "it may be the key of a request from before this history"
 class Params:
     """The request, and the operations that are about one."""
 
-    life: tracker.Life
+    lifecycle: tracker.Lifecycle
     operations: tuple[Operation, ...]
 
 
 def parse(clause: Clause, contract: Contract) -> Params:
     """Read the clause's parameters."""
     return Params(
-        life=tracker.of_clause(clause, contract), operations=parameters.operations(clause, contract)
+        lifecycle=tracker.of_clause(clause, contract), operations=parameters.operations(clause, contract)
     )
 
 
@@ -73,21 +73,24 @@ def facets(p: Params) -> tuple[Facet, ...]:
     out: list[Facet] = []
     for one in p.operations:
         asks = {UNKNOWN: "that no request ever had", FOREIGN: "of another provider"}
-        wants = (Want(operation=p.life.create.id, feature="key"), *_wants(p, one))
+        wants = (BindingRequirement(operation=p.lifecycle.create.id, feature="key"), *_wants(p, one))
         for word, whose in asks.items():
             id_, needed = f"{one.id}-{word}", needs(Capability.PSU, Capability.WRITE)
             if word == FOREIGN:
                 needed |= needs(Capability.PROVIDERS)
             asked = f"{one.id} refuses a key {whose}"
-            out.append(Facet(id=id_, asks=asked, scenario=id_, needs=needed, wants=wants))
+            out.append(Facet(id=id_, description=asked, scenario=id_, needs=needed, requires=wants))
     return tuple(out)
 
 
-def _wants(p: Params, operation: Operation) -> tuple[Want, ...]:
-    changed = p.life.changed if operation.changes else ()
+def _wants(p: Params, operation: Operation) -> tuple[BindingRequirement, ...]:
+    changed = p.lifecycle.changed if operation.changes else ()
     return (
-        Want(operation=operation.id, feature="argument", name=operation.about or ""),
-        *(Want(operation=operation.id, feature="other", name=name) for name in changed),
+        BindingRequirement(operation=operation.id, feature="argument", name=operation.about or ""),
+        *(
+            BindingRequirement(operation=operation.id, feature="other", name=name)
+            for name in changed
+        ),
     )
 
 
@@ -100,8 +103,8 @@ def probe(p: Params, scenario: str) -> Script:
     """Make a request, ask about it wrongly, and then as its maker."""
     name, _, word = scenario.rpartition("-")
     operation = next(one for one in p.operations if one.id == name)
-    psu = yield from request_steps.customer(p.life)
-    make = request_steps.request(p.life, psu, None if operation.shows else p.life.changeable)
+    psu = yield from request_steps.customer(p.lifecycle)
+    make = request_steps.request(p.lifecycle, psu, None if operation.shows else p.lifecycle.changeable)
     made = yield from steps.send(make)
     call = _about(p, operation, made)
     if call is None:
@@ -111,18 +114,18 @@ def probe(p: Params, scenario: str) -> Script:
         arguments = {**call.arguments, operation.about or "": key}
         words = "about a request that there never was"
         if arguments != call.arguments:
-            yield from steps.send(replace(call, arguments=arguments, deviation=words))
+            yield from steps.send(replace(call, arguments=arguments, variation=words))
             yield from steps.send(call)
         return
     theirs = yield from steps.send(replace(make, by=OTHER))
-    yield from steps.send(replace(call, by=OTHER, deviation="by another provider"))
+    yield from steps.send(replace(call, by=OTHER, variation="by another provider"))
     yield from steps.send(call)
     yield from request_steps.maybe(_about(p, operation, theirs))
 
 
 def _about(p: Params, operation: Operation, made: Exchange) -> Call | None:
     call = request_steps.about(operation, made)
-    return replace(call, varied=p.life.changed) if call and operation.changes else call
+    return replace(call, varied=p.lifecycle.changed) if call and operation.changes else call
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +151,7 @@ class _Asked:
 class _Desk:
     """Who made what so far, and how often something has happened to it since."""
 
-    book: tracker.Book
+    book: tracker.Tracker
     operations: dict[str, Operation]
     makers: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     strays: dict[str, str] = field(default_factory=dict[str, str])
@@ -171,7 +174,7 @@ class _Desk:
             self.moves[request.key] = self.moves.get(request.key, 0) + 1
         return asked
 
-    def _made(self, request: tracker.Request) -> None:
+    def _made(self, request: tracker.Instance) -> None:
         if request.key is not None:
             self.makers.setdefault(request.key, set()).add(request.made.call.by)
             self.strays.setdefault(stray(request.key), request.key)
@@ -179,7 +182,7 @@ class _Desk:
     def _moves(self, event: Event) -> bool:
         """Whether an event may change what becomes of later calls about its request."""
         if isinstance(event, Exchange):
-            end = self.book.life.end
+            end = self.book.lifecycle.end
             return end is not None and event.call.operation == end.id and not event.refused
         return isinstance(event, Authorised | Withdrawn)
 
@@ -207,15 +210,17 @@ class _Desk:
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every call about a key that is not the caller's own."""
-    desk = _Desk(book=tracker.Book(life=p.life), operations={one.id: one for one in p.operations})
-    asked = [one for one in map(desk.note, history.events) if one is not None]
+    token_store = _Desk(
+        book=tracker.Tracker(lifecycle=p.lifecycle), operations={one.id: one for one in p.operations}
+    )
+    asked = [one for one in map(token_store.note, history.events) if one is not None]
     answered = [one for one in asked if not one.word and one.exchange.accepted]
     questions = {one.question for one in answered}
     callers = {one.caller for one in answered}
     for one in asked:
         if one.word:
             controlled = one.question in questions and one.caller in callers
-            shown = desk.operations[one.exchange.call.operation].shows is not None
+            shown = token_store.operations[one.exchange.call.operation].shows is not None
             yield from _judge(one, controlled=controlled, shown=shown)
 
 

@@ -30,7 +30,7 @@ from assay.rules.queries import (
     ordinary,
     question,
 )
-from assay.rules.rule import Facet, Rule, Script, Want, consent, needs
+from assay.rules.rule import BindingRequirement, Facet, Rule, Script, consent, needs
 from assay.rules.state.consents import Consents, transmitted
 
 READS = (
@@ -65,11 +65,11 @@ class Params:
     contract: Contract
 
     @property
-    def life(self) -> tracker.Life | None:
+    def lifecycle(self) -> tracker.Lifecycle | None:
         """What is around the request that the operation is about, if it is about one."""
         if not self.operation.request:
             return None
-        return tracker.life_of(self.contract, self.operation)
+        return tracker.lifecycle_of_operation(self.contract, self.operation)
 
 
 def parse(clause: Clause, contract: Contract) -> Params:
@@ -96,19 +96,21 @@ def facets(p: Params) -> tuple[Facet, ...]:
     psu = needs(Capability.PSU) | consent(p.grant, p.operation)
     if p.operation.request:
         psu |= needs(Capability.WRITE)
-    out = [Facet(id="answers", asks="a valid call is answered", scenario="answers", needs=psu)]
+    out = [
+        Facet(id="answers", description="a valid call is answered", scenario="answers", needs=psu)
+    ]
     if p.operation.aliases and p.operation.lists:
         out.append(
             Facet(
                 id="aliases-agree",
-                asks="every name of the method gives the same data",
+                description="every name of the method gives the same data",
                 scenario="aliases",
                 needs=psu,
-                wants=(
-                    Want(
+                requires=(
+                    BindingRequirement(
                         operation=p.operation.id,
                         feature="aliases",
-                        otherwise=Standing.NOT_APPLICABLE,
+                        if_missing=Standing.NOT_APPLICABLE,
                     ),
                 ),
             )
@@ -116,17 +118,17 @@ def facets(p: Params) -> tuple[Facet, ...]:
     out.append(
         Facet(
             id="survives-malformed",
-            asks="a malformed call does not make the target fail",
+            description="a malformed call does not make the target fail",
             scenario="malformed",
             needs=psu,
-            wants=_identifier(p),
+            requires=_identifier(p),
         )
     )
     if UNREADABLE & set(bends(p)):
         out.append(
             Facet(
                 id="refuses-malformed",
-                asks="a body that is not JSON is refused",
+                description="a body that is not JSON is refused",
                 scenario="malformed",
                 needs=psu,
             )
@@ -134,11 +136,11 @@ def facets(p: Params) -> tuple[Facet, ...]:
     return tuple(out)
 
 
-def _identifier(p: Params) -> tuple[Want, ...]:
+def _identifier(p: Params) -> tuple[BindingRequirement, ...]:
     about = p.operation.about
     if not about:
         return ()
-    return (Want(operation=p.operation.id, feature="argument", name=about),)
+    return (BindingRequirement(operation=p.operation.id, feature="argument", name=about),)
 
 
 def price(p: Params, scenario: str) -> int:
@@ -184,21 +186,21 @@ def probe(p: Params, scenario: str) -> Script:
         if scenario == "aliases":
             for alias, path in enumerate(p.operation.aliases):
                 yield from steps.send(
-                    replace(call, alias=alias, deviation=f"by its other name {path}")
+                    replace(call, alias=alias, variation=f"by its other name {path}")
                 )
 
 
 def _bent(p: Params, call: Call) -> Script:
     yield from steps.send(call)
     for bend in bends(p):
-        yield from steps.send(replace(call, malformed=bend, deviation=bend.value))
+        yield from steps.send(replace(call, malformed=bend, variation=bend.value))
     yield from steps.send(call)
 
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge plain answers, agreement of the names, and reactions to bent calls."""
-    if p.life is not None:
-        yield from _requests(p.life, p.operation, history)
+    if p.lifecycle is not None:
+        yield from _requests(p.lifecycle, p.operation, history)
         return
     subjects = history.subjects
     consents = Consents(grant=p.grant)
@@ -225,9 +227,11 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
             yield from _agree(exchange, shown.get(question(call)))
 
 
-def _requests(life: tracker.Life, operation: Operation, history: History) -> Iterator[Evidence]:
+def _requests(
+    lifecycle: tracker.Lifecycle, operation: Operation, history: History
+) -> Iterator[Evidence]:
     """Judge calls about requests: the valid ones, and the bent ones beside an accepted one."""
-    past = Past(life=life, book=tracker.Book(life=life))
+    past = Past(lifecycle=lifecycle, book=tracker.Tracker(lifecycle=lifecycle))
     controlled: set[str] = set()
     for event in history.events:
         if isinstance(event, Exchange) and event.call.operation == operation.id:
@@ -290,7 +294,7 @@ def _agree(other: Exchange, main: Exchange | None) -> Iterator[Evidence]:
         expected=f"the same {len(main.items)} items as under the main name",
         seen="the same items" if same else f"other data: {describe(other)}",
         exchanges=(main.n, other.n),
-        deviation=other.call.deviation,
+        variation=other.call.variation,
     )
 
 
@@ -311,7 +315,7 @@ def _judge_bent(exchange: Exchange, bend: Malformed) -> Iterator[Evidence]:
         expected="an orderly answer, not a failure of the target",
         seen=describe(exchange),
         exchanges=(exchange.n,),
-        deviation=exchange.call.deviation,
+        variation=exchange.call.variation,
     )
     if bend in UNREADABLE:
         yield must_be_refused("refuses-malformed", exchange, "the body cannot be read")

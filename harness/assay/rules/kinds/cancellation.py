@@ -17,10 +17,16 @@ from assay.history import Exchange, History, State
 from assay.judging.verdict import Evidence
 from assay.rules import parameters
 from assay.rules.lifecycle import request_queries, request_steps, tracker
-from assay.rules.lifecycle.cancellations import CUSTOMER, PROVIDER, Cancel, Seen, Story
-from assay.rules.lifecycle.tracker import Request
+from assay.rules.lifecycle.cancellations import (
+    CUSTOMER,
+    PROVIDER,
+    Cancellation,
+    CancellationTracker,
+    CancelledInstance,
+)
+from assay.rules.lifecycle.tracker import Instance
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, describe
-from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.rules.rule import BindingRequirement, Facet, Rule, Script, needs
 from assay.rules.steps import Part, send
 
 ACCEPTED = "accepted"
@@ -30,13 +36,13 @@ ACCEPTED = "accepted"
 class Params:
     """The request, and a mode that leaves time to cancel it."""
 
-    life: tracker.Life
+    lifecycle: tracker.Lifecycle
     mode: str
 
 
 def parse(clause: Clause, contract: Contract) -> Params:
     """Read the clause's parameters."""
-    return Params(life=tracker.of_clause(clause, contract), mode=parameters.text(clause, "mode"))
+    return Params(lifecycle=tracker.of_clause(clause, contract), mode=parameters.text(clause, "mode"))
 
 
 def facets(p: Params) -> tuple[Facet, ...]:
@@ -45,13 +51,13 @@ def facets(p: Params) -> tuple[Facet, ...]:
         (CUSTOMER, "shown", "what the customer cancelled is shown as ended"),
         (CUSTOMER, "never-done", "what the customer cancelled is never carried out"),
     ]
-    if p.life.end is not None:
+    if p.lifecycle.end is not None:
         asks = [
             (PROVIDER, "shown", "what was cancelled is shown as ended"),
             (PROVIDER, "never-done", "what was cancelled is never carried out"),
             *asks,
         ]
-    taken = [_facet(p, ACCEPTED, "a cancellation is accepted", PROVIDER)] if p.life.end else []
+    taken = [_facet(p, ACCEPTED, "a cancellation is accepted", PROVIDER)] if p.lifecycle.end else []
     return (
         *taken,
         *(
@@ -62,21 +68,21 @@ def facets(p: Params) -> tuple[Facet, ...]:
 
 
 def _facet(p: Params, id_: str, asks: str, scenario: str) -> Facet:
-    create, end = p.life.create.id, p.life.end
+    create, end = p.lifecycle.create.id, p.lifecycle.end
     clock = needs(Capability.CLOCK) if scenario.endswith("-day") else needs()
     elsewhere = needs(Capability.DIRECT_ACCESS) if scenario.startswith(CUSTOMER) else needs()
     named = end.arguments if end and scenario.startswith(PROVIDER) else ()
     return Facet(
         id=id_,
-        asks=asks,
+        description=asks,
         scenario=scenario,
         needs=needs(Capability.PSU, Capability.WRITE, Capability.SCA) | clock | elsewhere,
-        wants=(
-            *p.life.state(),
-            Want(operation=create, feature="approval"),
-            Want(operation=create, feature="mode", name=p.mode),
+        requires=(
+            *p.lifecycle.state(),
+            BindingRequirement(operation=create, feature="approval"),
+            BindingRequirement(operation=create, feature="mode", name=p.mode),
             *(
-                Want(operation=end.id, feature="argument", name=name)
+                BindingRequirement(operation=end.id, feature="argument", name=name)
                 for name in named
                 if end is not None
             ),
@@ -96,40 +102,40 @@ def probe(p: Params, scenario: str) -> Script:
 
     The control is put off by a day more: it is no repeat of the other.
     """
-    psu = yield from request_steps.customer(p.life)
+    psu = yield from request_steps.customer(p.lifecycle)
     if not scenario.endswith("-day"):
-        made = yield from send(request_steps.request(p.life, psu, p.mode))
+        made = yield from send(request_steps.request(p.lifecycle, psu, p.mode))
         yield from _cancel(p, made, scenario)
-        yield from request_steps.read(p.life, made)
-        made = yield from send(request_steps.request(p.life, psu, p.mode))
+        yield from request_steps.read(p.lifecycle, made)
+        made = yield from send(request_steps.request(p.lifecycle, psu, p.mode))
         yield from request_steps.sign(made)
-        yield from request_steps.read(p.life, made)
+        yield from request_steps.read(p.lifecycle, made)
         yield from _cancel(p, made, scenario)
-        yield from request_steps.read(p.life, made)
+        yield from request_steps.read(p.lifecycle, made)
         return
-    made = yield from send(request_steps.request(p.life, psu, p.mode, deviation="it is cancelled"))
+    made = yield from send(request_steps.request(p.lifecycle, psu, p.mode, variation="it is cancelled"))
     yield from request_steps.sign(made)
     yield from _cancel(p, made, scenario)
     control = yield from send(
-        request_steps.request(p.life, psu, p.mode, ahead=request_steps.AHEAD + 1)
+        request_steps.request(p.lifecycle, psu, p.mode, ahead=request_steps.AHEAD + 1)
     )
     yield from request_steps.sign(control)
     yield from request_steps.later(psu, request_steps.AHEAD + 1)
     yield from request_steps.inquire()
-    yield from request_steps.read(p.life, control)
-    yield from request_steps.read(p.life, made)
+    yield from request_steps.read(p.lifecycle, control)
+    yield from request_steps.read(p.lifecycle, made)
 
 
 def _cancel(p: Params, made: Exchange, scenario: str) -> Part[None]:
     if scenario.startswith(PROVIDER):
-        yield from request_steps.maybe(request_steps.about(p.life.end, made))
+        yield from request_steps.maybe(request_steps.about(p.lifecycle.end, made))
     else:
         yield from request_steps.withdraw(made)
 
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every cancellation, and what became of the requests whose one was taken."""
-    seen = Seen(life=p.life, mode=p.mode, book=tracker.Book(life=p.life))
+    seen = CancellationTracker(lifecycle=p.lifecycle, mode=p.mode, book=tracker.Tracker(lifecycle=p.lifecycle))
     for at, event in enumerate(history.events):
         seen.note(at, event)
     every = {one.key: one for one in request_queries.apart(seen.book)}
@@ -145,7 +151,7 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
             yield from _done(p, story, seen, control)
 
 
-def _taken(cancel: Cancel, opened: int) -> Iterator[Evidence]:
+def _taken(cancel: Cancellation, opened: int) -> Iterator[Evidence]:
     """Judge a call to cancel; one that is refused, only where it was seen open after that."""
     call = cancel.event
     if not isinstance(call, Exchange) or (call.refused and not cancel.early):
@@ -165,12 +171,12 @@ def _taken(cancel: Cancel, opened: int) -> Iterator[Evidence]:
     )
 
 
-def _before(cancel: Cancel) -> tuple[int, ...]:
+def _before(cancel: Cancellation) -> tuple[int, ...]:
     request = cancel.request
     return (request.made.n, *(one.n for one in request.signings))
 
 
-def _shown(story: Story) -> Iterator[Evidence]:
+def _shown(story: CancelledInstance) -> Iterator[Evidence]:
     """Judge every reading since a request was cancelled."""
     cancel = story.cancel
     for read in story.shown:
@@ -192,16 +198,16 @@ def _shown(story: Story) -> Iterator[Evidence]:
 
 
 #: A request that was carried out, its day, and after which event that was known.
-_Control: TypeAlias = tuple[date, int, Request]
+_Control: TypeAlias = tuple[date, int, Instance]
 
 
 def _controls(
-    p: Params, every: Iterable[Request], done: Mapping[str | None, int]
+    p: Params, every: Iterable[Instance], done: Mapping[str | None, int]
 ) -> Mapping[tuple[str, str], _Control]:
     """Return what was signed, never cancelled and carried out: the last one's day counts."""
     out: dict[tuple[str, str], _Control] = {}
     for one in every:
-        day = request_queries.day(p.life, one.arguments)
+        day = request_queries.day(p.lifecycle, one.arguments)
         whole = request_queries.signed(one) and not one.ends and not one.withdrawn
         if one.mode == p.mode and one.key in done and day is not None and whole:
             who = (one.made.call.subject, one.made.call.by)
@@ -216,11 +222,13 @@ def _came(quiet: int | None, day: date, control: _Control) -> bool:
     return then >= day and quiet is not None and quiet >= since
 
 
-def _done(p: Params, story: Story, seen: Seen, control: _Control | None) -> Iterator[Evidence]:
+def _done(
+    p: Params, story: CancelledInstance, seen: CancellationTracker, control: _Control | None
+) -> Iterator[Evidence]:
     """Judge whether a cancelled request was carried out, on a day that has surely come."""
     cancel, quiet = story.cancel, seen.quiet(story)
     done = seen.done.get(cancel.request.key)
-    request, day = cancel.request, request_queries.day(p.life, cancel.request.arguments)
+    request, day = cancel.request, request_queries.day(p.lifecycle, cancel.request.arguments)
     numbers = set(request.numbers)
     if done is not None and done > cancel.at:
         agreement = DISAGREES if cancel.early and not story.again else UNCLEAR
@@ -235,7 +243,7 @@ def _done(p: Params, story: Story, seen: Seen, control: _Control | None) -> Iter
         expected="that it is never carried out once it was cancelled",
         seen=request.tell(),
         exchanges=tuple(sorted(numbers)),
-        deviation=request.made.call.deviation,
+        variation=request.made.call.variation,
     )
 
 

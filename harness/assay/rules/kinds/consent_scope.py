@@ -77,7 +77,7 @@ def facets(p: Params) -> tuple[Facet, ...]:
     return tuple(
         Facet(
             id=f"{child}-{word}",
-            asks=f"a {child} is {asks}",
+            description=f"a {child} is {asks}",
             scenario=child,
             needs=needs(Capability.PSU, Capability.CONSENT)
             | (needs(Capability.TWO_PSU) if word == "foreign" else needs()),
@@ -104,14 +104,14 @@ def probe(p: Params, scenario: str) -> Script:
         subject="psu",
         arguments=steps.arguments(operation, first),
     )
-    yield from steps.send(replace(ask, deviation="before any consent"))
+    yield from steps.send(replace(ask, variation="before any consent"))
     yield from steps.grant(p.grant, "psu", first)
     yield from steps.send(ask)
     yield from steps.send(
         replace(
             ask,
             arguments=steps.arguments(operation, second),
-            deviation=f"about the {owner} that is not in the consent",
+            variation=f"about the {owner} that is not in the consent",
         )
     )
     other = yield from steps.arrange("other", Holding(resource=owner, entries=entries))
@@ -119,7 +119,7 @@ def probe(p: Params, scenario: str) -> Script:
     yield from steps.grant(p.grant, "other", other.owns[0].key)
     yield from steps.send(replace(ask, subject="other", arguments=theirs))
     yield from steps.send(
-        replace(ask, arguments=theirs, deviation=f"about another customer's {owner}")
+        replace(ask, arguments=theirs, variation=f"about another customer's {owner}")
     )
 
 

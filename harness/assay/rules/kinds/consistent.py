@@ -18,8 +18,8 @@ from assay.history import Call, History, Holding
 from assay.judging.verdict import Agreement, Evidence, Standing
 from assay.rules import parameters, steps
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
-from assay.rules.rule import Facet, Rule, Script, Want, consent, needs
-from assay.rules.state.answers import Answers, Page, Seen, mark
+from assay.rules.rule import BindingRequirement, Facet, Rule, Script, consent, needs
+from assay.rules.state.answers import Answers, Page, SeenAnswers, mark
 from assay.rules.state.ranges import MEETING, SHORTER, Ranges
 
 TWICE, READING, SMALLER = "same-twice", "unchanged-by-reading", "smaller-consent"
@@ -62,7 +62,7 @@ def facets(p: Params) -> tuple[Facet, ...]:
         out.append(_facet(READING, "an answer is the same after others were read", base))
     if p.ranged:
         dated = base | needs(Capability.ENTRIES)
-        wants: tuple[Want, ...] = (_want(p.ranged, "key"), _want(p.ranged, "on"))
+        wants: tuple[BindingRequirement, ...] = (_want(p.ranged, "key"), _want(p.ranged, "on"))
         since, until = (_argument(p.ranged, one) for one in (p.ranged.since, p.ranged.until))
         asks = "a range of dates gives what the whole has of it, and no more"
         out.append(_facet(SHORTER, asks, dated, *wants, *(since or until)))
@@ -76,20 +76,24 @@ def facets(p: Params) -> tuple[Facet, ...]:
     return tuple(out)
 
 
-def _facet(id_: str, asks: str, needed: frozenset[Capability], *wants: Want) -> Facet:
-    return Facet(id=id_, asks=asks, scenario=id_, needs=needed, wants=wants)
+def _facet(id_: str, asks: str, needed: frozenset[Capability], *wants: BindingRequirement) -> Facet:
+    return Facet(id=id_, description=asks, scenario=id_, needs=needed, requires=wants)
 
 
-def _want(operation: Operation, feature: str) -> Want:
-    return Want(operation=operation.id, feature=feature)
+def _want(operation: Operation, feature: str) -> BindingRequirement:
+    return BindingRequirement(operation=operation.id, feature=feature)
 
 
-def _argument(operation: Operation, name: str | None) -> tuple[Want, ...]:
+def _argument(operation: Operation, name: str | None) -> tuple[BindingRequirement, ...]:
     """Want an argument, if there is one; a bank that has no name for it does not offer it."""
     if name is None:
         return ()
     silent = Standing.NOT_APPLICABLE
-    return (Want(operation=operation.id, feature="argument", name=name, otherwise=silent),)
+    return (
+        BindingRequirement(
+            operation=operation.id, feature="argument", name=name, if_missing=silent
+        ),
+    )
 
 
 def _keyed(p: Params) -> tuple[Operation, ...]:
@@ -170,7 +174,7 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
             yield from ranges.judge(operation, seen)
 
 
-def _again(p: Params, seen: Seen, old: Page) -> Iterator[Evidence]:
+def _again(p: Params, seen: SeenAnswers, old: Page) -> Iterator[Evidence]:
     """Judge a page by the same page of the last answer to the same question."""
     new = seen.page
     if new.marks == old.marks and new.given == old.given:
@@ -189,7 +193,7 @@ def _again(p: Params, seen: Seen, old: Page) -> Iterator[Evidence]:
             else "the answer that came before others were read",
             seen="it is the same" if agreement is AGREES else _difference(old, new),
             exchanges=(old.n, new.n),
-            deviation=seen.answer.call.deviation,
+            variation=seen.answer.call.variation,
         )
 
 
@@ -202,7 +206,7 @@ def _difference(old: Page, new: Page) -> str:
     )
 
 
-def _rewritten(seen: Seen, old: Page) -> bool:
+def _rewritten(seen: SeenAnswers, old: Page) -> bool:
     """Whether something has changed that is too old for it, whoever the customer is.
 
     What has left a page may be on the next one, as long as there is one.
@@ -216,7 +220,7 @@ def _rewritten(seen: Seen, old: Page) -> bool:
     )
 
 
-def _smaller(seen: Seen, known: frozenset[str | None], first: Page) -> Iterator[Evidence]:
+def _smaller(seen: SeenAnswers, known: frozenset[str | None], first: Page) -> Iterator[Evidence]:
     """Judge a page by all that the same question showed under a consent to no less."""
     page = seen.page
     keys = {item.key for item in page.items} - {None}
@@ -233,7 +237,7 @@ def _smaller(seen: Seen, known: frozenset[str | None], first: Page) -> Iterator[
             expected="nothing that a consent to more did not show",
             seen=f"{len(more)} items that were not there{also}" if more or values else "no more",
             exchanges=(first.n, page.n),
-            deviation=seen.answer.call.deviation,
+            variation=seen.answer.call.variation,
         )
 
 

@@ -20,15 +20,15 @@ from assay.rules import conditions
 from assay.rules.conditions import control as conditions_control
 from assay.rules.conditions import fields
 from assay.rules.conditions import table as conditions_table
-from assay.rules.conditions.atom import Known, Point, Seen, words
+from assay.rules.conditions.atom import DecidedRequest, Point, Registrations, words
 from assay.rules.conditions.control import Bearing, Control, Values, control, controls
-from assay.rules.conditions.table import Row, Table
+from assay.rules.conditions.table import DecisionRow, Table
 from assay.rules.lifecycle import comparison, request_queries, request_steps, tracker
 from assay.rules.lifecycle.comparison import Likeness
-from assay.rules.lifecycle.request_steps import EACH, Came, through
-from assay.rules.lifecycle.tracker import Fate, Request
+from assay.rules.lifecycle.request_steps import EACH, RequestResult, through
+from assay.rules.lifecycle.tracker import Instance, Progress
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
-from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.rules.rule import BindingRequirement, Facet, Rule, Script, needs
 from assay.rules.steps import Part
 
 #: What a condition leads to, and what it is otherwise.
@@ -41,18 +41,18 @@ NO_CONTROL = "nothing like it was carried out"
 class Params:
     """The request, the table of the condition, and the control of each row that has one."""
 
-    life: tracker.Life
+    lifecycle: tracker.Lifecycle
     table: Table
     controls: Mapping[str, Control]
 
 
 def parse(clause: Clause, contract: Contract) -> Params:
     """Read the clause's parameters, and derive the table."""
-    life = tracker.of_clause(clause, contract)
-    table = conditions.parse(clause.params["when"], life)
+    lifecycle = tracker.of_clause(clause, contract)
+    table = conditions.parse(clause.params["when"], lifecycle)
     found = {row.id: control(table, row) for row in table.rows}
     return Params(
-        life=life, table=table, controls={id_: one for id_, one in found.items() if one is not None}
+        lifecycle=lifecycle, table=table, controls={id_: one for id_, one in found.items() if one is not None}
     )
 
 
@@ -61,7 +61,13 @@ def facets(p: Params) -> tuple[Facet, ...]:
     return (
         *(_facet(p, row) for row in p.table.rows),
         *(
-            Facet(id=id_, asks=f"not shown: {why}", scenario=id_, needs=_BASE, void=why)
+            Facet(
+                id=id_,
+                description=f"not shown: {why}",
+                scenario=id_,
+                needs=_BASE,
+                not_applicable_because=why,
+            )
             for id_, why in p.table.hidden.items()
         ),
     )
@@ -70,20 +76,20 @@ def facets(p: Params) -> tuple[Facet, ...]:
 _BASE = needs(Capability.PSU, Capability.WRITE, Capability.SCA)
 
 
-def _facet(p: Params, row: Row) -> Facet:
+def _facet(p: Params, row: DecisionRow) -> Facet:
     mine = p.controls.get(row.id) if row.result else None
     points = (*row.points, *(mine.points if mine else ()))
     wants = (
-        *p.life.state(),
-        Want(operation=p.life.create.id, feature="approval"),
+        *p.lifecycle.state(),
+        BindingRequirement(operation=p.lifecycle.create.id, feature="approval"),
         *(want for point in points for want in point.wants),
     )
     return Facet(
         id=row.id,
-        asks=f"{REJECTED if row.result else ACCEPTED}: {words(row.points)}",
+        description=f"{REJECTED if row.result else ACCEPTED}: {words(row.points)}",
         scenario=row.id,
         needs=_BASE.union(*(point.needs for point in points), mine.needs if mine else ()),
-        wants=tuple(dict.fromkeys(wants)),
+        requires=tuple(dict.fromkeys(wants)),
     )
 
 
@@ -108,18 +114,18 @@ def probe(p: Params, scenario: str) -> Script:
             return
 
 
-def _trial(p: Params, row: Row, segment: str | None) -> Part[bool]:
+def _trial(p: Params, row: DecisionRow, segment: str | None) -> Part[bool]:
     """Make a row's request, and its control before or after; tell if a factor was lacking."""
-    life, mine = p.life, p.controls.get(row.id)
+    lifecycle, mine = p.lifecycle, p.controls.get(row.id)
     two = mine is not None and mine.about_another and row.result
     name = f"psu-{segment}" if segment else "psu"
-    psu = yield from request_steps.customer(life, name, count=2 if two else 1, segment=segment)
+    psu = yield from request_steps.customer(lifecycle, name, count=2 if two else 1, segment=segment)
     if row.result and mine is not None:
         came = yield from _control(p, mine, psu, two=two)
         if came.lacking:
             return True
     what = mine.moved.says if mine else words(row.points)
-    came = yield from _one(p, row.points, psu, deviation=what)
+    came = yield from _one(p, row.points, psu, variation=what)
     if came.rejected and not row.result:
         for one in controls(p.table, row):
             if one.needs:
@@ -130,38 +136,40 @@ def _trial(p: Params, row: Row, segment: str | None) -> Part[bool]:
     return came.lacking
 
 
-def _control(p: Params, mine: Control, psu: Subject, *, two: bool = False) -> Part[Came]:
+def _control(p: Params, mine: Control, psu: Subject, *, two: bool = False) -> Part[RequestResult]:
     if mine.for_another:
         name = f"{psu.name}-beside"
-        psu = yield from request_steps.customer(p.life, name, segment=psu.segment)
+        psu = yield from request_steps.customer(p.lifecycle, name, segment=psu.segment)
     return (yield from _one(p, mine.points, psu, thing=1 if two else 0))
 
 
 def _one(
-    p: Params, points: Sequence[Point], psu: Subject, *, thing: int = 0, deviation: str = ""
-) -> Part[Came]:
+    p: Params, points: Sequence[Point], psu: Subject, *, thing: int = 0, variation: str = ""
+) -> Part[RequestResult]:
     """Make one request about one of the customer's things, sign it and read it."""
-    owned = p.life.create.owned
+    owned = p.lifecycle.create.owned
     about = {owned: psu.owns[thing].key} if owned else None
-    call = request_steps.request(p.life, psu, arguments=about, deviation=deviation)
+    call = request_steps.request(p.lifecycle, psu, arguments=about, variation=variation)
     for point in points:
         call = point.ask(call)
     for point in points:
-        yield from point.prepare(p.life, psu, call)
+        yield from point.prepare(p.lifecycle, psu, call)
     how = request_steps.SIGN
     for point in points:
         how = point.sign(how)
-    return (yield from through(p.life, call, how))
+    return (yield from through(p.lifecycle, call, how))
 
 
 # -- judging ---------------------------------------------------------------------
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every request by what was known when it was decided on, beside those like it."""
-    book, known = tracker.Book(life=p.life), Known()
+    book, known = tracker.Tracker(lifecycle=p.lifecycle), Registrations()
     values: dict[int, Values] = {}
 
-    def look(request: Request) -> Values:
-        return conditions_control.look(p.table, Seen(life=p.life, request=request, known=known))
+    def look(request: Instance) -> Values:
+        return conditions_control.look(
+            p.table, DecidedRequest(lifecycle=p.lifecycle, request=request, known=known)
+        )
 
     for event in history.events:
         found = book.note(event)
@@ -172,7 +180,7 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
     beside = _Beside.of(p, book)
     for request in comparison.sure(book):
         mine = values[id(request)]
-        if p.life.due(request.mode):
+        if p.lifecycle.due(request.mode):
             # What was registered meanwhile may count on its day, or may not.
             both = zip(mine, look(request), strict=True)
             mine = tuple(then if then == now else None for then, now in both)
@@ -188,15 +196,15 @@ class _Beside:
     """
 
     p: Params
-    sorts: Mapping[Likeness, Request]
-    first: Mapping[Likeness, Request]
+    sorts: Mapping[Likeness, Instance]
+    first: Mapping[Likeness, Instance]
     known: frozenset[tuple[str, str]]
     addresses: frozenset[str]
 
     @staticmethod
-    def of(p: Params, book: tracker.Book) -> _Beside:
-        sorts: dict[Likeness, Request] = {}
-        first: dict[Likeness, Request] = {}
+    def of(p: Params, book: tracker.Tracker) -> _Beside:
+        sorts: dict[Likeness, Instance] = {}
+        first: dict[Likeness, Instance] = {}
         known = set(fields.named(p.table.atoms))
         for one in comparison.sure(book):
             if one.done:
@@ -216,42 +224,42 @@ class _Beside:
             addresses=frozenset(_address(p, one) for one in taken),
         )
 
-    def control(self, request: Request) -> Request | None:
+    def control(self, request: Instance) -> Instance | None:
         """Return one that differs in nothing but what the condition looks at."""
         return self.sorts.get(_sort(self.p, request))
 
-    def strange(self, request: Request) -> bool:
+    def strange(self, request: Instance) -> bool:
         """Whether a value may be refused for itself: nobody vouches for it."""
         return not fields.sent(self.p.table.atoms, request) <= self.known or (
             request_queries.signature(request) is None
             and _address(self.p, request) not in self.addresses
         )
 
-    def repeats(self, request: Request) -> bool:
+    def repeats(self, request: Instance) -> bool:
         """Whether it may be taken for a repeat of what was carried out before."""
         found = self.first.get(_sent(self.p, request))
         return found is not None and _decided(found) < _decided(request)
 
 
-def _decided(request: Request) -> int:
+def _decided(request: Instance) -> int:
     """Return when it was decided on: what was made first may be signed last."""
     return (request_queries.signature(request) or request.made).n
 
 
-def _address(p: Params, request: Request) -> str:
-    return repr(request.made.call.arguments.get(p.life.create.returns or ""))
+def _address(p: Params, request: Instance) -> str:
+    return repr(request.made.call.arguments.get(p.lifecycle.create.returns or ""))
 
 
-def _sort(p: Params, request: Request) -> Likeness:
+def _sort(p: Params, request: Instance) -> Likeness:
     but = [one.argument for one in p.table.atoms]
-    return comparison.sort(p.life, request, but=but)
+    return comparison.sort(p.lifecycle, request, but=but)
 
 
-def _sent(p: Params, request: Request) -> Likeness:
-    return comparison.sent(request, but=(p.life.create.owned, p.life.create.returns))
+def _sent(p: Params, request: Instance) -> Likeness:
+    return comparison.sent(request, but=(p.lifecycle.create.owned, p.lifecycle.create.returns))
 
 
-def _judge(p: Params, request: Request, about: Bearing, beside: _Beside) -> Iterator[Evidence]:
+def _judge(p: Params, request: Instance, about: Bearing, beside: _Beside) -> Iterator[Evidence]:
     control = beside.control(request)
     if about.result is None:
         found = _undecided(request, control)
@@ -270,7 +278,7 @@ def _judge(p: Params, request: Request, about: Bearing, beside: _Beside) -> Iter
             expected=f"that it is {REJECTED if row.result else ACCEPTED}: {words(row.points)}",
             seen=f"{request.tell()}; {why}" if why else request.tell(),
             exchanges=tuple(sorted(numbers)),
-            deviation=request.made.call.deviation,
+            variation=request.made.call.variation,
         )
 
 
@@ -278,7 +286,7 @@ def _judge(p: Params, request: Request, about: Bearing, beside: _Beside) -> Iter
 _Judged: TypeAlias = tuple[Agreement, str] | None
 
 
-def _undecided(request: Request, control: Request | None) -> _Judged:
+def _undecided(request: Instance, control: Instance | None) -> _Judged:
     """Judge a request of which nobody knows what was to come of it."""
     early = request.fate in tracker.REJECTED and request_queries.signature(request) is None
     if not early or control is None:
@@ -286,7 +294,7 @@ def _undecided(request: Request, control: Request | None) -> _Judged:
     return UNCLEAR, "it was too early to decide that: nobody had signed it"
 
 
-def _rejected(request: Request, result: bool, beside: _Beside) -> _Judged:
+def _rejected(request: Instance, result: bool, beside: _Beside) -> _Judged:
     if request.made.refused and not request_queries.said_no(request.made):
         return None
     if result:
@@ -296,16 +304,16 @@ def _rejected(request: Request, result: bool, beside: _Beside) -> _Judged:
     return (UNCLEAR, why) if why else (DISAGREES, "")
 
 
-def _not_rejected(p: Params, request: Request, result: bool) -> _Judged:
+def _not_rejected(p: Params, request: Instance, result: bool) -> _Judged:
     if request.done:
         return (DISAGREES if result else AGREES), ""
     if request_queries.signature(request) is None:
         return None
-    still = p.life.due(request.mode) and request.fate is Fate.OPEN and not result
+    still = p.lifecycle.due(request.mode) and request.fate is Progress.OPEN and not result
     return (AGREES if still else UNCLEAR), ""
 
 
-def _doubt(request: Request, beside: _Beside) -> str:
+def _doubt(request: Instance, beside: _Beside) -> str:
     """Say why a rejection may have nothing to do with the condition; empty if it must."""
     if beside.control(request) is None:
         return NO_CONTROL

@@ -14,7 +14,7 @@ from assay.history import Accepted, Call, Exchange, History, Holding
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
 from assay.rules.queries import AGREES, DISAGREES, doubt, fresh, plain
-from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.rules.rule import BindingRequirement, Facet, Rule, Script, needs
 from assay.rules.state.consents import EARLIER, Consents
 
 AFTER, BEFORE = "disclosed-after", "withheld-before"
@@ -45,14 +45,14 @@ def parse(clause: Clause, contract: Contract) -> Params:
 
 def facets(p: Params) -> tuple[Facet, ...]:
     """One facet after consent, one before."""
-    wants = (Want(operation=p.operation.id, feature="value", name=p.value),)
+    wants = (BindingRequirement(operation=p.operation.id, feature="value", name=p.value),)
     return tuple(
         Facet(
             id=id_,
-            asks=asks,
+            description=asks,
             scenario="around-consent",
             needs=needs(Capability.PSU, Capability.CONSENT),
-            wants=wants,
+            requires=wants,
         )
         for id_, asks in (
             (AFTER, f"{p.value} is given once there is a consent"),
@@ -70,7 +70,7 @@ def probe(p: Params, scenario: str) -> Script:
     """Read, consent, read again."""
     psu = yield from steps.arrange("psu", Holding(resource=p.owner))
     read = Call(operation=p.operation.id, subject="psu")
-    yield from steps.send(replace(read, deviation="before any consent"))
+    yield from steps.send(replace(read, variation="before any consent"))
     yield from steps.grant(p.grant, "psu", psu.owns[0].key)
     yield from steps.send(read)
 
@@ -113,7 +113,7 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
                 expected=f"no {p.value} before consent",
                 seen="it is given" if given else "it is withheld",
                 exchanges=(exchange.n,),
-                deviation=exchange.call.deviation,
+                variation=exchange.call.variation,
             )
             known = exchange.call.subject in untouched
             yield evidence if known else doubt(evidence, EARLIER)

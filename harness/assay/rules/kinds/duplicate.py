@@ -26,16 +26,16 @@ from assay.rules.lifecycle.comparison import (
     REFUSED,
     REPEAT,
     UNSIGNED,
-    Compared,
+    ComparisonTracker,
     Relation,
     changed,
     later_day,
     same_day,
 )
-from assay.rules.lifecycle.request_steps import EACH, Came, through
-from assay.rules.lifecycle.tracker import Fate, Life, Request
+from assay.rules.lifecycle.request_steps import EACH, RequestResult, through
+from assay.rules.lifecycle.tracker import Instance, Lifecycle, Progress
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
-from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.rules.rule import BindingRequirement, Facet, Rule, Script, needs
 from assay.rules.steps import Part, send
 
 #: The numbered events that bring the first request to where its repeat finds it.
@@ -48,7 +48,7 @@ NO = replace(request_steps.SIGN, decision=Decision.REFUSE)
 class Params:
     """The request, the parameters that make two different, and the modes that are asked."""
 
-    life: Life
+    lifecycle: Lifecycle
     parameters: tuple[str, ...]
     modes: tuple[str | None, ...]
 
@@ -58,17 +58,17 @@ class Params:
 
     def mode(self, facet: str) -> str | None:
         """Return the mode of the first request: to be cancelled, it has to be put off."""
-        due = self.life.create.due
+        due = self.lifecycle.create.due
         return due.modes[0] if facet == CANCELLED and due else self.modes[0]
 
 
 def parse(clause: Clause, contract: Contract) -> Params:
     """Read the clause's parameters."""
-    life = tracker.of_clause(clause, contract)
+    lifecycle = tracker.of_clause(clause, contract)
     return Params(
-        life=life,
+        lifecycle=lifecycle,
         parameters=rules_parameters.texts(clause, "parameters"),
-        modes=rules_parameters.texts(clause, "modes") or (life.mode,),
+        modes=rules_parameters.texts(clause, "modes") or (lifecycle.mode,),
     )
 
 
@@ -83,13 +83,19 @@ def facets(p: Params) -> tuple[Facet, ...]:
         REFUSED: "the same as one that the customer refused is accepted",
         UNSIGNED: "the same as one that nobody signed is accepted",
     }
-    due = p.life.create.due
+    due = p.lifecycle.create.due
     left_out = {
         *(() if len(p.modes) > 1 else (MODE,)),
-        *(() if p.life.end and due and due.modes else (CANCELLED,)),
+        *(() if p.lifecycle.end and due and due.modes else (CANCELLED,)),
     }
     return tuple(
-        Facet(id=id_, asks=words, scenario=id_, needs=_needs(id_), wants=tuple(_wants(p, id_)))
+        Facet(
+            id=id_,
+            description=words,
+            scenario=id_,
+            needs=_needs(id_),
+            requires=tuple(_wants(p, id_)),
+        )
         for id_, words in asks.items()
         if id_ not in left_out
     )
@@ -100,15 +106,15 @@ def _needs(facet: str) -> frozenset[Capability]:
     return day | needs(Capability.PSU, Capability.WRITE, Capability.SCA)
 
 
-def _wants(p: Params, facet: str) -> Iterator[Want]:
-    create, parameter = p.life.create, p.parameter(facet)
-    yield from p.life.state()
-    yield Want(operation=create.id, feature="approval")
+def _wants(p: Params, facet: str) -> Iterator[BindingRequirement]:
+    create, parameter = p.lifecycle.create, p.parameter(facet)
+    yield from p.lifecycle.state()
+    yield BindingRequirement(operation=create.id, feature="approval")
     for mode in dict.fromkeys((p.mode(facet), p.modes[1] if facet == MODE else None)):
         if mode:
-            yield Want(operation=create.id, feature="mode", name=mode)
+            yield BindingRequirement(operation=create.id, feature="mode", name=mode)
     if parameter and parameter != create.owned:
-        yield Want(operation=create.id, feature="other", name=parameter)
+        yield BindingRequirement(operation=create.id, feature="other", name=parameter)
 
 
 def price(p: Params, scenario: str) -> int:
@@ -118,23 +124,23 @@ def price(p: Params, scenario: str) -> int:
 
 def probe(p: Params, scenario: str) -> Script:
     """Bring one request to where it is to be, and make another; if it is rejected, look why."""
-    life, parameter = p.life, p.parameter(scenario)
-    owned = parameter is not None and parameter == life.create.owned
-    psu = yield from request_steps.customer(life, count=2 if owned else 1)
-    call = request_steps.request(life, psu, p.mode(scenario))
+    lifecycle, parameter = p.lifecycle, p.parameter(scenario)
+    owned = parameter is not None and parameter == lifecycle.create.owned
+    psu = yield from request_steps.customer(lifecycle, count=2 if owned else 1)
+    call = request_steps.request(lifecycle, psu, p.mode(scenario))
     first = yield from send(call)
     if scenario != UNSIGNED:
         yield from request_steps.sign(first, NO if scenario == REFUSED else request_steps.SIGN)
     if scenario == CANCELLED:
-        yield from request_steps.maybe(request_steps.about(life.end, first))
+        yield from request_steps.maybe(request_steps.about(lifecycle.end, first))
     elif scenario not in BEFORE:
-        yield from request_steps.read(life, first)
+        yield from request_steps.read(lifecycle, first)
     if scenario == NEXT_DAY:
         yield from request_steps.later(psu, 1)
-    came = yield from through(life, _second(p, scenario, call, psu))
+    came = yield from through(lifecycle, _second(p, scenario, call, psu))
     if came.rejected:
         if scenario in BEFORE:
-            yield from request_steps.read(life, first)
+            yield from request_steps.read(lifecycle, first)
         if not (owned or scenario in (REPEAT, NEXT_DAY)):
             # In these, the first request is like the second in all that matters.
             yield from _beside(p, scenario)
@@ -142,12 +148,12 @@ def probe(p: Params, scenario: str) -> Script:
 
 def _second(p: Params, scenario: str, call: Call, psu: Subject) -> Call:
     """Return the second call: the first one again, but for the one difference."""
-    create, parameter = p.life.create, p.parameter(scenario)
+    create, parameter = p.lifecycle.create, p.parameter(scenario)
     if scenario == MODE:
-        return replace(call, mode=p.modes[1], deviation="it is in another mode")
+        return replace(call, mode=p.modes[1], variation="it is in another mode")
     if parameter is None:
-        return replace(call, deviation=_AGAIN.get(scenario, "it is the same again"))
-    call = replace(call, deviation=f"{parameter} is another")
+        return replace(call, variation=_AGAIN.get(scenario, "it is the same again"))
+    call = replace(call, variation=f"{parameter} is another")
     if parameter == create.owned:
         return replace(call, arguments={**call.arguments, parameter: psu.owns[1].key})
     return replace(call, varied=(parameter,))
@@ -161,19 +167,19 @@ _AGAIN: Mapping[str, str] = {
 }
 
 
-def _beside(p: Params, scenario: str) -> Part[Came | None]:
+def _beside(p: Params, scenario: str) -> Part[RequestResult | None]:
     """Make the like of the second request for another customer, who has made none before."""
-    other = yield from request_steps.customer(p.life, "another")
-    call = request_steps.request(p.life, other, p.mode(scenario))
-    like = replace(_second(p, scenario, call, other), deviation="")
-    return (yield from through(p.life, like))
+    other = yield from request_steps.customer(p.lifecycle, "another")
+    call = request_steps.request(p.lifecycle, other, p.mode(scenario))
+    like = replace(_second(p, scenario, call, other), variation="")
+    return (yield from through(p.lifecycle, like))
 
 
 # -- judging ---------------------------------------------------------------------
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every request beside those that came before it."""
-    compared = Compared(
-        life=p.life, parameters=p.parameters, modes=p.modes, book=tracker.Book(life=p.life)
+    compared = ComparisonTracker(
+        lifecycle=p.lifecycle, parameters=p.parameters, modes=p.modes, book=tracker.Tracker(lifecycle=p.lifecycle)
     )
     for event in history.events:
         compared.note(event)
@@ -182,11 +188,11 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
         yield from _judge(p, request, explanations)
 
 
-def _judge(p: Params, request: Request, explanations: Explanations) -> Iterator[Evidence]:
+def _judge(p: Params, request: Instance, explanations: Explanations) -> Iterator[Evidence]:
     """Judge a repeat as such; all else by what it differs in from former requests."""
     relations = explanations.compared.relations[id(request)]
     for relation in relations:
-        if relation.facet == REPEAT and same_day(p.life, relation.former, request):
+        if relation.facet == REPEAT and same_day(p.lifecycle, relation.former, request):
             yield from _evidence(request, relation, _repeat(request))
             return
     for relation in relations:
@@ -196,28 +202,28 @@ def _judge(p: Params, request: Request, explanations: Explanations) -> Iterator[
             yield from _evidence(request, named, _other(p, request, named, explanations))
 
 
-def _told(p: Params, request: Request, relation: Relation) -> bool:
+def _told(p: Params, request: Instance, relation: Relation) -> bool:
     """Whether a relation says surely what it says: on the same day, or a later one."""
     former = relation.former
     if relation.facet == REPEAT:
-        return later_day(p.life, former, request)
+        return later_day(p.lifecycle, former, request)
     if relation.facet in BEFORE:
         return not former.done
-    return same_day(p.life, former, request)
+    return same_day(p.lifecycle, former, request)
 
 
 #: How a request is judged, what is to be added, and which others it rests on.
-_Judged: TypeAlias = tuple[Agreement, str, tuple[Request, ...]]
+_Judged: TypeAlias = tuple[Agreement, str, tuple[Instance, ...]]
 
 
-def _rejected(request: Request) -> bool:
+def _rejected(request: Instance) -> bool:
     """Whether it was rejected for what it is, and not for who asked."""
-    return request.fate is Fate.REJECTED or (
+    return request.fate is Progress.REJECTED or (
         request.made.refused and request_queries.said_no(request.made)
     )
 
 
-def _repeat(request: Request) -> _Judged | None:
+def _repeat(request: Instance) -> _Judged | None:
     if _rejected(request):
         return AGREES, "", ()
     if request.done:
@@ -226,7 +232,7 @@ def _repeat(request: Request) -> _Judged | None:
 
 
 def _other(
-    p: Params, request: Request, relation: Relation, explanations: Explanations
+    p: Params, request: Instance, relation: Relation, explanations: Explanations
 ) -> _Judged | None:
     if _rejected(request):
         why, control = explanations.why(request, relation), explanations.control(request)
@@ -236,11 +242,11 @@ def _other(
         return AGREES, "", ()
     if not request_queries.signature(request):
         return None
-    still = p.life.due(request.mode) and request.fate is Fate.OPEN
+    still = p.lifecycle.due(request.mode) and request.fate is Progress.OPEN
     return (AGREES, "", ()) if still else (UNCLEAR, "", ())
 
 
-def _evidence(request: Request, relation: Relation, judged: _Judged | None) -> Iterator[Evidence]:
+def _evidence(request: Instance, relation: Relation, judged: _Judged | None) -> Iterator[Evidence]:
     if judged is None:
         return
     agreement, why, beside = judged
@@ -251,7 +257,7 @@ def _evidence(request: Request, relation: Relation, judged: _Judged | None) -> I
         expected=_EXPECTED.get(relation.facet, "that it is accepted: it differs in one thing"),
         seen=f"{request.tell()}; {why}" if why else request.tell(),
         exchanges=tuple(sorted({n for one in told for n in one.numbers})),
-        deviation=request.made.call.deviation,
+        variation=request.made.call.variation,
     )
 
 

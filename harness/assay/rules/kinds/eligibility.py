@@ -17,8 +17,8 @@ from assay.contract.model import Capability, Clause, Contract, Operation, Party
 from assay.history import Call, History, Holding, Owned
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, Walk, bare, walks
-from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, PageWalk, bare, walks
+from assay.rules.rule import BindingRequirement, Facet, Rule, Script, needs
 from assay.rules.state.calendar import dates
 
 DAY = timedelta(days=1)
@@ -84,7 +84,7 @@ def facets(p: Params) -> tuple[Facet, ...]:
     """Three facets for recent use, one for each state that hides."""
     roster = needs(Capability.PSU, Capability.ROSTER)
     dated = roster | needs(Capability.ZONE)
-    wants = (Want(operation=p.operation.id, feature="key"),)
+    wants = (BindingRequirement(operation=p.operation.id, feature="key"),)
     asked = [(f"hides-{trait}", f"one that is {trait} is not listed", roster) for trait in p.hides]
     if p.recent:
         span = f"{p.recent.months} months"
@@ -94,7 +94,7 @@ def facets(p: Params) -> tuple[Facet, ...]:
             ("hides-just-outside", f"one last used {span} and a day ago is not listed", dated),
         ]
     return tuple(
-        Facet(id=id_, asks=asks, scenario="states", needs=needed, wants=wants)
+        Facet(id=id_, description=asks, scenario="states", needs=needed, requires=wants)
         for id_, asks, needed in asked
     )
 
@@ -194,7 +194,9 @@ def _on(recent: Recent, used: date, today: date) -> tuple[str, bool] | None:
     return ("lists-recent" if today - used <= DAY else "lists-just-inside"), True
 
 
-def _judge(p: Params, one: Owned, walk: Walk, *, seen: bool, control: bool) -> Iterator[Evidence]:
+def _judge(
+    p: Params, one: Owned, walk: PageWalk, *, seen: bool, control: bool
+) -> Iterator[Evidence]:
     found = _facet(p, one, walk.pages[0].at)
     if found is None:
         return
@@ -209,7 +211,7 @@ def _judge(p: Params, one: Owned, walk: Walk, *, seen: bool, control: bool) -> I
         expected=f"the {p.resource} ({state}) to be {'listed' if listed else 'left out'}",
         seen="it is listed" if seen else "it is not listed",
         exchanges=walk.numbers,
-        deviation=state,
+        variation=state,
     )
 
 

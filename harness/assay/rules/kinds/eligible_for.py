@@ -33,22 +33,22 @@ ORDINARY = "serves-ordinary"
 class Params:
     """The request, the argument that names a thing, and the traits that it must not have."""
 
-    life: tracker.Life
+    lifecycle: tracker.Lifecycle
     owned: str
     refuses: tuple[str, ...]
 
 
 def parse(clause: Clause, contract: Contract) -> Params:
     """Read the clause's parameters."""
-    life = tracker.of_clause(clause, contract)
-    if life.create.owned is None:
-        raise TypeError(f"{clause.id}: {life.create.id} names nothing that a customer owns")
-    return Params(life=life, owned=life.create.owned, refuses=parameters.texts(clause, "refuses"))
+    lifecycle = tracker.of_clause(clause, contract)
+    if lifecycle.create.owned is None:
+        raise TypeError(f"{clause.id}: {lifecycle.create.id} names nothing that a customer owns")
+    return Params(lifecycle=lifecycle, owned=lifecycle.create.owned, refuses=parameters.texts(clause, "refuses"))
 
 
 def facets(p: Params) -> tuple[Facet, ...]:
     """One facet for ordinary things, and one a trait."""
-    owner = p.life.owner
+    owner = p.lifecycle.owner
     asks = {ORDINARY: f"a request about an ordinary {owner} is accepted"}
     asks |= {
         f"refuses-{one}": f"a request about a {owner}, {one}, is rejected" for one in p.refuses
@@ -56,7 +56,7 @@ def facets(p: Params) -> tuple[Facet, ...]:
     return tuple(
         Facet(
             id=id_,
-            asks=words,
+            description=words,
             scenario="each",
             needs=needs(Capability.PSU, Capability.WRITE, Capability.ROSTER),
         )
@@ -72,33 +72,33 @@ def price(p: Params, scenario: str) -> int:
 def probe(p: Params, scenario: str) -> Script:
     """Make the same request about each thing that a customer owns, ordinary or not."""
     traits = (None, *p.refuses, None)
-    holdings = (Holding(resource=p.life.owner, traits={one: True} if one else {}) for one in traits)
+    holdings = (Holding(resource=p.lifecycle.owner, traits={one: True} if one else {}) for one in traits)
     psu = yield from steps.arrange("psu", *holdings)
     made: list[Exchange] = []
     for trait, thing in zip(traits, psu.owns, strict=True):
         words = f"the {thing.resource} is {trait}" if trait else ""
-        call = request_steps.request(p.life, psu, arguments={p.owned: thing.key}, deviation=words)
+        call = request_steps.request(p.lifecycle, psu, arguments={p.owned: thing.key}, variation=words)
         made.append((yield from steps.send(call)))
-    yield from press(p.life, made[0], *made[1:-1])
+    yield from press(p.lifecycle, made[0], *made[1:-1])
 
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every attempt about a thing of which it is known what it is."""
-    every = attempts(p.life, history)
+    every = attempts(p.lifecycle, history)
     found = controls(every, lambda one: _trait(p, one.thing) == "", _shared)
     for one in every:
         trait, beside = _trait(p, one.thing), found.get(one.made.n, ())
         if trait == "":
-            why = f"the {p.life.owner} is an ordinary one"
+            why = f"the {p.lifecycle.owner} is an ordinary one"
             yield from must_be_taken(ORDINARY, one, beside, why)
         elif trait in p.refuses:
-            why = f"the {p.life.owner} is {trait}"
+            why = f"the {p.lifecycle.owner} is {trait}"
             yield from must_be_turned_down(f"refuses-{trait}", one, beside, why)
 
 
 def _trait(p: Params, thing: Owned | None) -> str | None:
     """Return the one trait that a thing has, empty if it has none; None if nobody can say."""
-    if thing is None or thing.resource != p.life.owner:
+    if thing is None or thing.resource != p.lifecycle.owner:
         return None
     told = [name for name, state in thing.traits.items() if state is not False]
     if not told:

@@ -19,7 +19,7 @@ from assay.rules import parameters
 from assay.rules.lifecycle import request_queries, request_steps, signing, tracker
 from assay.rules.lifecycle.signing import Signing
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
-from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.rules.rule import BindingRequirement, Facet, Rule, Script, needs
 
 PASSWORD, FACTOR, CHECKED = "password-alone", "factor-alone", "code-checked"
 #: The scenario in which codes are typed in; each kind of customer is another.
@@ -35,7 +35,7 @@ _Whose: TypeAlias = tuple[str, str | None]
 class Params:
     """The request, and the factors for each kind of customer."""
 
-    life: tracker.Life
+    lifecycle: tracker.Lifecycle
     offered: Mapping[str, tuple[str, ...]]
 
     @property
@@ -52,7 +52,7 @@ def parse(clause: Clause, contract: Contract) -> Params:
         for segment, words in given.items()
         if isinstance(words, list | tuple)
     }
-    return Params(life=tracker.of_clause(clause, contract), offered=offered)
+    return Params(lifecycle=tracker.of_clause(clause, contract), offered=offered)
 
 
 def facets(p: Params) -> tuple[Facet, ...]:
@@ -66,20 +66,20 @@ def facets(p: Params) -> tuple[Facet, ...]:
         *(
             Facet(
                 id=f"{segment}-offered",
-                asks=f"{segment} customers are offered some of {', '.join(words)}, and no more",
+                description=f"{segment} customers are offered some of {', '.join(words)}, and no more",
                 scenario=segment,
                 needs=signing.NEEDS | needs(Capability.SEGMENTS),
-                wants=(Want(operation=p.life.create.id, feature="approval"),),
+                requires=(BindingRequirement(operation=p.lifecycle.create.id, feature="approval"),),
             )
             for segment, words in p.offered.items()
         ),
         *(
             Facet(
                 id=id_,
-                asks=words,
+                description=words,
                 scenario=CODES,
                 needs=signing.NEEDS,
-                wants=signing.wants(p.life),
+                requires=signing.wants(p.lifecycle),
             )
             for id_, words in asks.items()
         ),
@@ -90,19 +90,19 @@ def price(p: Params, scenario: str) -> int:
     """Count a look at what is offered; or each factor twice, and the first more often."""
     if scenario != CODES:
         return 2
-    return (2 * len(p.words) + len(BAD) - 1) * signing.price(p.life)
+    return (2 * len(p.words) + len(BAD) - 1) * signing.price(p.lifecycle)
 
 
 def probe(p: Params, scenario: str) -> Script:
     """Look at what is offered, and refuse; or sign with right codes, and then with wrong ones."""
-    life = p.life
+    lifecycle = p.lifecycle
     if scenario != CODES:
-        psu = yield from request_steps.customer(life, segment=scenario)
-        made = yield from signing.make(life, psu, 0)
+        psu = yield from request_steps.customer(lifecycle, segment=scenario)
+        made = yield from signing.make(lifecycle, psu, 0)
         yield from request_steps.sign(made, replace(request_steps.SIGN, decision=Decision.REFUSE))
         return
-    psu = yield from request_steps.customer(life, count=2 * len(p.words) + len(BAD) - 1)
-    _, first = yield from signing.try_to_sign(life, psu, 0)
+    psu = yield from request_steps.customer(lifecycle, count=2 * len(p.words) + len(BAD) - 1)
+    _, first = yield from signing.try_to_sign(lifecycle, psu, 0)
     offered = (first.offered if first else None) or ()
     others = [word for word in p.words if word in offered[1:]]
     tries = [replace(request_steps.SIGN, factor=word) for word in others]
@@ -110,16 +110,16 @@ def probe(p: Params, scenario: str) -> Script:
     tries += [_wrong(word, code) for word in offered[:1] for code in BAD]
     tries += [_wrong(word, Code.WRONG) for word in others]
     for n, how in enumerate(tries, start=1):
-        yield from signing.try_to_sign(life, psu, n, how)
+        yield from signing.try_to_sign(lifecycle, psu, n, how)
 
 
 def _wrong(word: str, code: Code) -> Authorise:
-    return replace(request_steps.SIGN, factor=word, code=code, deviation=f"{word}: {code.value}")
+    return replace(request_steps.SIGN, factor=word, code=code, variation=f"{word}: {code.value}")
 
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge what was offered, what was asked for, and what was made of it."""
-    given = signing.signings(p.life, history)
+    given = signing.signings(p.lifecycle, history)
     ended = [one for one in given if one.alone and not one.failed]
     coded = {_factor(one) for one in given if "code" in one.event.screens}
     controls: dict[_Whose, Signing] = {}

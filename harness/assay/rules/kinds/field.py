@@ -16,7 +16,7 @@ from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
 from assay.rules.formats import FORMATS
 from assay.rules.queries import AGREES, DISAGREES, kinds
-from assay.rules.rule import Facet, Rule, Script, Want, consent, needs
+from assay.rules.rule import BindingRequirement, Facet, Rule, Script, consent, needs
 
 #: Things owned of each resource, and entries below the second: two pages of both.
 EACH, MANY, FEW = 3, 18, 2
@@ -73,7 +73,7 @@ def facets(p: Params) -> tuple[Facet, ...]:
     out: list[Facet] = []
     consented = consent(p.grant) if any(one.about for one in _listed(p)) else needs()
     for resource in p.resources:
-        want = Want(operation=p.operation(resource).id, feature="field", name=p.field)
+        want = BindingRequirement(operation=p.operation(resource).id, feature="field", name=p.field)
         words, _ = p.allowed[resource]
         asked = [(resource, f"{p.field} of every {resource} is {words}")]
         if p.mandatory:
@@ -81,10 +81,10 @@ def facets(p: Params) -> tuple[Facet, ...]:
         out += [
             Facet(
                 id=id_,
-                asks=asks,
+                description=asks,
                 scenario="everything",
                 needs=needs(Capability.PSU) | consented,
-                wants=(want,),
+                requires=(want,),
             )
             for id_, asks in asked
         ]

@@ -17,7 +17,7 @@ from assay.history import History
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
 from assay.rules.lifecycle import attempts, request_steps, tracker
-from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.rules.rule import BindingRequirement, Facet, Rule, Script, needs
 
 #: The ways in which a value can be another one.
 OTHER, CASE, PADDED = "other-value", "lower-case", "padded"
@@ -27,7 +27,7 @@ OTHER, CASE, PADDED = "other-value", "lower-case", "padded"
 class Params:
     """The request, its field, and what stands there; `exact` where spelling matters."""
 
-    life: tracker.Life
+    lifecycle: tracker.Lifecycle
     field: str
     const: str
     others: tuple[str, ...]
@@ -37,7 +37,7 @@ class Params:
 def parse(clause: Clause, contract: Contract) -> Params:
     """Read the clause's parameters."""
     return Params(
-        life=tracker.of_clause(clause, contract),
+        lifecycle=tracker.of_clause(clause, contract),
         field=parameters.text(clause, "field"),
         const=parameters.text(clause, "const"),
         others=parameters.texts(clause, "others"),
@@ -56,10 +56,12 @@ def facets(p: Params) -> tuple[Facet, ...]:
     return tuple(
         Facet(
             id=facet,
-            asks=says,
+            description=says,
             scenario="values",
             needs=needs(Capability.PSU, Capability.WRITE),
-            wants=(Want(operation=p.life.create.id, feature="argument", name=p.field),),
+            requires=(
+                BindingRequirement(operation=p.lifecycle.create.id, feature="argument", name=p.field),
+            ),
         )
         for facet, says in asks.items()
         if facet in asked
@@ -116,19 +118,19 @@ def price(p: Params, scenario: str) -> int:
 
 def probe(p: Params, scenario: str) -> Script:
     """Make a request with the right value, and then with all others; read what was accepted."""
-    psu = yield from request_steps.customer(p.life)
-    control = request_steps.request(p.life, psu, arguments={p.field: p.const})
+    psu = yield from request_steps.customer(p.lifecycle)
+    control = request_steps.request(p.lifecycle, psu, arguments={p.field: p.const})
     yield from steps.send(control)
     for value, (_, says) in _values(p).items():
         sent = {**control.arguments, p.field: value}
-        call = replace(control, arguments=sent, deviation=f"{p.field} is {says}")
+        call = replace(control, arguments=sent, variation=f"{p.field} is {says}")
         made = yield from steps.send(call)
-        yield from request_steps.read(p.life, made)
+        yield from request_steps.read(p.lifecycle, made)
 
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every request whose field is a text other than the right one."""
-    made = tuple(tracker.follow(history, p.life))
+    made = tuple(tracker.follow(history, p.lifecycle))
     controls = {
         attempts.frame(one, p.field): one
         for one in made
@@ -143,7 +145,7 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
             yield found
 
 
-def _sent(p: Params, request: tracker.Request) -> Json:
+def _sent(p: Params, request: tracker.Instance) -> Json:
     return request.made.call.arguments.get(p.field)
 
 

@@ -15,36 +15,36 @@ from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
-from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.rules.rule import BindingRequirement, Facet, Rule, Script, needs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
     """The request, and the fields that are looked at."""
 
-    life: tracker.Life
+    lifecycle: tracker.Lifecycle
     fields: tuple[str, ...]
 
 
 def parse(clause: Clause, contract: Contract) -> Params:
     """Read the clause's parameters."""
     return Params(
-        life=tracker.of_clause(clause, contract), fields=parameters.texts(clause, "fields")
+        lifecycle=tracker.of_clause(clause, contract), fields=parameters.texts(clause, "fields")
     )
 
 
 def facets(p: Params) -> tuple[Facet, ...]:
     """One facet a field."""
-    read = p.life.read
+    read = p.lifecycle.read
     if read is None:
         return ()
     return tuple(
         Facet(
             id=field,
-            asks=f"{field} is read as it was sent",
+            description=f"{field} is read as it was sent",
             scenario="each-mode",
             needs=needs(Capability.PSU, Capability.WRITE),
-            wants=(Want(operation=read.id, feature="field", name=field),),
+            requires=(BindingRequirement(operation=read.id, feature="field", name=field),),
         )
         for field in p.fields
     )
@@ -52,8 +52,8 @@ def facets(p: Params) -> tuple[Facet, ...]:
 
 def _modes(p: Params) -> tuple[str | None, ...]:
     """Return a plain mode, and one that is put off to a day, if there is one."""
-    due = p.life.create.due
-    return tuple(dict.fromkeys([p.life.mode, *(due.modes[:1] if due else ())]))
+    due = p.lifecycle.create.due
+    return tuple(dict.fromkeys([p.lifecycle.mode, *(due.modes[:1] if due else ())]))
 
 
 def price(p: Params, scenario: str) -> int:
@@ -63,29 +63,29 @@ def price(p: Params, scenario: str) -> int:
 
 def probe(p: Params, scenario: str) -> Script:
     """Make a request in each mode, and read it."""
-    psu = yield from request_steps.customer(p.life)
+    psu = yield from request_steps.customer(p.lifecycle)
     for mode in _modes(p):
-        made = yield from steps.send(request_steps.request(p.life, psu, mode))
-        yield from request_steps.read(p.life, made)
+        made = yield from steps.send(request_steps.request(p.lifecycle, psu, mode))
+        yield from request_steps.read(p.lifecycle, made)
 
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every reading by what was in force when it was read."""
-    book = tracker.Book(life=p.life)
+    book = tracker.Tracker(lifecycle=p.lifecycle)
     for event in history.events:
         found = book.note(event)
         if (
             found is not None
             and isinstance(event, Exchange)
-            and p.life.read is not None
-            and event.call.operation == p.life.read.id
+            and p.lifecycle.read is not None
+            and event.call.operation == p.lifecycle.read.id
             and event.item is not None
         ):
             yield from _judge(p, found, event, event.item.fields)
 
 
 def _judge(
-    p: Params, request: tracker.Request, exchange: Exchange, shown: Mapping[str, Json]
+    p: Params, request: tracker.Instance, exchange: Exchange, shown: Mapping[str, Json]
 ) -> Iterator[Evidence]:
     if exchange.item is not None and exchange.item.state is State.REJECTED:
         return  # what became nothing need not be remembered as it was
@@ -103,7 +103,7 @@ def _judge(
         )
 
 
-def _lost(request: tracker.Request) -> bool:
+def _lost(request: tracker.Instance) -> bool:
     """Whether a change timed out, which may have been taken or not."""
     return any(not one.accepted and not one.refused for one in request.changes)
 

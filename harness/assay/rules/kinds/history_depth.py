@@ -16,8 +16,17 @@ from assay.contract.model import Capability, Clause, Contract, Operation, Party
 from assay.history import Call, History, Holding
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, Walk, bare, describe, earliest, walks
-from assay.rules.rule import Facet, Rule, Script, Want, consent, needs
+from assay.rules.queries import (
+    AGREES,
+    DISAGREES,
+    UNCLEAR,
+    PageWalk,
+    bare,
+    describe,
+    earliest,
+    walks,
+)
+from assay.rules.rule import BindingRequirement, Facet, Rule, Script, consent, needs
 from assay.rules.state.calendar import dates, never_ahead
 
 
@@ -49,35 +58,37 @@ def parse(clause: Clause, contract: Contract) -> Params:
 def facets(p: Params) -> tuple[Facet, ...]:
     """Unasked, asked for more, and just after local midnight."""
     base = (Capability.PSU, Capability.ROSTER, Capability.ENTRIES)
-    on = Want(operation=p.operation.id, feature="on")
+    on = BindingRequirement(operation=p.operation.id, feature="on")
     out = [
         Facet(
             id="default",
-            asks=f"nothing older than {p.days} days is given unasked",
+            description=f"nothing older than {p.days} days is given unasked",
             scenario="default",
             needs=needs(*base) | consent(p.grant),
-            wants=(on,),
+            requires=(on,),
         )
     ]
     if p.operation.since:
-        since = Want(operation=p.operation.id, feature="argument", name=p.operation.since)
+        since = BindingRequirement(
+            operation=p.operation.id, feature="argument", name=p.operation.since
+        )
         out.append(
             Facet(
                 id="asked-older",
-                asks=f"asking for more than {p.days} days gives nothing older",
+                description=f"asking for more than {p.days} days gives nothing older",
                 scenario="asked-older",
                 needs=needs(*base) | consent(p.grant),
-                wants=(on, since),
+                requires=(on, since),
             )
         )
     out.append(
         Facet(
             id="local-day",
-            asks="the days are counted from the bank's own calendar day",
+            description="the days are counted from the bank's own calendar day",
             scenario="local-day",
             needs=needs(*base, Capability.CLOCK, Capability.ZONE) | consent(p.grant),
-            wants=(on,),
-            void=never_ahead(p.zone),
+            requires=(on,),
+            not_applicable_because=never_ahead(p.zone),
         )
     )
     return tuple(out)
@@ -115,7 +126,7 @@ def probe(p: Params, scenario: str) -> Script:
                     operation=p.operation.id,
                     subject="psu",
                     arguments={**plain, p.operation.since: since},
-                    deviation=f"asking from {p.days + 109} days ago",
+                    variation=f"asking from {p.days + 109} days ago",
                 )
             )
 
@@ -137,17 +148,17 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
             yield _judge(p, walk, facet)
 
 
-def _about(p: Params, walk: Walk) -> tuple[str, str]:
+def _about(p: Params, walk: PageWalk) -> tuple[str, str]:
     return walk.call.subject, str(walk.call.arguments.get(p.operation.about or ""))
 
 
-def _limit(p: Params, walk: Walk) -> date:
+def _limit(p: Params, walk: PageWalk) -> date:
     """Return the first date that may be shown; whether the edge is in may be open."""
     limit = earliest(walk.pages[0].at, p.days, p.zone)
     return limit + timedelta(days=1) if p.edge == "excluded" else limit
 
 
-def _facet(p: Params, walk: Walk) -> str | None:
+def _facet(p: Params, walk: PageWalk) -> str | None:
     """Return the facet on which a walk bears; None where it asks for less than all."""
     first = walk.pages[0]
     since = first.call.arguments.get(p.operation.since or "")
@@ -164,7 +175,7 @@ def _facet(p: Params, walk: Walk) -> str | None:
     return "default"
 
 
-def _judge(p: Params, walk: Walk, facet: str) -> Evidence:
+def _judge(p: Params, walk: PageWalk, facet: str) -> Evidence:
     first, limit = walk.pages[0], _limit(p, walk)
     older = sum(1 for item in walk.items if item.on and item.on < limit)
     undated = any(item.on is None for item in walk.items)
@@ -176,7 +187,7 @@ def _judge(p: Params, walk: Walk, facet: str) -> Evidence:
         expected=f"nothing before {limit}",
         seen=f"{older} items are older" if older else describe(first),
         exchanges=walk.numbers,
-        deviation=first.call.deviation,
+        variation=first.call.variation,
     )
 
 

@@ -17,7 +17,7 @@ from assay.judging.verdict import Evidence, Standing
 from assay.rules import parameters, steps
 from assay.rules.lifecycle import request_steps
 from assay.rules.queries import AGREES, DISAGREES, must_be_served, ordinary, question
-from assay.rules.rule import Facet, Rule, Script, Want, consent, needs
+from assay.rules.rule import BindingRequirement, Facet, Rule, Script, consent, needs
 
 #: Enough of everything that most banks name a next page.
 MANY = 18
@@ -54,16 +54,16 @@ def facets(p: Params) -> tuple[Facet, ...]:
     out = tuple(
         Facet(
             id=f"{operation.id}-links",
-            asks=f"every link in an answer of {operation.id} stays on the host",
+            description=f"every link in an answer of {operation.id} stays on the host",
             scenario=operation.id,
             needs=needs(Capability.PSU)
             | (consent(p.grant) if operation.about else needs())
             | needs(*([Capability.WRITE] if operation.request else [])),
-            wants=(
-                Want(
+            requires=(
+                BindingRequirement(
                     operation=operation.id,
                     feature="links",
-                    otherwise=Standing.NOT_APPLICABLE,
+                    if_missing=Standing.NOT_APPLICABLE,
                 ),
             ),
         )
@@ -76,7 +76,7 @@ def facets(p: Params) -> tuple[Facet, ...]:
         *out,
         Facet(
             id=EVERY,
-            asks="every host of the target answers",
+            description="every host of the target answers",
             scenario=EVERY,
             needs=needs(Capability.PSU, Capability.HOSTS) | writes,
         ),
@@ -136,7 +136,7 @@ def _every(p: Params) -> Script:
     yield from request_steps.maybe(call)
     if call is not None:
         yield from request_steps.maybe(
-            replace(call, host=0, deviation="on another host of the target")
+            replace(call, host=0, variation="on another host of the target")
         )
 
 

@@ -14,8 +14,8 @@ from assay.history import Call, History, Holding, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
 from assay.rules.kinds import eligibility
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, Walk, bare, walks
-from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, PageWalk, bare, walks
+from assay.rules.rule import BindingRequirement, Facet, Rule, Script, needs
 from assay.rules.state.consents import Consents
 
 WITHOUT, WITH = "all-without-consent", "all-with-consent"
@@ -43,25 +43,25 @@ def parse(clause: Clause, contract: Contract) -> Params:
 
 def facets(p: Params) -> tuple[Facet, ...]:
     """One facet before any consent, one after, where there is such a thing."""
-    wants = (Want(operation=p.operation.id, feature="key"),)
+    wants = (BindingRequirement(operation=p.operation.id, feature="key"),)
     roster = (Capability.PSU, Capability.ROSTER)
     out = [
         Facet(
             id=WITHOUT,
-            asks="all that the customer owns is listed before any consent",
+            description="all that the customer owns is listed before any consent",
             scenario="without",
             needs=needs(*roster),
-            wants=wants,
+            requires=wants,
         )
     ]
     if p.grant:
         out.append(
             Facet(
                 id=WITH,
-                asks="all is still listed after consent was given for a part of it",
+                description="all is still listed after consent was given for a part of it",
                 scenario="with",
                 needs=needs(*roster, Capability.CONSENT),
-                wants=wants,
+                requires=wants,
             )
         )
     return tuple(out)
@@ -95,7 +95,7 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
             yield from _judge(p, walk, subject, consents)
 
 
-def _judge(p: Params, walk: Walk, subject: Subject, consents: Consents) -> Iterator[Evidence]:
+def _judge(p: Params, walk: PageWalk, subject: Subject, consents: Consents) -> Iterator[Evidence]:
     sure, perhaps = consents.sure(subject.name), consents.perhaps(subject.name)
     at = walk.pages[0].at
     owned = {

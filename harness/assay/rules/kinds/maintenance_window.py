@@ -87,10 +87,10 @@ def facets(p: Params) -> tuple[Facet, ...]:
     return tuple(
         Facet(
             id=id_,
-            asks=asks,
+            description=asks,
             scenario=scenario,
             needs=clock,
-            void=never_shorter(p.zone, p.weekday) if scenario == "night" else "",
+            not_applicable_because=never_shorter(p.zone, p.weekday) if scenario == "night" else "",
         )
         for id_, asks, scenario in (
             ("before", "just before the window it answers", "week"),
@@ -179,7 +179,7 @@ def _judge(facet: str, exchange: Exchange) -> Evidence:
         expected="an answer outside the maintenance window",
         seen=describe(exchange),
         exchanges=(exchange.n,),
-        deviation=f"at {exchange.at.isoformat()}",
+        variation=f"at {exchange.at.isoformat()}",
     )
 
 

@@ -18,7 +18,7 @@ from assay.history import Call, History
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
 from assay.rules.lifecycle import attempts, request_steps, tracker
-from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.rules.rule import BindingRequirement, Facet, Rule, Script, needs
 
 #: Each way in which a mandatory field can be wrong.
 WAYS: Mapping[str, str] = {
@@ -35,14 +35,14 @@ _ABSENT = object()
 class Params:
     """The request, and the fields that it must have."""
 
-    life: tracker.Life
+    lifecycle: tracker.Lifecycle
     fields: tuple[str, ...]
 
 
 def parse(clause: Clause, contract: Contract) -> Params:
     """Read the clause's parameters."""
     return Params(
-        life=tracker.of_clause(clause, contract), fields=parameters.texts(clause, "fields")
+        lifecycle=tracker.of_clause(clause, contract), fields=parameters.texts(clause, "fields")
     )
 
 
@@ -51,10 +51,12 @@ def facets(p: Params) -> tuple[Facet, ...]:
     return tuple(
         Facet(
             id=f"{field}-{way}",
-            asks=f"a request in which {field} {says} is not accepted",
+            description=f"a request in which {field} {says} is not accepted",
             scenario=field,
             needs=needs(Capability.PSU, Capability.WRITE),
-            wants=(Want(operation=p.life.create.id, feature="argument", name=field),),
+            requires=(
+                BindingRequirement(operation=p.lifecycle.create.id, feature="argument", name=field),
+            ),
         )
         for field in p.fields
         for way, says in WAYS.items()
@@ -90,32 +92,32 @@ def _others(right: Json) -> Sequence[tuple[str, Json]]:
 
 def _bent(control: Call, field: str, right: Json) -> Iterator[Call]:
     """Bend a request in every way that its field can be wrong."""
-    yield replace(control, without=(field,), deviation=f"{field} is missing")
+    yield replace(control, without=(field,), variation=f"{field} is missing")
     nothing: Json = {"list": [], "object": {}}.get(_kind(right), "")
     for what, value in (("null", None), ("empty", nothing), *_others(right)):
         sent = {**control.arguments, field: value}
-        yield replace(control, arguments=sent, deviation=f"{field} is {what}")
+        yield replace(control, arguments=sent, variation=f"{field} is {what}")
 
 
 def price(p: Params, scenario: str) -> int:
-    """Count the calls: the control, and one for each deviation; two values a type."""
+    """Count the calls: the control, and one for each variation; two values a type."""
     return 1 + (len(WAYS) - 1) + len(_others(""))
 
 
 def probe(p: Params, scenario: str) -> Script:
     """Make a valid request, and then bend one field in every way; read what was accepted."""
-    psu = yield from request_steps.customer(p.life)
-    control = request_steps.request(p.life, psu)
+    psu = yield from request_steps.customer(p.lifecycle)
+    control = request_steps.request(p.lifecycle, psu)
     made = yield from steps.send(control)
     right = made.call.arguments.get(scenario, "")
     for call in _bent(control, scenario, right):
         made = yield from steps.send(call)
-        yield from request_steps.read(p.life, made)
+        yield from request_steps.read(p.lifecycle, made)
 
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every request that is wrong in one of the fields."""
-    made = tuple(tracker.follow(history, p.life))
+    made = tuple(tracker.follow(history, p.lifecycle))
     types = _types(p, made)
     wrong = [_wrong(p, one.made.call.arguments, types) for one in made]
     controls = {
@@ -134,7 +136,7 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
             yield found
 
 
-def _types(p: Params, made: Sequence[tracker.Request]) -> Mapping[str, str]:
+def _types(p: Params, made: Sequence[tracker.Instance]) -> Mapping[str, str]:
     """Return the types of the first request that was accepted with all fields in it."""
     for one in made:
         sent = one.made.call.arguments

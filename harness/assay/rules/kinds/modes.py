@@ -24,7 +24,7 @@ from assay.rules.lifecycle.attempts import (
     must_be_turned_down,
     press,
 )
-from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.rules.rule import BindingRequirement, Facet, Rule, Script, needs
 
 SERVED = "served"
 #: What the names of facets end with, after the mode.
@@ -35,7 +35,7 @@ OFFERED, NOT_OFFERED, REFUSED = "-offered", "-not-offered", "-refused"
 class Params:
     """The request, and its modes by what is to become of them."""
 
-    life: tracker.Life
+    lifecycle: tracker.Lifecycle
     served: tuple[str, ...]
     offered: tuple[str, ...]
     refused: tuple[str, ...]
@@ -44,7 +44,7 @@ class Params:
 def parse(clause: Clause, contract: Contract) -> Params:
     """Read the clause's parameters."""
     return Params(
-        life=tracker.of_clause(clause, contract),
+        lifecycle=tracker.of_clause(clause, contract),
         served=parameters.texts(clause, "served"),
         offered=parameters.texts(clause, "where-offered"),
         refused=parameters.texts(clause, "refused"),
@@ -58,10 +58,10 @@ def facets(p: Params) -> tuple[Facet, ...]:
     out = [
         Facet(
             id=mode,
-            asks=f"{mode} requests are accepted",
+            description=f"{mode} requests are accepted",
             scenario=SERVED,
             needs=plain,
-            wants=served,
+            requires=served,
         )
         for mode in p.served
     ]
@@ -70,18 +70,24 @@ def facets(p: Params) -> tuple[Facet, ...]:
         here = (_want(p, mode, Standing.NOT_APPLICABLE),)
         yes, no = f"{mode}{OFFERED}", f"{mode}{NOT_OFFERED}"
         asks = f"{mode} requests are accepted where they are offered"
-        out.append(Facet(id=yes, asks=asks, scenario=yes, needs=plain, wants=here))
+        out.append(Facet(id=yes, description=asks, scenario=yes, needs=plain, requires=here))
         asks = f"{mode} requests are rejected where they are not offered"
         elsewhere = plain | needs(Capability.BANKS)
-        out.append(Facet(id=no, asks=asks, scenario=no, needs=elsewhere, wants=(_want(p, mode),)))
+        out.append(
+            Facet(id=no, description=asks, scenario=no, needs=elsewhere, requires=(_want(p, mode),))
+        )
     for mode in p.refused:
         id_, asks = f"{mode}{REFUSED}", f"{mode} requests are rejected"
-        out.append(Facet(id=id_, asks=asks, scenario=id_, needs=plain, wants=(_want(p, mode),)))
+        out.append(
+            Facet(id=id_, description=asks, scenario=id_, needs=plain, requires=(_want(p, mode),))
+        )
     return tuple(out)
 
 
-def _want(p: Params, mode: str, otherwise: Standing = Standing.UNVERIFIED) -> Want:
-    return Want(operation=p.life.create.id, feature="mode", name=mode, otherwise=otherwise)
+def _want(p: Params, mode: str, otherwise: Standing = Standing.UNVERIFIED) -> BindingRequirement:
+    return BindingRequirement(
+        operation=p.lifecycle.create.id, feature="mode", name=mode, if_missing=otherwise
+    )
 
 
 def price(p: Params, scenario: str) -> int:
@@ -92,27 +98,27 @@ def price(p: Params, scenario: str) -> int:
 def probe(p: Params, scenario: str) -> Script:
     """Make a request in each served mode; or in a plain one, and then in the one in question."""
     if scenario == SERVED:
-        psu = yield from request_steps.customer(p.life)
+        psu = yield from request_steps.customer(p.lifecycle)
         # The plain mode comes last: it must be accepted beside the others, too.
-        for mode in sorted(p.served, key=lambda mode: mode == p.life.mode):
-            yield from steps.send(request_steps.request(p.life, psu, mode))
+        for mode in sorted(p.served, key=lambda mode: mode == p.lifecycle.mode):
+            yield from steps.send(request_steps.request(p.lifecycle, psu, mode))
         return
     word = next(one for one in (NOT_OFFERED, OFFERED, REFUSED) if scenario.endswith(one))
     mode = scenario.removesuffix(word)
     if word == NOT_OFFERED:
         yield from request_steps.lack(mode)
-    psu = yield from request_steps.customer(p.life)
-    control = yield from steps.send(request_steps.request(p.life, psu))
-    asked = request_steps.request(p.life, psu, mode, deviation=f"in the mode {mode}")
+    psu = yield from request_steps.customer(p.lifecycle)
+    control = yield from steps.send(request_steps.request(p.lifecycle, psu))
+    asked = request_steps.request(p.lifecycle, psu, mode, variation=f"in the mode {mode}")
     made = yield from steps.send(asked)
     if word != OFFERED:
-        yield from press(p.life, control, made)
+        yield from press(p.lifecycle, control, made)
 
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every attempt in one of the modes."""
-    every = attempts(p.life, history)
-    plain = {p.life.mode, *p.served}
+    every = attempts(p.lifecycle, history)
+    plain = {p.lifecycle.mode, *p.served}
     found = controls(every, lambda one: one.request.mode in plain, lambda one: _shared(p, one))
     for one in every:
         mode, beside = one.request.mode or "", found.get(one.made.n, ())
@@ -134,7 +140,7 @@ def _shared(p: Params, one: Attempt) -> Hashable:
 
     The thing counts whoever owns it, and so does that none was named, which is not null.
     """
-    owned, sent = p.life.create.owned or "", one.made.call.arguments
+    owned, sent = p.lifecycle.create.owned or "", one.made.call.arguments
     return one.subject.name, owned in sent, repr(sent.get(owned))
 
 

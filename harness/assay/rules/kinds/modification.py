@@ -16,9 +16,9 @@ from assay.history import Exchange, History, State, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import parameters
 from assay.rules.lifecycle import request_queries, request_steps, tracker
-from assay.rules.lifecycle.changes import CARRIED, PERSISTS, Change, Held, Phase, asked
+from assay.rules.lifecycle.changes import CARRIED, PERSISTS, Change, ChangeTracker, Phase, asked
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, describe
-from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.rules.rule import BindingRequirement, Facet, Rule, Script, needs
 from assay.rules.steps import Part, send
 
 SIGNED, DONE = "signed-accepted", "done-refused"
@@ -30,7 +30,7 @@ BEYOND = 7
 class Params:
     """The request, the modes that can be changed, those that cannot, and in what."""
 
-    life: tracker.Life
+    lifecycle: tracker.Lifecycle
     only: tuple[str, ...]
     never: tuple[str, ...]
     fields: tuple[str, ...]
@@ -38,7 +38,7 @@ class Params:
     @property
     def day(self) -> str | None:
         """The argument that says the day."""
-        return self.life.create.due.argument if self.life.create.due else None
+        return self.lifecycle.create.due.argument if self.lifecycle.create.due else None
 
     @property
     def plain(self) -> str | None:
@@ -53,13 +53,13 @@ class Params:
     @property
     def once(self) -> str | None:
         """A mode that cannot be changed, and is carried out as soon as it is signed."""
-        return next((one for one in self.closed if not self.life.due(one)), None)
+        return next((one for one in self.closed if not self.lifecycle.due(one)), None)
 
 
 def parse(clause: Clause, contract: Contract) -> Params:
     """Read the clause's parameters."""
     return Params(
-        life=tracker.of_clause(clause, contract),
+        lifecycle=tracker.of_clause(clause, contract),
         only=parameters.texts(clause, "only"),
         never=parameters.texts(clause, "never"),
         fields=parameters.texts(clause, "fields"),
@@ -68,7 +68,7 @@ def parse(clause: Clause, contract: Contract) -> Params:
 
 def facets(p: Params) -> tuple[Facet, ...]:
     """One facet a mode; and after signing, after the day, what is read, what is done."""
-    if p.life.change is None:
+    if p.lifecycle.change is None:
         return ()
     sign, day = needs(Capability.SCA), needs(Capability.SCA, Capability.CLOCK)
     out: list[Facet] = []
@@ -86,8 +86,8 @@ def facets(p: Params) -> tuple[Facet, ...]:
         asks = "it cannot be changed once it is carried out"
         out.append(_facet(p, DONE, asks, "done", mode=p.once, more=day))
     asks = "what is carried out is what was last accepted as a change"
-    world = day | needs(Capability.EFFECTS)
-    return (*out, _facet(p, CARRIED, asks, "carried-out", more=world))
+    fixtures = day | needs(Capability.EFFECTS)
+    return (*out, _facet(p, CARRIED, asks, "carried-out", more=fixtures))
 
 
 def _facet(
@@ -99,21 +99,27 @@ def _facet(
     mode: str | None = None,
     more: frozenset[Capability] = frozenset(),
 ) -> Facet:
-    create, change = p.life.create.id, p.life.change.id if p.life.change else ""
+    create, change = p.lifecycle.create.id, p.lifecycle.change.id if p.lifecycle.change else ""
     modes = dict.fromkeys([mode] if mode in p.only else [p.only[0], mode])
-    approval = (Want(operation=create, feature="approval"),) if more else ()
+    approval = (BindingRequirement(operation=create, feature="approval"),) if more else ()
     one = (p.plain,) if scenario == "done" or scenario.startswith("never-") else p.fields
     return Facet(
         id=id_,
-        asks=asks,
+        description=asks,
         scenario=scenario,
         needs=needs(Capability.PSU, Capability.WRITE) | more,
-        wants=(
-            *p.life.state(),
+        requires=(
+            *p.lifecycle.state(),
             *approval,
-            *(Want(operation=create, feature="mode", name=word) for word in modes if word),
             *(
-                Want(operation=change, feature="argument" if name == p.day else "other", name=name)
+                BindingRequirement(operation=create, feature="mode", name=word)
+                for word in modes
+                if word
+            ),
+            *(
+                BindingRequirement(
+                    operation=change, feature="argument" if name == p.day else "other", name=name
+                )
                 for name in one
                 if name
             ),
@@ -135,12 +141,12 @@ def price(p: Params, scenario: str) -> int:
 
 def probe(p: Params, scenario: str) -> Script:
     """Ask for changes, one argument at a time."""
-    psu = yield from request_steps.customer(p.life)
+    psu = yield from request_steps.customer(p.lifecycle)
     first = p.only[0]
     if scenario == "signed":
         made = yield from _made(p, psu, first, sign=True)
         yield from _change(p, psu, made, p.fields, days=request_steps.AHEAD + 1)
-        yield from request_steps.read(p.life, made)
+        yield from request_steps.read(p.lifecycle, made)
     elif scenario == "done":
         yield from _probe_done(p, psu)
     elif scenario == "carried-out":
@@ -156,12 +162,12 @@ def probe(p: Params, scenario: str) -> Script:
         control = yield from _made(p, psu, first)
         made = yield from _made(p, psu, mode)
         yield from _change(p, psu, control, (p.plain,))
-        yield from _change(p, psu, made, (p.plain,), deviation=f"it is {mode}")
+        yield from _change(p, psu, made, (p.plain,), variation=f"it is {mode}")
     else:
         made = yield from _made(p, psu, scenario.removeprefix("only-"))
         for name in p.fields:
             yield from _change(p, psu, made, (name,), days=request_steps.AHEAD + 1)
-            yield from request_steps.read(p.life, made)
+            yield from request_steps.read(p.lifecycle, made)
 
 
 def _probe_done(p: Params, psu: Subject) -> Script:
@@ -173,14 +179,14 @@ def _probe_done(p: Params, psu: Subject) -> Script:
     yield from request_steps.later(psu, request_steps.AHEAD)
     yield from _change(p, psu, control, (p.plain,))
     for one in done:
-        yield from request_steps.read(p.life, one)
-        yield from _change(p, psu, one, (p.plain,), deviation="it was carried out")
+        yield from request_steps.read(p.lifecycle, one)
+        yield from _change(p, psu, one, (p.plain,), variation="it was carried out")
 
 
 def _made(
     p: Params, psu: Subject, mode: str, *, sign: bool = False, ahead: int = request_steps.AHEAD
 ) -> Part[Exchange]:
-    made = yield from send(request_steps.request(p.life, psu, mode, ahead=ahead))
+    made = yield from send(request_steps.request(p.lifecycle, psu, mode, ahead=ahead))
     if sign:
         yield from request_steps.sign(made)
     return made
@@ -193,26 +199,26 @@ def _change(
     names: Sequence[str | None],
     *,
     days: int = 0,
-    deviation: str = "",
+    variation: str = "",
 ) -> Part[None]:
     """Ask to change one argument after the other: to another day, or the profile's value."""
-    due = request_steps.request(p.life, psu, p.only[0], ahead=days).arguments
+    due = request_steps.request(p.lifecycle, psu, p.only[0], ahead=days).arguments
     for name in names:
         moved = {name: due[name]} if name and name == p.day else {}
-        call = request_steps.about(p.life.change, made, **moved)
+        call = request_steps.about(p.lifecycle.change, made, **moved)
         if call is not None and name is not None:
             varied = () if moved else (name,)
-            yield from send(replace(call, varied=varied, deviation=deviation))
+            yield from send(replace(call, varied=varied, variation=variation))
 
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every change that was asked for, and what became of those that were accepted."""
-    book = tracker.Book(life=p.life)
-    held = Held(life=p.life, modes=p.only, fields=p.fields)
+    book = tracker.Tracker(lifecycle=p.lifecycle)
+    held = ChangeTracker(lifecycle=p.lifecycle, modes=p.only, fields=p.fields)
     changes: list[Change] = []
     opened: dict[str | None, int] = {}
     for event in history.events:
-        change = asked(p.life, book, event)
+        change = asked(p.lifecycle, book, event)
         if change is not None:
             changes.append(change)
         held.before(book, event, change)
@@ -289,7 +295,7 @@ def _refused(facet: str, change: Change, why: str, *, controlled: bool) -> Itera
         expected=f"a refusal: {why}",
         seen=describe(exchange),
         exchanges=change.numbers,
-        deviation=exchange.call.deviation,
+        variation=exchange.call.variation,
     )
 
 

@@ -15,7 +15,7 @@ from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
 from assay.rules.lifecycle import request_steps
 from assay.rules.queries import must_be_refused, ordinary
-from assay.rules.rule import Facet, Rule, Script, Want, consent, needs
+from assay.rules.rule import BindingRequirement, Facet, Rule, Script, consent, needs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,19 +41,19 @@ def facets(p: Params) -> tuple[Facet, ...]:
     return tuple(
         Facet(
             id=operation.id,
-            asks=f"{operation.id} is refused with the customer's credentials alone",
+            description=f"{operation.id} is refused with the customer's credentials alone",
             scenario=operation.id,
             needs=needs(Capability.PSU, Capability.CREDENTIALS)
             | consent(operation)
             | needs(*([Capability.WRITE] if operation.request else [])),
-            wants=(Want(operation=operation.id, feature="credentials"),),
+            requires=(BindingRequirement(operation=operation.id, feature="credentials"),),
         )
         for operation in p.operations
     )
 
 
 def price(p: Params, scenario: str) -> int:
-    """Count the calls: the control and the deviation."""
+    """Count the calls: the control and the variation."""
     operation = next(one for one in p.operations if one.id == scenario)
     return 2 + (request_steps.before(operation) if operation.request else 0)
 
@@ -78,7 +78,7 @@ def probe(p: Params, scenario: str) -> Script:
         replace(
             call,
             credentials=True,
-            deviation="the customer's credentials instead of an authorisation",
+            variation="the customer's credentials instead of an authorisation",
         )
     )
 

@@ -17,9 +17,9 @@ from assay.history import Authorise, Authorised, Decision, Exchange, History
 from assay.judging.verdict import Evidence
 from assay.rules import parameters
 from assay.rules.lifecycle import request_queries, request_steps, tracker
-from assay.rules.lifecycle.tracker import Request
+from assay.rules.lifecycle.tracker import Instance
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
-from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.rules.rule import BindingRequirement, Facet, Rule, Script, needs
 from assay.rules.steps import Part, send
 
 BEFORE, REFUSED, ANOTHER = "nothing-before-signing", "nothing-after-refusal", "only-the-owner"
@@ -30,9 +30,9 @@ EARLIER = "what was done with it before, nobody knows"
 INSTEAD: Mapping[str, Authorise | None] = {
     "unsigned": None,
     "refused": replace(
-        request_steps.SIGN, decision=Decision.REFUSE, deviation="the customer refuses"
+        request_steps.SIGN, decision=Decision.REFUSE, variation="the customer refuses"
     ),
-    "another": replace(request_steps.SIGN, by="other", deviation="another customer signs"),
+    "another": replace(request_steps.SIGN, by="other", variation="another customer signs"),
 }
 
 
@@ -48,7 +48,7 @@ class Variant:
 class Params:
     """The request, the modes in which it is tried, and values that might exempt it."""
 
-    life: tracker.Life
+    lifecycle: tracker.Lifecycle
     modes: tuple[str | None, ...]
     even: Mapping[str, Json]
 
@@ -56,7 +56,7 @@ class Params:
         """Return what a scenario tries; a stranger signs what would be done at once."""
         plain = tuple(Variant(mode=mode) for mode in self.modes)
         if scenario == "another":
-            return tuple(sorted(plain, key=lambda one: self.life.due(one.mode))[:1])
+            return tuple(sorted(plain, key=lambda one: self.lifecycle.due(one.mode))[:1])
         if scenario == "refused":
             return plain
         first = self.modes[0]
@@ -71,15 +71,15 @@ class Params:
 
     def later(self, scenario: str) -> bool:
         """Whether a scenario waits for a day to come."""
-        return any(self.life.due(one.mode) for one in self.variants(scenario))
+        return any(self.lifecycle.due(one.mode) for one in self.variants(scenario))
 
 
 def parse(clause: Clause, contract: Contract) -> Params:
     """Read the clause's parameters."""
-    life = tracker.of_clause(clause, contract)
+    lifecycle = tracker.of_clause(clause, contract)
     return Params(
-        life=life,
-        modes=parameters.texts(clause, "modes") or (life.mode,),
+        lifecycle=lifecycle,
+        modes=parameters.texts(clause, "modes") or (lifecycle.mode,),
         even=parameters.mapping(clause, "even"),
     )
 
@@ -98,14 +98,14 @@ def facets(p: Params) -> tuple[Facet, ...]:
     return tuple(
         Facet(
             id=id_,
-            asks=words,
+            description=words,
             scenario=scenario,
             needs=_needs(p, scenario),
-            wants=(
-                *p.life.state(),
-                Want(operation=p.life.create.id, feature="approval"),
+            requires=(
+                *p.lifecycle.state(),
+                BindingRequirement(operation=p.lifecycle.create.id, feature="approval"),
                 *(
-                    Want(operation=p.life.create.id, feature="mode", name=one.mode)
+                    BindingRequirement(operation=p.lifecycle.create.id, feature="mode", name=one.mode)
                     for one in p.variants(scenario)
                     if one.mode
                 ),
@@ -133,29 +133,29 @@ def probe(p: Params, scenario: str) -> Script:
 
     A control that is put off is so by a day more: it is no repeat of the other.
     """
-    life, instead, variants = p.life, INSTEAD[scenario], p.variants(scenario)
-    psu = yield from request_steps.customer(life)
+    lifecycle, instead, variants = p.lifecycle, INSTEAD[scenario], p.variants(scenario)
+    psu = yield from request_steps.customer(lifecycle)
     if instead is not None and instead.by:
-        yield from request_steps.customer(life, instead.by)
+        yield from request_steps.customer(lifecycle, instead.by)
 
     def make(
-        one: Variant, *, ahead: int = request_steps.AHEAD, deviation: str = ""
+        one: Variant, *, ahead: int = request_steps.AHEAD, variation: str = ""
     ) -> Part[Exchange]:
         call = request_steps.request(
-            life, psu, one.mode, one.arguments, ahead=ahead, deviation=deviation
+            lifecycle, psu, one.mode, one.arguments, ahead=ahead, variation=variation
         )
         return (yield from send(call))
 
     unsigned: list[Exchange] = []
     for one in variants:
-        made = yield from make(one, deviation="" if instead else "it is never signed")
+        made = yield from make(one, variation="" if instead else "it is never signed")
         if instead is not None:
             yield from request_steps.sign(made, instead)
         unsigned.append(made)
     controls: list[Exchange] = []
     for late in (True, False):
         for one in variants:
-            if life.due(one.mode) is late:
+            if lifecycle.due(one.mode) is late:
                 made = yield from make(one, ahead=request_steps.AHEAD + 1)
                 yield from request_steps.sign(made)
                 controls.append(made)
@@ -163,7 +163,7 @@ def probe(p: Params, scenario: str) -> Script:
             yield from request_steps.later(psu, request_steps.AHEAD + 1)
     yield from request_steps.inquire()
     for made in (*controls, *unsigned):
-        yield from request_steps.read(life, made)
+        yield from request_steps.read(lifecycle, made)
 
 
 #: What makes a control the like of a request: who made it, in which mode, with which value.
@@ -178,7 +178,7 @@ class _Story:
     was; `phase` is what had happened to it by then, and `now` what has.
     """
 
-    request: Request
+    request: Instance
     made: int
     now: str | None
     phase: str | None = None
@@ -203,7 +203,7 @@ class _Story:
 _SIGNED: Final = "signed"
 
 
-def _phase(p: Params, request: Request) -> str | None:
+def _phase(p: Params, request: Instance) -> str | None:
     """Return the facet that a request is about as it stands, if it is about one."""
     if request_queries.signed(request):
         return _SIGNED
@@ -219,7 +219,7 @@ def _phase(p: Params, request: Request) -> str | None:
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every request by what was seen of it, and of its like that was signed."""
-    book = tracker.Book(life=p.life)
+    book = tracker.Tracker(lifecycle=p.lifecycle)
     stories: dict[str | None, _Story] = {}
     inquired = -1
     for at, event in enumerate(history.events):
@@ -243,7 +243,7 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
             yield from _judge(p, story, story.phase, controls.get(_like(p, story.request)))
 
 
-def _like(p: Params, request: Request) -> _Like:
+def _like(p: Params, request: Instance) -> _Like:
     call = request.made.call
     return call.subject, call.by, call.mode, p.exempt(call.arguments)
 
@@ -258,9 +258,9 @@ def _controls(p: Params, stories: Sequence[_Story]) -> Mapping[_Like, _Story]:
     return out
 
 
-def _day(p: Params, request: Request) -> str:
+def _day(p: Params, request: Instance) -> str:
     """Return the day of a request as a text that sorts; nothing where it is put off to none."""
-    found = request_queries.day(p.life, request.arguments)
+    found = request_queries.day(p.lifecycle, request.arguments)
     return found.isoformat() if found else ""
 
 
@@ -286,11 +286,11 @@ def _judge(p: Params, story: _Story, facet: str, control: _Story | None) -> Iter
         expected=_EXPECTED.get(facet, "that it is not carried out before it is signed"),
         seen=seen,
         exchanges=tuple(sorted({*request.numbers, *beside})),
-        deviation=request.made.call.deviation or _deviation(request),
+        variation=request.made.call.variation or _deviation(request),
     )
 
 
-def _tried(request: Request) -> bool:
+def _tried(request: Instance) -> bool:
     """Whether somebody else did fill in a screen, and got an answer."""
     return any(
         one.screens and one.wire.status in ANSWERED and not request_queries.by_owner(request, one)
@@ -304,8 +304,8 @@ _EXPECTED: Mapping[str, str] = {
 }
 
 
-def _deviation(request: Request) -> str:
-    return next((one.step.deviation for one in request.signings if one.step.deviation), "")
+def _deviation(request: Instance) -> str:
+    return next((one.step.variation for one in request.signings if one.step.variation), "")
 
 
 RULE = Rule(

@@ -17,8 +17,8 @@ from assay.history import Accepted, Call, History, Holding, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
 from assay.rules.kinds import eligibility
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, Walk, bare, walks
-from assay.rules.rule import Facet, Rule, Script, Want, consent, needs
+from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, PageWalk, bare, walks
+from assay.rules.rule import BindingRequirement, Facet, Rule, Script, consent, needs
 from assay.rules.state.calendar import dates
 
 #: Entries of so many last days are in every history, however short.
@@ -72,8 +72,8 @@ def _depth(clause: Clause) -> int:
 
 def facets(p: Params) -> tuple[Facet, ...]:
     """Two facets for sizes, two for the items, one for the end."""
-    key = (Want(operation=p.operation.id, feature="key"),)
-    asked: tuple[tuple[str, str, tuple[Want, ...]], ...] = (
+    key = (BindingRequirement(operation=p.operation.id, feature="key"),)
+    asked: tuple[tuple[str, str, tuple[BindingRequirement, ...]], ...] = (
         ("first-page", f"the first page holds {p.size} when there are more", ()),
         ("full-pages", f"every later page but the last holds {p.size}", ()),
         ("complete", "every item appears on some page", key),
@@ -85,7 +85,11 @@ def facets(p: Params) -> tuple[Facet, ...]:
         roster.append(Capability.ENTRIES)
     return tuple(
         Facet(
-            id=id_, asks=asks, scenario="walk", needs=needs(*roster) | consent(p.grant), wants=wants
+            id=id_,
+            description=asks,
+            scenario="walk",
+            needs=needs(*roster) | consent(p.grant),
+            requires=wants,
         )
         for id_, asks, wants in asked
     )
@@ -135,7 +139,7 @@ class Roster:
     most: int | None = None
 
 
-def expected(p: Params, walk: Walk, subject: Subject | None) -> Roster:
+def expected(p: Params, walk: PageWalk, subject: Subject | None) -> Roster:
     """Return what the roster lets us expect of a walk."""
     if subject is None:
         return Roster()
@@ -172,7 +176,7 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
             yield from _end(walk, straight, roster)
 
 
-def _straight(walk: Walk) -> Walk:
+def _straight(walk: PageWalk) -> PageWalk:
     """Return a walk up to the page that comes round again, if one does.
 
     What is seen twice because the walk goes in a circle is the business of
@@ -187,7 +191,7 @@ def _straight(walk: Walk) -> Walk:
     return walk
 
 
-def _sizes(p: Params, walk: Walk, roster: Roster) -> Iterator[Evidence]:
+def _sizes(p: Params, walk: PageWalk, roster: Roster) -> Iterator[Evidence]:
     filled = max(n for n, page in enumerate(walk.pages, 1) if page.items)
     for number, page in enumerate(walk.pages, 1):
         held = len(page.items)
@@ -203,7 +207,7 @@ def _sizes(p: Params, walk: Walk, roster: Roster) -> Iterator[Evidence]:
             )
 
 
-def _complete(walk: Walk, roster: Roster, *, whole: bool) -> Iterator[Evidence]:
+def _complete(walk: PageWalk, roster: Roster, *, whole: bool) -> Iterator[Evidence]:
     if not whole:
         return
     keys = walk.keys
@@ -226,7 +230,7 @@ def _complete(walk: Walk, roster: Roster, *, whole: bool) -> Iterator[Evidence]:
     )
 
 
-def _repeats(walk: Walk, *, whole: bool) -> Iterator[Evidence]:
+def _repeats(walk: PageWalk, *, whole: bool) -> Iterator[Evidence]:
     counts = Counter(item.key for item in walk.items if item.key is not None)
     twice = sum(1 for count in counts.values() if count > 1)
     if len(walk.pages) > 1 and (twice or whole):
@@ -239,7 +243,7 @@ def _repeats(walk: Walk, *, whole: bool) -> Iterator[Evidence]:
         )
 
 
-def _end(walk: Walk, straight: Walk, roster: Roster) -> Iterator[Evidence]:
+def _end(walk: PageWalk, straight: PageWalk, roster: Roster) -> Iterator[Evidence]:
     """Judge the end; a walk that nobody finished is no walk without an end."""
     turned = {page.call.follow for page in walk.pages}
     last = walk.pages[-1].outcome

@@ -124,10 +124,10 @@ def facets(p: Params) -> tuple[Facet, ...]:
     return tuple(
         Facet(
             id=id_,
-            asks=asks,
+            description=asks,
             scenario=scenario,
             needs=needed,
-            void=never_longer(p.zone) if id_ == "long-day" else "",
+            not_applicable_because=never_longer(p.zone) if id_ == "long-day" else "",
         )
         for id_, asks, scenario, needed in ids
     )
@@ -160,7 +160,7 @@ def _calls(p: Params, psu: Subject, *, present: bool) -> dict[str, Call]:
             subject=psu.name,
             arguments=steps.arguments(one, psu.owns[0].key),
             present=present,
-            deviation="" if present else "without the customer",
+            variation="" if present else "without the customer",
         )
         for one in p.operations
     }

@@ -19,7 +19,7 @@ from assay.rules.lifecycle import request_queries, request_steps, signing, track
 from assay.rules.lifecycle.signing import Signing
 from assay.rules.lifecycle.urls import same, split
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
-from assay.rules.rule import Facet, Rule, Script, Want
+from assay.rules.rule import BindingRequirement, Facet, Rule, Script
 
 SIGNED, REFUSED, ONLY = "after-signing", "not-after-refusal", "only-there"
 SCENARIO = "ways-back"
@@ -31,16 +31,16 @@ OWN, FOREIGN = "visit=2&step=back", ".elsewhere.example"
 class Params:
     """The request, and the argument that holds the address."""
 
-    life: tracker.Life
+    lifecycle: tracker.Lifecycle
     argument: str
 
 
 def parse(clause: Clause, contract: Contract) -> Params:
     """Read the clause's parameters."""
-    life = tracker.of_clause(clause, contract)
-    if life.create.returns is None:
-        raise TypeError(f"{life.create.id} names no argument that returns")
-    return Params(life=life, argument=life.create.returns)
+    lifecycle = tracker.of_clause(clause, contract)
+    if lifecycle.create.returns is None:
+        raise TypeError(f"{lifecycle.create.id} names no argument that returns")
+    return Params(lifecycle=lifecycle, argument=lifecycle.create.returns)
 
 
 def facets(p: Params) -> tuple[Facet, ...]:
@@ -51,35 +51,35 @@ def facets(p: Params) -> tuple[Facet, ...]:
         ONLY: "the browser cannot ask to be sent anywhere else",
     }
     wants = (
-        *signing.wants(p.life),
-        Want(operation=p.life.create.id, feature="argument", name=p.argument),
+        *signing.wants(p.lifecycle),
+        BindingRequirement(operation=p.lifecycle.create.id, feature="argument", name=p.argument),
     )
     return tuple(
-        Facet(id=id_, asks=words, scenario=SCENARIO, needs=signing.NEEDS, wants=wants)
+        Facet(id=id_, description=words, scenario=SCENARIO, needs=signing.NEEDS, requires=wants)
         for id_, words in asks.items()
     )
 
 
 def price(p: Params, scenario: str) -> int:
     """Count two that are signed, one that is refused, and three that are led astray."""
-    return 6 * signing.price(p.life)
+    return 6 * signing.price(p.lifecycle)
 
 
 def probe(p: Params, scenario: str) -> Script:
     """Sign with the profile's address and with one of its own; refuse; ask to be sent astray."""
-    life = p.life
-    psu = yield from request_steps.customer(life, count=6)
-    made, _ = yield from signing.try_to_sign(life, psu, 0)
+    lifecycle = p.lifecycle
+    psu = yield from request_steps.customer(lifecycle, count=6)
+    made, _ = yield from signing.try_to_sign(lifecycle, psu, 0)
     back = _address(p, made)
     parts = split(back)
     own = f"{back}{'&' if parts and parts.query else '?'}{OWN}" if parts else back
-    yield from signing.try_to_sign(life, psu, 1, arguments={p.argument: own})
-    refuse = replace(request_steps.SIGN, decision=Decision.REFUSE, deviation="the customer refuses")
-    yield from signing.try_to_sign(life, psu, 2, refuse)
+    yield from signing.try_to_sign(lifecycle, psu, 1, arguments={p.argument: own})
+    refuse = replace(request_steps.SIGN, decision=Decision.REFUSE, variation="the customer refuses")
+    yield from signing.try_to_sign(lifecycle, psu, 2, refuse)
     for n, astray in enumerate(_astray(parts), start=3):
         words = f"the browser asks to be sent to {astray}"
-        spoofed = replace(request_steps.SIGN, spoof=astray, deviation=words)
-        yield from signing.try_to_sign(life, psu, n, spoofed)
+        spoofed = replace(request_steps.SIGN, spoof=astray, variation=words)
+        yield from signing.try_to_sign(lifecycle, psu, n, spoofed)
 
 
 def _address(p: Params, made: Exchange) -> str:
@@ -101,7 +101,7 @@ def _astray(parts: SplitResult | None) -> tuple[str, ...]:
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge where every customer was sent who came to the end of the way."""
-    given = signing.signings(p.life, history)
+    given = signing.signings(p.lifecycle, history)
     given = tuple(one for one in given if one.alone and not one.failed)
     sent: dict[str, Signing] = {}
     for one in given:
@@ -117,7 +117,7 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
 
 def _waits(p: Params, one: Signing) -> bool:
     """Whether it was signed, and its day is still to come."""
-    return one.undone and one.request.state is State.OPEN and p.life.due(one.request.mode)
+    return one.undone and one.request.state is State.OPEN and p.lifecycle.due(one.request.mode)
 
 
 def _where(p: Params, one: Signing) -> Agreement:

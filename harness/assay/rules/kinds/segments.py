@@ -30,7 +30,7 @@ from assay.rules.rule import Facet, Rule, Script, needs
 class Params:
     """The request, and the segments by whether they are served."""
 
-    life: tracker.Life
+    lifecycle: tracker.Lifecycle
     served: tuple[str, ...]
     refused: tuple[str, ...]
 
@@ -38,7 +38,7 @@ class Params:
 def parse(clause: Clause, contract: Contract) -> Params:
     """Read the clause's parameters."""
     return Params(
-        life=tracker.of_clause(clause, contract),
+        lifecycle=tracker.of_clause(clause, contract),
         served=parameters.texts(clause, "served"),
         refused=parameters.texts(clause, "refused"),
     )
@@ -49,7 +49,7 @@ def facets(p: Params) -> tuple[Facet, ...]:
     return tuple(
         Facet(
             id=segment,
-            asks=f"a request for a {segment} customer is {word}",
+            description=f"a request for a {segment} customer is {word}",
             scenario="each",
             needs=needs(Capability.PSU, Capability.WRITE, Capability.SEGMENTS),
         )
@@ -67,20 +67,20 @@ def probe(p: Params, scenario: str) -> Script:
     """Bring a customer of each segment into being, and make the same request for each."""
     people: dict[str, Subject] = {}
     for segment in (*p.served, *p.refused):
-        people[segment] = yield from request_steps.customer(p.life, segment, segment=segment)
+        people[segment] = yield from request_steps.customer(p.lifecycle, segment, segment=segment)
     made: dict[str, Exchange] = {}
     for segment, psu in people.items():
         words = "" if segment in p.served else f"for a customer of the segment {segment}"
-        call = request_steps.request(p.life, psu, deviation=words)
+        call = request_steps.request(p.lifecycle, psu, variation=words)
         made[segment] = yield from steps.send(call)
     taken = [made[segment] for segment in p.served if made[segment].accepted]
     control = (taken or [made[p.served[-1]]])[-1]
-    yield from press(p.life, control, *(made[segment] for segment in p.refused))
+    yield from press(p.lifecycle, control, *(made[segment] for segment in p.refused))
 
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every attempt for a customer whose segment is known."""
-    every = tuple(one for one in attempts(p.life, history) if _plain(p, one))
+    every = tuple(one for one in attempts(p.lifecycle, history) if _plain(p, one))
     served = {None, *p.served}
     found = controls(every, lambda one: one.subject.segment in served, _shared)
     for one in every:
@@ -95,7 +95,7 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
 
 def _plain(p: Params, one: Attempt) -> bool:
     """Whether an attempt is about something ordinary, if it has to be about anything."""
-    if not p.life.create.owned:
+    if not p.lifecycle.create.owned:
         return True
     return one.thing is not None and not any(one.thing.traits.values())
 

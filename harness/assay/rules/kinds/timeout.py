@@ -19,8 +19,8 @@ from assay.judging.verdict import Agreement, Evidence
 from assay.rules import parameters
 from assay.rules.lifecycle import request_queries, request_steps, signing, tracker
 from assay.rules.lifecycle.signing import Signing
-from assay.rules.lifecycle.timing import CLEAR, IDLE, OVERALL, Limits, Way, ways
-from assay.rules.lifecycle.tracker import Request
+from assay.rules.lifecycle.timing import CLEAR, IDLE, OVERALL, TimedFlow, TimeLimits, ways
+from assay.rules.lifecycle.tracker import Instance
 from assay.rules.lifecycle.urls import same, same_host
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
 from assay.rules.rule import Facet, Rule, Script, needs
@@ -42,26 +42,28 @@ SCENARIO = "patience"
 class Params:
     """The request, and the limits that the contract sets to its signing."""
 
-    life: tracker.Life
-    limits: Limits
+    lifecycle: tracker.Lifecycle
+    limits: TimeLimits
 
     @property
     def deferred(self) -> str | None:
         """A mode that is put off to a day, if there is one."""
-        due = self.life.create.due
+        due = self.lifecycle.create.due
         return due.modes[0] if due and due.modes else None
 
 
 def parse(clause: Clause, contract: Contract) -> Params:
     """Read the clause's parameters, and those of the clauses beside it."""
-    life = tracker.of_clause(clause, contract)
+    lifecycle = tracker.of_clause(clause, contract)
     spans: dict[str, timedelta] = {}
     for one in (*contract.clauses, clause):
-        if one.kind == clause.kind and one.params["request"] == life.request.id:
+        if one.kind == clause.kind and one.params["request"] == lifecycle.request.id:
             spans[parameters.text(one, "measure")] = timedelta(
                 minutes=parameters.whole(one, "minutes")
             )
-    return Params(life=life, limits=Limits(measure=parameters.text(clause, "measure"), spans=spans))
+    return Params(
+        lifecycle=lifecycle, limits=TimeLimits(measure=parameters.text(clause, "measure"), spans=spans)
+    )
 
 
 def facets(p: Params) -> tuple[Facet, ...]:
@@ -72,16 +74,16 @@ def facets(p: Params) -> tuple[Facet, ...]:
     }
     if p.limits.idle:
         asks[RENEWS] = "whatever is done on the screens begins the time anew"
-    if p.life.create.returns:
+    if p.lifecycle.create.returns:
         asks[NOWHERE] = f"after {p.limits} the customer is not sent back"
     asks[NOTHING] = f"what was not signed within {p.limits} is never carried out"
     return tuple(
         Facet(
             id=id_,
-            asks=words,
+            description=words,
             scenario=SCENARIO,
             needs=signing.NEEDS | needs(Capability.CLOCK),
-            wants=signing.wants(p.life),
+            requires=signing.wants(p.lifecycle),
         )
         for id_, words in asks.items()
     )
@@ -89,10 +91,10 @@ def facets(p: Params) -> tuple[Facet, ...]:
 
 def price(p: Params, scenario: str) -> int:
     """Count three or four attempts, one that is put off, and a last look at the late ones."""
-    looks = 1 if p.life.read else 0
+    looks = 1 if p.lifecycle.read else 0
     late = 2 if p.deferred else 1
     attempts = 4 if p.limits.idle else 3
-    return attempts * signing.price(p.life) + 2 * (late - 1) + looks * late
+    return attempts * signing.price(p.lifecycle) + 2 * (late - 1) + looks * late
 
 
 def _waits(p: Params) -> tuple[timedelta, ...]:
@@ -108,34 +110,34 @@ def _waits(p: Params) -> tuple[timedelta, ...]:
 
 def probe(p: Params, scenario: str) -> Script:
     """Sign at once, just in time, now and then, and too late; then let days pass."""
-    life = p.life
-    psu = yield from request_steps.customer(life, count=5)
+    lifecycle = p.lifecycle
+    psu = yield from request_steps.customer(lifecycle, count=5)
     less = _waits(p)
     more = (*less[:-1], less[-1] + 2 * CLEAR)
-    in_time = replace(request_steps.SIGN, linger=less, deviation=f"just less than {p.limits}")
-    too_late = replace(request_steps.SIGN, linger=more, deviation=f"just more than {p.limits}")
-    yield from signing.try_to_sign(life, psu, 0)
-    yield from signing.try_to_sign(life, psu, 1, in_time)
+    in_time = replace(request_steps.SIGN, linger=less, variation=f"just less than {p.limits}")
+    too_late = replace(request_steps.SIGN, linger=more, variation=f"just more than {p.limits}")
+    yield from signing.try_to_sign(lifecycle, psu, 0)
+    yield from signing.try_to_sign(lifecycle, psu, 1, in_time)
     if p.limits.idle:
         pause = p.limits.limit * PART
         minutes = f"{pause.total_seconds() / 60:g} minutes before each screen"
-        paced = replace(request_steps.SIGN, pace=pause, deviation=minutes)
-        yield from signing.try_to_sign(life, psu, 2, paced)
-    late, _ = yield from signing.try_to_sign(life, psu, 3, too_late)
+        paced = replace(request_steps.SIGN, pace=pause, variation=minutes)
+        yield from signing.try_to_sign(lifecycle, psu, 2, paced)
+    late, _ = yield from signing.try_to_sign(lifecycle, psu, 3, too_late)
     every = [late]
     if p.deferred:
-        made = yield from signing.make(life, psu, 4, p.deferred)
+        made = yield from signing.make(lifecycle, psu, 4, p.deferred)
         yield from request_steps.sign(made, too_late)
         every.append(made)
     yield from request_steps.later(psu, request_steps.AHEAD + 1)
     for made in every:
-        yield from request_steps.read(life, made)
+        yield from request_steps.read(lifecycle, made)
 
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every plain way by the time it took, beside one that took little."""
-    tries = tuple(ways(p.life, history))
-    quick: dict[str, Way] = {}
+    tries = tuple(ways(p.lifecycle, history))
+    quick: dict[str, TimedFlow] = {}
     held: dict[str, timedelta] = {}
     for one in tries:
         if one.signing.confirmed and one.signing.done:
@@ -156,7 +158,9 @@ def _other(p: Params) -> str:
     return OVERALL if p.limits.idle else IDLE
 
 
-def _in_time(p: Params, one: Way, control: Way | None, held: timedelta) -> Iterator[Evidence]:
+def _in_time(
+    p: Params, one: TimedFlow, control: TimedFlow | None, held: timedelta
+) -> Iterator[Evidence]:
     """Judge one who was never too slow, by any limit."""
     # Of the whole time, whoever is here took less than its limit.
     renewing = one.total >= p.limits.limit + CLEAR
@@ -176,7 +180,7 @@ def _in_time(p: Params, one: Way, control: Way | None, held: timedelta) -> Itera
         yield _evidence(one, facet, agreement, beside)
 
 
-def _early(p: Params, one: Way) -> bool:
+def _early(p: Params, one: TimedFlow) -> bool:
     """Whether nothing but an early end of the time explains a disconnection."""
     if not p.limits.idle and IDLE in p.limits.spans:
         # Activity was seen to renew the idle time: that was not the reason, then.
@@ -184,7 +188,7 @@ def _early(p: Params, one: Way) -> bool:
     return one.last >= p.limits.limit * HALF
 
 
-def _renewed(one: Way, held: timedelta, p: Params) -> bool:
+def _renewed(one: TimedFlow, held: timedelta, p: Params) -> bool:
     """Whether activity did not renew the time: the pause itself was not too long.
 
     Once it was seen to renew, the disconnection has another reason.
@@ -192,7 +196,7 @@ def _renewed(one: Way, held: timedelta, p: Params) -> bool:
     return held >= one.last and one.since <= p.limits.limit
 
 
-def _late(p: Params, one: Way, control: Way | None) -> Iterator[Evidence]:
+def _late(p: Params, one: TimedFlow, control: TimedFlow | None) -> Iterator[Evidence]:
     """Judge one who was too slow."""
     fate = one.signing
     beside = control.signing.request.numbers if control else ()
@@ -205,29 +209,31 @@ def _late(p: Params, one: Way, control: Way | None) -> Iterator[Evidence]:
     if fate.undone:
         signed = fate.confirmed and fate.request.state is not State.ENDED
         yield _evidence(one, DEAD, AGREES if control and not signed else UNCLEAR, beside)
-    if ended and not fate.done and p.life.create.returns:
+    if ended and not fate.done and p.lifecycle.create.returns:
         yield _evidence(one, NOWHERE, _sent(p, fate, control), beside)
     if ended:
         yield _evidence(one, NOTHING, _moved(p, fate, control), beside)
 
 
-def _evidence(one: Way, facet: str, agreement: Agreement, beside: tuple[int, ...]) -> Evidence:
+def _evidence(
+    one: TimedFlow, facet: str, agreement: Agreement, beside: tuple[int, ...]
+) -> Evidence:
     """Say what was seen, and after what time."""
     found = one.signing.evidence(facet, agreement, _EXPECTED[facet], *beside)
     return replace(found, seen=f"after {one}, {found.seen}")
 
 
-def _sent(p: Params, fate: Signing, control: Way | None) -> Agreement:
+def _sent(p: Params, fate: Signing, control: TimedFlow | None) -> Agreement:
     """Judge where somebody was sent who was disconnected: anywhere but back."""
     redirected = fate.event.redirected
     if redirected is None:
         # Another was seen to be sent somewhere: a redirection would have shown.
         return AGREES if control and control.signing.event.redirected else UNCLEAR
-    back = str(fate.request.arguments.get(p.life.create.returns or ""))
+    back = str(fate.request.arguments.get(p.lifecycle.create.returns or ""))
     return DISAGREES if same(back, redirected) or same_host(back, redirected) else UNCLEAR
 
 
-def _moved(p: Params, fate: Signing, control: Way | None) -> Agreement:
+def _moved(p: Params, fate: Signing, control: TimedFlow | None) -> Agreement:
     """Judge what became of a request whose customer was disconnected."""
     if fate.done:
         sure = fate.before is State.OPEN and fate.event.ending is Ending.DISCONNECTED
@@ -236,12 +242,12 @@ def _moved(p: Params, fate: Signing, control: Way | None) -> Agreement:
     return AGREES if sure and control else UNCLEAR
 
 
-def _waits_for_its_day(p: Params, request: Request) -> bool:
+def _waits_for_its_day(p: Params, request: Instance) -> bool:
     """Whether it is put off to a day that was not surely over when it was looked at."""
-    if not p.life.due(request.mode):
+    if not p.lifecycle.due(request.mode):
         return False
-    day = request_queries.day(p.life, request.arguments)
-    return not day or not request.seen or day >= dates(request.seen, p.life.contract.zone)[0]
+    day = request_queries.day(p.lifecycle, request.arguments)
+    return not day or not request.seen or day >= dates(request.seen, p.lifecycle.contract.zone)[0]
 
 
 _EXPECTED: Mapping[str, str] = {

@@ -15,7 +15,7 @@ from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.queries import DISAGREES, must_be_refused, ordinary, plain, served
-from assay.rules.rule import Facet, Rule, Script, Want, needs
+from assay.rules.rule import BindingRequirement, Facet, Rule, Script, needs
 from assay.rules.state.consents import Consents
 
 WITHOUT, WITH = "refused-without-consent", "refused-with-consent"
@@ -30,7 +30,7 @@ class Params:
     control: Operation
     grant: Operation | None
     owner: str
-    life: tracker.Life | None = None
+    lifecycle: tracker.Lifecycle | None = None
 
 
 def parse(clause: Clause, contract: Contract) -> Params:
@@ -40,18 +40,18 @@ def parse(clause: Clause, contract: Contract) -> Params:
         control=parameters.operation(clause, contract, "control"),
         grant=parameters.granting(clause, contract),
         owner=steps.roots(contract)[0].id,
-        life=tracker.of_clause(clause, contract) if "request" in clause.params else None,
+        lifecycle=tracker.of_clause(clause, contract) if "request" in clause.params else None,
     )
 
 
 def facets(p: Params) -> tuple[Facet, ...]:
     """One facet before any consent or signature, one after, where there is such a thing."""
-    if p.life is not None:
-        return _of_request(p.life)
+    if p.lifecycle is not None:
+        return _of_request(p.lifecycle)
     out = [
         Facet(
             id=WITHOUT,
-            asks="it is refused before any consent",
+            description="it is refused before any consent",
             scenario="without",
             needs=needs(Capability.PSU),
         )
@@ -60,7 +60,7 @@ def facets(p: Params) -> tuple[Facet, ...]:
         out.append(
             Facet(
                 id=WITH,
-                asks="it is refused with a consent too",
+                description="it is refused with a consent too",
                 scenario="with",
                 needs=needs(Capability.PSU, Capability.CONSENT),
             )
@@ -68,37 +68,37 @@ def facets(p: Params) -> tuple[Facet, ...]:
     return tuple(out)
 
 
-def _of_request(life: tracker.Life) -> tuple[Facet, ...]:
+def _of_request(lifecycle: tracker.Lifecycle) -> tuple[Facet, ...]:
     write = needs(Capability.PSU, Capability.WRITE)
-    approval = Want(operation=life.create.id, feature="approval")
+    approval = BindingRequirement(operation=lifecycle.create.id, feature="approval")
     return (
         Facet(
             id=UNSIGNED,
-            asks="it is refused before the request is signed",
+            description="it is refused before the request is signed",
             scenario="unsigned",
             needs=write,
         ),
         Facet(
             id=SIGNED,
-            asks="it is refused after the request is signed",
+            description="it is refused after the request is signed",
             scenario="signed",
             needs=write | needs(Capability.SCA),
-            wants=(approval,),
+            requires=(approval,),
         ),
     )
 
 
 def price(p: Params, scenario: str) -> int:
     """Count the calls of a scenario."""
-    if p.life is not None:
+    if p.lifecycle is not None:
         return 3 if scenario == "unsigned" else 4
     return 2 if scenario == "without" else 3
 
 
 def probe(p: Params, scenario: str) -> Script:
     """Call the control, then the method."""
-    if p.life is not None:
-        yield from _ask_of_request(p, p.life, scenario)
+    if p.lifecycle is not None:
+        yield from _ask_of_request(p, p.lifecycle, scenario)
         return
     psu = yield from steps.arrange("psu", Holding(resource=p.owner))
     key = psu.owns[0].key
@@ -112,25 +112,25 @@ def probe(p: Params, scenario: str) -> Script:
         )
     )
     yield from steps.send(
-        Call(operation=p.operation.id, subject="psu", deviation="a method that is not offered")
+        Call(operation=p.operation.id, subject="psu", variation="a method that is not offered")
     )
 
 
-def _ask_of_request(p: Params, life: tracker.Life, scenario: str) -> Script:
-    psu = yield from request_steps.customer(life)
-    made = yield from steps.send(request_steps.request(life, psu))
+def _ask_of_request(p: Params, lifecycle: tracker.Lifecycle, scenario: str) -> Script:
+    psu = yield from request_steps.customer(lifecycle)
+    made = yield from steps.send(request_steps.request(lifecycle, psu))
     if scenario == "signed":
         yield from request_steps.sign(made)
     yield from request_steps.maybe(request_steps.about(p.control, made))
     call = request_steps.about(p.operation, made)
     if call is not None:
-        yield from steps.send(replace(call, deviation="a method that is not offered"))
+        yield from steps.send(replace(call, variation="a method that is not offered"))
 
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every call of the method by a customer whom the control has answered."""
-    if p.life is not None:
-        yield from _check_of_request(p, p.life, history)
+    if p.lifecycle is not None:
+        yield from _check_of_request(p, p.lifecycle, history)
         return
     known = served(history)
     consents = Consents(grant=p.grant)
@@ -148,9 +148,9 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
                 yield judged
 
 
-def _check_of_request(p: Params, life: tracker.Life, history: History) -> Iterator[Evidence]:
+def _check_of_request(p: Params, lifecycle: tracker.Lifecycle, history: History) -> Iterator[Evidence]:
     """Judge every call of the method about a request of which the control was answered."""
-    book = tracker.Book(life=life)
+    book = tracker.Tracker(lifecycle=lifecycle)
     known: set[str] = set()
     for event in history.events:
         book.note(event)

@@ -61,7 +61,7 @@ def facets(p: Params) -> tuple[Facet, ...]:
     each = tuple(
         Facet(
             id=f"{one.id}-unlimited",
-            asks=f"{FAR * p.quota} attended calls of {one.id} are served",
+            description=f"{FAR * p.quota} attended calls of {one.id} are served",
             scenario=one.id,
             needs=psu,
         )
@@ -71,13 +71,13 @@ def facets(p: Params) -> tuple[Facet, ...]:
         *each,
         Facet(
             id=NOT_COUNTED,
-            asks="attended calls do not use the batch quota up",
+            description="attended calls do not use the batch quota up",
             scenario=NOT_COUNTED,
             needs=batch,
         ),
         Facet(
             id=EXHAUSTED,
-            asks="attended calls are served when the batch quota is used up",
+            description="attended calls are served when the batch quota is used up",
             scenario=EXHAUSTED,
             needs=batch,
         ),
@@ -102,7 +102,7 @@ def _call(operation: Operation, psu: Subject, *, present: bool) -> Call:
         subject=psu.name,
         arguments=steps.arguments(operation, psu.owns[0].key),
         present=present,
-        deviation="" if present else "without the customer",
+        variation="" if present else "without the customer",
     )
 
 

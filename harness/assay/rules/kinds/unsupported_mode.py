@@ -15,8 +15,17 @@ from assay.contract.model import Capability, Clause, Contract, Operation, Party
 from assay.history import Call, History, Holding
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, Walk, bare, describe, earliest, walks
-from assay.rules.rule import Facet, Rule, Script, Want, consent, needs
+from assay.rules.queries import (
+    AGREES,
+    DISAGREES,
+    UNCLEAR,
+    PageWalk,
+    bare,
+    describe,
+    earliest,
+    walks,
+)
+from assay.rules.rule import BindingRequirement, Facet, Rule, Script, consent, needs
 
 FACET = "gives-no-more"
 
@@ -51,12 +60,12 @@ def facets(p: Params) -> tuple[Facet, ...]:
     return (
         Facet(
             id=FACET,
-            asks=f"asking for {p.mode} gives a refusal or nothing older than {p.days} days",
+            description=f"asking for {p.mode} gives a refusal or nothing older than {p.days} days",
             scenario="asked",
             needs=needs(Capability.PSU, Capability.ROSTER, Capability.ENTRIES) | consent(p.grant),
-            wants=(
-                Want(operation=p.operation.id, feature="mode", name=p.mode),
-                Want(operation=p.operation.id, feature="on"),
+            requires=(
+                BindingRequirement(operation=p.operation.id, feature="mode", name=p.mode),
+                BindingRequirement(operation=p.operation.id, feature="on"),
             ),
         ),
     )
@@ -87,7 +96,7 @@ def probe(p: Params, scenario: str) -> Script:
                 subject="psu",
                 arguments=arguments,
                 mode=p.mode,
-                deviation=f"in the mode {p.mode}",
+                variation=f"in the mode {p.mode}",
             )
         )
 
@@ -110,11 +119,11 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
             yield from _judge(walk, limit, more=more)
 
 
-def _about(p: Params, walk: Walk) -> tuple[str, str]:
+def _about(p: Params, walk: PageWalk) -> tuple[str, str]:
     return walk.call.subject, str(walk.call.arguments.get(p.operation.about or ""))
 
 
-def _judge(walk: Walk, limit: date, *, more: bool) -> Iterator[Evidence]:
+def _judge(walk: PageWalk, limit: date, *, more: bool) -> Iterator[Evidence]:
     """Judge a walk; `more` tells if there is anything older that it could show."""
     first = walk.pages[0]
     older = [item for item in walk.items if item.on and item.on < limit]
@@ -133,7 +142,7 @@ def _judge(walk: Walk, limit: date, *, more: bool) -> Iterator[Evidence]:
         expected=f"a refusal, or nothing before {limit}",
         seen=f"{len(older)} items are older" if older else describe(first),
         exchanges=walk.numbers,
-        deviation=walk.call.deviation,
+        variation=walk.call.variation,
     )
 
 

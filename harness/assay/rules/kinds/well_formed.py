@@ -42,7 +42,7 @@ def facets(p: Params) -> tuple[Facet, ...]:
     return tuple(
         Facet(
             id=id_,
-            asks=asks,
+            description=asks,
             scenario="each",
             needs=needs(Capability.PSU)
             | consent(p.grant, *p.operations)
@@ -91,7 +91,7 @@ def probe(p: Params, scenario: str) -> Script:
                 operation=guarded.id,
                 subject="psu",
                 arguments=steps.arguments(guarded, _first(p, guarded, psu)),
-                deviation="before any consent",
+                variation="before any consent",
             )
         )
     yield from steps.grant(p.grant, "psu", *(one.key for one in psu.owns))
@@ -120,7 +120,7 @@ def _requests(p: Params, operations: list[Operation]) -> Script:
         about = next((one.about for one in operations if one.id == call.operation), None)
         wrong = {**call.arguments, about or "": "nothing-that-exists"}
         yield from steps.send(
-            replace(call, arguments=wrong, deviation="about something that does not exist")
+            replace(call, arguments=wrong, variation="about something that does not exist")
         )
 
 

@@ -18,12 +18,12 @@ from assay.rules.lifecycle.comparison import (
     CANCELLED,
     REFUSED,
     UNSIGNED,
-    Compared,
+    ComparisonTracker,
     Likeness,
     Relation,
-    moments,
+    possible_decision_times,
 )
-from assay.rules.lifecycle.tracker import Fate, Request
+from assay.rules.lifecycle.tracker import Instance, Progress
 from assay.rules.state.calendar import DAY, dates
 
 #: A day on which something may have been carried out; None for any.
@@ -31,7 +31,7 @@ _Day: TypeAlias = date | None
 #: What may have been carried out on one of more days than these may have been on any.
 FEW = 7
 #: Where a request stands that has not been carried out.
-UNDONE = frozenset({Fate.OPEN, Fate.ENDED})
+UNDONE = frozenset({Progress.OPEN, Progress.ENDED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,17 +42,17 @@ class Explanations:
     customers of whom something was that nobody knows, and `alike` what was accepted.
     """
 
-    compared: Compared
+    compared: ComparisonTracker
     perhaps: Mapping[tuple[Likeness, _Day], int]
     loose: Mapping[str, int]
-    alike: Mapping[Likeness, Request]
+    alike: Mapping[Likeness, Instance]
 
     @staticmethod
-    def of(compared: Compared) -> Explanations:
+    def of(compared: ComparisonTracker) -> Explanations:
         """Gather them from a history."""
         perhaps: dict[tuple[Likeness, _Day], int] = {}
         loose: dict[str, int] = {}
-        alike: dict[Likeness, Request] = {}
+        alike: dict[Likeness, Instance] = {}
         for one in compared.book.requests:
             number = (request_queries.signature(one) or one.made).n
             if not comparison.unchanged(one):
@@ -62,14 +62,14 @@ class Explanations:
                 key = _sent(compared, one), day
                 perhaps[key] = min(number, perhaps.get(key, number))
             if _accepted(compared, one):
-                alike.setdefault(comparison.sort(compared.life, one), one)
+                alike.setdefault(comparison.sort(compared.lifecycle, one), one)
         return Explanations(compared=compared, perhaps=perhaps, loose=loose, alike=alike)
 
-    def control(self, request: Request) -> Request | None:
+    def control(self, request: Instance) -> Instance | None:
         """Return one that is like it in all that matters, and was not rejected."""
-        return self.alike.get(comparison.sort(self.compared.life, request))
+        return self.alike.get(comparison.sort(self.compared.lifecycle, request))
 
-    def why(self, request: Request, relation: Relation) -> str:
+    def why(self, request: Instance, relation: Relation) -> str:
         """Say what else may explain that a request was rejected; empty if nothing may."""
         if not request_queries.known(request):
             return "it may repeat a request from before this history"
@@ -87,40 +87,42 @@ class Explanations:
             return "what is like it was signed or prepared in another way"
         return ""
 
-    def _repeats(self, request: Request, n: int) -> bool:
-        zone, key = self.compared.life.contract.zone, _sent(self.compared, request)
-        days: set[_Day] = {day for one in moments(request) for day in dates(one, zone)}
+    def _repeats(self, request: Instance, n: int) -> bool:
+        zone, key = self.compared.lifecycle.contract.zone, _sent(self.compared, request)
+        days: set[_Day] = {
+            day for one in possible_decision_times(request) for day in dates(one, zone)
+        }
         found = [self.perhaps.get((key, day), n) for day in (*days, None)]
         return min(*found, self.loose.get(request.made.call.subject, n)) < n
 
-    def _unlike(self, request: Request, control: Request) -> bool:
+    def _unlike(self, request: Instance, control: Instance) -> bool:
         mine, its = request_queries.signature(request), request_queries.signature(control)
         names = {request.made.call.subject, control.made.call.subject}
         signed = mine is not None and (its is None or mine.step.factor != its.step.factor)
         return signed or bool(names & self.compared.registering)
 
 
-def _accepted(compared: Compared, request: Request) -> bool:
+def _accepted(compared: ComparisonTracker, request: Instance) -> bool:
     """Whether it was carried out, or stood open after its signature, if it is put off."""
     signed = request_queries.signature(request)
-    open_ = signed is not None and request.fate is Fate.OPEN and (request.told or 0) > signed.n
-    put_off = compared.life.due(request.mode) and open_
+    open_ = signed is not None and request.fate is Progress.OPEN and (request.told or 0) > signed.n
+    put_off = compared.lifecycle.due(request.mode) and open_
     return comparison.unchanged(request) and (request.done or put_off)
 
 
-def _sent(compared: Compared, request: Request) -> Likeness:
+def _sent(compared: ComparisonTracker, request: Instance) -> Likeness:
     """What some may take for all that was sent: where to return to is no part of it."""
-    return comparison.sent(request, but=(compared.life.create.returns,))
+    return comparison.sent(request, but=(compared.lifecycle.create.returns,))
 
 
-def _days(compared: Compared, request: Request) -> Iterator[_Day]:
+def _days(compared: ComparisonTracker, request: Instance) -> Iterator[_Day]:
     """Yield the days on which a request may have been carried out."""
     signed = request_queries.signature(request) is not None
-    if request.fate is Fate.UNKNOWN or (signed and request.fate is Fate.OPEN):
+    if request.fate is Progress.UNKNOWN or (signed and request.fate is Progress.OPEN):
         yield None
     elif request.done:
-        zone = compared.life.contract.zone
-        every = [day for one in moments(request) for day in dates(one, zone)]
+        zone = compared.lifecycle.contract.zone
+        every = [day for one in possible_decision_times(request) for day in dates(one, zone)]
         first, last = min(every), max(every)
         few = (last - first).days < FEW
         yield from (first + n * DAY for n in range((last - first).days + 1)) if few else (None,)

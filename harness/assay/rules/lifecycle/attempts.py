@@ -16,7 +16,7 @@ For rules that say how a request must not be made. One that is refused at once w
 accepted, and neither was one that is shown as rejected later, before anybody has signed
 or ended it. One that is accepted, and not shown as rejected by the end of the history,
 was: what does not meet the contract is not to be taken in the first place, so nobody
-needs to sign it to find out, and nobody should. A refusal counts only beside a control: the same request without the deviation,
+needs to sign it to find out, and nobody should. A refusal counts only beside a control: the same request without the variation,
 made for the same customer, which was accepted. An answer that never came, a failing
 target, and a state that the profile does not know decide nothing.
 """
@@ -41,7 +41,7 @@ from assay.history import (
 )
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules.lifecycle import request_queries, request_steps
-from assay.rules.lifecycle.tracker import Book, Fate, Life, Request
+from assay.rules.lifecycle.tracker import Instance, Lifecycle, Progress, Tracker
 from assay.rules.queries import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, doubt, ordinary
 from assay.rules.steps import Part
 
@@ -65,7 +65,7 @@ class Attempt:
     the same was signed before, and `timely` whether its day, if it needs one, is to come.
     """
 
-    request: Request
+    request: Instance
     subject: Subject
     thing: Owned | None
     rest: Hashable
@@ -86,7 +86,7 @@ class Attempt:
             return True
         soon = request.seen is not None and request.seen - self.made.at <= RECENT
         touched = request.signings or self.touched
-        return request.fate is Fate.REJECTED and not touched and soon
+        return request.fate is Progress.REJECTED and not touched and soon
 
     @property
     def touched(self) -> bool:
@@ -101,9 +101,9 @@ class Attempt:
         return self.made.accepted and not self.rejected
 
 
-def attempts(life: Life, history: History) -> tuple[Attempt, ...]:
+def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
     """Return all attempts that can be compared, in their order."""
-    book = Book(life=life)
+    book = Tracker(lifecycle=lifecycle)
     bank: tuple[str, ...] = ()
     registrants = {one.subject for one in history.events if isinstance(one, Registered)}
     signed: set[Hashable] = set()
@@ -115,46 +115,50 @@ def attempts(life: Life, history: History) -> tuple[Attempt, ...]:
         elif request is None or request.subject is None:
             continue
         elif isinstance(event, Authorised):
-            signed.add(_what(life, request.made.call))
+            signed.add(_what(lifecycle, request.made.call))
         elif request.made is event and ordinary(request.made.call):
-            found.append(_attempt(life, request, request.subject, bank, signed))
+            found.append(_attempt(lifecycle, request, request.subject, bank, signed))
     return tuple(one for one in found if one.subject.name not in registrants)
 
 
 def _attempt(
-    life: Life, request: Request, subject: Subject, bank: tuple[str, ...], signed: set[Hashable]
+    lifecycle: Lifecycle,
+    request: Instance,
+    subject: Subject,
+    bank: tuple[str, ...],
+    signed: set[Hashable],
 ) -> Attempt:
-    call, owned = request.made.call, life.create.owned
-    day = request_queries.day(life, call.arguments)
-    if life.due(call.mode):
+    call, owned = request.made.call, lifecycle.create.owned
+    day = request_queries.day(lifecycle, call.arguments)
+    if lifecycle.due(call.mode):
         at = request.made.at
         timely = (
             day is not None
-            and request_queries.ahead(life, call.arguments, at)
+            and request_queries.ahead(lifecycle, call.arguments, at)
             and day - at.date() < FAR
         )
     else:
-        timely = life.create.due is None or life.create.due.argument not in call.arguments
+        timely = lifecycle.create.due is None or lifecycle.create.due.argument not in call.arguments
     return Attempt(
         request=request,
         subject=subject,
         thing=subject.owned(call.arguments.get(owned)) if owned else None,
-        rest=_rest(life, call),
+        rest=_rest(lifecycle, call),
         bank=bank,
-        repeats=_what(life, call) in signed,
+        repeats=_what(lifecycle, call) in signed,
         timely=timely,
     )
 
 
-def _rest(life: Life, call: Call) -> Hashable:
+def _rest(lifecycle: Lifecycle, call: Call) -> Hashable:
     """Return what an attempt shares with its control, whatever it is that sets them apart."""
-    apart = {life.create.owned, life.create.due.argument if life.create.due else None}
+    apart = {lifecycle.create.owned, lifecycle.create.due.argument if lifecycle.create.due else None}
     sent = {name: value for name, value in call.arguments.items() if name not in apart}
     return call.by, call.host, call.alias, call.present, repr(sorted(sent.items()))
 
 
-def _what(life: Life, call: Call) -> Hashable:
-    return call.subject, repr(call.arguments.get(life.create.owned or "")), _rest(life, call)
+def _what(lifecycle: Lifecycle, call: Call) -> Hashable:
+    return call.subject, repr(call.arguments.get(lifecycle.create.owned or "")), _rest(lifecycle, call)
 
 
 def controls(
@@ -196,7 +200,7 @@ def must_be_turned_down(facet: str, one: Attempt, beside: Beside, why: str) -> I
     """Judge an attempt that has to be rejected, at once or once it is signed."""
     expected, request = f"a rejection: {why}", one.request
     plain = one.timely and not one.repeats
-    late = request.fate is Fate.REJECTED and not one.touched
+    late = request.fate is Progress.REJECTED and not one.touched
     if request.done:
         yield _evidence(facet, DISAGREES, expected, one)
     elif one.rejected and one.made.wire.status != UNAUTHENTICATED:
@@ -224,11 +228,11 @@ def _evidence(
         expected=expected,
         seen=one.request.tell(),
         exchanges=tuple(sorted(numbers)),
-        deviation=one.made.call.deviation,
+        variation=one.made.call.variation,
     )
 
 
-def press(life: Life, control: Exchange, *made: Exchange) -> Part[None]:
+def press(lifecycle: Lifecycle, control: Exchange, *made: Exchange) -> Part[None]:
     """Go on with requests that should have been rejected and were not: sign and read them.
 
     If one is rejected then, the control shows whether everything is. It comes last: what
@@ -238,10 +242,10 @@ def press(life: Life, control: Exchange, *made: Exchange) -> Part[None]:
     for one in made:
         if one.accepted and _stands(one) is not State.REJECTED:
             yield from request_steps.sign(one)
-            late |= _stands((yield from request_steps.read(life, one))) is State.REJECTED
+            late |= _stands((yield from request_steps.read(lifecycle, one))) is State.REJECTED
     if late:
         yield from request_steps.sign(control)
-        yield from request_steps.read(life, control)
+        yield from request_steps.read(lifecycle, control)
 
 
 def _stands(exchange: Exchange | None) -> State | None:
@@ -252,7 +256,7 @@ def _stands(exchange: Exchange | None) -> State | None:
 Frame: TypeAlias = tuple[object, ...]
 
 
-def frame(request: Request, field: str) -> Frame:
+def frame(request: Instance, field: str) -> Frame:
     """Return all that was sent but for one argument: what it shares with its control.
 
     A customer who was introduced anew is somebody else, perhaps at another bank.
@@ -263,12 +267,12 @@ def frame(request: Request, field: str) -> Frame:
     return who, call.mode, call.host, call.alias, call.present, tuple(rest)
 
 
-def taken(request: Request) -> bool:
+def taken(request: Instance) -> bool:
     """Whether a request was accepted, and not rejected later."""
-    return request.made.accepted and request.fate is not Fate.REJECTED
+    return request.made.accepted and request.fate is not Progress.REJECTED
 
 
-def control(request: Request) -> bool:
+def control(request: Instance) -> bool:
     """Whether others can be compared with a request.
 
     One that was signed is no control any more: its repeat may be rejected for being one.
@@ -276,7 +280,7 @@ def control(request: Request) -> bool:
     return taken(request) and not request.done and request.signed is None
 
 
-def judge(facet: str, request: Request, beside: Request | None, why: str) -> Evidence | None:
+def judge(facet: str, request: Instance, beside: Instance | None, why: str) -> Evidence | None:
     """Judge a request that must not be accepted; None where it could not come out otherwise."""
     made, seen = request.made, request.tell()
     if taken(request):
@@ -300,16 +304,16 @@ def judge(facet: str, request: Request, beside: Request | None, why: str) -> Evi
         expected=f"a refusal: {why}",
         seen=seen,
         exchanges=tuple(sorted(numbers)),
-        deviation=made.call.deviation,
+        variation=made.call.variation,
     )
 
 
-def _touched(request: Request) -> bool:
+def _touched(request: Instance) -> bool:
     """Whether somebody signed, changed or ended a request, which may have got it rejected."""
     return bool(request.signings or request.changes or request.ends or request.withdrawn)
 
 
-def _unknown(request: Request) -> bool:
+def _unknown(request: Instance) -> bool:
     """Whether somebody looked at a request last without learning where it stands."""
     looks = [one for one in (*request.reads, *request.changes, *request.ends) if one.accepted]
     last = max(looks, key=lambda one: one.n, default=None)

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 
 from assay.history import Authorised, Event, Exchange, State, Withdrawn
 from assay.rules.lifecycle import request_queries
-from assay.rules.lifecycle.tracker import Book, Life, Request
+from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 
 PROVIDER, CUSTOMER = "by-provider", "by-customer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cancel:
+class Cancellation:
     """One cancellation that was asked for, and how its request stood just before.
 
     `event` is the call, or the customer's own doing, which was taken. `signed` is None
@@ -25,7 +25,7 @@ class Cancel:
     """
 
     at: int
-    request: Request
+    request: Instance
     event: Exchange | Withdrawn
     signed: bool | None
     untouched: bool
@@ -43,13 +43,13 @@ class Cancel:
         return self.event.done if isinstance(self.event, Withdrawn) else self.event.accepted
 
 
-def _asked(life: Life, mode: str, book: Book, at: int, event: Event) -> Cancel | None:
+def _asked(lifecycle: Lifecycle, mode: str, book: Tracker, at: int, event: Event) -> Cancellation | None:
     """Return the cancellation that an event is, while the book has not yet taken it in."""
-    end = life.end
+    end = lifecycle.end
     if isinstance(event, Withdrawn) and event.done:
         request, now = book.known(event.request), event.now
     elif isinstance(event, Exchange) and end is not None and event.call.operation == end.id:
-        if event.refused and (event.call.deviation or event.call.without):
+        if event.refused and (event.call.variation or event.call.without):
             return None  # what was asked for may have been something else
         request, now = book.known(str(event.call.arguments.get(end.about or ""))), event.at
         request = (
@@ -64,55 +64,57 @@ def _asked(life: Life, mode: str, book: Book, at: int, event: Event) -> Cancel |
         not one.refused for one in request.ends
     )
     since = max((one.n for one in request.signings), default=0)
-    return Cancel(
+    return Cancellation(
         at=at,
         request=request,
         event=event,
         signed=signed if signed or not request.signings else None,
         untouched=not over and not request.done and request.state in (None, State.OPEN),
         open=request.state is State.OPEN and (request.told or 0) > since,
-        early=request_queries.ahead(life, request.arguments, now),
+        early=request_queries.ahead(lifecycle, request.arguments, now),
     )
 
 
 @dataclass(slots=True, kw_only=True)
-class Story:
+class CancelledInstance:
     """What was seen of a request since it was cancelled.
 
     `again` says whether something was done with it that may have brought it back.
     """
 
-    cancel: Cancel
+    cancel: Cancellation
     looked: int | None = None
     again: bool = False
     shown: list[Exchange] = field(default_factory=list[Exchange])
 
 
 @dataclass(slots=True, kw_only=True)
-class Seen:
+class CancellationTracker:
     """What a history tells, while it is gone through; by the keys of requests.
 
     `inquired` is when the world was last asked, of all of them.
     """
 
-    life: Life
+    lifecycle: Lifecycle
     mode: str
-    book: Book
-    cancels: list[Cancel] = field(default_factory=list[Cancel])
-    stories: dict[str | None, Story] = field(default_factory=dict[str | None, Story])
+    book: Tracker
+    cancels: list[Cancellation] = field(default_factory=list[Cancellation])
+    stories: dict[str | None, CancelledInstance] = field(
+        default_factory=dict[str | None, CancelledInstance]
+    )
     done: dict[str | None, int] = field(default_factory=dict[str | None, int])
     opened: dict[str | None, int] = field(default_factory=dict[str | None, int])
     inquired: int = -1
 
     def note(self, at: int, event: Event) -> None:
         """Take an event in."""
-        asked = _asked(self.life, self.mode, self.book, at, event)
+        asked = _asked(self.lifecycle, self.mode, self.book, at, event)
         found = self.book.note(event)
         story = self.stories.get(found.key) if found is not None else None
         if asked is not None:
             self.cancels.append(asked)
             if asked.taken:
-                self.stories.setdefault(asked.request.key, Story(cancel=asked))
+                self.stories.setdefault(asked.request.key, CancelledInstance(cancel=asked))
         elif story is not None:
             story.again = story.again or self._revives(event)
         for one in request_queries.told(self.book, event, found):
@@ -120,14 +122,14 @@ class Seen:
         if request_queries.asked_all(event):
             self.inquired = at
 
-    def quiet(self, story: Story) -> int | None:
+    def quiet(self, story: CancelledInstance) -> int | None:
         """Return the last look since it was cancelled at a request that never was carried out."""
         if self.inquired <= max(story.cancel.at, story.looked or 0):
             return story.looked
         return self.inquired
 
-    def _look(self, at: int, request: Request, event: Event) -> None:
-        story, read = self.stories.get(request.key), self.life.read
+    def _look(self, at: int, request: Instance, event: Event) -> None:
+        story, read = self.stories.get(request.key), self.lifecycle.read
         if request.done:
             self.done.setdefault(request.key, at)
         elif story is not None:
@@ -139,7 +141,7 @@ class Seen:
                 self.opened[request.key] = event.n
 
     def _revives(self, event: Event) -> bool:
-        change = self.life.change
+        change = self.lifecycle.change
         return isinstance(event, Authorised) or (
             isinstance(event, Exchange) and change is not None and event.call.operation == change.id
         )

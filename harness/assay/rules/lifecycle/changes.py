@@ -19,7 +19,7 @@ from assay.contract.model import Json
 from assay.history import Effect, Effects, Event, Exchange, State, Withdrawn
 from assay.judging.verdict import Evidence
 from assay.rules.lifecycle import request_queries
-from assay.rules.lifecycle.tracker import Book, Life, Request
+from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, doubt
 
 
@@ -40,7 +40,7 @@ class Change:
     it before, `ahead` that its day, the former as the new one, had surely not come.
     """
 
-    request: Request
+    request: Instance
     exchange: Exchange
     new: Mapping[str, Json]
     phase: Phase
@@ -65,9 +65,9 @@ class Change:
         return tuple(n for n in sorted(told) if n <= self.exchange.n)
 
 
-def asked(life: Life, book: Book, event: Event) -> Change | None:
+def asked(lifecycle: Lifecycle, book: Tracker, event: Event) -> Change | None:
     """Return the change that an event asks for, while the book has not yet taken it in."""
-    change = life.change
+    change = lifecycle.change
     if not isinstance(event, Exchange) or change is None or event.call.operation != change.id:
         return None
     request = book.known(str(event.call.arguments.get(change.about or "")))
@@ -89,11 +89,11 @@ def asked(life: Life, book: Book, event: Event) -> Change | None:
         new=new,
         phase=_phase(request),
         untouched=_untouched(request),
-        ahead=all(request_queries.ahead(life, one, event.at) for one in (force, then)),
+        ahead=all(request_queries.ahead(lifecycle, one, event.at) for one in (force, then)),
     )
 
 
-def _phase(request: Request) -> Phase:
+def _phase(request: Instance) -> Phase:
     if request.done:
         return Phase.DONE
     if not request.signings:
@@ -101,7 +101,7 @@ def _phase(request: Request) -> Phase:
     return Phase.SIGNED if request_queries.signed(request) else Phase.UNKNOWN
 
 
-def _untouched(request: Request) -> bool:
+def _untouched(request: Instance) -> bool:
     over = [one for one in request.ends if not one.refused]
     over_elsewhere = [one for one in request.withdrawn if one.done]
     return request.state in (None, State.OPEN) and not over and not over_elsewhere
@@ -118,7 +118,7 @@ class _Force:
     what is in force, where that is so. `place` is its place among all.
     """
 
-    request: Request
+    request: Instance
     place: int
     last: dict[str, Change] = field(default_factory=dict[str, Change])
     unread: dict[str, Change] = field(default_factory=dict[str, Change])
@@ -145,10 +145,10 @@ class _Force:
 
 
 @dataclass(slots=True, kw_only=True)
-class Held:
+class ChangeTracker:
     """Follows the changes of all requests of these modes, and finds what held."""
 
-    life: Life
+    lifecycle: Lifecycle
     modes: tuple[str, ...]
     fields: tuple[str, ...]
     found: list[tuple[str | None, Evidence]] = field(
@@ -156,7 +156,7 @@ class Held:
     )
     _force: dict[str | None, _Force] = field(default_factory=dict[str | None, _Force])
 
-    def before(self, book: Book, event: Event, change: Change | None) -> None:
+    def before(self, book: Tracker, event: Event, change: Change | None) -> None:
         """Take in an event that the book has not yet taken in, with the change that it is."""
         if change is None:
             self._disturb(book, event)
@@ -168,7 +168,7 @@ class Held:
             else:
                 force.take(change)
 
-    def after(self, event: Event, request: Request | None) -> None:
+    def after(self, event: Event, request: Instance | None) -> None:
         """Compare with what is in force what an event shows, once the book has taken it in."""
         if isinstance(event, Effects):
             listed = (self._force.get(one.request) for one in event.done or ())
@@ -179,20 +179,20 @@ class Held:
         elif isinstance(event, Exchange) and request is not None and request.key in self._force:
             self._read(self._force[request.key], event)
 
-    def _disturb(self, book: Book, event: Event) -> None:
+    def _disturb(self, book: Tracker, event: Event) -> None:
         """Notice a call that may have changed or ended a request in some other way."""
         key: object = None
         if isinstance(event, Withdrawn) and event.done:
             key = event.request
         elif isinstance(event, Exchange) and not event.refused:
-            about = {one.id: one.about for one in (self.life.change, self.life.end) if one}
+            about = {one.id: one.about for one in (self.lifecycle.change, self.lifecycle.end) if one}
             key = event.call.arguments.get(about.get(event.call.operation) or "")
         request = book.known(str(key))
         if request is not None and request.key in self._force:
             self._force[request.key].disturb()
 
     def _read(self, force: _Force, exchange: Exchange) -> None:
-        read = self.life.read
+        read = self.lifecycle.read
         if read is None or exchange.call.operation != read.id or exchange.item is None:
             return
         if (
@@ -215,14 +215,14 @@ class Held:
             self._find(force, evidence, "")
 
     def _carried(self, force: _Force, effect: Effect) -> None:
-        due = self.life.create.due
+        due = self.lifecycle.create.due
         for name, change in force.last.items():
             value = change.new[name]
             if request_queries.alike(force.request.made.call.arguments.get(name), value):
                 continue  # changed, and changed back: it says nothing that it is so
             if due is not None and name == due.argument:
                 shown: Json = effect.on.isoformat()
-                day = request_queries.day(self.life, change.new)
+                day = request_queries.day(self.lifecycle, change.new)
                 # Later than its day may be a day on which nothing is carried out.
                 doubtful = day is None or effect.on > day
             elif name in effect.fields:

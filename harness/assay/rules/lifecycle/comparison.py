@@ -22,14 +22,14 @@ from typing import Final, TypeAlias
 from assay.contract.model import Json
 from assay.history import Authorised, Effects, Ending, Event, Registered
 from assay.rules.lifecycle import request_queries, urls
-from assay.rules.lifecycle.tracker import Book, Life, Request
+from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 from assay.rules.state.calendar import dates, within_a_day
 
 #: What two requests have in common; equal if they do.
 Likeness: TypeAlias = Hashable
 
 
-def sure(book: Book) -> Iterator[Request]:
+def sure(book: Tracker) -> Iterator[Instance]:
     """Return the requests of which it is known what was asked for, and what became of it.
 
     Of one that was changed, or that shares its key with another, it is not.
@@ -40,42 +40,42 @@ def sure(book: Book) -> Iterator[Request]:
             yield one
 
 
-def unchanged(request: Request) -> bool:
+def unchanged(request: Instance) -> bool:
     """Whether it surely is as it was made."""
     return all(one.refused for one in request.changes)
 
 
-def decides(event: Event, request: Request) -> bool:
+def decides(event: Event, request: Instance) -> bool:
     """Whether a request is decided on now: it was made, or its customer signed it."""
     if isinstance(event, Authorised):
         return event.ending is Ending.CONFIRMED and event is request_queries.signature(request)
     return event is request.made
 
 
-def arguments(request: Request, *, but: Collection[str | None] = ()) -> Likeness:
+def arguments(request: Instance, *, but: Collection[str | None] = ()) -> Likeness:
     """Return what was sent in the arguments, but for some: equal if all else is."""
     return _spelt(request.arguments, but)
 
 
-def sent(request: Request, *, but: Collection[str | None] = ()) -> Likeness:
+def sent(request: Instance, *, but: Collection[str | None] = ()) -> Likeness:
     """Return what was asked for, the mode with it, but for some arguments."""
     return request.mode, arguments(request, but=but)
 
 
-def sort(life: Life, request: Request, *, but: Collection[str | None] = ()) -> Likeness:
+def sort(lifecycle: Lifecycle, request: Instance, *, but: Collection[str | None] = ()) -> Likeness:
     """Return what sort of request it is, whoever of a sort made it about one of a sort.
 
     Left out are the values of some arguments, and the address to return to, if it is one.
     """
-    create = life.create
+    create = lifecycle.create
     rest = _spelt(request.arguments, {create.owned, create.returns, *but})
-    back = returning(life, request)
-    return request.mode, tuple(sorted(request.arguments)), rest, back, _whose(life, request)
+    back = returning(lifecycle, request)
+    return request.mode, tuple(sorted(request.arguments)), rest, back, _whose(lifecycle, request)
 
 
-def returning(life: Life, request: Request) -> Likeness:
+def returning(lifecycle: Lifecycle, request: Instance) -> Likeness:
     """Return what the address to return to is, whoever it leads to."""
-    address = request.arguments.get(life.create.returns or "")
+    address = request.arguments.get(lifecycle.create.returns or "")
     parts = urls.split(address) if isinstance(address, str) else None
     return parts.scheme if parts else repr(address)
 
@@ -86,11 +86,11 @@ def _spelt(arguments: Mapping[str, Json], but: Collection[str | None]) -> Likene
     )
 
 
-def _whose(life: Life, request: Request) -> Likeness:
+def _whose(lifecycle: Lifecycle, request: Instance) -> Likeness:
     """Return the sort of customer and of thing; where nobody knows that, who and which."""
-    subject, key = request.subject, request.arguments.get(life.create.owned or "")
+    subject, key = request.subject, request.arguments.get(lifecycle.create.owned or "")
     owned = subject.owned(key) if subject else None
-    if subject is None or (owned is None and life.create.owned):
+    if subject is None or (owned is None and lifecycle.create.owned):
         return request.made.call.subject, repr(key)
     if owned is None:
         return (subject.segment,)
@@ -116,27 +116,27 @@ class Relation:
     """What a request is to a former one; `n` is the number at which they were compared."""
 
     facet: str
-    former: Request
+    former: Instance
     n: int
 
 
 @dataclass(slots=True, kw_only=True)
-class Compared:
+class ComparisonTracker:
     """All requests of a history, each with its relations to former ones.
 
     `done` has what was carried out last, by all that was sent but the one thing that a
     facet is about, and `last` what was made last, by all that was sent.
     """
 
-    life: Life
+    lifecycle: Lifecycle
     parameters: tuple[str, ...]
     modes: tuple[str | None, ...]
-    book: Book
-    done: dict[tuple[str, Likeness], Request] = field(
-        default_factory=dict[tuple[str, Likeness], Request]
+    book: Tracker
+    done: dict[tuple[str, Likeness], Instance] = field(
+        default_factory=dict[tuple[str, Likeness], Instance]
     )
-    last: dict[Likeness, Request] = field(default_factory=dict[Likeness, Request])
-    former: dict[int, Request | None] = field(default_factory=dict[int, Request | None])
+    last: dict[Likeness, Instance] = field(default_factory=dict[Likeness, Instance])
+    former: dict[int, Instance | None] = field(default_factory=dict[int, Instance | None])
     relations: dict[int, list[Relation]] = field(default_factory=dict[int, list[Relation]])
     registering: set[str] = field(default_factory=set[str])
     seen_done: set[int] = field(default_factory=set[int])
@@ -162,25 +162,25 @@ class Compared:
             self.seen_done.add(id(one))
             self._index(one)
 
-    def _index(self, request: Request) -> None:
+    def _index(self, request: Instance) -> None:
         if self._plain(request) and unchanged(request):
             for what, key in self._keys(request):
                 self.done[what, key] = request
 
-    def _plain(self, request: Request) -> bool:
+    def _plain(self, request: Instance) -> bool:
         """Whether it is of a mode that is asked, and carried out when it is signed."""
-        return request.mode in self.modes and not self.life.due(request.mode)
+        return request.mode in self.modes and not self.lifecycle.due(request.mode)
 
-    def _keys(self, request: Request) -> Iterator[tuple[str, Likeness]]:
+    def _keys(self, request: Instance) -> Iterator[tuple[str, Likeness]]:
         yield REPEAT, sent(request)
         yield MODE, arguments(request)
         for one in self.parameters:
             yield changed(one), sent(request, but=(one,))
 
-    def _compare(self, request: Request) -> None:
+    def _compare(self, request: Instance) -> None:
         """Find what a request is to former ones: a repeat of one, or else other in one thing."""
         n = (request_queries.signature(request) or request.made).n
-        near: dict[str, Request] = {}
+        near: dict[str, Instance] = {}
         if self._plain(request):
             near = {
                 what: former
@@ -199,7 +199,7 @@ class Compared:
         ]
 
 
-def _undone(former: Request) -> str:
+def _undone(former: Instance) -> str:
     """Say why a request was not carried out; empty if it was, or nobody knows."""
     if former.done or not former.made.accepted or not unchanged(former):
         return ""
@@ -211,7 +211,7 @@ def _undone(former: Request) -> str:
 
 
 # -- days ------------------------------------------------------------------------
-def moments(request: Request) -> tuple[datetime, ...]:
+def possible_decision_times(request: Instance) -> tuple[datetime, ...]:
     """Return the moments that may tell the day of a request."""
     signed = request_queries.signature(request)
     seen = request.seen if request.done else None
@@ -220,14 +220,14 @@ def moments(request: Request) -> tuple[datetime, ...]:
     )
 
 
-def same_day(life: Life, one: Request, other: Request) -> bool:
+def same_day(lifecycle: Lifecycle, one: Instance, other: Instance) -> bool:
     """Whether two requests surely are of one local day."""
-    every = (*moments(one), *moments(other))
-    return len({within_a_day(moment, life.contract.zone) for moment in every}) == 1
+    every = (*possible_decision_times(one), *possible_decision_times(other))
+    return len({within_a_day(moment, lifecycle.contract.zone) for moment in every}) == 1
 
 
-def later_day(life: Life, former: Request, request: Request) -> bool:
+def later_day(lifecycle: Lifecycle, former: Instance, request: Instance) -> bool:
     """Whether a request surely is of a later local day than a former one."""
-    zone = life.contract.zone
-    ended = max(dates(one, zone)[-1] for one in moments(former))
-    return ended < min(dates(one, zone)[0] for one in moments(request))
+    zone = lifecycle.contract.zone
+    ended = max(dates(one, zone)[-1] for one in possible_decision_times(former))
+    return ended < min(dates(one, zone)[0] for one in possible_decision_times(request))

@@ -13,7 +13,7 @@ from decimal import Decimal, InvalidOperation
 
 from assay.contract.model import Json
 from assay.history import Authorised, Call, Decision, Effects, Ending, Event, Exchange
-from assay.rules.lifecycle.tracker import Book, Life, Request
+from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 from assay.rules.queries import UNAUTHENTICATED, ordinary
 from assay.rules.state.calendar import dates
 
@@ -21,36 +21,36 @@ from assay.rules.state.calendar import dates
 _OPEN_ENDS = frozenset({Ending.STOPPED, Ending.DISCONNECTED})
 
 
-def ours(request: Request, call: Call) -> bool:
+def ours(request: Instance, call: Call) -> bool:
     """Whether a call is an ordinary one by those who made the request."""
     made = request.made.call
     return ordinary(call) and (call.subject, call.by) == (made.subject, made.by)
 
 
-def by_owner(request: Request, signing: Authorised) -> bool:
+def by_owner(request: Instance, signing: Authorised) -> bool:
     """Whether it was the customer of the request who walked the screens."""
     return (signing.step.by or signing.step.subject) == request.made.call.subject
 
 
-def signed(request: Request) -> bool:
+def signed(request: Instance) -> bool:
     """Whether the customer of the request has signed it, and not merely somebody."""
     return any(
         one.ending is Ending.CONFIRMED and by_owner(request, one) for one in request.signings
     )
 
 
-def signature(request: Request) -> Authorised | None:
+def signature(request: Instance) -> Authorised | None:
     """Return the signature that the customer of the request gave, if any was."""
     every = (one for one in request.signings if by_owner(request, one))
     return next((one for one in every if one.ending is Ending.CONFIRMED), None)
 
 
-def declined(request: Request) -> bool:
+def declined(request: Instance) -> bool:
     """Whether the customer of the request has refused it."""
     return any(one.ending is Ending.REFUSED and by_owner(request, one) for one in request.signings)
 
 
-def perhaps_signed(request: Request) -> bool:
+def perhaps_signed(request: Instance) -> bool:
     """Whether the customer's signature may have been taken, though no end was seen."""
     return any(
         one.ending in _OPEN_ENDS
@@ -60,12 +60,12 @@ def perhaps_signed(request: Request) -> bool:
     )
 
 
-def known(request: Request) -> bool:
+def known(request: Instance) -> bool:
     """Whether nothing can have been done to the request that the history does not hold."""
     return request.subject is not None and request.subject.fresh
 
 
-def told(book: Book, event: Event, found: Request | None) -> tuple[Request, ...]:
+def told(book: Tracker, event: Event, found: Instance | None) -> tuple[Instance, ...]:
     """Return the requests that an event names and tells where they stand, once it is noted.
 
     `found` is what noting it gave back. Of all that the world does not name it tells, too:
@@ -87,7 +87,7 @@ def asked_all(event: Event) -> bool:
     return isinstance(event, Effects) and event.done is not None
 
 
-def apart(book: Book) -> Iterator[Request]:
+def apart(book: Tracker) -> Iterator[Instance]:
     """Return the requests with a key of their own; what is said of others may be of either."""
     keys = Counter(one.key for one in book.requests)
     return (one for one in book.requests if one.key is not None and keys[one.key] == 1)
@@ -98,9 +98,9 @@ def said_no(exchange: Exchange) -> bool:
     return exchange.refused and exchange.wire.status != UNAUTHENTICATED
 
 
-def day(life: Life, arguments: Mapping[str, Json]) -> date | None:
+def day(lifecycle: Lifecycle, arguments: Mapping[str, Json]) -> date | None:
     """Return the day that a request is put off to, if one can be read."""
-    due = life.create.due
+    due = lifecycle.create.due
     value = arguments.get(due.argument) if due else None
     try:
         return date.fromisoformat(value) if isinstance(value, str) else None
@@ -108,10 +108,10 @@ def day(life: Life, arguments: Mapping[str, Json]) -> date | None:
         return None
 
 
-def ahead(life: Life, arguments: Mapping[str, Json], at: datetime) -> bool:
+def ahead(lifecycle: Lifecycle, arguments: Mapping[str, Json], at: datetime) -> bool:
     """Whether the day of a request has not begun, on whatever clock its days are counted."""
-    then = day(life, arguments)
-    return then is not None and dates(at, life.contract.zone)[-1] < then
+    then = day(lifecycle, arguments)
+    return then is not None and dates(at, lifecycle.contract.zone)[-1] < then
 
 
 def alike(one: Json, other: Json) -> bool:

@@ -32,7 +32,7 @@ from assay.history import (
     Withdraw,
 )
 from assay.rules import steps
-from assay.rules.lifecycle.tracker import Life, life_of
+from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_operation
 from assay.rules.steps import Part, send
 
 #: How many days from now a request is put off to, where it is put off at all.
@@ -40,7 +40,7 @@ AHEAD = 3
 
 
 def customer(
-    life: Life,
+    lifecycle: Lifecycle,
     name: str = "psu",
     *,
     count: int = 1,
@@ -49,7 +49,7 @@ def customer(
 ) -> Part[Subject]:
     """Bring a customer into being who owns what a request can be about."""
     holdings = (
-        (Holding(resource=life.owner, count=count, traits=traits or {}),) if life.owner else ()
+        (Holding(resource=lifecycle.owner, count=count, traits=traits or {}),) if lifecycle.owner else ()
     )
     reply = yield Arrange(subject=name, holdings=holdings, segment=segment)
     if not isinstance(reply, Subject):
@@ -57,39 +57,39 @@ def customer(
     return reply
 
 
-def today(life: Life, subject: Subject) -> date:
+def today(lifecycle: Lifecycle, subject: Subject) -> date:
     """Return the local day on which the subject came into being."""
-    zone = life.contract.zone
+    zone = lifecycle.contract.zone
     return (subject.now.astimezone(zone) if zone else subject.now).date()
 
 
 def request(
-    life: Life,
+    lifecycle: Lifecycle,
     subject: Subject,
     mode: str | None = None,
     arguments: Mapping[str, Json] | None = None,
     *,
     ahead: int = AHEAD,
-    deviation: str = "",
+    variation: str = "",
 ) -> Call:
     """Return the call that makes a valid request; `replace` it to bend it.
 
     What the arguments do not name is as the profile has it. A mode that is put off is
     so by `ahead` days from when the subject came into being.
     """
-    mode = mode or life.mode
+    mode = mode or lifecycle.mode
     given: dict[str, Json] = {}
-    if life.create.owned:
-        given[life.create.owned] = subject.owns[0].key
-    if life.create.due and life.due(mode):
-        day = today(life, subject) + timedelta(days=ahead)
-        given[life.create.due.argument] = day.isoformat()
+    if lifecycle.create.owned:
+        given[lifecycle.create.owned] = subject.owns[0].key
+    if lifecycle.create.due and lifecycle.due(mode):
+        day = today(lifecycle, subject) + timedelta(days=ahead)
+        given[lifecycle.create.due.argument] = day.isoformat()
     return Call(
-        operation=life.create.id,
+        operation=lifecycle.create.id,
         subject=subject.name,
         arguments={**given, **(arguments or {})},
         mode=mode,
-        deviation=deviation,
+        variation=variation,
     )
 
 
@@ -118,9 +118,9 @@ def maybe(call: Call | None) -> Part[Exchange | None]:
     return (yield from send(call))
 
 
-def read(life: Life, made: Exchange) -> Part[Exchange | None]:
+def read(lifecycle: Lifecycle, made: Exchange) -> Part[Exchange | None]:
     """Read a request that was made."""
-    return (yield from maybe(about(life.read, made)))
+    return (yield from maybe(about(lifecycle.read, made)))
 
 
 #: A plain signature; `replace` it to sign in another way.
@@ -146,14 +146,14 @@ def ready(
 
     It makes a request first where the operation is about one: see `before`.
     """
-    life = life_of(contract, operation)
-    psu = yield from customer(life, name)
+    lifecycle = lifecycle_of_operation(contract, operation)
+    psu = yield from customer(lifecycle, name)
     if operation.makes:
-        return psu, request(life, psu)
-    made = yield from send(request(life, psu, life.changeable if operation.changes else None))
+        return psu, request(lifecycle, psu)
+    made = yield from send(request(lifecycle, psu, lifecycle.changeable if operation.changes else None))
     call = about(operation, made)
     if call is not None and operation.changes:
-        call = replace(call, varied=life.changed)
+        call = replace(call, varied=lifecycle.changed)
     return psu, call
 
 
@@ -177,9 +177,9 @@ def withdraw(made: Exchange) -> Part[None]:
         yield Withdraw(subject=made.call.subject, request=key)
 
 
-def register(life: Life, subject: Subject, argument: str, age: timedelta) -> Part[None]:
+def register(lifecycle: Lifecycle, subject: Subject, argument: str, age: timedelta) -> Part[None]:
     """Let the subject have known the profile's value of an argument for so long."""
-    yield Register(subject=subject.name, operation=life.create.id, argument=argument, age=age)
+    yield Register(subject=subject.name, operation=lifecycle.create.id, argument=argument, age=age)
 
 
 def lack(mode: str) -> Part[None]:
@@ -198,7 +198,7 @@ EACH = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Came:
+class RequestResult:
     """What came of a request that a probe made."""
 
     made: Exchange
@@ -222,9 +222,9 @@ class Came:
         return self.made.refused or (self.item is not None and self.item.state is State.REJECTED)
 
 
-def through(life: Life, call: Call, how: Authorise = SIGN) -> Part[Came]:
+def through(lifecycle: Lifecycle, call: Call, how: Authorise = SIGN) -> Part[RequestResult]:
     """Make a request, have it signed, and read it."""
     made = yield from send(call)
     signed = yield from sign(made, how)
-    seen = yield from read(life, made)
-    return Came(made=made, signed=signed, item=seen.item if seen else None)
+    seen = yield from read(lifecycle, made)
+    return RequestResult(made=made, signed=signed, item=seen.item if seen else None)

@@ -23,8 +23,8 @@ from assay.history import (
 )
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules.lifecycle import request_queries, request_steps
-from assay.rules.lifecycle.tracker import Book, Life, Request
-from assay.rules.rule import Want, needs
+from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
+from assay.rules.rule import BindingRequirement, needs
 from assay.rules.steps import Part, send
 
 #: Statuses from here on say that the target failed; 0 that nothing came.
@@ -38,7 +38,7 @@ NEEDS = needs(Capability.PSU, Capability.WRITE, Capability.SCA, Capability.SCREE
 class Signing:
     """One way through the screens. `before` is where the request stood by then, if known."""
 
-    request: Request
+    request: Instance
     event: Authorised
     before: State | None
 
@@ -105,7 +105,7 @@ class Signing:
             expected=expected,
             seen=f"{_ENDED[event.ending]}{sent}; of the request, {self.request.tell()}",
             exchanges=tuple(sorted({*self.request.numbers, *beside})),
-            deviation=event.step.deviation or self.request.made.call.deviation,
+            variation=event.step.variation or self.request.made.call.variation,
         )
 
 
@@ -117,10 +117,10 @@ _ENDED: Mapping[Ending, str] = {
 }
 
 
-def signings(life: Life, history: History) -> tuple[Signing, ...]:
+def signings(lifecycle: Lifecycle, history: History) -> tuple[Signing, ...]:
     """Return every signature of a request that was made in the history, in their order."""
-    book = Book(life=life)
-    given: list[tuple[Request, Authorised, State | None]] = []
+    book = Tracker(lifecycle=lifecycle)
+    given: list[tuple[Instance, Authorised, State | None]] = []
     for event in history.events:
         known = book.known(event.step.request) if isinstance(event, Authorised) else None
         before = known.state if known else None
@@ -135,13 +135,13 @@ def signings(life: Life, history: History) -> tuple[Signing, ...]:
     )
 
 
-def wants(life: Life) -> tuple[Want, ...]:
+def wants(lifecycle: Lifecycle) -> tuple[BindingRequirement, ...]:
     """Want the profile to say where the screens are, and where a request stands."""
-    return (*life.state(), Want(operation=life.create.id, feature="approval"))
+    return (*lifecycle.state(), BindingRequirement(operation=lifecycle.create.id, feature="approval"))
 
 
 def make(
-    life: Life,
+    lifecycle: Lifecycle,
     psu: Subject,
     n: int,
     mode: str | None = None,
@@ -149,26 +149,26 @@ def make(
 ) -> Part[Exchange]:
     """Make the n-th request of a customer, each about another thing, so that none repeats one."""
     about: dict[str, Json] = {}
-    if life.create.owned:
-        about[life.create.owned] = psu.owns[n % len(psu.owns)].key
-    call = request_steps.request(life, psu, mode, {**about, **(arguments or {})})
+    if lifecycle.create.owned:
+        about[lifecycle.create.owned] = psu.owns[n % len(psu.owns)].key
+    call = request_steps.request(lifecycle, psu, mode, {**about, **(arguments or {})})
     return (yield from send(call))
 
 
 def try_to_sign(
-    life: Life,
+    lifecycle: Lifecycle,
     psu: Subject,
     n: int,
     how: Authorise = request_steps.SIGN,
     arguments: Mapping[str, Json] | None = None,
 ) -> Part[tuple[Exchange, Authorised | None]]:
     """Make the n-th request, let the customer sign it as `how` says, and read it."""
-    made = yield from make(life, psu, n, None, arguments)
+    made = yield from make(lifecycle, psu, n, None, arguments)
     signed = yield from request_steps.sign(made, how)
-    yield from request_steps.read(life, made)
+    yield from request_steps.read(lifecycle, made)
     return made, signed
 
 
-def price(life: Life) -> int:
+def price(lifecycle: Lifecycle) -> int:
     """Count what `try_to_sign` spends."""
-    return 3 if life.read else 2
+    return 3 if lifecycle.read else 2

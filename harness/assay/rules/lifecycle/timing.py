@@ -15,7 +15,7 @@ from datetime import timedelta
 from assay.history import History
 from assay.rules.lifecycle import signing
 from assay.rules.lifecycle.signing import Signing
-from assay.rules.lifecycle.tracker import Life
+from assay.rules.lifecycle.tracker import Lifecycle
 
 IDLE, OVERALL = "idle", "overall"
 #: How far from a limit both sides of it are sure.
@@ -23,7 +23,7 @@ CLEAR = timedelta(seconds=0.5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class TimeLimits:
     """All limits that there are, by their measures, and the one that is asked about."""
 
     measure: str
@@ -45,7 +45,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class TimedFlow:
     """A plain way through the screens, and how its time went by.
 
     `last` is the idle time before the end, `since` how long after the first page the
@@ -61,12 +61,12 @@ class Way:
     def __str__(self) -> str:
         return f"{_told(self.total)} in all, the last {_told(self.last)} idle"
 
-    def within(self, limits: Limits, measure: str) -> bool:
+    def within(self, limits: TimeLimits, measure: str) -> bool:
         """Whether it surely stayed within a limit, if there is such a one."""
         took = self.longest if measure == IDLE else self.total
         return measure not in limits.spans or took <= limits.spans[measure] - CLEAR
 
-    def beyond(self, limits: Limits) -> bool:
+    def beyond(self, limits: TimeLimits) -> bool:
         """Whether it surely took longer than the limit that is asked about.
 
         Of one who was disconnected in the end only the last pause can be why.
@@ -75,15 +75,15 @@ class Way:
         return (idle if limits.idle else self.total) >= limits.limit + CLEAR
 
 
-def ways(life: Life, history: History) -> Iterator[Way]:
+def ways(lifecycle: Lifecycle, history: History) -> Iterator[TimedFlow]:
     """Return every way of which only its pace can have decided how it ended."""
-    for one in signing.signings(life, history):
+    for one in signing.signings(lifecycle, history):
         moments, screens = list(one.event.moments), one.event.screens
         # Who logged in twice began anew; who was seen on no screen may have been anywhere.
         seen = len(moments) > 1 and screens and screens.count("password") <= 1
         if seen and one.plain and one.alone and not one.failed:
             gaps = [later - sooner for sooner, later in itertools.pairwise(moments)]
-            yield Way(
+            yield TimedFlow(
                 signing=one,
                 total=moments[-1] - moments[0],
                 longest=max(gaps),

@@ -32,11 +32,11 @@ from assay.history import (
     Withdrawn,
 )
 from assay.rules import parameters, steps
-from assay.rules.rule import Want
+from assay.rules.rule import BindingRequirement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Life:
+class Lifecycle:
     """The operations of a contract around one kind of request, and what it is about.
 
     `owner` is what the customer owns that `create.owned` names.
@@ -86,12 +86,12 @@ class Life:
         due = self.create.due
         return due is not None and mode in due.modes
 
-    def state(self) -> tuple[Want, ...]:
+    def state(self) -> tuple[BindingRequirement, ...]:
         """Want the profile to say where a request stands."""
-        return (Want(operation=self.read.id, feature="state"),) if self.read else ()
+        return (BindingRequirement(operation=self.read.id, feature="state"),) if self.read else ()
 
 
-def life(contract: Contract, request: str) -> Life:
+def lifecycle_of_request(contract: Contract, request: str) -> Lifecycle:
     """Return what a contract offers around a request."""
 
     def does(what: str) -> Operation | None:
@@ -102,7 +102,7 @@ def life(contract: Contract, request: str) -> Life:
     if create is None:
         raise TypeError(f"nothing makes {request}")
     roots = steps.roots(contract)
-    return Life(
+    return Lifecycle(
         request=contract.resources[request],
         create=create,
         read=does("shows"),
@@ -113,17 +113,17 @@ def life(contract: Contract, request: str) -> Life:
     )
 
 
-def life_of(contract: Contract, operation: Operation) -> Life:
+def lifecycle_of_operation(contract: Contract, operation: Operation) -> Lifecycle:
     """Return the life of the request that an operation makes, shows, changes or ends."""
-    return life(contract, operation.request or "")
+    return lifecycle_of_request(contract, operation.request or "")
 
 
-def of_clause(clause: Clause, contract: Contract) -> Life:
+def of_clause(clause: Clause, contract: Contract) -> Lifecycle:
     """Return the life of the request that a clause names."""
-    return life(contract, parameters.text(clause, "request"))
+    return lifecycle_of_request(contract, parameters.text(clause, "request"))
 
 
-class Fate(Enum):
+class Progress(Enum):
     """What became of a request, as far as the history tells."""
 
     REFUSED = "refused at once"
@@ -135,12 +135,12 @@ class Fate(Enum):
 
 
 #: Fates that the contract's word "rejected" covers.
-REJECTED = frozenset({Fate.REFUSED, Fate.REJECTED})
-_FATES: Mapping[State, Fate] = {
-    State.OPEN: Fate.OPEN,
-    State.DONE: Fate.DONE,
-    State.REJECTED: Fate.REJECTED,
-    State.ENDED: Fate.ENDED,
+REJECTED = frozenset({Progress.REFUSED, Progress.REJECTED})
+_FATES: Mapping[State, Progress] = {
+    State.OPEN: Progress.OPEN,
+    State.DONE: Progress.DONE,
+    State.REJECTED: Progress.REJECTED,
+    State.ENDED: Progress.ENDED,
 }
 
 
@@ -153,7 +153,7 @@ class Inquiries:
 
 
 @dataclass(slots=True, kw_only=True)
-class Request:
+class Instance:
     """One attempt to make a request, and all that happened to it since.
 
     `arguments` are those in force: of its making, and then of each accepted change.
@@ -205,13 +205,13 @@ class Request:
         return self.effect is not None or self.state is State.DONE
 
     @property
-    def fate(self) -> Fate:
+    def fate(self) -> Progress:
         """What became of it."""
         if self.made.refused:
-            return Fate.REFUSED
+            return Progress.REFUSED
         if self.effect is not None:
-            return Fate.DONE
-        return _FATES[self.state] if self.state else Fate.UNKNOWN
+            return Progress.DONE
+        return _FATES[self.state] if self.state else Progress.UNKNOWN
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -233,19 +233,19 @@ class Request:
 
 
 @dataclass(slots=True, kw_only=True)
-class Book:
+class Tracker:
     """All requests of one kind in a history so far.
 
     Of a key that was given twice, the later request has all that follows.
     """
 
-    life: Life
-    requests: list[Request] = field(default_factory=list[Request])
+    lifecycle: Lifecycle
+    requests: list[Instance] = field(default_factory=list[Instance])
     subjects: dict[str, Subject] = field(default_factory=dict[str, Subject])
     inquiries: Inquiries = field(default_factory=Inquiries)
-    _known: dict[str, Request] = field(default_factory=dict[str, Request])
+    _known: dict[str, Instance] = field(default_factory=dict[str, Instance])
 
-    def note(self, event: Event) -> Request | None:
+    def note(self, event: Event) -> Instance | None:
         """Take an event in, and return the request that it is about, if it is about one."""
         match event:
             case Subject():
@@ -272,7 +272,7 @@ class Book:
                 pass
         return None
 
-    def known(self, key: str) -> Request | None:
+    def known(self, key: str) -> Instance | None:
         """Return the request that has a key, if it was made in this history."""
         return self._known.get(key)
 
@@ -288,20 +288,20 @@ class Book:
             if found is not None:
                 found.effect = effect
 
-    def _exchange(self, exchange: Exchange) -> Request | None:
-        call, life_ = exchange.call, self.life
-        if call.operation == life_.create.id and not (call.malformed or call.credentials):
+    def _exchange(self, exchange: Exchange) -> Instance | None:
+        call, lifecycle = exchange.call, self.lifecycle
+        if call.operation == lifecycle.create.id and not (call.malformed or call.credentials):
             return self._made(exchange)
-        about = {one.id: one.about for one in (life_.read, life_.change, life_.end) if one}
+        about = {one.id: one.about for one in (lifecycle.read, lifecycle.change, lifecycle.end) if one}
         if call.operation not in about:
             return None
         found = self._known.get(str(call.arguments.get(about[call.operation] or "")))
         if found is None or call.malformed:
             return None
-        if life_.read and call.operation == life_.read.id:
+        if lifecycle.read and call.operation == lifecycle.read.id:
             found.reads.append(exchange)
         else:
-            changed = life_.change is not None and call.operation == life_.change.id
+            changed = lifecycle.change is not None and call.operation == lifecycle.change.id
             (found.changes if changed else found.ends).append(exchange)
             found.touched = self.inquiries.count
             if changed and exchange.accepted:
@@ -310,9 +310,9 @@ class Book:
         self._look(found, exchange)
         return found
 
-    def _made(self, exchange: Exchange) -> Request:
+    def _made(self, exchange: Exchange) -> Instance:
         item = exchange.item
-        request = Request(
+        request = Instance(
             made=exchange,
             subject=self.subjects.get(exchange.call.subject),
             key=item.key if item else None,
@@ -327,15 +327,15 @@ class Book:
         return request
 
     @staticmethod
-    def _look(request: Request, exchange: Exchange) -> None:
+    def _look(request: Instance, exchange: Exchange) -> None:
         item = exchange.item
         if item is not None and item.state is not None:
             request.state, request.seen, request.told = item.state, exchange.at, exchange.n
 
 
-def follow(history: History, life_: Life) -> Iterator[Request]:
+def follow(history: History, lifecycle: Lifecycle) -> Iterator[Instance]:
     """Return all requests of a history, as they stand at its end."""
-    book = Book(life=life_)
+    book = Tracker(lifecycle=lifecycle)
     for event in history.events:
         book.note(event)
     yield from book.requests

@@ -15,7 +15,7 @@ from assay.contract.model import Clause, Json, Operation
 from assay.history import Call, Event, Exchange, State, Subject
 from assay.rules import parameters
 from assay.rules.lifecycle import request_queries
-from assay.rules.lifecycle.tracker import Book, Life, Request
+from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 
 #: Types of values that a request may well have, as long as none was accepted.
 PLAIN = frozenset({str})
@@ -31,8 +31,8 @@ class Past:
     and may have been carried out, each with the requests that are it.
     """
 
-    life: Life
-    book: Book
+    lifecycle: Lifecycle
+    book: Tracker
     taken: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     repeated: dict[Hashable, set[int]] = field(default_factory=dict[Hashable, set[int]])
     _alike: dict[int, set[int]] = field(default_factory=dict[int, set[int]])
@@ -53,7 +53,7 @@ class Past:
                 self._alike[id(one)].discard(id(one))
 
 
-def _taken(exchange: Exchange, request: Request) -> bool:
+def _taken(exchange: Exchange, request: Instance) -> bool:
     """Whether what a call held is good: some accept a request that is rejected already."""
     return exchange.accepted and request.state is not State.REJECTED
 
@@ -63,13 +63,13 @@ def valid(operation: Operation, exchange: Exchange, past: Past) -> bool:
 
     `past` has taken the history in up to this exchange, and may have this one, too.
     """
-    life, book = past.life, past.book
+    lifecycle, book = past.lifecycle, past.book
     if operation.makes:
-        made = _made(life, exchange, book.subjects.get(exchange.call.subject))
+        made = _made(lifecycle, exchange, book.subjects.get(exchange.call.subject))
         return (
             made
             and _vouched(exchange, past)
-            and not _decided(life, exchange)
+            and not _decided(lifecycle, exchange)
             and not _repeats(exchange, past)
         )
     key = str(exchange.call.arguments.get(operation.about or ""))
@@ -79,30 +79,30 @@ def valid(operation: Operation, exchange: Exchange, past: Past) -> bool:
     return bool(operation.shows) or (_untouched(request) and _changeable(past, exchange, request))
 
 
-def _clauses(life: Life, kind: str) -> Iterator[Clause]:
-    for clause in life.contract.clauses:
-        if clause.kind == kind and clause.params.get("request") == life.request.id:
+def _clauses(lifecycle: Lifecycle, kind: str) -> Iterator[Clause]:
+    for clause in lifecycle.contract.clauses:
+        if clause.kind == kind and clause.params.get("request") == lifecycle.request.id:
             yield clause
 
 
-def _made(life: Life, exchange: Exchange, subject: Subject | None) -> bool:
-    call, create = exchange.call, life.create
+def _made(lifecycle: Lifecycle, exchange: Exchange, subject: Subject | None) -> bool:
+    call, create = exchange.call, lifecycle.create
     named = set(create.arguments)
-    if create.due and not life.due(call.mode):
+    if create.due and not lifecycle.due(call.mode):
         named.discard(create.due.argument)
     # An argument that this mode has no use for is nothing that has to be accepted.
     lean = call.arguments.keys() <= named
     whole = all(call.arguments.get(name) not in (None, "") for name in named)
     fixed = all(
         call.arguments.get(parameters.text(one, "field")) == parameters.text(one, "const")
-        for one in _clauses(life, "fixed")
+        for one in _clauses(lifecycle, "fixed")
     )
     served = all(
         subject is not None and (subject.segment or "") in ("", *parameters.texts(one, "served"))
-        for one in _clauses(life, "segments")
+        for one in _clauses(lifecycle, "segments")
     )
-    plain = lean and whole and fixed and call.mode == life.mode
-    return plain and served and _owned(life, exchange, subject)
+    plain = lean and whole and fixed and call.mode == lifecycle.mode
+    return plain and served and _owned(lifecycle, exchange, subject)
 
 
 def _vouched(exchange: Exchange, past: Past) -> bool:
@@ -111,9 +111,9 @@ def _vouched(exchange: Exchange, past: Past) -> bool:
     What is asked first of all is as the target's own file has it, unless it says that it
     is not. A thing and a day are for others to judge.
     """
-    call, create = exchange.call, past.life.create
+    call, create = exchange.call, past.lifecycle.create
     if not any(name in past.taken for name in create.arguments):
-        return not call.deviation and all(type(one) in PLAIN for one in call.arguments.values())
+        return not call.variation and all(type(one) in PLAIN for one in call.arguments.values())
     apart = {create.owned, *call.varied, create.due.argument if create.due else None}
     return all(
         name in apart or repr(value) in past.taken.get(name, ())
@@ -121,10 +121,10 @@ def _vouched(exchange: Exchange, past: Past) -> bool:
     )
 
 
-def _decided(life: Life, exchange: Exchange) -> bool:
+def _decided(lifecycle: Lifecycle, exchange: Exchange) -> bool:
     """Whether a value stands in it for which some rule may reject a request."""
     sent = exchange.call.arguments
-    for clause in _clauses(life, "decision"):
+    for clause in _clauses(lifecycle, "decision"):
         for leaf in _leaves(clause.params["when"]):
             value = sent.get(str(leaf.get("field")))
             if ("is" in leaf and value == leaf["is"]) or ("above" in leaf and value is not None):
@@ -145,7 +145,7 @@ def _leaves(condition: Json) -> Iterator[Mapping[str, Json]]:
 
 def _repeats(exchange: Exchange, past: Past) -> bool:
     """Whether the like of it may have been carried out already, where that matters."""
-    matters = any(_clauses(past.life, "duplicate"))
+    matters = any(_clauses(past.lifecycle, "duplicate"))
     return matters and bool(past.repeated.get(_what(exchange.call)))
 
 
@@ -167,34 +167,34 @@ def _hashable(value: Json) -> Hashable:
             return value
 
 
-def _owned(life: Life, exchange: Exchange, subject: Subject | None) -> bool:
+def _owned(lifecycle: Lifecycle, exchange: Exchange, subject: Subject | None) -> bool:
     """Whether it is about something ordinary that the customer owns."""
-    if not life.create.owned:
+    if not lifecycle.create.owned:
         return True
-    one = subject.owned(exchange.call.arguments.get(life.create.owned)) if subject else None
+    one = subject.owned(exchange.call.arguments.get(lifecycle.create.owned)) if subject else None
     return one is not None and not any(one.traits.values())
 
 
-def _untouched(request: Request) -> bool:
+def _untouched(request: Instance) -> bool:
     """Whether nothing has happened to a request that might stand in the way of a change."""
     refused = [one for one in request.changes if not one.accepted]
     over = request.signings or request.ends or request.withdrawn or refused[:-1]
     return not over and request.state in (None, State.OPEN)
 
 
-def _changeable(past: Past, exchange: Exchange, request: Request) -> bool:
+def _changeable(past: Past, exchange: Exchange, request: Instance) -> bool:
     """Whether a change is of a mode that can be changed, before its day, and to what is good."""
-    life, call = past.life, exchange.call
-    only = [parameters.texts(one, "only") for one in _clauses(life, "modification")]
+    lifecycle, call = past.lifecycle, exchange.call
+    only = [parameters.texts(one, "only") for one in _clauses(lifecycle, "modification")]
     soon = (exchange.at - request.made.at).total_seconds() < HOUR
-    about = life.change.about if life.change else None
+    about = lifecycle.change.about if lifecycle.change else None
     new = {name: value for name, value in call.arguments.items() if name != about}
     good = all(
         name in call.varied or repr(value) in past.taken.get(name, ())
         for name, value in new.items()
     )
     # Which arguments can be changed is left open: what a plain change names is asked of all.
-    plain = bool(new) and new.keys() <= set(life.changed)
+    plain = bool(new) and new.keys() <= set(lifecycle.changed)
     plain = plain and not any(
         request_queries.alike(new[name], request.arguments.get(name)) for name in new
     )

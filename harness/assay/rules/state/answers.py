@@ -86,7 +86,7 @@ class Answer:
 
 
 @dataclass(slots=True, kw_only=True)
-class Seen:
+class SeenAnswers:
     """A page that has just come, the `number`th of its answer, to be compared.
 
     `settled` says that nothing can have happened but what the history tells. What is
@@ -147,7 +147,7 @@ class Answers:
         """Whose days are counted, if anybody knows."""
         return self.contract.zone
 
-    def note(self, event: Event) -> Seen | None:
+    def note(self, event: Event) -> SeenAnswers | None:
         """Take an event in; return the page that it brought, if that can be compared."""
         match event:
             case Exchange():
@@ -185,7 +185,7 @@ class Answers:
         self._requested = True
         self._era += 1
 
-    def _exchange(self, exchange: Exchange) -> Seen | None:
+    def _exchange(self, exchange: Exchange) -> SeenAnswers | None:
         self._at(exchange.at)
         call = exchange.call
         operation = self.contract.operations.get(call.operation)
@@ -220,7 +220,7 @@ class Answers:
             self._forget(customer)
         self._consents.note(exchange)
 
-    def _read(self, exchange: Exchange, customer: _Customer) -> Seen | None:
+    def _read(self, exchange: Exchange, customer: _Customer) -> SeenAnswers | None:
         call, outcome = exchange.call, exchange.outcome
         question = _question(call)
         answer = None
@@ -251,7 +251,7 @@ class Answers:
         if outcome.next:
             self._named.setdefault((call.subject, outcome.next), []).append((question, answer))
         days = dates(exchange.at, self.zone)
-        return Seen(
+        return SeenAnswers(
             answer=answer,
             page=page,
             number=len(answer.pages) - 1,

@@ -27,7 +27,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class PeriodWords:
     """How one speaks of a period; `next` and `late` are the facets at its edges.
 
     `told` is the form in which a moment tells which period it is of.
@@ -43,7 +43,7 @@ class Words:
     late_asks: str
 
 
-DAYS = Words(
+DAYS = PeriodWords(
     noun="day",
     a="a day",
     this="today",
@@ -53,7 +53,7 @@ DAYS = Words(
     late="before-midnight",
     late_asks="just before midnight it is still refused",
 )
-HOURS = Words(
+HOURS = PeriodWords(
     noun="hour",
     a="an hour",
     this="in this hour",
@@ -73,7 +73,7 @@ class Period:
     one of a moment counts no longer. All moments are in UTC.
     """
 
-    words: Words
+    words: PeriodWords
     begins: Edge
     ends: Edge
     zone: ZoneInfo | None
@@ -158,7 +158,7 @@ def _hour_ends(moment: datetime, zone: ZoneInfo | None) -> Edges:
 
 
 #: The words of a contract. An `hour` of which nothing more is said may be of either sort.
-PERIODS: Mapping[str, tuple[Words, Edge, Edge]] = {
+PERIODS: Mapping[str, tuple[PeriodWords, Edge, Edge]] = {
     "calendar-day": (DAYS, _day_begins, _day_ends),
     "clock-hour": (HOURS, _clock_hour_begins, _clock_hour_ends),
     "rolling-hour": (HOURS, _rolling_hour_begins, _rolling_hour_ends),

@@ -18,7 +18,7 @@ from datetime import date
 from assay.contract.model import Operation
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
-from assay.rules.state.answers import Answer, Question, Seen
+from assay.rules.state.answers import Answer, Question, SeenAnswers
 
 SHORTER, MEETING = "shorter-range", "meeting-ranges"
 
@@ -70,7 +70,7 @@ class Ranges:
         default_factory=dict[Question, tuple[int, "_Whole | None"]]
     )
 
-    def judge(self, operation: Operation, seen: Seen) -> Iterator[Evidence]:
+    def judge(self, operation: Operation, seen: SeenAnswers) -> Iterator[Evidence]:
         """Judge a whole answer by what was shown before it, if it is to a question for a range."""
         answer, call = seen.answer, seen.answer.call
         ends = {operation.since, operation.until} - {None}
@@ -89,7 +89,7 @@ class Ranges:
             yield from _judge(seen, asked, whole if state == answer.state else None)
 
 
-def _asked(operation: Operation, seen: Seen) -> Range | None:
+def _asked(operation: Operation, seen: SeenAnswers) -> Range | None:
     """Read the range off a call; None for one that makes no sense."""
     days: list[date | None] = []
     for name in (operation.since, operation.until):
@@ -123,7 +123,7 @@ def _whole(answer: Answer) -> _Whole | None:
     )
 
 
-def _judge(seen: Seen, asked: Range, whole: _Whole | None) -> Iterator[Evidence]:
+def _judge(seen: SeenAnswers, asked: Range, whole: _Whole | None) -> Iterator[Evidence]:
     answer = seen.answer
     outside = sum(1 for item in answer.items if item.on and asked.outside(item.on))
     compared = whole and (asked.since is None or asked.since >= whole.days[0])
@@ -157,12 +157,12 @@ def _extra(answer: Answer, whole: _Whole) -> int:
     )
 
 
-def _is_owed(seen: Seen, asked: Range, on: date | None) -> bool:
+def _is_owed(seen: SeenAnswers, asked: Range, on: date | None) -> bool:
     """Whether something of the whole with this date must be in the range."""
     return on is not None and asked.inside(on) and (seen.settled or on < seen.lately)
 
 
-def _owed(seen: Seen, asked: Range, whole: _Whole) -> int:
+def _owed(seen: SeenAnswers, asked: Range, whole: _Whole) -> int:
     """Count what of the whole must be in the range."""
     days = whole.days
     low = bisect_right(days, asked.since) if asked.since else 0
@@ -173,7 +173,7 @@ def _owed(seen: Seen, asked: Range, whole: _Whole) -> int:
 
 
 def _shorter(
-    seen: Seen, asked: Range, whole: _Whole | None, agreement: Agreement, said: str
+    seen: SeenAnswers, asked: Range, whole: _Whole | None, agreement: Agreement, said: str
 ) -> Evidence:
     control = (whole.n,) if whole else ()
     return Evidence(
@@ -182,11 +182,11 @@ def _shorter(
         expected=f"what the whole has {asked}, and no more",
         seen=said,
         exchanges=(*control, *(page.n for page in seen.answer.pages)),
-        deviation=seen.answer.call.deviation,
+        variation=seen.answer.call.variation,
     )
 
 
-def _meet(seen: Seen, asked: Range, whole: _Whole) -> Iterator[Evidence]:
+def _meet(seen: SeenAnswers, asked: Range, whole: _Whole) -> Iterator[Evidence]:
     """Judge the two days on which a range may meet another one."""
     if asked.since == asked.until:
         return  # of a single day that is left open there may be nothing

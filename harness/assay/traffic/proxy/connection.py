@@ -19,13 +19,13 @@ import h11
 import httpx
 
 from assay.traffic.proxy import messages
-from assay.traffic.proxy.recorder import Exchange
-from assay.traffic.proxy.upstream import Failed, passed_on
+from assay.traffic.proxy.recorder import PassedExchange
+from assay.traffic.proxy.upstream import UpstreamFailed, passed_on
 
 if TYPE_CHECKING:
     from assay.traffic.proxy.server import Proxy
 
-__all__ = ["Talk"]
+__all__ = ["ClientConnection"]
 
 READ_AT_ONCE = 64 * 1024
 #: Hosts by which a proxy on this machine is meant.
@@ -37,7 +37,7 @@ class _Gone(Exception):  # noqa: N818 -- it reads as the sentence it is
 
 
 @dataclass(slots=True, kw_only=True)
-class Talk:
+class ClientConnection:
     """One connection, from the first request to the last."""
 
     connection: socket.socket
@@ -129,7 +129,7 @@ class Talk:
             finally:
                 answer.close()
                 one.receiving = time.perf_counter() - began - one.sending - one.waiting
-        except Failed as error:
+        except UpstreamFailed as error:
             one.trouble = str(error)
             self._say(502, str(error))
         except (OSError, _Gone):
@@ -138,11 +138,11 @@ class Talk:
         finally:
             self.proxy.record.add(one)
 
-    def _exchange(self, request: h11.Request) -> Exchange:
+    def _exchange(self, request: h11.Request) -> PassedExchange:
         """Return what was asked, as the client did, but of the host that was meant."""
         upstream, asked = self.proxy.upstream, messages.text(request.headers.raw_items())
         others = (one for one in asked if one[0].lower() != "host")
-        return Exchange(
+        return PassedExchange(
             started=datetime.now(UTC),
             method=request.method.decode("ascii"),
             url=upstream.origin + request.target.decode("latin-1"),
@@ -150,7 +150,7 @@ class Talk:
             asked=(("Host", urlsplit(upstream.origin).netloc), *others),
         )
 
-    def _ask(self, one: Exchange, target: bytes, began: float) -> httpx.Response:
+    def _ask(self, one: PassedExchange, target: bytes, began: float) -> httpx.Response:
         body = self._body(one, began)
         headers = self.proxy.upstream.headers(one.asked)
         if messages.has_body(one.asked):
@@ -158,7 +158,7 @@ class Talk:
         list(body)  # there is only its end, which has to be seen
         return self.proxy.upstream.ask(one.method, target, headers, None)
 
-    def _body(self, one: Exchange, began: float) -> Iterator[bytes]:
+    def _body(self, one: PassedExchange, began: float) -> Iterator[bytes]:
         """Yield the body of a request as it comes."""
         while True:
             try:
@@ -173,7 +173,7 @@ class Talk:
             else:
                 raise _Gone
 
-    def _answer(self, one: Exchange, answer: httpx.Response) -> None:
+    def _answer(self, one: PassedExchange, answer: httpx.Response) -> None:
         """Give the client what the upstream answers."""
         reason: bytes = answer.extensions.get("reason_phrase", b"")
         headers = messages.text(answer.headers.raw)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from urllib.parse import unquote_plus
 
-__all__ = ["Headers", "Secrets"]
+__all__ = ["Headers", "SecretMasker"]
 
 #: Headers in their order, as text.
 Headers = tuple[tuple[str, str], ...]
@@ -50,7 +50,7 @@ FORM = "application/x-www-form-urlencoded"
 
 
 @dataclass(slots=True)
-class Secrets:
+class SecretMasker:
     """Gives secrets their pseudonyms; may be used by several threads."""
 
     _known: dict[str, str] = field(default_factory=dict[str, str])

@@ -21,17 +21,17 @@ import harfile
 
 from assay import __version__
 from assay.errors import InputError
-from assay.traffic.proxy.masking import Headers, Secrets
+from assay.traffic.proxy.masking import Headers, SecretMasker
 from assay.traffic.proxy.messages import MOST, first, unpacked
 
-__all__ = ["Exchange", "Kept", "Record"]
+__all__ = ["PassedExchange", "BodySample", "HarRecorder"]
 
 #: What ends a HAR file after an entry, as the library writes it.
 END = "\n        ]\n    }\n}"
 
 
 @dataclass(slots=True)
-class Kept:
+class BodySample:
     """A body that passes by: its first bytes, and its whole size in bytes."""
 
     data: bytearray = field(default_factory=bytearray)
@@ -45,7 +45,7 @@ class Kept:
 
 
 @dataclass(slots=True, kw_only=True)
-class Exchange:
+class PassedExchange:
     """A request that came, and what became of it.
 
     `url` is the upstream's; spans are in seconds. `status` is 0 where the upstream gave
@@ -57,18 +57,18 @@ class Exchange:
     url: str
     version: str
     asked: Headers
-    sent: Kept = field(default_factory=Kept)
+    sent: BodySample = field(default_factory=BodySample)
     status: int = 0
     reason: str = ""
     answered: Headers = ()
-    received: Kept = field(default_factory=Kept)
+    received: BodySample = field(default_factory=BodySample)
     sending: float = 0.0
     waiting: float = 0.0
     receiving: float = 0.0
     trouble: str = ""
 
 
-class Record:
+class HarRecorder:
     """A HAR file that grows; used by several threads.
 
     Raises:
@@ -86,14 +86,14 @@ class Record:
             what = f"cannot be written: {error.strerror}"
             raise InputError.one(str(path), what, hint="is the path right?") from None
         self.exchanges = 0
-        self._secrets = Secrets()
+        self._secrets = SecretMasker()
         self._lock = Lock()
         self._file: TextIO = os.fdopen(number, "w+", encoding="utf-8", newline="\n")
         maker = harfile.Creator(name="assay proxy", version=__version__)
         self._har = harfile.HarFile(self._file, creator=maker)
         self._end = 0
 
-    def add(self, one: Exchange) -> None:
+    def add(self, one: PassedExchange) -> None:
         """Write an exchange; what comes after the end is left out."""
         started = one.started.astimezone(UTC).isoformat(timespec="milliseconds")
         spans = [round(1000 * span, 3) for span in (one.sending, one.waiting, one.receiving)]
@@ -129,7 +129,7 @@ class Record:
         self._file.seek(self._end)
         self._file.truncate()
 
-    def _request(self, one: Exchange) -> harfile.Request:
+    def _request(self, one: PassedExchange) -> harfile.Request:
         url = self._secrets.parameters(one.url)
         pairs = parse_qsl(urlsplit(url).query, keep_blank_values=True)
         headers = self._secrets.headers(one.asked)
@@ -150,7 +150,7 @@ class Record:
             bodySize=one.sent.size,
         )
 
-    def _response(self, one: Exchange) -> harfile.Response:
+    def _response(self, one: PassedExchange) -> harfile.Response:
         headers = self._secrets.headers(one.answered)
         return harfile.Response(
             status=one.status,
@@ -162,7 +162,7 @@ class Record:
             bodySize=one.received.size if one.status else -1,
         )
 
-    def _content(self, one: Exchange) -> harfile.Content:
+    def _content(self, one: PassedExchange) -> harfile.Content:
         media_type = first(one.answered, "content-type")
         if not one.received.size:
             return harfile.Content(size=0, mimeType=media_type)
@@ -188,6 +188,6 @@ def _phrase(status: int) -> str:
     return HTTPStatus(status).phrase if status in set(HTTPStatus) else ""
 
 
-def _cut_off(kept: Kept, data: bytes) -> str:
+def _cut_off(kept: BodySample, data: bytes) -> str:
     cut = kept.size > len(kept.data) or len(data) == MOST
     return f"cut off after {MOST // 1024 // 1024} MiB" if cut else ""

@@ -14,9 +14,9 @@ from ipaddress import ip_address
 from threading import BoundedSemaphore, Condition, Thread
 from typing import Any, Self
 
-from assay.traffic.proxy.connection import Talk
+from assay.traffic.proxy.connection import ClientConnection
 from assay.traffic.proxy.origins import Origins
-from assay.traffic.proxy.recorder import Record
+from assay.traffic.proxy.recorder import HarRecorder
 from assay.traffic.proxy.upstream import MOST_AT_ONCE, Upstream
 
 __all__ = ["Proxy"]
@@ -71,7 +71,7 @@ class _Handler(socketserver.BaseRequestHandler):
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         server = self.server
         if isinstance(server, _Server):
-            Talk(connection=connection, proxy=server.proxy).run()
+            ClientConnection(connection=connection, proxy=server.proxy).run()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -82,7 +82,7 @@ class Proxy:
     """
 
     upstream: Upstream
-    record: Record
+    record: HarRecorder
     host: str = "127.0.0.1"
     port: int = 0
     rewrite: bool = True

@@ -18,7 +18,7 @@ from assay.errors import InputError
 from assay.traffic.proxy.masking import Headers
 from assay.traffic.proxy.messages import readable
 
-__all__ = ["MOST_AT_ONCE", "Failed", "Upstream", "trust"]
+__all__ = ["MOST_AT_ONCE", "UpstreamFailed", "Upstream", "trust"]
 
 #: How many exchanges may run side by side.
 MOST_AT_ONCE = 64
@@ -39,7 +39,7 @@ HOPS = frozenset(
 )
 
 
-class Failed(Exception):  # noqa: N818 -- it reads as the sentence it is
+class UpstreamFailed(Exception):  # noqa: N818 -- it reads as the sentence it is
     """The upstream could not be asked, or did not answer to the end; says why."""
 
 
@@ -86,7 +86,7 @@ class Upstream:
         try:
             return self._wire.handle_request(asked)
         except httpx.HTTPError as error:
-            raise Failed(self._say(error)) from None
+            raise UpstreamFailed(self._say(error)) from None
 
     def parts(self, answer: httpx.Response) -> Iterator[bytes]:
         """Yield the body of an answer as it comes.
@@ -98,7 +98,7 @@ class Upstream:
         try:
             yield from answer.iter_raw()
         except httpx.HTTPError as error:
-            raise Failed(self._say(error)) from None
+            raise UpstreamFailed(self._say(error)) from None
 
     def close(self) -> None:
         """Close every connection."""

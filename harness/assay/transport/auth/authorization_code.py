@@ -13,29 +13,29 @@ from typing import TypeAlias, cast
 from urllib.parse import parse_qs, urlsplit
 
 from assay.binding.decode import SERVER_ERRORS
-from assay.binding.target import OAuth, Profile
-from assay.sca.protocol import Walked
-from assay.transport.auth.diagnostics import CLIENTS, NoAccess, problem
-from assay.transport.auth.token_endpoint import KNOWN, Client
+from assay.binding.target import OAuth, Target
+from assay.sca.protocol import ScreenFlowResult
+from assay.transport.auth.diagnostics import CLIENTS, AuthenticationError, problem
+from assay.transport.auth.token_endpoint import KNOWN, OAuthClient
 
-__all__ = ["Agreed", "SignIn", "agree"]
+__all__ = ["AuthorizationCode", "SignIn", "request_code"]
 
 #: Has the customer go through the screens from a link on, and tells what became of it.
-SignIn: TypeAlias = Callable[[str], Walked]
+SignIn: TypeAlias = Callable[[str], ScreenFlowResult]
 REFUSALS = range(400, 600)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Agreed:
+class AuthorizationCode:
     """What a customer's agreement came to; `verifier` proves that it was we who asked."""
 
     code: str
     verifier: str = ""
 
 
-def agree(
-    profile: Profile, section: tuple[str, ...], said: OAuth, client: Client, sign_in: SignIn
-) -> Agreed:
+def request_code(
+    target: Target, section: tuple[str, ...], said: OAuth, client: OAuthClient, sign_in: SignIn
+) -> AuthorizationCode:
     """Have the customer agree, and return the code.
 
     Raises:
@@ -64,21 +64,21 @@ def agree(
     walked = sign_in(link)
     back = walked.redirected or ""
     if not back:
-        raise _stopped(profile, section, walked)
+        raise _stopped(target, section, walked)
     if not _same(back, said.redirect_uri):
         what = "the customer was sent elsewhere"
-        raise NoAccess(problem(profile, *section, "redirect_uri", what=what))
+        raise AuthenticationError(problem(target, *section, "redirect_uri", what=what))
     told = parse_qs(urlsplit(back).query, keep_blank_values=True)
     if told.get("state") != [state]:
         what = "the state that came back is not the one that was sent: the code is not used"
-        raise NoAccess(problem(profile, *section, "authorize_url", what=what))
+        raise AuthenticationError(problem(target, *section, "authorize_url", what=what))
     if "error" in told:
-        raise _denied(profile, section, told["error"][0])
+        raise _denied(target, section, told["error"][0])
     code = told.get("code", [""])
     if len(code) != 1 or not code[0]:
         what = "the customer came back without a code"
-        raise NoAccess(problem(profile, *section, "authorize_url", what=what))
-    return Agreed(code=code[0], verifier=verifier)
+        raise AuthenticationError(problem(target, *section, "authorize_url", what=what))
+    return AuthorizationCode(code=code[0], verifier=verifier)
 
 
 def _same(back: str, uri: str) -> bool:
@@ -94,27 +94,31 @@ def _same(back: str, uri: str) -> bool:
     )
 
 
-def _denied(profile: Profile, section: tuple[str, ...], error: str) -> NoAccess:
+def _denied(target: Target, section: tuple[str, ...], error: str) -> AuthenticationError:
     word = error if error in KNOWN else "in no word of RFC 6749"
     at = {"invalid_scope": "scope", "unauthorized_client": "client_id"}.get(error, "authorize_url")
     what = f"the bank sent the customer back with a refusal ({word})"
     lost = False if error in CLIENTS else None
-    return NoAccess(problem(profile, *section, at, what=what), hopeless=lost)
+    return AuthenticationError(problem(target, *section, at, what=what), hopeless=lost)
 
 
-def _stopped(profile: Profile, section: tuple[str, ...], walked: Walked) -> NoAccess:
+def _stopped(
+    target: Target, section: tuple[str, ...], walked: ScreenFlowResult
+) -> AuthenticationError:
     """Say why the screens did not lead back."""
     status = walked.wire.status
     if not walked.screens and status in REFUSALS:
         what = f"the bank shows no screens ({status})"
         hint = "is the client registered, with this redirect_uri and scope?"
         # No customer was asked for anything: it is the same for all of them.
-        found = problem(profile, *section, "authorize_url", what=what, hint=hint)
-        return NoAccess(found, hopeless=None if status in SERVER_ERRORS else False)
+        found = problem(target, *section, "authorize_url", what=what, hint=hint)
+        return AuthenticationError(found, hopeless=None if status in SERVER_ERRORS else False)
     if not walked.screens:
         what = f"no screen that the profile knows ({walked.why or status})"
         hint = "sca.screens names the fields of each form"
-        return NoAccess(problem(profile, *section, "authorize_url", what=what, hint=hint))
+        return AuthenticationError(
+            problem(target, *section, "authorize_url", what=what, hint=hint)
+        )
     what = f"the screens did not lead back: {walked.why or f'they ended with {status}'}"
     hint = f"filled in: {', '.join(walked.screens)}; is the login right, is every screen spelt?"
-    return NoAccess(problem(profile, "sca", "screens", what=what, hint=hint))
+    return AuthenticationError(problem(target, "sca", "screens", what=what, hint=hint))

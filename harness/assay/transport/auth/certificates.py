@@ -15,7 +15,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from assay.binding.target import Profile, Tls
+from assay.binding.target import Target, Tls
 from assay.errors import InputError, Problem
 from assay.transport.auth.diagnostics import problem
 
@@ -34,17 +34,17 @@ ALGORITHMS: Mapping[str, tuple[type[object], str]] = {
 }
 
 
-def check(profile: Profile, secrets: Mapping[str, str], now: datetime | None = None) -> Key | None:
+def check(target: Target, secrets: Mapping[str, str], now: datetime | None = None) -> Key | None:
     """Read every file that a profile names, and return the key to sign with, if there is one.
 
     Raises:
         InputError: any of them cannot be used; all that is wrong is told at once.
 
     """
-    problems = list(_tls(profile, secrets, now or datetime.now(UTC)))
+    problems = list(_tls(target, secrets, now or datetime.now(UTC)))
     key = None
     try:
-        key = signing_key(profile, secrets) if profile.signature else None
+        key = signing_key(target, secrets) if target.signature else None
     except InputError as error:
         problems += error.problems
     if problems:
@@ -52,17 +52,17 @@ def check(profile: Profile, secrets: Mapping[str, str], now: datetime | None = N
     return key
 
 
-def signing_key(profile: Profile, secrets: Mapping[str, str]) -> Key:
+def signing_key(target: Target, secrets: Mapping[str, str]) -> Key:
     """Return the key that calls are signed with.
 
     Raises:
         InputError: there is none, or it is none for the algorithm.
 
     """
-    said = profile.signature
+    said = target.signature
     if said is None:
-        raise InputError([problem(profile, "signature", what="nothing says how calls are signed")])
-    key, wrong = _key(profile, "signature", said.key_file, said.key_password_env, secrets)
+        raise InputError([problem(target, "signature", what="nothing says how calls are signed")])
+    key, wrong = _key(target, "signature", said.key_file, said.key_password_env, secrets)
     if wrong:
         raise InputError([wrong])
     wanted, name = ALGORITHMS.get(said.algorithm, (object, "a key"))
@@ -73,34 +73,34 @@ def signing_key(profile: Profile, secrets: Mapping[str, str]) -> Key:
     if not fits or not isinstance(key, Key):
         what = f"{said.algorithm} takes {name}, and this is another"
         hint = "another key_file, or another algorithm"
-        raise InputError([problem(profile, "signature", "key_file", what=what, hint=hint)])
+        raise InputError([problem(target, "signature", "key_file", what=what, hint=hint)])
     return key
 
 
-def _tls(profile: Profile, secrets: Mapping[str, str], now: datetime) -> Iterator[Problem]:
+def _tls(target: Target, secrets: Mapping[str, str], now: datetime) -> Iterator[Problem]:
     """Say what is wrong with whom to trust, and with our own certificate."""
-    said = profile.tls or Tls()
+    said = target.tls or Tls()
     if said.ca_file is not None:
-        _, wrong = _certificates(profile, "ca_file", said.ca_file)
+        _, wrong = _certificates(target, "ca_file", said.ca_file)
         if wrong:
             yield wrong
     if said.certificate_file is None:
         return
-    certificates, wrong = _certificates(profile, "certificate_file", said.certificate_file)
+    certificates, wrong = _certificates(target, "certificate_file", said.certificate_file)
     if wrong:
         yield wrong
     elif untimely := _untimely(certificates[0], now):
         hint = "ask for a new one"
-        yield problem(profile, "tls", "certificate_file", what=untimely, hint=hint)
+        yield problem(target, "tls", "certificate_file", what=untimely, hint=hint)
     file = said.key_file or said.certificate_file
-    key, wrong = _key(profile, "tls", file, said.key_password_env, secrets)
+    key, wrong = _key(target, "tls", file, said.key_password_env, secrets)
     if wrong:
         yield wrong
     elif certificates and _public(key) != certificates[0].public_key():
         at = "key_file" if said.key_file else "certificate_file"
         what = "the key is not that of the certificate"
         hint = "the first certificate of certificate_file is the client's own"
-        yield problem(profile, "tls", at, what=what, hint=hint)
+        yield problem(target, "tls", at, what=what, hint=hint)
 
 
 def _untimely(certificate: x509.Certificate, now: datetime) -> str:
@@ -113,9 +113,9 @@ def _untimely(certificate: x509.Certificate, now: datetime) -> str:
 
 
 def _certificates(
-    profile: Profile, name: str, file: Path
+    target: Target, name: str, file: Path
 ) -> tuple[list[x509.Certificate], Problem | None]:
-    raw, wrong = _read(profile, ("tls", name), file)
+    raw, wrong = _read(target, ("tls", name), file)
     if wrong:
         return [], wrong
     try:
@@ -123,21 +123,21 @@ def _certificates(
     except ValueError:
         hint = "a certificate begins with -----BEGIN CERTIFICATE-----"
         what = f"{file.name} holds no certificate in PEM"
-        return [], problem(profile, "tls", name, what=what, hint=hint)
+        return [], problem(target, "tls", name, what=what, hint=hint)
 
 
 def _key(
-    profile: Profile,
+    target: Target,
     section: str,
     file: Path,
     password_env: str | None,
     secrets: Mapping[str, str],
 ) -> tuple[object, Problem | None]:
     """Read a private key, or say what is wrong with it and its password."""
-    tls = profile.tls or Tls()
+    tls = target.tls or Tls()
     own = section == "signature" or tls.key_file is not None
     at = (section, "key_file" if own else "certificate_file")
-    raw, wrong = _read(profile, at, file)
+    raw, wrong = _read(target, at, file)
     if wrong:
         return None, wrong
     password = secrets[password_env].encode() if password_env else None
@@ -146,28 +146,28 @@ def _key(
     except TypeError:
         if password is None:
             hint = "name the variable with its password: key_password_env"
-            return None, problem(profile, *at, what=f"the key in {file.name} is locked", hint=hint)
+            return None, problem(target, *at, what=f"the key in {file.name} is locked", hint=hint)
         what = "the key has no password"
         hint = "take key_password_env out"
-        return None, problem(profile, section, "key_password_env", what=what, hint=hint)
+        return None, problem(target, section, "key_password_env", what=what, hint=hint)
     except Exception:  # noqa: BLE001 -- of many kinds, and any may quote what it read
         if password is not None and b"ENCRYPTED" in raw:
             what = f"{password_env} does not open the key in {file.name}"
-            return None, problem(profile, section, "key_password_env", what=what)
+            return None, problem(target, section, "key_password_env", what=what)
         hint = "a key begins with -----BEGIN PRIVATE KEY-----"
         what = f"{file.name} holds no private key in PEM"
-        return None, problem(profile, *at, what=what, hint=hint)
+        return None, problem(target, *at, what=what, hint=hint)
 
 
-def _read(profile: Profile, at: tuple[str, str], file: Path) -> tuple[bytes, Problem | None]:
+def _read(target: Target, at: tuple[str, str], file: Path) -> tuple[bytes, Problem | None]:
     try:
         return file.read_bytes(), None
     except OSError as error:
         what = f"cannot read {file}: {error.strerror or type(error).__name__}"
         hint = "a path is taken from the target file on"
-        return b"", problem(profile, *at, what=what, hint=hint)
+        return b"", problem(target, *at, what=what, hint=hint)
     except ValueError:  # a NUL in its name
-        return b"", problem(profile, *at, what="no file has such a name")
+        return b"", problem(target, *at, what="no file has such a name")
 
 
 def _public(key: object) -> object:

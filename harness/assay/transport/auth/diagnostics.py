@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assay.binding.target import OAuth, Profile
+from assay.binding.target import OAuth, Target
 from assay.errors import Problem, TargetError
-from assay.transport.auth.token_endpoint import UNAUTHORIZED, Client, Refused
+from assay.transport.auth.token_endpoint import UNAUTHORIZED, OAuthClient, TokenRefused
 
 
-class NoAccess(TargetError):  # noqa: N818 -- it reads as what it is
+class AuthenticationError(TargetError):  # noqa: N818 -- it reads as what it is
     """Nobody can call like this; `problem` names the line to look at.
 
     `hopeless` says whether no call of this party (True: the third party) can be made in
@@ -34,24 +34,24 @@ class NoAccess(TargetError):  # noqa: N818 -- it reads as what it is
         super().__init__(str(problem))
 
 
-def line_of(profile: Profile, *pointer: str) -> tuple[str, int]:
+def line_of(target: Target, *pointer: str) -> tuple[str, int]:
     """Return the file and the line of a key, or of the nearest one above it."""
-    if profile.document is not None:
-        return profile.place(*pointer)
+    if target.document is not None:
+        return target.place(*pointer)
     names = (".".join(pointer[:n]) for n in range(len(pointer), 0, -1))
-    return profile.path, next((profile.lines[one] for one in names if one in profile.lines), 0)
+    return target.path, next((target.lines[one] for one in names if one in target.lines), 0)
 
 
-def place_of(profile: Profile, *pointer: str) -> str:
+def place_of(target: Target, *pointer: str) -> str:
     """Return a key and where it stands, in words: `auth.scope, line 12`."""
-    path, line = line_of(profile, *pointer)
-    where = f"line {line}" if path == profile.path else f"{path}:{line}"
+    path, line = line_of(target, *pointer)
+    where = f"line {line}" if path == target.path else f"{path}:{line}"
     return ".".join(pointer) + (f", {where}" if line else "")
 
 
-def problem(profile: Profile, *pointer: str, what: str, hint: str = "") -> Problem:
+def problem(target: Target, *pointer: str, what: str, hint: str = "") -> Problem:
     """Return what is wrong at a key of a profile."""
-    path, line = line_of(profile, *pointer)
+    path, line = line_of(target, *pointer)
     return Problem(path=path, line=line, what=f"{'.'.join(pointer)}: {what}", hint=hint)
 
 
@@ -90,17 +90,17 @@ CLIENTS = frozenset(
 )
 
 
-def place(profile: Profile, *, by_provider: bool) -> tuple[str, ...]:
+def place(target: Target, *, by_provider: bool) -> tuple[str, ...]:
     """Return where the profile says how the party's calls are authenticated."""
-    apart = by_provider and profile.auth.provider is not None
+    apart = by_provider and target.auth.provider is not None
     return ("auth", "provider") if apart else ("auth",)
 
 
 def refusal(
-    profile: Profile, said: OAuth, client: Client, refused: Refused, *, by_provider: bool
-) -> NoAccess:
+    target: Target, said: OAuth, client: OAuthClient, refused: TokenRefused, *, by_provider: bool
+) -> AuthenticationError:
     """Put a refusal of the token endpoint down to a line."""
-    section = place(profile, by_provider=by_provider)
+    section = place(target, by_provider=by_provider)
     error = refused.error
     if not error and refused.status == UNAUTHORIZED:
         error = "invalid_client"
@@ -109,17 +109,17 @@ def refusal(
         at = (*section, next((one for one in keys if _has(said, client, one)), "kind"))
         what = f"the token endpoint refuses ({refused.error or refused.status})"
         lost = by_provider if error in CLIENTS else None
-        return NoAccess(problem(profile, *at, what=what, hint=hint), hopeless=lost)
+        return AuthenticationError(problem(target, *at, what=what, hint=hint), hopeless=lost)
     at = (*section, "token_url")
     if refused.failed:
         what = f"the token endpoint failed ({refused.why or refused.status})"
-        return NoAccess(problem(profile, *at, what=what, hint="is it down?"))
+        return AuthenticationError(problem(target, *at, what=what, hint="is it down?"))
     what = f"that is no token endpoint: {refused.why or f'it answers {refused.status}'}"
     hint = "is the whole URL right?"
-    return NoAccess(problem(profile, *at, what=what, hint=hint), hopeless=by_provider)
+    return AuthenticationError(problem(target, *at, what=what, hint=hint), hopeless=by_provider)
 
 
-def _has(said: OAuth, client: Client, key: str) -> bool:
+def _has(said: OAuth, client: OAuthClient, key: str) -> bool:
     """Whether a key stands in the profile, and is what was sent."""
     if client.made and key.startswith(("client_id", "client_secret")):
         return False

@@ -10,30 +10,30 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from assay.binding.encode import Access
-from assay.binding.target import Auth, Profile
-from assay.transport.auth.tokens import ISSUING, Desk
+from assay.binding.target import Auth, Target
+from assay.transport.auth.tokens import ISSUING, TokenStore
 from assay.transport.embedded import Application, Embedded
-from assay.transport.protocol import Carrier
+from assay.transport.protocol import Transport
 
-__all__ = ["Ways", "endpoints", "opened"]
+__all__ = ["Channels", "endpoints", "open_channels"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ways:
+class Channels:
     """What carries calls, and what shows screens; where tokens come from, if from anywhere.
 
     `common` is what all customers' calls are authorised with, `party` those of the third
     party, where the profile has that.
     """
 
-    client: Carrier
-    screens: Carrier
-    desk: Desk | None
+    client: Transport
+    screens: Transport
+    token_store: TokenStore | None
     common: Access
     party: Access | None
 
 
-def opened(profile: Profile, secrets: Mapping[str, str], app: Application | None) -> Ways:
+def open_channels(target: Target, secrets: Mapping[str, str], app: Application | None) -> Channels:
     """Open the ways to a target; `app` is a bank in this process, if it is one.
 
     Raises:
@@ -41,64 +41,64 @@ def opened(profile: Profile, secrets: Mapping[str, str], app: Application | None
 
     """
     key = None
-    if profile.tls or profile.signature:
+    if target.tls or target.signature:
         from assay.transport.auth.certificates import check  # noqa: PLC0415 -- cryptography, seldom needed
 
-        key = check(profile, secrets)
-    client, screens = _embedded(profile, app) if app else _networked(profile, secrets)
-    desk: Desk | None = None
-    if any(one.kind in ISSUING for one in _auths(profile)):
-        desk = Desk(profile=profile, carrier=screens, secrets=secrets)
-    if profile.signature and key is not None:
+        key = check(target, secrets)
+    client, screens = _embedded(target, app) if app else _networked(target, secrets)
+    token_store: TokenStore | None = None
+    if any(one.kind in ISSUING for one in _auths(target)):
+        token_store = TokenStore(target=target, transport=screens, secrets=secrets)
+    if target.signature and key is not None:
         from assay.transport.auth.signing import signed  # noqa: PLC0415 -- as above
 
-        client = signed(client, profile, key)
-        if desk:
-            desk.carrier = signed(screens, profile, key)
-    return Ways(
+        client = signed(client, target, key)
+        if token_store:
+            token_store.transport = signed(screens, target, key)
+    return Channels(
         client=client,
         screens=screens,
-        desk=desk,
-        common=_common(profile.auth, secrets) or Access(),
-        party=_common(profile.auth.provider, secrets),
+        token_store=token_store,
+        common=_common(target.auth, secrets) or Access(),
+        party=_common(target.auth.provider, secrets),
     )
 
 
-def _embedded(profile: Profile, app: Application) -> tuple[Carrier, Carrier]:
-    hosts = (*profile.hosts, *endpoints(profile))
+def _embedded(target: Target, app: Application) -> tuple[Transport, Transport]:
+    hosts = (*target.hosts, *endpoints(target))
     return (
-        Embedded(app, profile.base_url, profile.hosts),
-        Embedded(app, profile.base_url, hosts),
+        Embedded(app, target.base_url, target.hosts),
+        Embedded(app, target.base_url, hosts),
     )
 
 
-def _networked(profile: Profile, secrets: Mapping[str, str]) -> tuple[Carrier, Carrier]:
+def _networked(target: Target, secrets: Mapping[str, str]) -> tuple[Transport, Transport]:
     from assay.transport.auth.tls import context, explainer  # noqa: PLC0415 -- only for a network
-    from assay.transport.http import Client  # noqa: PLC0415 -- httpx only for a network
+    from assay.transport.http import HttpClient  # noqa: PLC0415 -- httpx only for a network
 
-    world = profile.world
-    client = Client(
-        base_url=profile.base_url,
-        timeout=profile.timeout,
-        control_url=world.url,
-        control_key=secrets[world.key_env] if world.key_env else None,
-        hosts=profile.hosts,
-        nearby=profile.nearby,
-        tls=context(profile, secrets),
-        explain=explainer(profile),
+    fixtures = target.fixtures
+    client = HttpClient(
+        base_url=target.base_url,
+        timeout=target.timeout,
+        control_url=fixtures.url,
+        control_key=secrets[fixtures.key_env] if fixtures.key_env else None,
+        hosts=target.hosts,
+        nearby=target.nearby,
+        tls=context(target, secrets),
+        explain=explainer(target),
     )
-    return client, client.beyond(*endpoints(profile))
+    return client, client.beyond(*endpoints(target))
 
 
-def _auths(profile: Profile) -> Iterator[Auth]:
-    yield profile.auth
-    if profile.auth.provider:
-        yield profile.auth.provider
+def _auths(target: Target) -> Iterator[Auth]:
+    yield target.auth
+    if target.auth.provider:
+        yield target.auth.provider
 
 
-def endpoints(profile: Profile) -> tuple[str, ...]:
+def endpoints(target: Target) -> tuple[str, ...]:
     """Return the endpoints of OAuth, whose hosts need not be the bank's."""
-    said = [one.oauth for one in _auths(profile) if one.oauth]
+    said = [one.oauth for one in _auths(target) if one.oauth]
     return tuple(url for one in said for url in (one.token_url, one.authorize_url) if url)
 
 

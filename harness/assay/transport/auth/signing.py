@@ -17,12 +17,12 @@ from typing import Any, Protocol, TypeAlias
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from assay.binding.encode import Request
-from assay.binding.target import Profile, Signature, SignatureKind, Transport
+from assay.binding.encode import HttpRequest
+from assay.binding.target import Signature, SignatureKind, Target, TransportKind
 from assay.transport.auth.certificates import Key
-from assay.transport.protocol import Carrier, Sent, nothing, sendable
+from assay.transport.protocol import Delivery, Transport, nothing, sendable
 
-__all__ = ["Message", "Signed", "signed"]
+__all__ = ["Message", "SigningTransport", "signed"]
 
 #: What each kind calls the digest of a body.
 DIGESTS: Mapping[SignatureKind, str] = {
@@ -62,10 +62,10 @@ Spell: TypeAlias = Callable[[str], str]
 
 
 @dataclass(slots=True, kw_only=True)
-class Signed:
+class SigningTransport:
     """Signs what it is given and hands it on. `own` are the headers that the profile sends."""
 
-    inner: Carrier
+    inner: Transport
     said: Signature
     key: Key
     sign: Sign
@@ -79,13 +79,13 @@ class Signed:
     def __post_init__(self) -> None:
         self.base_url, self.reached = self.inner.base_url, self.inner.reached
 
-    def send(self, request: Request) -> Sent:
+    def send(self, request: HttpRequest) -> Delivery:
         """Sign a request, and send it once."""
         sent = self._send(request)
         self.reached = self.inner.reached
         return sent
 
-    def _send(self, request: Request) -> Sent:
+    def _send(self, request: HttpRequest) -> Delivery:
         try:
             url = self.spell(request.url)
             host = urlsplit(url).netloc
@@ -106,7 +106,7 @@ class Signed:
             return nothing(request, "a request that cannot be signed")
         return self.inner.send(replace(request, url=url, headers=tuple(headers)))
 
-    def _headers(self, request: Request, now: datetime) -> Iterator[tuple[str, str]]:
+    def _headers(self, request: HttpRequest, now: datetime) -> Iterator[tuple[str, str]]:
         """Yield a request's own headers, and those that are made for its signature.
 
         One that is made out of another request still has what was signed of that.
@@ -139,18 +139,18 @@ class Signed:
         self.inner.close()
 
 
-def signed(carrier: Carrier, profile: Profile, key: Key) -> Carrier:
+def signed(transport: Transport, target: Target, key: Key) -> Transport:
     """Return what signs as a profile says; the carrier itself where it says nothing."""
-    said = profile.signature
+    said = target.signature
     if said is None:
-        return carrier
+        return transport
     if said.kind is SignatureKind.CAVAGE:
         from assay.transport.auth.cavage import sign as way  # noqa: PLC0415 -- one of two
     else:
         from assay.transport.auth.rfc9421 import sign as way  # noqa: PLC0415 -- one of two
-    every = (profile.headers, *(one.headers for one in profile.operations.values()))
+    every = (target.headers, *(one.headers for one in target.operations.values()))
     own = frozenset(name.lower() for headers in every for name in headers)
     spell: Spell = str
-    if profile.transport is Transport.HTTP:
+    if target.transport is TransportKind.HTTP:
         from assay.transport.http import spelt as spell  # noqa: PLC0415 -- httpx only for a network
-    return Signed(inner=carrier, said=said, key=key, sign=way, spell=spell, own=own)
+    return SigningTransport(inner=transport, said=said, key=key, sign=way, spell=spell, own=own)

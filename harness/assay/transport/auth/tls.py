@@ -10,7 +10,7 @@ import ssl
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
-from assay.binding.target import Profile
+from assay.binding.target import Target
 from assay.errors import InputError, Problem
 from assay.transport.auth.diagnostics import problem
 
@@ -45,14 +45,14 @@ ALERTS: Mapping[str, tuple[str, str]] = {
 WANTED = ("CERTIFICATE_REQUIRED", "HANDSHAKE_FAILURE")
 
 
-def context(profile: Profile, secrets: Mapping[str, str]) -> ssl.SSLContext | None:
+def context(target: Target, secrets: Mapping[str, str]) -> ssl.SSLContext | None:
     """Return what connections are made with; None where the profile says nothing of it.
 
     Raises:
         InputError: the files cannot be used together.
 
     """
-    said = profile.tls
+    said = target.tls
     if said is None:
         return None
     try:
@@ -69,19 +69,19 @@ def context(profile: Profile, secrets: Mapping[str, str]) -> ssl.SSLContext | No
             made.load_cert_chain(said.certificate_file, said.key_file, password)
     except (OSError, ValueError):
         what = "the files cannot be used together"
-        raise InputError([problem(profile, "tls", what=what)]) from None
+        raise InputError([problem(target, "tls", what=what)]) from None
     return made
 
 
-def explainer(profile: Profile) -> Explain:
+def explainer(target: Target) -> Explain:
     """Return what puts an error of a connection down to a line of this profile."""
 
     def explain(error: BaseException) -> Problem | None:
         for one in _chain(error):
             if isinstance(one, ssl.SSLCertVerificationError):
-                return _distrusted(profile, one)
+                return _distrusted(target, one)
             if isinstance(one, ssl.SSLError):
-                return _refused(profile, one.reason or "")
+                return _refused(target, one.reason or "")
         return None
 
     return explain
@@ -96,33 +96,33 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def _distrusted(profile: Profile, error: ssl.SSLCertVerificationError) -> Problem:
+def _distrusted(target: Target, error: ssl.SSLCertVerificationError) -> Problem:
     """Say what we have against the target's certificate."""
     code = error.verify_code
     if code in MISNAMED:
         what = "the target's certificate is for another name"
-        return problem(profile, "base_url", what=what, hint="which host is it for?")
+        return problem(target, "base_url", what=what, hint="which host is it for?")
     if code == EXPIRED:
-        return problem(profile, "base_url", what="the target's certificate has expired")
+        return problem(target, "base_url", what="the target's certificate has expired")
     if code == NOT_YET:
         what = "the target's certificate is not valid yet"
-        return problem(profile, "base_url", what=what, hint="is the clock of this machine right?")
-    at = ("tls", "ca_file") if profile.tls and profile.tls.ca_file else ("base_url",)
+        return problem(target, "base_url", what=what, hint="is the clock of this machine right?")
+    at = ("tls", "ca_file") if target.tls and target.tls.ca_file else ("base_url",)
     if code in UNKNOWN:
         what = "the target's certificate comes from an authority that is not trusted"
         hint = "tls.ca_file names the certificate of the authority"
-        return problem(profile, *at, what=what, hint=hint)
-    return problem(profile, *at, what=f"the target's certificate is not taken (OpenSSL: {code})")
+        return problem(target, *at, what=what, hint=hint)
+    return problem(target, *at, what=f"the target's certificate is not taken (OpenSSL: {code})")
 
 
-def _refused(profile: Profile, reason: str) -> Problem:
+def _refused(target: Target, reason: str) -> Problem:
     """Say what the target has against us, or how else no connection came about."""
-    own = profile.tls is not None and profile.tls.certificate_file is not None
-    at = ("tls", "certificate_file") if own else ("tls",) if profile.tls else ("base_url",)
+    own = target.tls is not None and target.tls.certificate_file is not None
+    at = ("tls", "certificate_file") if own else ("tls",) if target.tls else ("base_url",)
     if own:
         for word, (what, hint) in ALERTS.items():
             if reason.endswith(f"ALERT_{word}"):
-                return problem(profile, *at, what=what, hint=hint)
+                return problem(target, *at, what=what, hint=hint)
     if reason.endswith(WANTED):
         if own:
             what = "the target refuses the connection"
@@ -130,9 +130,9 @@ def _refused(profile: Profile, reason: str) -> Problem:
         else:
             what = "the target refuses the connection"
             hint = "does it ask for a client certificate? that is tls.certificate_file"
-        return problem(profile, *at, what=what, hint=hint)
+        return problem(target, *at, what=what, hint=hint)
     if reason in {"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"}:
         what = "TLS is not spoken there"
-        return problem(profile, "base_url", what=what, hint="http, and not https?")
+        return problem(target, "base_url", what=what, hint="http, and not https?")
     what = f"no connection with TLS (OpenSSL: {reason[:60] or 'no reason'})"
-    return problem(profile, "base_url", what=what)
+    return problem(target, "base_url", what=what)

@@ -14,12 +14,12 @@ from typing import Any, cast
 from urllib.parse import quote_plus
 
 from assay.binding.decode import SERVER_ERRORS, body_of
-from assay.binding.encode import Request
+from assay.binding.encode import HttpRequest
 from assay.binding.target import ClientAuth, OAuth
 from assay.history import Wire
-from assay.transport.protocol import Carrier, sendable
+from assay.transport.protocol import Transport, sendable
 
-__all__ = ["Client", "Grant", "Refused", "ask", "renewable"]
+__all__ = ["OAuthClient", "Grant", "TokenRefused", "ask", "renewable"]
 
 OK, UNAUTHORIZED = 200, 401
 #: The longest token that is taken, in characters, and the longest life of one.
@@ -46,7 +46,7 @@ KNOWN = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Client:
+class OAuthClient:
     """As whom tokens are asked for; `made` says that the world made it, and no profile."""
 
     id: str
@@ -73,7 +73,7 @@ class Grant:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
+class TokenRefused:
     """No token: `error` is a word of RFC 6749, if it is one, `why` a sentence.
 
     `failed` says that the endpoint itself did, which is nobody's fault here; `status` is
@@ -87,17 +87,17 @@ class Refused:
 
 
 def ask(
-    carrier: Carrier, said: OAuth, client: Client, grant: str, now: datetime, **form: str
-) -> Grant | Refused:
+    transport: Transport, said: OAuth, client: OAuthClient, grant: str, now: datetime, **form: str
+) -> Grant | TokenRefused:
     """Ask for a token once.
 
     Raises:
         TargetError: nobody can be connected to there.
 
     """
-    sent = carrier.send(_request(said, client, grant, form))
+    sent = transport.send(_request(said, client, grant, form))
     if sent.trouble:
-        return Refused(status=0, why=sent.trouble, failed=True)
+        return TokenRefused(status=0, why=sent.trouble, failed=True)
     return _read(sent.wire, now)
 
 
@@ -106,7 +106,7 @@ def renewable(grant: Grant | None, now: datetime) -> str | None:
     return grant.refresh if grant and now >= grant.issued else None
 
 
-def _request(said: OAuth, client: Client, grant: str, form: Mapping[str, str]) -> Request:
+def _request(said: OAuth, client: OAuthClient, grant: str, form: Mapping[str, str]) -> HttpRequest:
     # Authlib only where there is OAuth: it takes its time to load.
     from authlib.oauth2.rfc6749.parameters import prepare_token_request  # noqa: PLC0415
 
@@ -124,31 +124,31 @@ def _request(said: OAuth, client: Client, grant: str, form: Mapping[str, str]) -
         if said.client_auth is ClientAuth.POST and client.secret:
             own["client_secret"] = client.secret
     body: str = prepare_token_request(grant, **form, **own)
-    return Request(
+    return HttpRequest(
         method="POST", url=said.token_url, headers=tuple(headers), body=body.encode("ascii")
     )
 
 
-def _read(wire: Wire, now: datetime) -> Grant | Refused:
+def _read(wire: Wire, now: datetime) -> Grant | TokenRefused:
     body = body_of(wire)
     told = cast("dict[str, Any]", body) if isinstance(body, dict) else {}
     if wire.status != OK:
         error = told.get("error")
         known = error if isinstance(error, str) and error in KNOWN else ""
         failed = wire.status in SERVER_ERRORS
-        return Refused(status=wire.status, error=known, failed=failed)
+        return TokenRefused(status=wire.status, error=known, failed=failed)
     token, kind = told.get("access_token"), told.get("token_type", "bearer")
     if not isinstance(token, str) or not token:
-        return Refused(status=wire.status, why="its answer has no access_token")
+        return TokenRefused(status=wire.status, why="its answer has no access_token")
     if len(token) > MOST_TOKEN or not sendable(token):
-        return Refused(status=wire.status, why="its token is none that a header can carry")
+        return TokenRefused(status=wire.status, why="its token is none that a header can carry")
     if not isinstance(kind, str) or kind.lower() != "bearer":
-        return Refused(status=wire.status, why="its token is no bearer token (token_type)")
-    life, refresh = _life(told.get("expires_in")), told.get("refresh_token")
+        return TokenRefused(status=wire.status, why="its token is no bearer token (token_type)")
+    lifecycle, refresh = _life(told.get("expires_in")), told.get("refresh_token")
     return Grant(
         token=token,
         issued=now,
-        expires=now + life if life is not None else None,
+        expires=now + lifecycle if lifecycle is not None else None,
         refresh=refresh if isinstance(refresh, str) and refresh else None,
     )
 

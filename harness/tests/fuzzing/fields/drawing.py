@@ -4,7 +4,7 @@ from functools import cache
 from pathlib import Path
 
 from assay.binding.join import bind
-from assay.binding.read import find_target, read_profile
+from assay.binding.read import find_target, read_target
 from assay.contract.parse import find_contract, parse_contract
 from assay.fuzzing.engine import explore_values
 from assay.fuzzing.fields import stories
@@ -22,9 +22,9 @@ CONTRACTS = {"lab": ELSEWHERE / "lab.yaml"}
 @cache
 def bound(name):
     """Return a plan of one contract, the contract, and the profile."""
-    profile = read_profile(TARGETS[name])
-    each = bind([parse_contract(CONTRACTS.get(name) or find_contract(name))], profile)
-    return plan(each, profile), each[0].contract, profile
+    target = read_target(TARGETS[name])
+    each = bind([parse_contract(CONTRACTS.get(name) or find_contract(name))], target)
+    return plan(each, target), each[0].contract, target
 
 
 @cache

@@ -9,15 +9,15 @@ from laboratory import Laboratory
 from service import Service
 
 from assay.contract.model import Capability
-from assay.execution.driver import drive
+from assay.execution.driver import run_probe
 from assay.execution.environment import set_up
 from assay.fuzzing.fields import stories
 from assay.fuzzing.fields.arguments import arguments
 from assay.fuzzing.fields.ill_typed import lacking, wrong
 from assay.fuzzing.fields.shape import Sort
 from assay.fuzzing.fields.shapes import shape
-from assay.fuzzing.search import Limits, Search
-from assay.fuzzing.sequences.actions import Words
+from assay.fuzzing.search import Search, SearchLimits
+from assay.fuzzing.sequences.actions import Actions
 from assay.fuzzing.sequences.concretize import script
 from assay.history import Advance, Arrange, Authorise, Call, Inquire
 from assay.kill_matrix import _variants, make_app
@@ -35,10 +35,10 @@ def calls(story):
 
 def search(name, bank=None, journeys=100, seed=0):
     """Return a search through one contract."""
-    plan, contract, profile = bound(name)
-    stage = set_up(profile, seed=seed, **({"bank": bank} if bank else {}))
-    limits = Limits(journeys=journeys, tries=60)
-    return Search(plan=plan, contract=contract, stage=stage, limits=limits, seed=seed)
+    plan, contract, target = bound(name)
+    environment = set_up(target, seed=seed, **({"bank": bank} if bank else {}))
+    limits = SearchLimits(journeys=journeys, tries=60)
+    return Search(plan=plan, contract=contract, environment=environment, limits=limits, seed=seed)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -73,24 +73,24 @@ def test_a_bent_call_stands_beside_one_with_nothing_bent(name):
     """Of the operation of every bent call there is a plain call, too; what ends comes to its end."""
     ends = {one.id for one in bound(name)[1].operations.values() if one.ends}
     for story in drawn(told(name)):
-        plain = {one.operation for one in calls(story) if not one.deviation}
-        plain |= {one.operation for one in calls(story) if one.deviation.endswith(GOOD)}
-        assert {one.operation for one in calls(story) if one.deviation} <= plain | ends
+        plain = {one.operation for one in calls(story) if not one.variation}
+        plain |= {one.operation for one in calls(story) if one.variation.endswith(GOOD)}
+        assert {one.operation for one in calls(story) if one.variation} <= plain | ends
 
 
 @pytest.mark.parametrize("name", ["pis", "lab"])
 def test_every_sort_of_every_argument_comes_up(name):
     """No way to bend a request is out of reach, and some are bent in two at once."""
-    _, contract, profile = bound(name)
+    _, contract, target = bound(name)
     create = next(one for one in contract.operations.values() if one.makes)
     seen = {
         part
         for story in drawn(told(name), 400)
         for one in calls(story)
         if one.operation == create.id
-        for part in one.deviation.split(", ")
+        for part in one.variation.split(", ")
     }
-    for one in arguments(contract, profile)[create.id]:
+    for one in arguments(contract, target)[create.id]:
         found = shape(one)
         tables = {
             Sort.EDGE: found.edge(one),
@@ -143,36 +143,36 @@ def test_reading_only_changes_nothing_and_makes_sense():
 
 def test_where_a_target_spells_nothing_there_is_nothing_to_tell():
     """Without operations, customers or households there are no stories."""
-    plan, contract, profile = bound("pis")
-    nobody = dataclasses.replace(profile.world, offers=frozenset())
+    plan, contract, target = bound("pis")
+    dry_target = dataclasses.replace(target.world, offers=frozenset())
 
-    assert stories(plan, contract, dataclasses.replace(profile, operations={})) is None
-    assert stories(plan, contract, dataclasses.replace(profile, world=nobody)) is None
-    assert stories(plan, contract, profile, spoken=Words()) is None
+    assert stories(plan, contract, dataclasses.replace(target, operations={})) is None
+    assert stories(plan, contract, dataclasses.replace(target, world=dry_target)) is None
+    assert stories(plan, contract, target, spoken=Actions()) is None
 
 
 def test_a_value_that_the_target_does_not_give_leaves_requests_out():
     """A request with an argument of which nobody knows what to put there cannot be made."""
-    plan, contract, profile = bound("pis")
-    create = profile.operations["create-payment"]
+    plan, contract, target = bound("pis")
+    create = target.operations["create-payment"]
     spelt = {
         **create.arguments,
         "amount": dataclasses.replace(create.arguments["amount"], value=None),
     }
     operations = {
-        **profile.operations,
+        **target.operations,
         "create-payment": dataclasses.replace(create, arguments=spelt),
     }
 
-    assert stories(plan, contract, dataclasses.replace(profile, operations=operations)) is None
+    assert stories(plan, contract, dataclasses.replace(target, operations=operations)) is None
 
 
 def test_what_is_spelt_is_told_and_the_rest_is_not():
     """Of a target that spells the making of requests alone, nothing else is asked."""
-    plan, contract, profile = bound("pis")
-    only = {"create-payment": profile.operations["create-payment"]}
-    world = dataclasses.replace(profile.world, offers=frozenset({Capability.PSU, Capability.WRITE}))
-    bare = dataclasses.replace(profile, operations=only, world=world)
+    plan, contract, target = bound("pis")
+    only = {"create-payment": target.operations["create-payment"]}
+    world = dataclasses.replace(target.world, offers=frozenset({Capability.PSU, Capability.WRITE}))
+    bare = dataclasses.replace(target, operations=only, world=world)
     every = [one for story in drawn(stories(plan, contract, bare)) for one in story]
     made = {one.step.operation for one in every if isinstance(one.step, Call)}
 
@@ -218,9 +218,9 @@ def test_the_laboratory_is_asked_as_well():
     found, outcomes = search("lab", lambda _: Service(Laboratory())), {True: [], False: []}
     zone = found.contract.zone
     for story in drawn(told("lab"), 40):
-        driven = drive(
+        driven = run_probe(
             script(story, zone),
-            found.stage,
+            found.environment,
             found.contract.operations,
             number=count(1).__next__,
             record=lambda _event, _access: None,
@@ -228,7 +228,7 @@ def test_the_laboratory_is_asked_as_well():
         assert "" == driven.stopped
         for one in driven.history.exchanges:
             if one.call.operation == "place":
-                outcomes[bool(one.call.deviation)].append(one.accepted)
+                outcomes[bool(one.call.variation)].append(one.accepted)
 
     assert sum(outcomes[False]) > 0.5 * len(outcomes[False]) > 10
     assert sum(outcomes[True]) + 10 < len(outcomes[True])

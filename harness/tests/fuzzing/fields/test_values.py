@@ -13,7 +13,7 @@ from hypothesis.internal.conjecture.data import ConjectureData
 import assay.fuzzing.fields
 from assay.binding.target import Place
 from assay.execution.environment import set_up
-from assay.execution.executor import playing
+from assay.execution.executor import executing
 from assay.fuzzing.fields.arguments import arguments, chosen
 from assay.fuzzing.fields.ill_typed import kind, lacking, wrong
 from assay.fuzzing.fields.keys import UNKNOWN
@@ -21,7 +21,7 @@ from assay.fuzzing.fields.mutations import put
 from assay.fuzzing.fields.shape import ABSENT, Argument, Named, Sort, Value
 from assay.fuzzing.fields.shapes import SHAPES, shape, strategies
 from assay.fuzzing.fields.texts import checked
-from assay.fuzzing.sequences.abstract_step import Day, Own
+from assay.fuzzing.sequences.abstract_step import OwnedRef, RelativeDay
 from assay.history import Arrange, Call, Holding
 from assay.rules.formats import is_iban
 
@@ -51,18 +51,18 @@ def create_argument(name):
 @pytest.fixture(scope="module")
 def made():
     """Return what makes a payment request with some bent arguments, each in a world of its own."""
-    _, contract, profile = bound("pis")
-    stage, numbers = set_up(profile, seed=7), count(1)
+    _, contract, target = bound("pis")
+    environment, numbers = set_up(target, seed=7), count(1)
 
     def make(bend):
-        with playing(stage, contract.operations, number=lambda: next(numbers)) as play:
+        with executing(environment, contract.operations, number=lambda: next(numbers)) as play:
             psu = play.perform(Arrange(subject="psu", holdings=(Holding(resource="account"),)))
             given = {"debtorAccount": psu.owns[0].key}
             call = Call(operation="create-payment", subject="psu", arguments=given)
             return play.perform(bend(dataclasses.replace(call, mode="immediate")))
 
     yield make
-    stage.close()
+    environment.close()
 
 
 @pytest.mark.parametrize(
@@ -165,13 +165,13 @@ def test_outside_of_a_body_there_is_nothing_but_text(_, argument):
     """A query, a header and a path hold texts and days; a header none that would break it."""
     if argument.place is not Place.BODY:
         values = [one.json for sort in (Sort.BEYOND, Sort.WRONG) for one in table(argument, sort)]
-        assert all(isinstance(one, str | Day | Own) or one is ABSENT for one in values)
+        assert all(isinstance(one, str | RelativeDay | OwnedRef) or one is ABSENT for one in values)
         if argument.place is Place.HEADER:
             assert all(
                 one.isascii() and one.isprintable() for one in values if isinstance(one, str)
             )
         if argument.place is Place.PATH:
-            assert not {"", ABSENT} & {one for one in values if not isinstance(one, Day)}
+            assert not {"", ABSENT} & {one for one in values if not isinstance(one, RelativeDay)}
 
 
 def test_limits_that_the_contract_names_are_tried_from_both_sides():
@@ -191,9 +191,9 @@ def test_days_that_the_contract_names_are_tried_from_both_sides():
     )
 
     assert (90,) == since.named.days
-    assert {Day(-89), Day(-90), Day(0)} == {one.json for one in table(since, Sort.EDGE)}
-    assert {Day(-91), Day(-92), Day(1)} <= {
-        one.json for one in table(since, Sort.BEYOND) if isinstance(one.json, Day)
+    assert {RelativeDay(-89), RelativeDay(-90), RelativeDay(0)} == {one.json for one in table(since, Sort.EDGE)}
+    assert {RelativeDay(-91), RelativeDay(-92), RelativeDay(1)} <= {
+        one.json for one in table(since, Sort.BEYOND) if isinstance(one.json, RelativeDay)
     }
     valid = [one.json for one in drawn(strategies(since)[Sort.VALID])]
     assert all(-90 < one.days <= 0 for one in valid)
@@ -234,7 +234,7 @@ def test_keys_are_the_customers_own_or_somebody_elses_or_nobodys():
 
     assert {"self"} == {one.of for one in valid}
     strangers = [one.json for one in table(argument, Sort.BEYOND)]
-    assert Own("other", 0) == strangers[0]
+    assert OwnedRef("other", 0) == strangers[0]
     assert set(UNKNOWN) <= set(strangers[1:])
 
 
@@ -248,10 +248,10 @@ def test_no_word_of_a_contract_is_in_the_code():
     """Nothing is written down that a contract or a binding says: neither names nor values."""
     said = set()
     for name in ("aisp", "pis", "lab"):
-        _, contract, profile = bound(name)
+        _, contract, target = bound(name)
         for id_, operation in contract.operations.items():
             said |= {id_, *operation.arguments, *operation.modes, *chosen(operation)}
-        for some in arguments(contract, profile).values():
+        for some in arguments(contract, target).values():
             for one in some:
                 said |= {
                     *map(str, one.goods),

@@ -5,15 +5,15 @@ from itertools import count
 
 import pytest
 
-from assay.binding.encode import Request
+from assay.binding.encode import HttpRequest
 from assay.execution.environment import set_up
-from assay.execution.executor import playing
+from assay.execution.executor import executing
 from assay.fuzzing.schema.request_matching import nearest, send, slots
 from assay.history import Arrange, Call, Exchange, Holding, Malformed
 from assay.planning.prepare import prepare
 
 PREPARED = prepare()
-PROFILE = PREPARED.profile
+PROFILE = PREPARED.target
 AISP, PIS = (PREPARED.plan.contracts[one].operations for one in ("aisp", "pis"))
 
 
@@ -21,7 +21,7 @@ AISP, PIS = (PREPARED.plan.contracts[one].operations for one in ("aisp", "pis"))
 def account():
     """Return a story in which a customer has asked for balances, and that exchange."""
     numbers = count(1)
-    with playing(set_up(PROFILE), AISP, number=lambda: next(numbers)) as play:
+    with executing(set_up(PROFILE), AISP, number=lambda: next(numbers)) as play:
         psu = play.perform(Arrange(subject="psu", holdings=(Holding(resource="account"),)))
         key = psu.owns[0].key
         play.perform(Call(operation="consents", subject="psu", arguments={"accounts": [key]}))
@@ -33,7 +33,7 @@ def account():
 def payment():
     """Return a story in which a customer's payment was asked for, and that exchange."""
     numbers = count(1)
-    with playing(set_up(PROFILE), PIS, number=lambda: next(numbers)) as play:
+    with executing(set_up(PROFILE), PIS, number=lambda: next(numbers)) as play:
         psu = play.perform(Arrange(subject="psu", holdings=(Holding(resource="account"),)))
         own = {"debtorAccount": psu.owns[0].key}
         asked = Call(operation="create-payment", subject="psu", arguments=own, mode="immediate")
@@ -43,7 +43,7 @@ def payment():
 def request(exchange):
     """Return the request of an exchange, ready to be sent once more."""
     wire = exchange.wire
-    return Request(
+    return HttpRequest(
         method=wire.method, url=wire.url, headers=wire.request_headers, body=wire.request_body
     )
 
@@ -59,7 +59,7 @@ def test_the_same_request_is_the_same_call(account, payment):
     for _, control in (account, payment):
         operations = AISP if control.call.operation == "balances" else PIS
         call = read(control, request(control), operations)
-        assert replace(control.call, deviation="so", varied=()) == call
+        assert replace(control.call, variation="so", varied=()) == call
 
 
 def test_another_value_is_another_call(account, payment):

@@ -16,16 +16,16 @@ from pathlib import Path
 import pytest
 
 import assay
-from assay.binding.encode import Request
+from assay.binding.encode import HttpRequest
 from assay.binding.pointer import MISSING
 from assay.binding.target import Place, Spelling
 from assay.execution.environment import set_up
 from assay.execution.session import Session
-from assay.fuzzing.schema.case import Case
-from assay.fuzzing.schema.findings import Found, Sent, clauses, once, vouched
+from assay.fuzzing.schema.case import SchemaCase
+from assay.fuzzing.schema.findings import SchemaFinding, SentCase, clauses, once, vouched
 from assay.fuzzing.schema.generator import CHECKS, Generator
 from assay.fuzzing.schema.items import LIVE, SchemaRun, items
-from assay.fuzzing.schema.search import Limits, SchemaSearch
+from assay.fuzzing.schema.search import SchemaLimits, SchemaSearch
 from assay.history import Call, Exchange, Indeterminate, Item, Rejected, Wire
 from assay.journal.writer import Journal
 from assay.kill_matrix import _variants
@@ -37,7 +37,7 @@ from assay.transport.embedded import Embedded
 from assay.transport.protocol import nothing
 
 PREPARED = prepare()
-DOCUMENT = document(PREPARED.bound, PREPARED.profile)
+DOCUMENT = document(PREPARED.bound, PREPARED.target)
 NOW = datetime(2024, 5, 15, 12, tzinfo=UTC)
 
 
@@ -53,7 +53,7 @@ def generator():
 
 # -- one thing that is different -----------------------------------------------
 
-KNOWN = Request(
+KNOWN = HttpRequest(
     method="POST",
     url="https://bank.example/v1/things/a%2Fb?on=1&off=2",
     headers=(("Accept", "application/json"), ("Authorization", "Bearer x")),
@@ -64,7 +64,7 @@ TEMPLATE = "/things/{thing}"
 
 def applied(place, made, name="", usual=(), *, valid=False):
     """Return the known-good request with what is different in a case."""
-    case = Case(says="so", valid=valid, place=place, name=name, made=made, usual=dict(usual))
+    case = SchemaCase(says="so", valid=valid, place=place, name=name, made=made, usual=dict(usual))
     return case.applied(KNOWN, TEMPLATE)
 
 
@@ -175,7 +175,7 @@ def exchange(outcome, n=1, **call):
 def test_who_is_excused():
     """A refusal excuses a call that nobody vouches for; a failure, or a leak, does not."""
     binding = replace(
-        PREPARED.profile.operations["create-payment"],
+        PREPARED.target.operations["create-payment"],
         arguments={
             "a": Spelling(place=Place.BODY, name="/a", value=1, other=2),
             "b": Spelling(place=Place.BODY, name="/b"),
@@ -191,7 +191,7 @@ def test_who_is_excused():
     assert not vouched(replace(control, arguments={"a": 3}), control, binding)
     assert not vouched(replace(control, mode="other"), control, binding)
     refused, failed = exchange(Rejected()), exchange(Indeterminate(cause="server", why=""))
-    sent = Sent(says="", valid=True, vouched=False, exchange=refused, remarks=())
+    sent = SentCase(says="", valid=True, vouched=False, exchange=refused, remarks=())
     assert sent.excused
     assert not replace(sent, vouched=True).excused
     assert not replace(sent, exchange=failed).excused
@@ -202,8 +202,8 @@ def test_who_is_excused():
 def test_the_same_is_told_once():
     """An obligation is told once, and no remark on the exchange that shows it broken."""
     one, other = exchange(Rejected(), n=1), exchange(Rejected(), n=2)
-    broken = Found(obligation="c/x/y", says="first", case="", exchange=one)
-    remark = Found(says="status", case="", exchange=one)
+    broken = SchemaFinding(obligation="c/x/y", says="first", case="", exchange=one)
+    remark = SchemaFinding(says="status", case="", exchange=one)
     every = [broken, replace(broken, exchange=other, says="second"), remark]
     assert (broken,) == once(every)
     apart = replace(remark, exchange=other)
@@ -287,16 +287,16 @@ def test_each_check_can_fail(generator, wire, check):
 
 def examined(generator, contract, operation, bank=None, **limits):
     """Examine an operation of a bank."""
-    stage = set_up(PREPARED.profile, **({"bank": bank} if bank else {}))
+    environment = set_up(PREPARED.target, **({"bank": bank} if bank else {}))
     numbers = count(1)
     search = SchemaSearch(
         document=DOCUMENT,
         generator=generator,
         plan=PREPARED.plan,
         contract=PREPARED.plan.contracts[contract],
-        stage=stage,
+        environment=environment,
         number=lambda: next(numbers),
-        limits=Limits(**{"fuzz": 2, **limits}),
+        limits=SchemaLimits(**{"fuzz": 2, **limits}),
     )
     return search.examine(search.contract.operations[operation])
 
@@ -428,7 +428,7 @@ def told(tmp_path, id_, name, bank):
     path = tmp_path / "j.jsonl"
     session = Session(
         plan=PREPARED.plan,
-        stage=set_up(PREPARED.profile, bank=bank),
+        environment=set_up(PREPARED.target, bank=bank),
         journal=Journal.at(path),
     )
     (item,) = [one for one in items(PREPARED) if one.id == f"schema/{id_}/{name}"]

@@ -5,7 +5,7 @@ from functools import cache
 import pytest
 
 from assay.execution.environment import set_up, sound_bank
-from assay.fuzzing.search import Limits, Search
+from assay.fuzzing.search import Search, SearchLimits
 from assay.planning.prepare import prepare
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS, NEUTRAL, PIS_MUTANTS, PIS_NEUTRAL
@@ -35,16 +35,16 @@ def searching():
 
     def make(contract, variant="", *, seed=0, **limits):
         plan = prepared().plan
-        stage = set_up(prepared().profile, seed=seed, bank=bank_of(variant))
-        stages.append(stage)
+        environment = set_up(prepared().target, seed=seed, bank=bank_of(variant))
+        stages.append(environment)
         return Search(
             plan=plan,
             contract=plan.contracts[contract],
-            stage=stage,
+            environment=environment,
             seed=seed,
-            limits=Limits(**limits),
+            limits=SearchLimits(**limits),
         )
 
     yield make
-    for stage in stages:
-        stage.close()
+    for environment in stages:
+        environment.close()

@@ -4,14 +4,14 @@ import pytest
 
 from assay.errors import InputError
 from assay.fuzzing.examples import open_examples
-from assay.fuzzing.sequences.abstract_step import Told
-from assay.fuzzing.sequences.sequence_file import Kept
+from assay.fuzzing.sequences.abstract_step import AbstractStep
+from assay.fuzzing.sequences.sequence_file import RecordedSequence
 from assay.history import Call
 
 
 def kept(name="one", contract="pis"):
-    told = Told(step=Call(operation="read-payment", subject="psu"))
-    return Kept(name=name, contract=contract, breaks=(f"{contract}/a/b",), story=(told,))
+    told = AbstractStep(step=Call(operation="read-payment", subject="psu"))
+    return RecordedSequence(name=name, contract=contract, breaks=(f"{contract}/a/b",), story=(told,))
 
 
 def names(examples, contract="pis"):

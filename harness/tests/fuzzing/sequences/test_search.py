@@ -7,7 +7,7 @@ import pytest
 
 from assay.binding.target import ScaKind
 from assay.errors import CannotArrange, TargetError
-from assay.execution.environment import NobodySigns, Stage
+from assay.execution.environment import Environment, MissingSigner
 from assay.fuzzing.search import Search
 from assay.fuzzing.sequences.shrink import without
 from assay.fuzzing.session import MAKERS, limits_of
@@ -131,16 +131,16 @@ def test_only_reading_where_everything_writes(searching):
 @pytest.mark.parametrize("how", ["journeys", "fields"])
 def test_nobody_is_asked_to_sign_what_was_made_up(searching, how, monkeypatch):
     """A person has better things to do; a program signs."""
-    signed = prepared().profile
+    signed = prepared().target
     assert limits_of(signed, 5).signs
     manual = replace(signed, sca=replace(signed.sca, kind=ScaKind.MANUAL))
     assert not limits_of(manual, 5).signs
 
-    class Refusing(NobodySigns):
+    class Refusing(MissingSigner):
         def sign(self, step, access, wait):
             raise ZeroDivisionError
 
-    monkeypatch.setattr(Stage, "signer", lambda _stage, _scene: Refusing())
+    monkeypatch.setattr(Environment, "signer", lambda _stage, _scene: Refusing())
     search = searching("pis", journeys=30, signs=False)
     assert MAKERS[how](search, lambda _: None).findings == ()
     with pytest.raises(ZeroDivisionError):

@@ -4,17 +4,17 @@ from datetime import timedelta
 
 import pytest
 
-from assay.fuzzing.sequences.abstract_step import After, Made, Own, Told
-from assay.fuzzing.sequences.shrink import shorten, without
+from assay.fuzzing.sequences.abstract_step import AbstractStep, After, OwnedRef, RequestRef
+from assay.fuzzing.sequences.shrink import shrink, without
 from assay.history import Advance, Arrange, Authorise, Call, Code, Decision, Holding
 
 
 def arrange(name="psu", *holdings, days=()):
-    return Told(step=Arrange(subject=name, holdings=holdings), days=days)
+    return AbstractStep(step=Arrange(subject=name, holdings=holdings), days=days)
 
 
 def call(operation="read", *, subject="psu", page=None, **parts):
-    return Told(step=Call(operation=operation, subject=subject, **parts), page=page)
+    return AbstractStep(step=Call(operation=operation, subject=subject, **parts), page=page)
 
 
 def operations(story):
@@ -28,9 +28,9 @@ def test_what_rests_on_a_step_goes_with_it():
         arrange("b"),
         call("make", subject="a"),
         call("make", subject="b"),
-        call("show", subject="a", arguments={"id": Made(3)}),
-        call("show", subject="b", arguments={"id": Made(2)}),
-        Told(step=Authorise(subject="a", request="", approval=None, by="b"), request=2),
+        call("show", subject="a", arguments={"id": RequestRef(3)}),
+        call("show", subject="b", arguments={"id": RequestRef(2)}),
+        AbstractStep(step=Authorise(subject="a", request="", approval=None, by="b"), request=2),
         call("list", subject="a", page=2),
     )
     assert without(story, range(8)) == ()
@@ -38,7 +38,7 @@ def test_what_rests_on_a_step_goes_with_it():
         story[0],
         story[1],
         story[3],
-        call("show", subject="a", arguments={"id": Made(2)}),
+        call("show", subject="a", arguments={"id": RequestRef(2)}),
     )
     left = without(story, range(1, 2))
     assert left == (story[0], call("make", subject="a"), call("list", subject="a", page=1))
@@ -47,7 +47,7 @@ def test_what_rests_on_a_step_goes_with_it():
 def test_what_is_left_is_what_matters():
     """Of forty steps the two that it takes, wherever they stand, and whose they are."""
     story = tuple([arrange()] + [call("x" if n in {7, 31} else f"noise{n}") for n in range(40)])
-    short = shorten(story, lambda told: operations(told).count("x") == 2)
+    short = shrink(story, lambda told: operations(told).count("x") == 2)
     assert operations(short) == ["", "x", "x"]
 
 
@@ -60,7 +60,7 @@ def test_every_single_step_is_needed(length):
     def breaks(told):
         return wanted <= set(operations(told))
 
-    short = shorten(story, breaks)
+    short = shrink(story, breaks)
     assert set(operations(short)) == wanted
     assert not any(breaks(without(short, range(n, n + 1))) for n in range(len(short)))
 
@@ -69,15 +69,15 @@ def test_a_story_that_breaks_nothing_stays():
     """And is not asked about for ever."""
     story = tuple(call(f"s{n}") for n in range(20))
     asked = []
-    assert shorten(story, lambda told: bool(asked.append(told)), most=30) == story
+    assert shrink(story, lambda told: bool(asked.append(told)), most=30) == story
     assert len(asked) == 30
 
 
 def test_no_more_tries_than_allowed():
     """For a target that is slow; none at all for one that counts its calls."""
     story = tuple(call(f"s{n}") for n in range(20))
-    assert shorten(story, lambda _: True, most=0) == story
-    assert len(shorten(story, lambda _: True, most=1)) == 10
+    assert shrink(story, lambda _: True, most=0) == story
+    assert len(shrink(story, lambda _: True, most=1)) == 10
 
 
 def test_each_step_is_made_plain():
@@ -85,7 +85,7 @@ def test_each_step_is_made_plain():
     bent = call(
         present=False, alias=1, mode="m", by="other", varied=("a",), arguments={"a": 1, "b": 2}
     )
-    (short,) = shorten(
+    (short,) = shrink(
         (bent,), lambda told: told and not told[0].step.present and "b" in told[0].step.arguments
     )
     assert short == call(present=False, arguments={"b": 2})
@@ -110,8 +110,8 @@ def test_signatures_and_households_are_made_plain():
     )
     story = (
         household,
-        Told(step=Advance(), moment=After(timedelta(1))),
-        Told(step=signed, request=0),
+        AbstractStep(step=Advance(), moment=After(timedelta(1))),
+        AbstractStep(step=signed, request=0),
     )
 
     def breaks(told):
@@ -122,13 +122,13 @@ def test_signatures_and_households_are_made_plain():
             and told[2].step.code is Code.WRONG
         )
 
-    short = shorten(story, breaks)
+    short = shrink(story, breaks)
     assert short[0] == arrange("psu", Holding(resource="account", count=3), days=((-90,),))
     assert short[2].step == Authorise(subject="psu", request="", approval=None, code=Code.WRONG)
 
 
 def test_what_is_owned_is_left_alone():
     """A call about something still names it, unless it need not."""
-    story = (arrange(), call(arguments={"iban": Own("psu", 0)}))
-    short = shorten(story, lambda told: len(told) == 2 and told[1].step.arguments)
+    story = (arrange(), call(arguments={"iban": OwnedRef("psu", 0)}))
+    short = shrink(story, lambda told: len(told) == 2 and told[1].step.arguments)
     assert short == story

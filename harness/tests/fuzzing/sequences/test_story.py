@@ -13,15 +13,23 @@ from hypothesis import strategies as st
 from assay._resources import contract_dir
 from assay.contract.files.load import load
 from assay.errors import InputError
-from assay.fuzzing.sequences.abstract_step import After, At, Day, Made, On, Own, Told
-from assay.fuzzing.sequences.actions import words
-from assay.fuzzing.sequences.sequence_file import Kept, read, read_text, write
+from assay.fuzzing.sequences.abstract_step import (
+    AbstractStep,
+    After,
+    At,
+    On,
+    OwnedRef,
+    RelativeDay,
+    RequestRef,
+)
+from assay.fuzzing.sequences.actions import actions
+from assay.fuzzing.sequences.sequence_file import RecordedSequence, read, read_text, write
 from assay.fuzzing.sequences.step_codec import decoded, encoded
 from assay.history import Advance, Call, Inquire, Lack, Register
 
 from .conftest import prepared
 
-STORY = Kept(name="a", contract="pis", breaks=("pis/cash/x",), story=(Told(step=Inquire()),))
+STORY = RecordedSequence(name="a", contract="pis", breaks=("pis/cash/x",), story=(AbstractStep(step=Inquire()),))
 
 
 def again(kept):
@@ -32,9 +40,9 @@ def again(kept):
 def test_every_word_can_be_kept(contract):
     """Whatever a probe may ask for comes back as it was."""
     plan = prepared().plan
-    spoken = words(plan, plan.contracts[contract])
+    spoken = actions(plan, plan.contracts[contract])
     every = (*spoken.households, *spoken.plain, *spoken.bent, *spoken.asides)
-    first = Told(step=Call(operation="x", subject="self"))
+    first = AbstractStep(step=Call(operation="x", subject="self"))
     kept = replace(STORY, story=(first, *every, *spoken.signatures))
     assert again(kept) == kept
 
@@ -42,11 +50,11 @@ def test_every_word_can_be_kept(contract):
 @pytest.mark.parametrize(
     "told",
     [
-        Told(step=Advance(), moment=After(timedelta(seconds=239.5))),
-        Told(step=Advance(), moment=At(1, time(0, 0, 30))),
-        Told(step=Advance(), moment=On(6, time(2))),
-        Told(step=Lack(mode="instant")),
-        Told(
+        AbstractStep(step=Advance(), moment=After(timedelta(seconds=239.5))),
+        AbstractStep(step=Advance(), moment=At(1, time(0, 0, 30))),
+        AbstractStep(step=Advance(), moment=On(6, time(2))),
+        AbstractStep(step=Lack(mode="instant")),
+        AbstractStep(
             step=Register(
                 subject="psu", operation="o", argument="a", age=timedelta(hours=72), value="FR"
             )
@@ -65,9 +73,9 @@ LEAVES = st.one_of(
     st.booleans(),
     st.integers(),
     st.text(),
-    st.builds(Own, st.text(min_size=1), st.integers(0, 9)),
-    st.builds(Made, st.integers(0, 9)),
-    st.builds(Day, st.integers(-999, 999)),
+    st.builds(OwnedRef, st.text(min_size=1), st.integers(0, 9)),
+    st.builds(RequestRef, st.integers(0, 9)),
+    st.builds(RelativeDay, st.integers(-999, 999)),
     st.decimals(allow_nan=False, allow_infinity=False),
     st.floats(allow_nan=False),
 )

@@ -6,8 +6,17 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from assay.fuzzing.sequences.abstract_step import After, At, Day, Made, On, Own, Told, moment_of
-from assay.fuzzing.sequences.concretize import Telling, Untold, script
+from assay.fuzzing.sequences.abstract_step import (
+    AbstractStep,
+    After,
+    At,
+    On,
+    OwnedRef,
+    RelativeDay,
+    RequestRef,
+    moment_of,
+)
+from assay.fuzzing.sequences.concretize import Concretizer, MissingReference, script
 from assay.history import (
     Accepted,
     Advance,
@@ -34,7 +43,7 @@ WIRE = Wire(method="GET", url="x:")
 
 def telling():
     """Return a telling in which a customer owns two things, and one request was made."""
-    told = Telling(zone=PARIS)
+    told = Concretizer(zone=PARIS)
     owns = tuple(Owned(key=key, resource="account") for key in ("A", "B"))
     told.note(Subject(name="psu", now=NOW, owns=owns))
     told.note(answer(Accepted(items=(Item(key="P1"),), approval="https://sign", next="/page-2")))
@@ -47,13 +56,13 @@ def answer(outcome, at=NOW):
 
 
 def asked(**arguments):
-    return Told(step=replace(CALL, arguments=arguments))
+    return AbstractStep(step=replace(CALL, arguments=arguments))
 
 
 def test_references_become_what_they_stand_for():
     """In arguments, in lists of them, and below objects."""
     step = telling().step(
-        asked(a=Own("psu", 1), b=[Own("psu", 0), "x"], c=Made(1), d=Day(-90), e={"f": Day(1)})
+        asked(a=OwnedRef("psu", 1), b=[OwnedRef("psu", 0), "x"], c=RequestRef(1), d=RelativeDay(-90), e={"f": RelativeDay(1)})
     )
     assert step.arguments == {
         "a": "B",
@@ -67,39 +76,39 @@ def test_references_become_what_they_stand_for():
 @pytest.mark.parametrize(
     "told",
     [
-        asked(a=Own("psu", 2)),
-        asked(a=Own("nobody", 0)),
-        asked(a=Made(0)),
-        asked(a=Made(2)),
-        asked(a=Made(7)),
-        Told(step=CALL, page=2),
-        Told(step=CALL, page=0),
-        Told(step=Authorise(subject="psu", request="", approval=None), request=2),
-        Told(step=Withdraw(subject="psu", request=""), request=None),
-        Told(step=Advance(), moment=At(0, time(11))),
+        asked(a=OwnedRef("psu", 2)),
+        asked(a=OwnedRef("nobody", 0)),
+        asked(a=RequestRef(0)),
+        asked(a=RequestRef(2)),
+        asked(a=RequestRef(7)),
+        AbstractStep(step=CALL, page=2),
+        AbstractStep(step=CALL, page=0),
+        AbstractStep(step=Authorise(subject="psu", request="", approval=None), request=2),
+        AbstractStep(step=Withdraw(subject="psu", request=""), request=None),
+        AbstractStep(step=Advance(), moment=At(0, time(11))),
     ],
     ids=repr,
 )
 def test_what_did_not_come_about_is_not_told(told):
     """No such thing, no such request, no page; and clocks are not turned back."""
-    with pytest.raises(Untold):
+    with pytest.raises(MissingReference):
         telling().step(told)
 
 
 def test_signing_withdrawing_turning():
     """The request's key and its link, and the page that an answer named."""
     bare = Authorise(subject="psu", request="", approval=None, factor="sms")
-    signed = telling().step(Told(step=bare, request=1))
+    signed = telling().step(AbstractStep(step=bare, request=1))
     assert (signed.request, signed.approval, signed.factor) == ("P1", "https://sign", "sms")
-    withdrawn = Told(step=Withdraw(subject="psu", request=""), request=1)
+    withdrawn = AbstractStep(step=Withdraw(subject="psu", request=""), request=1)
     assert telling().step(withdrawn).request == "P1"
-    assert telling().step(Told(step=CALL, page=1)).follow == "/page-2"
+    assert telling().step(AbstractStep(step=CALL, page=1)).follow == "/page-2"
 
 
 def test_households_have_days_of_today():
     """Entries are so many days from the target's today; None is left to the world."""
-    holding = Holding(resource="account", traits={"last-used": Day(-1)})
-    told = Told(step=Arrange(subject="b", holdings=(holding, holding)), days=((0, -1), None))
+    holding = Holding(resource="account", traits={"last-used": RelativeDay(-1)})
+    told = AbstractStep(step=Arrange(subject="b", holdings=(holding, holding)), days=((0, -1), None))
     first, second = telling().step(told).holdings
     assert [str(one) for one in first.entries] == ["2024-05-15", "2024-05-14"]
     assert first.traits == {"last-used": "2024-05-14"}
@@ -127,9 +136,9 @@ def test_moments(moment, then):
 def test_a_whole_story():
     """The clock is looked at first, and what cannot be told is left out, not the rest."""
     story = [
-        Told(step=Arrange(subject="psu", holdings=())),
-        asked(a=Made(3)),
-        asked(a=Day(0)),
+        AbstractStep(step=Arrange(subject="psu", holdings=())),
+        asked(a=RequestRef(3)),
+        asked(a=RelativeDay(0)),
     ]
     probe = script(story, PARIS)
     assert next(probe) == Advance(to=None)
@@ -145,19 +154,19 @@ def test_time_goes_by():
     later = NOW + timedelta(days=1)
     told = telling()
     told.note(answer(Rejected(), at=later))
-    assert told.step(asked(a=Day(0))).arguments == {"a": "2024-05-16"}
+    assert told.step(asked(a=RelativeDay(0))).arguments == {"a": "2024-05-16"}
     told.note(None)
     assert told.replies[-1] is None
 
 
 def test_places_and_names():
     """What a step rests on; one that brings a customer into being rests on nobody."""
-    told = asked(a=Made(3), b=[Made(4)], c=Own("b", 0))
+    told = asked(a=RequestRef(3), b=[RequestRef(4)], c=OwnedRef("b", 0))
     assert [*told.places] == [3, 4]
     assert told.names == {"psu", "b"}
-    assert [*Told(step=CALL, page=2).places] == [2]
-    assert Told(step=Arrange(subject="psu", holdings=())).names == frozenset()
+    assert [*AbstractStep(step=CALL, page=2).places] == [2]
+    assert AbstractStep(step=Arrange(subject="psu", holdings=())).names == frozenset()
     moved = replace(told, page=1).moved(lambda place: place - 1)
     assert [*moved.places] == [0, 2, 3]
-    other = told.cast({"psu": "x", "b": "y"})
+    other = told.subjects({"psu": "x", "b": "y"})
     assert other.names == {"x", "y"}

@@ -5,8 +5,8 @@ from datetime import time, timedelta
 
 import pytest
 
-from assay.fuzzing.sequences.abstract_step import After, At, Day, Made, On, Own
-from assay.fuzzing.sequences.actions import OTHER, SELF, words
+from assay.fuzzing.sequences.abstract_step import After, At, On, OwnedRef, RelativeDay, RequestRef
+from assay.fuzzing.sequences.actions import OTHER, SELF, actions
 from assay.history import Arrange, Authorise, Call, Decision, Register
 
 from .conftest import prepared
@@ -15,12 +15,12 @@ from .conftest import prepared
 @pytest.fixture(scope="module", params=["aisp", "pis"])
 def spoken(request):
     plan = prepared().plan
-    return words(plan, plan.contracts[request.param])
+    return actions(plan, plan.contracts[request.param])
 
 
 def of(contract):
     plan = prepared().plan
-    return words(plan, plan.contracts[contract])
+    return actions(plan, plan.contracts[contract])
 
 
 def calls(spoken):
@@ -56,9 +56,9 @@ def test_account_information():
     assert {one.present for one in made} == {True, False}
     assert {one.alias for one in made} >= {None, 0, 1}
     assert len({one.malformed for one in made}) > 8
-    assert Own(of=OTHER, n=0) in [one.arguments.get("iban") for one in made]
-    assert [Own(of=SELF, n=0), Own(of=SELF, n=1)] in [one.arguments.get("accounts") for one in made]
-    assert any(isinstance(one.arguments.get("since"), Day) for one in made)
+    assert OwnedRef(of=OTHER, n=0) in [one.arguments.get("iban") for one in made]
+    assert [OwnedRef(of=SELF, n=0), OwnedRef(of=SELF, n=1)] in [one.arguments.get("accounts") for one in made]
+    assert any(isinstance(one.arguments.get("since"), RelativeDay) for one in made)
     days = {day for one in spoken.households for some in one.days for day in some or ()}
     assert days >= {-1, -90, -91}
     assert {
@@ -88,7 +88,7 @@ def test_payments():
     assert {one.without for one in made} >= {("chargeBearer",), ("creditorAccount",)}
     assert ("amount",) in {one.varied for one in made}
     assert "CASH" in [one.arguments.get("categoryPurpose") for one in made]
-    assert Made(0) in [one.arguments.get("paymentRequestResourceId") for one in made]
+    assert RequestRef(0) in [one.arguments.get("paymentRequestResourceId") for one in made]
     assert {one.step.segment for one in spoken.households} >= {None, "PART", "PRO", "corporate"}
     signed = [one.step for one in spoken.signatures]
     assert {one.factor for one in signed} >= {None, "sms", "cap", "soft-token"}
@@ -102,7 +102,7 @@ def test_the_probes_alone_decide(spoken):
     """A plan without trials has no words."""
     plan = replace(prepared().plan, trials=())
     for contract in plan.contracts.values():
-        assert () == words(plan, contract).households == words(plan, contract).plain
+        assert () == actions(plan, contract).households == actions(plan, contract).plain
 
 
 def test_what_a_word_is(spoken):

@@ -24,15 +24,15 @@ from building import (
 
 from assay.contract.parse import find_contract, parse_contract
 from assay.history import Accepted, Item, Lacking, State
-from assay.planning.obligation import apply_rules
+from assay.planning.obligation import bound_clauses
 from assay.rules.client import DUTIES
 from assay.rules.client.modes import UNKNOWN
 from assay.rules.kinds import RULES
 
 PIS = replace(parse_contract(find_contract("pis")), zone=PARIS)
-RULED = {**apply_rules(AISP), **apply_rules(PIS)}
+RULED = {**bound_clauses(AISP), **bound_clauses(PIS)}
 #: Clauses whose id both contracts have.
-OF_PIS = apply_rules(PIS)
+OF_PIS = bound_clauses(PIS)
 A, B = "FR7630006000011234567890189", "DE89370400440532013000"
 REQUEST = {
     "chargeBearer": "SLEV",
@@ -303,10 +303,10 @@ def test_a_flow_is_what_is_one_for_sure():
 
 def test_credentials_and_methods():
     """Only what the clause names shows that a duty is kept; a breach is one anywhere."""
-    assert ["agrees 1"] == say("redirect-only", ask("accounts", DONE), of=apply_rules(AISP))
+    assert ["agrees 1"] == say("redirect-only", ask("accounts", DONE), of=bound_clauses(AISP))
     sent = ask("balances", NO, A, credentials=True)
-    assert ["disagrees 1"] == say("redirect-only", sent, of=apply_rules(AISP))
-    assert [] == say("redirect-only", ask("balances", NO, A), of=apply_rules(AISP))
+    assert ["disagrees 1"] == say("redirect-only", sent, of=bound_clauses(AISP))
+    assert [] == say("redirect-only", ask("balances", NO, A), of=bound_clauses(AISP))
     gone = ask("trusted-beneficiaries", GONE)
     assert ["agrees 1", "disagrees 2"] == say(
         "trusted-beneficiaries", ask("accounts", listed(item("x"))), gone

@@ -8,14 +8,14 @@ from orders import PIS, make, payer, registered, shown
 from visits import contract, table
 
 from assay.history import Authorise, Call
-from assay.rules.conditions.atom import FAR, Known, Seen
+from assay.rules.conditions.atom import FAR, DecidedRequest, Registrations
 from assay.rules.conditions.factor import Factor
 from assay.rules.conditions.fields import FieldAbove, FieldIs, Given
 from assay.rules.conditions.registered import EVER, Age, IsRegistered
 from assay.rules.lifecycle import tracker
-from assay.rules.lifecycle.tracker import Book, life
+from assay.rules.lifecycle.tracker import Tracker, lifecycle_of_request
 
-LIFE = life(PIS, "payment")
+LIFE = lifecycle_of_request(PIS, "payment")
 CALL = Call(operation="create-payment", subject="psu", arguments={"amount": "1.00"})
 HOUR, SECOND = timedelta(hours=1), timedelta(seconds=1)
 
@@ -27,7 +27,7 @@ def tried(atom):
 
 def test_a_field_is_a_value():
     """Letter by letter; what the profile has is taken to be another."""
-    atom = FieldIs(argument="amount", value="7", life=LIFE)
+    atom = FieldIs(argument="amount", value="7", lifecycle=LIFE)
 
     assert {"7": True, "not-7": False, "not-7-other": False} == tried(atom)
     assert [True, False, False] == [atom.holds(Given(text=one)) for one in ("7", "7.0", "07")]
@@ -40,7 +40,7 @@ def test_a_field_is_a_value():
 
 def test_what_was_varied_is_the_other_value():
     """So that two values that are both not it have rows of their own."""
-    usual, other = FieldIs(argument="amount", value="7", life=LIFE).points[1:]
+    usual, other = FieldIs(argument="amount", value="7", lifecycle=LIFE).points[1:]
     seen = Given(text="8"), Given(text="9", other=True)
 
     assert [[0, 1], [1, 0]] == [[one.near(value) for value in seen] for one in (usual, other)]
@@ -59,7 +59,7 @@ def test_what_was_varied_is_the_other_value():
 )
 def test_a_field_above_a_number(limit, points):
     """At it, and a step to each side, as it is written; nobody asks for nothing."""
-    atom = FieldAbove(argument="amount", limit=limit, life=LIFE)
+    atom = FieldAbove(argument="amount", limit=limit, lifecycle=LIFE)
 
     assert points == {one.value.text: atom.holds(one.value) for one in atom.points}
     assert list(points) == [str(one.ask(CALL).arguments["amount"]) for one in atom.points]
@@ -68,7 +68,7 @@ def test_a_field_above_a_number(limit, points):
 @pytest.mark.parametrize("text", ["", "much", "NaN", "Infinity", None, "1_0"])
 def test_what_is_no_number_is_neither_above_nor_below(text):
     """Also not infinitely much, nor what nobody knows."""
-    atom = FieldAbove(argument="amount", limit="500", life=LIFE)
+    atom = FieldAbove(argument="amount", limit="500", lifecycle=LIFE)
 
     assert atom.holds(Given(text=text)) is (False if text == "1_0" else None)
     assert {FAR} >= {one.near(Given(text=text)) for one in atom.points} or text == "1_0"
@@ -105,15 +105,15 @@ def test_where_no_factors_are_named_any_other_is_tried():
 
 def test_a_factor_of_another_request_is_none():
     """What signs a payment does not sign a visit."""
-    assert isinstance(Factor(factor="card", life=life(contract("{factor: card}"), "visit")), Factor)
+    assert isinstance(Factor(factor="card", lifecycle=lifecycle_of_request(contract("{factor: card}"), "visit")), Factor)
     assert ["sms", "cap", "soft-token"] == [
-        one.name for one in Factor(factor="soft-token", life=LIFE).points
+        one.name for one in Factor(factor="soft-token", lifecycle=LIFE).points
     ]
 
 
 def test_a_registration():
     """Never, by another, and about the limit."""
-    atom = IsRegistered(argument="creditorAccount", hours=72, life=LIFE)
+    atom = IsRegistered(argument="creditorAccount", hours=72, lifecycle=LIFE)
 
     assert {
         "unregistered": False,
@@ -155,7 +155,7 @@ def age(least, most=None):
 )
 def test_an_age_is_nearest_to_a_point(seen, name, exact):
     """And exactly it only where it shows where the limit is."""
-    atom = IsRegistered(argument="creditorAccount", hours=72, life=LIFE)
+    atom = IsRegistered(argument="creditorAccount", hours=72, lifecycle=LIFE)
     alike = [one for one in atom.points if atom.holds(one.value) is atom.holds(seen)]
     best = min(alike, key=lambda one: one.near(seen))
 
@@ -164,7 +164,7 @@ def test_an_age_is_nearest_to_a_point(seen, name, exact):
 
 def test_an_age_that_passes_the_limit_is_neither():
     """Nobody knows when it is counted."""
-    atom = IsRegistered(argument="creditorAccount", hours=72, life=LIFE)
+    atom = IsRegistered(argument="creditorAccount", hours=72, lifecycle=LIFE)
 
     assert atom.holds(age(-1, 1)) is None
     assert atom.holds(age(0, 0)) is False
@@ -173,9 +173,9 @@ def test_an_age_that_passes_the_limit_is_neither():
 def test_values_of_other_inputs_are_nothing_to_an_atom():
     """They are neither true nor near."""
     for atom in (
-        FieldIs(argument="amount", value="7", life=LIFE),
-        FieldAbove(argument="amount", limit="7", life=LIFE),
-        IsRegistered(argument="amount", hours=7, life=LIFE),
+        FieldIs(argument="amount", value="7", lifecycle=LIFE),
+        FieldAbove(argument="amount", limit="7", lifecycle=LIFE),
+        IsRegistered(argument="amount", hours=7, lifecycle=LIFE),
     ):
         assert atom.holds("sms") is None
         assert FAR in {one.near("sms") for one in atom.points}
@@ -183,14 +183,14 @@ def test_values_of_other_inputs_are_nothing_to_an_atom():
 
 def test_what_was_not_sent_is_unknown():
     """A field that is not there, and the registration of what nobody named."""
-    book = Book(life=LIFE)
+    book = Tracker(lifecycle=LIFE)
     book.note(payer())
     request = book.note(make(shown(), without=("amount",)))
-    known = Known()
+    known = Registrations()
     known.note(registered(800, argument="amount", value="12.30"))
-    seen = Seen(life=LIFE, request=request, known=known)
+    seen = DecidedRequest(lifecycle=LIFE, request=request, known=known)
 
-    assert FieldIs(argument="amount", value="7", life=LIFE).look(seen) is None
-    assert IsRegistered(argument="amount", hours=7, life=LIFE).look(seen) is None
-    assert Given(text="C1") == FieldIs(argument="creditorAccount", value="C1", life=LIFE).look(seen)
-    assert tracker.life(PIS, "payment") == LIFE
+    assert FieldIs(argument="amount", value="7", lifecycle=LIFE).look(seen) is None
+    assert IsRegistered(argument="amount", hours=7, lifecycle=LIFE).look(seen) is None
+    assert Given(text="C1") == FieldIs(argument="creditorAccount", value="C1", lifecycle=LIFE).look(seen)
+    assert tracker.lifecycle_of_request(PIS, "payment") == LIFE

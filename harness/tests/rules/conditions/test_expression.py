@@ -2,9 +2,9 @@
 
 import pytest
 
-from assay.rules.conditions.expression import All, Any, Leaf, Not, holds, parse, tell
+from assay.rules.conditions.expression import All, Any, AtomRef, Not, holds, parse, tell
 
-A, B, C = Leaf(0), Leaf(1), Leaf(2)
+A, B, C = AtomRef(0), AtomRef(1), AtomRef(2)
 
 
 def test_a_condition_is_read_as_it_is_nested():

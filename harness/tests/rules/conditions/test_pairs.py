@@ -5,7 +5,7 @@ from itertools import product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.rules.conditions.expression import All, Any, Leaf, Not, holds
+from assay.rules.conditions.expression import All, Any, AtomRef, Not, holds
 from assay.rules.conditions.pairs import chosen, showing
 
 ATOMS = 5
@@ -30,7 +30,7 @@ def brute(expression, worlds):
 def truth(expression, world):
     """Evaluate a condition in the plainest way."""
     match expression:
-        case Leaf(atom):
+        case AtomRef(atom):
             return world[atom]
         case Not(part):
             return not truth(part, world)
@@ -45,7 +45,7 @@ def several(inner):
     return parts.map(All) | parts.map(Any) | inner.map(Not)
 
 
-EXPRESSIONS = st.recursive(st.integers(0, ATOMS - 1).map(Leaf), several, max_leaves=9)
+EXPRESSIONS = st.recursive(st.integers(0, ATOMS - 1).map(AtomRef), several, max_leaves=9)
 EVERY = list(product([False, True], repeat=ATOMS))
 
 
@@ -70,7 +70,7 @@ def test_pairs_are_those_of_brute_force(expression, impossible):
 
 def singular(parts):
     """Build a condition in which every atom stands once: `parts` nests and negates them."""
-    left = [Not(Leaf(n)) if odd else Leaf(n) for n, (odd, _, _) in enumerate(parts)]
+    left = [Not(AtomRef(n)) if odd else AtomRef(n) for n, (odd, _, _) in enumerate(parts)]
     for _, kind, negated in parts[1:]:
         one, other, *rest = left
         joined = kind((one, other))
@@ -96,7 +96,7 @@ def test_a_condition_with_every_atom_once_needs_one_world_more_than_atoms(parts)
 
 def test_the_choice_is_the_same_every_time():
     """Ids that a waiver names must not change from run to run."""
-    expression = Any((All((Leaf(0), Leaf(1))), All((Leaf(2), Not(Leaf(3))))))
+    expression = Any((All((AtomRef(0), AtomRef(1))), All((AtomRef(2), Not(AtomRef(3))))))
     results = {one: bool(holds(expression, one)) for one in product([False, True], repeat=4)}
 
     assert chosen(showing(results)) == chosen(showing(dict(results)))

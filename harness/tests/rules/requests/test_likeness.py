@@ -6,15 +6,15 @@ import pytest
 from orders import PIS, history, make, payer
 
 from assay.rules.lifecycle.comparison import returning, sort
-from assay.rules.lifecycle.tracker import Book, life
+from assay.rules.lifecycle.tracker import Tracker, lifecycle_of_request
 
-LIFE = life(PIS, "payment")
+LIFE = lifecycle_of_request(PIS, "payment")
 HERE = "https://tpp.example/back"
 
 
 def asked(**arguments):
     """Return a request that was made with these arguments."""
-    book = Book(life=LIFE)
+    book = Tracker(lifecycle=LIFE)
     for event in history(payer(), make(**arguments)).events:
         book.note(event)
     (found,) = book.requests

@@ -29,9 +29,9 @@ from assay.history import (
     Withdrawn,
 )
 from assay.rules.lifecycle import request_steps
-from assay.rules.lifecycle.tracker import life
+from assay.rules.lifecycle.tracker import lifecycle_of_request
 
-LIFE = life(PIS, "payment")
+LIFE = lifecycle_of_request(PIS, "payment")
 #: Somebody who owns two accounts.
 PSU = payer("psu", "A1", "A2")
 
@@ -130,20 +130,20 @@ def test_the_day_is_counted_from_the_banks_today():
 def test_arguments_win_over_what_is_made_up():
     """Bent ones, too; and the mapping that was given is not changed."""
     given = {"debtorAccount": "A2", "date": None, "amount": 7}
-    call = request_steps.request(LIFE, PSU, "deferred", given, deviation="7")
+    call = request_steps.request(LIFE, PSU, "deferred", given, variation="7")
 
-    assert (given, "7") == (call.arguments, call.deviation)
+    assert (given, "7") == (call.arguments, call.variation)
     request_steps.request(LIFE, PSU, "deferred", given, ahead=9)
     assert {"debtorAccount": "A2", "date": None, "amount": 7} == given
 
 
 def test_a_request_about_nothing_of_the_customers():
     """It names nothing of theirs, has no mode, and no day."""
-    nobody = replace(PSU, owns=())
-    call = request_steps.request(bare(owned=None, modes=(), due=None), nobody)
+    dry_target = replace(PSU, owns=())
+    call = request_steps.request(bare(owned=None, modes=(), due=None), dry_target)
 
     assert (None, {}) == (call.mode, call.arguments)
-    assert {} == request_steps.request(bare(owned=None, due=None), nobody, "deferred").arguments
+    assert {} == request_steps.request(bare(owned=None, due=None), dry_target, "deferred").arguments
 
 
 # -- what was made ----------------------------------------------------------------
@@ -212,7 +212,7 @@ def test_signing_in_another_way():
         by="other",
         code=Code.HALF,
         pace=timedelta(minutes=3),
-        deviation="in another way",
+        variation="in another way",
     )
     (step,), _ = play(request_steps.sign(make(), how), sign())
 

@@ -30,14 +30,21 @@ from assay.contract.model import Due, Operation
 from assay.contract.parse import find_contract, parse_contract
 from assay.history import Accepted, Advanced, Effects, Ending, Item, Lacking, Malformed, Rejected
 from assay.rules.lifecycle.tracker import REJECTED as NOT_ACCEPTED
-from assay.rules.lifecycle.tracker import Book, Fate, follow, life, life_of, of_clause
+from assay.rules.lifecycle.tracker import (
+    Progress,
+    Tracker,
+    follow,
+    lifecycle_of_request,
+    lifecycle_of_operation,
+    of_clause,
+)
 
-LIFE = life(PIS, "payment")
+LIFE = lifecycle_of_request(PIS, "payment")
 
 
 def book(*events):
     """Return the book of a history, at its end."""
-    out = Book(life=LIFE)
+    out = Tracker(lifecycle=LIFE)
     for event in history(*events).events:
         out.note(event)
     return out
@@ -70,7 +77,7 @@ def test_only_some_modes_are_put_off():
         "later": False,
         None: False,
     } == {mode: LIFE.due(mode) for mode in ("deferred", "immediate", "instant", "later", None)}
-    assert not life(without("due"), "payment").due("deferred")
+    assert not lifecycle_of_request(without("due"), "payment").due("deferred")
 
 
 def without(word):
@@ -92,17 +99,17 @@ def test_the_mode_that_can_be_changed_is_named_by_the_clause_on_changes():
     another = replace(instant, params={**instant.params, "request": "order"})
     other = replace(instant, kind="duplicate")
 
-    assert "instant" == life(replace(PIS, clauses=(another, instant)), "payment").changeable
+    assert "instant" == lifecycle_of_request(replace(PIS, clauses=(another, instant)), "payment").changeable
     for clause in (another, other):
-        assert "deferred" == life(replace(PIS, clauses=(clause,)), "payment").changeable
+        assert "deferred" == lifecycle_of_request(replace(PIS, clauses=(clause,)), "payment").changeable
 
 
 def test_the_mode_that_can_be_changed_where_no_clause_names_one():
     """Then it is one that is put off, or the plain one, or none."""
     silent = replace(PIS, clauses=())
-    assert "deferred" == life(silent, "payment").changeable
-    assert "immediate" == life(replace(without("due"), clauses=()), "payment").changeable
-    bare = life(replace(without("modes"), clauses=()), "payment")
+    assert "deferred" == lifecycle_of_request(silent, "payment").changeable
+    assert "immediate" == lifecycle_of_request(replace(without("due"), clauses=()), "payment").changeable
+    bare = lifecycle_of_request(replace(without("modes"), clauses=()), "payment")
     assert (None, "deferred") == (bare.mode, bare.changeable)
 
 
@@ -119,29 +126,29 @@ def test_a_day_is_never_the_plain_change():
 def test_an_interface_may_offer_less():
     """Without a way to read, change or end a request there is none, and no state is wanted."""
     create = PIS.operations["create-payment"]
-    bare = life(replace(PIS, operations={create.id: create}), "payment")
+    bare = lifecycle_of_request(replace(PIS, operations={create.id: create}), "payment")
 
     assert (create,) == bare.operations
     assert () == bare.state()
     closed = replace(PIS.operations["read-payment"], available=False)
     assert (
-        None is life(replace(PIS, operations={**PIS.operations, closed.id: closed}), "payment").read
+        None is lifecycle_of_request(replace(PIS, operations={**PIS.operations, closed.id: closed}), "payment").read
     )
 
 
 def test_what_nobody_makes_has_no_life():
     """A clause about it is a fault of the harness, which checks references before."""
     with pytest.raises(TypeError, match="nothing makes account"):
-        life(PIS, "account")
+        lifecycle_of_request(PIS, "account")
     reading = parse_contract(find_contract("aisp"))
     with pytest.raises(TypeError, match="nothing makes"):
-        life_of(reading, reading.operations["accounts"])
+        lifecycle_of_operation(reading, reading.operations["accounts"])
 
 
 @pytest.mark.parametrize("operation", [one.id for one in LIFE.operations])
 def test_every_operation_leads_to_the_life(operation):
     """Whichever of them a rule names, the request around it is the same."""
-    assert LIFE == life_of(PIS, PIS.operations[operation])
+    assert LIFE == lifecycle_of_operation(PIS, PIS.operations[operation])
 
 
 def test_a_clause_leads_to_the_life():
@@ -154,7 +161,7 @@ def test_what_is_made_without_anything_of_the_customers():
     """An interface whose customers own nothing asks for nothing of theirs."""
     create = Operation(id="create", method="POST", path="/p", makes="payment")
     one_only = {"payment": PIS.resources["payment"]}
-    bare = life(
+    bare = lifecycle_of_request(
         replace(PIS, operations={"create": create}, resources=one_only, clauses=()), "payment"
     )
 
@@ -170,7 +177,7 @@ def test_a_request_that_was_made():
 
     assert ("psu", "P1", "deferred") == (made.subject.name, made.key, made.mode)
     assert ARGUMENTS == made.arguments
-    assert (OPEN, Fate.OPEN, False) == (made.state, made.fate, made.done)
+    assert (OPEN, Progress.OPEN, False) == (made.state, made.fate, made.done)
     assert (made.made.at, 1) == (made.seen, made.told)
     assert (None, None) == (made.signed, made.declined)
     assert (1,) == made.numbers
@@ -187,24 +194,24 @@ def test_arguments_are_those_that_were_sent():
 @pytest.mark.parametrize(
     ("came", "fate"),
     [
-        (shown(), Fate.OPEN),
-        (shown(state=DONE), Fate.DONE),
-        (shown(state=REJECTED), Fate.REJECTED),
-        (shown(state=ENDED), Fate.ENDED),
-        (shown(state=None), Fate.UNKNOWN),
-        ((Accepted(), 201), Fate.UNKNOWN),
-        ((Accepted(items=()), 201), Fate.UNKNOWN),
+        (shown(), Progress.OPEN),
+        (shown(state=DONE), Progress.DONE),
+        (shown(state=REJECTED), Progress.REJECTED),
+        (shown(state=ENDED), Progress.ENDED),
+        (shown(state=None), Progress.UNKNOWN),
+        ((Accepted(), 201), Progress.UNKNOWN),
+        ((Accepted(items=()), 201), Progress.UNKNOWN),
         (
             (Accepted(items=(Item(key="P1", state=DONE), Item(key="P2", state=DONE))), 200),
-            Fate.UNKNOWN,
+            Progress.UNKNOWN,
         ),
-        (NO, Fate.REFUSED),
-        (GONE, Fate.REFUSED),
-        (UNKNOWN, Fate.REFUSED),
-        ((Rejected(leaked=(Item(key="P1", state=DONE),)), 400), Fate.REFUSED),
-        (LOST, Fate.UNKNOWN),
-        (FAILED, Fate.UNKNOWN),
-        (ODD, Fate.UNKNOWN),
+        (NO, Progress.REFUSED),
+        (GONE, Progress.REFUSED),
+        (UNKNOWN, Progress.REFUSED),
+        ((Rejected(leaked=(Item(key="P1", state=DONE),)), 400), Progress.REFUSED),
+        (LOST, Progress.UNKNOWN),
+        (FAILED, Progress.UNKNOWN),
+        (ODD, Progress.UNKNOWN),
     ],
 )
 def test_the_fate_at_once(came, fate):
@@ -212,8 +219,8 @@ def test_the_fate_at_once(came, fate):
     made = one(make(came))
 
     assert fate is made.fate
-    assert (fate is Fate.DONE) is made.done
-    assert (fate in (Fate.REFUSED, Fate.REJECTED)) is (made.fate in NOT_ACCEPTED)
+    assert (fate is Progress.DONE) is made.done
+    assert (fate in (Progress.REFUSED, Progress.REJECTED)) is (made.fate in NOT_ACCEPTED)
 
 
 def test_what_a_refusal_leaks_is_not_followed():
@@ -221,7 +228,7 @@ def test_what_a_refusal_leaks_is_not_followed():
     came = Rejected(leaked=(Item(key="P1", state=OPEN),)), 400
     made = one(make(came), read(shown(state=DONE)))
 
-    assert (None, None, Fate.REFUSED, []) == (made.key, made.state, made.fate, made.reads)
+    assert (None, None, Progress.REFUSED, []) == (made.key, made.state, made.fate, made.reads)
 
 
 def test_who_made_it_may_not_be_known():
@@ -248,8 +255,8 @@ def test_a_key_that_was_given_twice():
         make(), make(shown(), amount="9.99"), read(shown(state=DONE)), sign()
     ).requests
 
-    assert ("P1", Fate.OPEN, []) == (first.key, first.fate, first.signings)
-    assert ("P1", Fate.DONE, 1) == (second.key, second.fate, len(second.signings))
+    assert ("P1", Progress.OPEN, []) == (first.key, first.fate, first.signings)
+    assert ("P1", Progress.DONE, 1) == (second.key, second.fate, len(second.signings))
 
 
 # -- what is noted ----------------------------------------------------------------
@@ -257,7 +264,7 @@ def test_a_key_that_was_given_twice():
 
 def test_noting_tells_which_request_an_event_is_about():
     """Or None, for what is about none or about one that nobody knows."""
-    out = Book(life=LIFE)
+    out = Tracker(lifecycle=LIFE)
     events = history(
         payer(),
         make(),
@@ -302,10 +309,10 @@ def test_a_book_is_a_fold():
         read(),
         cancel(key="P2"),
     ).events
-    out = Book(life=LIFE)
+    out = Tracker(lifecycle=LIFE)
     for n, event in enumerate(events, 1):
         out.note(event)
-        fresh = Book(life=LIFE)
+        fresh = Tracker(lifecycle=LIFE)
         for former in events[:n]:
             fresh.note(former)
         assert fresh == out
@@ -316,7 +323,7 @@ def test_a_book_is_a_fold():
 @pytest.mark.parametrize(("lacks", "kept"), [("read", 2), ("change", 2), ("end", 2)])
 def test_a_book_of_an_interface_that_offers_less(lacks, kept):
     """What is not offered is about no request, and all else is noted as ever."""
-    out = Book(life=replace(LIFE, **{lacks: None}))
+    out = Tracker(lifecycle=replace(LIFE, **{lacks: None}))
     noted = [out.note(event) for event in history(make(), read(), modify(), cancel()).events]
     (made,) = out.requests
 
@@ -343,7 +350,7 @@ def test_a_look_moves_the_state():
     later = AT + timedelta(hours=1)
     made = one(make(), read(shown(state=DONE), at=later))
 
-    assert (DONE, later, 2, Fate.DONE, True) == (
+    assert (DONE, later, 2, Progress.DONE, True) == (
         made.state,
         made.seen,
         made.told,
@@ -357,20 +364,20 @@ def test_a_look_that_tells_nothing_moves_nothing(came):
     """The last word counts; and the exchange that had it is still cited."""
     made = one(make(), read(shown(state=REJECTED)), read(came))
 
-    assert (REJECTED, 2, Fate.REJECTED) == (made.state, made.told, made.fate)
+    assert (REJECTED, 2, Progress.REJECTED) == (made.state, made.told, made.fate)
     assert (1, 2, 3) == made.numbers
 
 
 def test_a_state_may_be_taken_back():
     """What a target says last is what it says."""
-    assert Fate.OPEN is one(make(), read(shown(state=DONE)), read()).fate
+    assert Progress.OPEN is one(make(), read(shown(state=DONE)), read()).fate
     assert not one(make(), read(shown(state=DONE)), read()).done
 
 
 def test_anybodys_look_is_a_look():
     """Another provider who is let in sees where the request stands, too."""
     made = one(make(), read(shown(state=DONE), by="other", provider="second"))
-    assert (Fate.DONE, 1) == (made.fate, len(made.reads))
+    assert (Progress.DONE, 1) == (made.fate, len(made.reads))
 
 
 # -- changing and ending ----------------------------------------------------------
@@ -411,22 +418,22 @@ def test_a_change_that_was_not_accepted_is_kept_but_not_in_force(came):
 
 def test_a_change_shows_where_it_stands():
     """Its answer is a look as well."""
-    assert Fate.ENDED is one(make(), modify(shown(state=ENDED))).fate
+    assert Progress.ENDED is one(make(), modify(shown(state=ENDED))).fate
 
 
 def test_a_cancellation_changes_no_arguments():
     """It ends the request, if the target says so."""
     made = one(make(), cancel())
 
-    assert (ARGUMENTS, Fate.ENDED, 1, 0) == (
+    assert (ARGUMENTS, Progress.ENDED, 1, 0) == (
         made.arguments,
         made.fate,
         len(made.ends),
         len(made.changes),
     )
-    assert Fate.OPEN is one(make(), cancel(NO)).fate
-    assert Fate.OPEN is one(make(), cancel(LOST)).fate
-    assert Fate.OPEN is one(make(), cancel((Accepted(), 204))).fate
+    assert Progress.OPEN is one(make(), cancel(NO)).fate
+    assert Progress.OPEN is one(make(), cancel(LOST)).fate
+    assert Progress.OPEN is one(make(), cancel((Accepted(), 204))).fate
 
 
 def test_the_customers_own_cancellation():
@@ -434,7 +441,7 @@ def test_the_customers_own_cancellation():
     made = one(make(), withdrawn(done=False), withdrawn())
 
     assert [False, True] == [each.done for each in made.withdrawn]
-    assert Fate.OPEN is made.fate
+    assert Progress.OPEN is made.fate
 
 
 # -- signing ----------------------------------------------------------------------
@@ -455,7 +462,7 @@ def test_a_signature_is_the_first_that_was_given():
 def test_a_signature_alone_carries_nothing_out():
     """That is for the target to say, or for the world."""
     made = one(make(), sign())
-    assert (False, Fate.OPEN) == (made.done, made.fate)
+    assert (False, Progress.OPEN) == (made.done, made.fate)
 
 
 # -- what the world says ----------------------------------------------------------
@@ -466,7 +473,7 @@ def test_the_world_outweighs_the_target(state):
     """What was carried out was carried out, whatever is shown."""
     made = one(make(), read(shown(state=state)), effects("P1", amount="12.30"))
 
-    assert (Fate.DONE, True) == (made.fate, made.done)
+    assert (Progress.DONE, True) == (made.fate, made.done)
     assert ("P1", date(2026, 9, 16), "12.30") == (
         made.effect.request,
         made.effect.on,

@@ -11,7 +11,7 @@ from assay.history import Accepted, Item
 from assay.judging.verdict import Agreement
 from assay.rules.lifecycle import signing, tracker
 
-LIFE = tracker.life(PIS, "payment")
+LIFE = tracker.lifecycle_of_request(PIS, "payment")
 NAMELESS = (Accepted(items=(Item(key="P1"),)), 201)
 
 
@@ -89,7 +89,7 @@ def test_what_is_told(ending, words):
     one = only(*story("P1", ending, ENDED))
     evidence = one.evidence("f", Agreement.AGREES, "that it does", 9)
     assert f"{words}; of the request, it was accepted (200), then ended" == evidence.seen
-    assert ((1, 2, 3, 9), "") == (evidence.exchanges, evidence.deviation)
+    assert ((1, 2, 3, 9), "") == (evidence.exchanges, evidence.variation)
 
 
 @pytest.mark.parametrize(
@@ -97,5 +97,5 @@ def test_what_is_told(ending, words):
 )
 def test_the_deviation_is_that_of_the_signature_or_else_of_the_request(signed, made, told):
     """One is what the evidence is about."""
-    way = story("P1", step={"deviation": signed}, arguments={"deviation": made})
-    assert told == only(*way).evidence("f", Agreement.AGREES, "that it does").deviation
+    way = story("P1", step={"variation": signed}, arguments={"variation": made})
+    assert told == only(*way).evidence("f", Agreement.AGREES, "that it does").variation

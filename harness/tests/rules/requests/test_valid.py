@@ -50,7 +50,7 @@ def test_what_is_asked_first_is_the_targets_own():
     """Its file is taken at its word, unless the call says that it departs from it."""
     assert [CONVICTED] == create(make(NO))
     assert [CONVICTED] == create(make(NO, amount="12.30"), make(NO))
-    assert [] == create(make(NO, amount="-1", deviation="amount: below zero"))
+    assert [] == create(make(NO, amount="-1", variation="amount: below zero"))
 
 
 @pytest.mark.parametrize("value", [12, 12.3, True, ["12.30"], {"value": "12.30"}])

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from assay.cli.serve import command
-from assay.cli.serve_security import Demands
+from assay.cli.serve_security import ServeSecurity
 from assay.errors import InputError
 from assay.sandbox.app import make_app
 from assay.sandbox.guard.server import Tls
@@ -15,7 +15,7 @@ from assay.sandbox.guard.server import Tls
 
 def demands(folder=None, **named):
     whole = {"mutual": None, "signatures": None, "oauth": False, **named}
-    return Demands(folder=folder, **whole)
+    return ServeSecurity(folder=folder, **whole)
 
 
 def test_nothing_is_demanded_unless_asked():

@@ -19,7 +19,7 @@ from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
 from assay.sca import chromium
 from assay.traffic.proxy.origins import upstream
-from assay.traffic.proxy.recorder import Record
+from assay.traffic.proxy.recorder import HarRecorder
 from assay.traffic.proxy.server import Proxy
 from assay.traffic.proxy.upstream import Upstream
 
@@ -122,7 +122,7 @@ def tape(tmp_path):
         def record(bank: str, name: str = "r.har", context: Any = None, **how: Any) -> Tape:
             path = tmp_path / name
             behind = Upstream(origin=upstream(bank)[0], timeout=10, context=context)
-            proxy = Proxy(upstream=behind, record=Record(path), **how)
+            proxy = Proxy(upstream=behind, record=HarRecorder(path), **how)
             proxy.open()
             client = httpx.Client(base_url=proxy.url, trust_env=False)
             made = Tape(proxy=proxy, path=path, client=client)

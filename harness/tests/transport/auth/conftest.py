@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.binding.read import read_document
-from assay.binding.target import Profile
+from assay.binding.target import Target
 from assay.contract.files.load import loads
 from assay.sandbox.guard.certificates import Papers, papers
 
@@ -20,10 +20,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Papers:
 
 
 @pytest.fixture
-def read(folder: Papers) -> Callable[[str], Profile]:
+def read(folder: Papers) -> Callable[[str], Target]:
     """Read a target file that stands beside the certificates."""
 
-    def told(text: str) -> Profile:
+    def told(text: str) -> Target:
         return read_document(loads(text, str(Path(folder.folder) / "bank.yaml")))
 
     return told

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from assay.binding.target import Profile
+from assay.binding.target import Target
 from assay.errors import InputError
 from assay.execution.environment import set_up
 from assay.sandbox.guard.certificates import Papers
@@ -50,10 +50,10 @@ def odd(folder: Papers) -> None:
     )
 
 
-def told(profile: Profile, **secrets: str) -> list[str]:
+def told(target: Target, **secrets: str) -> list[str]:
     """Return what is wrong, without the folder."""
     with pytest.raises(InputError) as caught:
-        check(profile, secrets)
+        check(target, secrets)
     return [
         f"{one.path.rpartition('/')[2]}:{one.line}: {one.what.replace(one.path[:-9], '')}"
         for one in caught.value.problems
@@ -109,11 +109,11 @@ def told(profile: Profile, **secrets: str) -> list[str]:
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(
-    read: Callable[[str], Profile], tls: list[str], said: list[str]
+    read: Callable[[str], Target], tls: list[str], said: list[str]
 ) -> None:
     """Each file that cannot be used is named, all at once, and nothing in it is quoted."""
-    profile = read(TEXT + "tls:\n" + "".join(f"  {line}\n" for line in tls))
-    assert [f"bank.yaml:{one}" for one in said] == told(profile, T_WRONG="hush", T_OPEN="open")
+    target = read(TEXT + "tls:\n" + "".join(f"  {line}\n" for line in tls))
+    assert [f"bank.yaml:{one}" for one in said] == told(target, T_WRONG="hush", T_OPEN="open")
 
 
 @pytest.mark.parametrize(
@@ -126,16 +126,16 @@ def test_what_is_wrong_is_told_with_its_line(
     ],
 )
 def test_good_files(
-    read: Callable[[str], Profile], tls: str, monkeypatch: pytest.MonkeyPatch
+    read: Callable[[str], Target], tls: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What can be used is, with the password of a key that has one."""
     monkeypatch.setenv("T_OPEN", "open")
-    stage = set_up(read(TEXT + f"tls: {tls}\n"))
-    stage.close()
-    assert stage.desk is None
+    environment = set_up(read(TEXT + f"tls: {tls}\n"))
+    environment.close()
+    assert environment.token_store is None
 
 
-def test_a_certificate_of_another_time(read: Callable[[str], Profile]) -> None:
+def test_a_certificate_of_another_time(read: Callable[[str], Target]) -> None:
     """An expired certificate is told with its day; and so is one that is not valid yet."""
     expired = read(TEXT + "tls: {certificate_file: expired.pem, key_file: expired-key.pem}\n")
     yesterday = datetime.now(UTC) - timedelta(days=1)
@@ -163,13 +163,13 @@ def test_a_certificate_of_another_time(read: Callable[[str], Profile]) -> None:
     ],
 )
 def test_keys_to_sign_with(
-    read: Callable[[str], Profile], kind: str, file: str, algorithm: str, said: str
+    read: Callable[[str], Target], kind: str, file: str, algorithm: str, said: str
 ) -> None:
     """A key that is none for the algorithm is refused on its line; one that is, is not."""
-    profile = read(TEXT + SIGNATURE.format(kind, file, algorithm))
+    target = read(TEXT + SIGNATURE.format(kind, file, algorithm))
     if said:
-        (one,) = told(profile)
+        (one,) = told(target)
         assert one.startswith("bank.yaml:7: signature.key_file: ")
         assert said in one
     else:
-        assert check(profile, {}) is not None
+        assert check(target, {}) is not None

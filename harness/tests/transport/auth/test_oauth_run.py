@@ -16,19 +16,19 @@ from assay.binding.target import (
     Auth,
     AuthKind,
     ClientAuth,
+    FixtureKind,
+    Fixtures,
     OAuth,
-    Profile,
     Role,
     RoleHolding,
     Signature,
     SignatureKind,
-    World,
-    WorldKind,
+    Target,
 )
 from assay.contract.model import Capability
 from assay.errors import TargetError
 from assay.execution.environment import set_up
-from assay.execution.session import Result, Session, conduct
+from assay.execution.session import RunResult, Session, run_session
 from assay.journal.writer import Journal
 from assay.judging.verdict import Exit, Standing
 from assay.planning.prepare import Prepared, prepare
@@ -96,22 +96,22 @@ class Page(StringIO):
 class Held:
     """What came of a run, and what was recorded of it."""
 
-    result: Result | None
+    result: RunResult | None
     journal: str
     error: str = ""
 
 
 def hold(prepared: Prepared, auth: Auth, bank: Bank, **more: Any) -> Held:
     """Hold what is prepared, with a journal, and return what came of it."""
-    profile: Profile = replace(prepared.profile, auth=auth, **more)
-    stage, out = set_up(profile, bank=bank.open), Page()
-    session = Session(plan=prepared.plan, stage=stage, journal=Journal(out=out))
+    target: Target = replace(prepared.target, auth=auth, **more)
+    environment, out = set_up(target, bank=bank.open), Page()
+    session = Session(plan=prepared.plan, environment=environment, journal=Journal(out=out))
     try:
-        return Held(conduct(session), out.getvalue())
+        return Held(run_session(session), out.getvalue())
     except TargetError as error:
         return Held(None, out.getvalue(), str(error))
     finally:
-        stage.close()
+        environment.close()
 
 
 def some(keywords: str) -> Prepared:
@@ -128,7 +128,7 @@ def test_the_same_verdicts() -> None:
         held.result.faults,
         True,
     )
-    plain = hold(prepared, prepared.profile.auth, Bank(around=lambda app: app))
+    plain = hold(prepared, prepared.target.auth, Bank(around=lambda app: app))
     assert plain.result
     assert [(one.obligation, one.standing) for one in plain.result.verdicts] == [
         (one.obligation, one.standing) for one in held.result.verdicts
@@ -360,7 +360,7 @@ def test_customers_that_exist(monkeypatch: pytest.MonkeyPatch) -> None:
         prepared,
         Auth(kind=AuthKind.CODE, oauth=own),
         bank,
-        world=World(kind=WorldKind.ROLES, roles=tuple(roles), offers=offers),
+        world=Fixtures(kind=FixtureKind.ROLES, roles=tuple(roles), offers=offers),
     )
     assert held.result
     assert 0 == held.result.counts["violates"]

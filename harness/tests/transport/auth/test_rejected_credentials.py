@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from assay.binding.target import Auth, AuthKind, Profile, Transport
+from assay.binding.target import Auth, AuthKind, Target, TransportKind
 from assay.execution.environment import set_up
-from assay.execution.session import Result, Session, conduct
+from assay.execution.session import RunResult, Session, run_session
 from assay.history import Accepted, Call, Cause, Exchange, Indeterminate, Rejected, Wire
 from assay.journal.writer import Journal
 from assay.judging.rejected_credentials import CredentialWatch, discount_untaken, not_taken
@@ -19,9 +19,9 @@ from assay.planning.prepare import prepare
 from assay.sandbox.app import make_app
 
 AISP = prepare(("aisp",), None).plan.contracts["aisp"].operations["accounts"]
-PROFILE = Profile(
+PROFILE = Target(
     name="t",
-    transport=Transport.HTTP,
+    transport=TransportKind.HTTP,
     base_url="https://bank.example",
     path="t.yaml",
     auth=Auth(kind=AuthKind.BEARER, token_env="T_TOKEN"),
@@ -153,7 +153,7 @@ def test_parties_are_told_apart() -> None:
     assert found[1].reason.endswith("(401): auth.provider, line 5")
 
 
-def run(keywords: str, around: Callable[[Any], Any], kind: AuthKind = AuthKind.BEARER) -> Result:
+def run(keywords: str, around: Callable[[Any], Any], kind: AuthKind = AuthKind.BEARER) -> RunResult:
     """Hold trials with a bank that something stands around; the control API is let through."""
     prepared = prepare(("aisp",), None, keywords=keywords)
 
@@ -167,11 +167,11 @@ def run(keywords: str, around: Callable[[Any], Any], kind: AuthKind = AuthKind.B
 
         return answers
 
-    stage = set_up(replace(prepared.profile, auth=Auth(kind=kind)), bank=bank)
+    environment = set_up(replace(prepared.target, auth=Auth(kind=kind)), bank=bank)
     try:
-        return conduct(Session(plan=prepared.plan, stage=stage, journal=Journal(out=None)))
+        return run_session(Session(plan=prepared.plan, environment=environment, journal=Journal(out=None)))
     finally:
-        stage.close()
+        environment.close()
 
 
 JSON = [("Content-Type", "application/json")]

@@ -55,9 +55,9 @@ LINES = {
 
 def test_all_that_lack_are_told_at_once_with_their_lines() -> None:
     """Each variable that is not set is told where it is named, in the order of the file."""
-    profile = read_document(loads(TEXT, "t.yaml"))
+    target = read_document(loads(TEXT, "t.yaml"))
     with pytest.raises(InputError) as caught:
-        look_up(profile, {})
+        look_up(target, {})
     assert sorted(
         f"t.yaml:{line}: {at}: the environment variable {name} is not set"
         for name, (line, at) in LINES.items()
@@ -66,16 +66,16 @@ def test_all_that_lack_are_told_at_once_with_their_lines() -> None:
 
 def test_only_headers_take_what_headers_hold() -> None:
     """A password may have any letters; a token that is shown in a header may not."""
-    profile = read_document(loads(TEXT, "t.yaml"))
+    target = read_document(loads(TEXT, "t.yaml"))
     odd = dict.fromkeys(LINES, "h\u00fcsh \n")
     with pytest.raises(InputError) as caught:
-        look_up(profile, odd)
+        look_up(target, odd)
     (one,) = caught.value.problems
     assert (13, "auth.provider: the environment variable T_OWN holds what no header can carry") == (
         one.line,
         one.what,
     )
-    assert odd | {"T_OWN": "k"} == look_up(profile, odd | {"T_OWN": "k", "HOME": "/root"})
+    assert odd | {"T_OWN": "k"} == look_up(target, odd | {"T_OWN": "k", "HOME": "/root"})
 
 
 def test_what_is_not_demanded_is_not_imported() -> None:

@@ -18,12 +18,12 @@ from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from cryptography.x509 import load_pem_x509_certificate
 
-from assay.binding.encode import Request
-from assay.binding.target import Profile
+from assay.binding.encode import HttpRequest
+from assay.binding.target import Target
 from assay.sandbox.guard.certificates import Papers
 from assay.transport.auth.certificates import check
-from assay.transport.auth.signing import Signed, signed
-from assay.transport.protocol import Sent, answered
+from assay.transport.auth.signing import SigningTransport, signed
+from assay.transport.protocol import Delivery, answered
 
 NOW = datetime(2026, 3, 2, 9, 0, 5, tzinfo=UTC)
 TEXT = """\
@@ -42,10 +42,10 @@ class Ear:
 
     base_url: str = "https://bank.example/v1"
     reached: bool = False
-    heard: list[Request] = field(default_factory=list)
+    heard: list[HttpRequest] = field(default_factory=list)
     controls: list[tuple[str, str]] = field(default_factory=list)
 
-    def send(self, request: Request) -> Sent:
+    def send(self, request: HttpRequest) -> Delivery:
         self.heard.append(request)
         self.reached = True
         return answered(request, 200, (), b"{}", truncated=False)
@@ -59,14 +59,14 @@ class Ear:
 
 
 @pytest.fixture
-def signing(read: Callable[[str], Profile]) -> Callable[..., tuple[Signed, Ear]]:
+def signing(read: Callable[[str], Target]) -> Callable[..., tuple[SigningTransport, Ear]]:
     """Make a signer of a profile, at a fixed time, and the ear behind it."""
 
-    def make(kind: str, key: str, covers: str) -> tuple[Signed, Ear]:
+    def make(kind: str, key: str, covers: str) -> tuple[SigningTransport, Ear]:
         said = TEXT.replace("KIND", kind).replace("KEY", key).replace("COVERS", covers)
-        profile, ear = read(said), Ear()
-        one = signed(ear, profile, check(profile, {}))
-        assert isinstance(one, Signed)
+        target, ear = read(said), Ear()
+        one = signed(ear, target, check(target, {}))
+        assert isinstance(one, SigningTransport)
         numbers = iter(range(1, 9))
         one.clock, one.unique = lambda: NOW, lambda: f"id-{next(numbers)}"
         return one, ear
@@ -77,11 +77,11 @@ def signing(read: Callable[[str], Profile]) -> Callable[..., tuple[Signed, Ear]]
 RSA = "key_file: seal-rsa-key.pem, algorithm: rsa-sha256"
 
 
-def post(url: str = "https://bank.example/v1/a%20b?x=%2F&y", *headers: tuple[str, str]) -> Request:
-    return Request(method="POST", url=url, headers=headers, body=b'{"a":1}')
+def post(url: str = "https://bank.example/v1/a%20b?x=%2F&y", *headers: tuple[str, str]) -> HttpRequest:
+    return HttpRequest(method="POST", url=url, headers=headers, body=b'{"a":1}')
 
 
-def of(request: Request) -> dict[str, str]:
+def of(request: HttpRequest) -> dict[str, str]:
     """Return the headers of a request by name, none of which may come twice."""
     found = {name.lower(): value for name, value in request.headers}
     assert len(found) == len(request.headers)
@@ -92,7 +92,7 @@ def public(folder: Papers, name: str) -> Any:
     return load_pem_x509_certificate(folder.certificate(name).read_bytes()).public_key()
 
 
-def test_cavage(signing: Callable[..., tuple[Signed, Ear]], folder: Papers) -> None:
+def test_cavage(signing: Callable[..., tuple[SigningTransport, Ear]], folder: Papers) -> None:
     """The draft's string is signed, of what is sent: target, host, date, digest and id."""
     one, ear = signing("cavage", RSA, '["(request-target)", host, date, digest, x-request-id]')
     one.send(post())
@@ -117,11 +117,11 @@ def test_cavage(signing: Callable[..., tuple[Signed, Ear]], folder: Papers) -> N
 
 
 def test_what_a_call_does_not_have_is_left_out(
-    signing: Callable[..., tuple[Signed, Ear]], folder: Papers
+    signing: Callable[..., tuple[SigningTransport, Ear]], folder: Papers
 ) -> None:
     """Without a body there is no digest, neither sent nor signed."""
     one, ear = signing("cavage", RSA, '["(request-target)", digest, x-request-id, psu-id]')
-    one.send(Request(method="GET", url="https://bank.example"))
+    one.send(HttpRequest(method="GET", url="https://bank.example"))
     sent = of(ear.heard[0])
     assert {"x-request-id", "signature"} == sent.keys()
     assert 'headers="(request-target) x-request-id"' in sent["signature"]
@@ -130,11 +130,11 @@ def test_what_a_call_does_not_have_is_left_out(
     public(folder, "seal-rsa").verify(raw, base, padding.PKCS1v15(), hashes.SHA256())
 
 
-def test_created(signing: Callable[..., tuple[Signed, Ear]], folder: Papers) -> None:
+def test_created(signing: Callable[..., tuple[SigningTransport, Ear]], folder: Papers) -> None:
     """With hs2019 the moment can be signed, and the key says how: salted, with SHA-512."""
     key = "key_file: seal-rsa-key.pem, algorithm: hs2019"
     one, ear = signing("cavage", key, '["(request-target)", "(created)"]')
-    one.send(Request(method="GET", url="https://bank.example/v1"))
+    one.send(HttpRequest(method="GET", url="https://bank.example/v1"))
     sent = of(ear.heard[0])["signature"]
     stamp = int(NOW.timestamp())
     assert f'algorithm="hs2019",created={stamp},headers="(request-target) (created)"' in sent
@@ -169,7 +169,7 @@ def _ecdsa(key: Any, raw: bytes, base: bytes) -> None:
     ],
 )
 def test_rfc9421(
-    signing: Callable[..., tuple[Signed, Ear]],
+    signing: Callable[..., tuple[SigningTransport, Ear]],
     folder: Papers,
     name: str,
     algorithm: str,
@@ -205,25 +205,25 @@ def test_rfc9421(
 
 
 def test_a_request_made_of_another_is_signed_anew(
-    signing: Callable[..., tuple[Signed, Ear]],
+    signing: Callable[..., tuple[SigningTransport, Ear]],
 ) -> None:
     """What was signed of the one is not sent with the other; what the profile sends stays."""
     one, ear = signing("cavage", RSA, '["(request-target)", date, digest, x-request-id]')
     one.send(post())
     first = ear.heard[0]
-    one.send(Request(method="GET", url=first.url, headers=(*first.headers, ("X-Own", "one"))))
+    one.send(HttpRequest(method="GET", url=first.url, headers=(*first.headers, ("X-Own", "one"))))
     second = of(ear.heard[1])
     assert {"date", "x-request-id", "signature", "x-own"} == second.keys()
     assert "id-2" == second["x-request-id"]
     assert of(first)["signature"] != second["signature"]
 
 
-def test_an_identifier_of_the_profile_stays(read: Callable[[str], Profile]) -> None:
+def test_an_identifier_of_the_profile_stays(read: Callable[[str], Target]) -> None:
     """A header that the profile sends is signed as it is, and not made again."""
     text = TEXT.replace('X-Own: "one"', 'X-Request-ID: "{unique}"').replace("KIND", "cavage")
-    profile = read(text.replace("KEY", RSA).replace("COVERS", "[x-request-id]"))
+    target = read(text.replace("KEY", RSA).replace("COVERS", "[x-request-id]"))
     ear = Ear()
-    signed(ear, profile, check(profile, {})).send(post("https://b.example", ("X-Request-ID", "7")))
+    signed(ear, target, check(target, {})).send(post("https://b.example", ("X-Request-ID", "7")))
     assert "7" == of(ear.heard[0])["x-request-id"]
 
 
@@ -235,15 +235,15 @@ def test_an_identifier_of_the_profile_stays(read: Callable[[str], Profile]) -> N
     ],
 )
 def test_what_cannot_be_sent_is_left_to_who_sends(
-    signing: Callable[..., tuple[Signed, Ear]], url: str, headers: tuple[tuple[str, str], ...]
+    signing: Callable[..., tuple[SigningTransport, Ear]], url: str, headers: tuple[tuple[str, str], ...]
 ) -> None:
     """A URL or a header that cannot be goes on as it is, for the carrier to say so."""
     one, ear = signing("cavage", RSA, '["(request-target)"]')
-    one.send(Request(method="GET", url=url, headers=headers))
+    one.send(HttpRequest(method="GET", url=url, headers=headers))
     assert headers == ear.heard[0].headers
 
 
-def test_the_control_api_is_not_signed(signing: Callable[..., tuple[Signed, Ear]]) -> None:
+def test_the_control_api_is_not_signed(signing: Callable[..., tuple[SigningTransport, Ear]]) -> None:
     """Arranging goes past the signature, and what was reached is known on both sides."""
     one, ear = signing("cavage", RSA, '["(request-target)"]')
     assert (200, {}) == one.control("GET", "/worlds", None)

@@ -9,21 +9,21 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from assay.binding.encode import Request
+from assay.binding.encode import HttpRequest
 from assay.binding.target import (
     Auth,
     AuthKind,
     ClientAuth,
     OAuth,
-    Profile,
     Signature,
     SignatureKind,
-    Transport,
+    Target,
+    TransportKind,
 )
 from assay.binding.target import Tls as Said
 from assay.errors import InputError
-from assay.execution.environment import Stage, set_up
-from assay.execution.session import Session, conduct
+from assay.execution.environment import Environment, set_up
+from assay.execution.session import Session, run_session
 from assay.journal.writer import Journal
 from assay.judging.verdict import Exit
 from assay.planning.prepare import prepare
@@ -32,9 +32,9 @@ from assay.sandbox.guard import guarded
 from assay.sandbox.guard.certificates import Papers
 from assay.sandbox.guard.server import Tls
 from assay.sandbox.serve import serving
-from assay.transport.auth.diagnostics import NoAccess
+from assay.transport.auth.diagnostics import AuthenticationError
 from assay.transport.auth.tls import explainer
-from assay.transport.http import Client
+from assay.transport.http import HttpClient
 
 TEXT = """\
 assay: 1
@@ -46,16 +46,16 @@ world: {{kind: control}}
 OURS = "{ca_file: ca.pem, certificate_file: NAME.pem, key_file: NAME-key.pem}"
 
 
-def tried(profile: Profile) -> str:
+def tried(target: Target) -> str:
     """Make a first call, and return what is said when it comes to nothing."""
-    stage = set_up(profile)
+    environment = set_up(target)
     try:
-        with pytest.raises(NoAccess) as caught:
-            stage.world.open()
-        with pytest.raises(NoAccess) as again:
-            stage.client.send(Request(method="GET", url=f"{profile.base_url}/accounts"))
+        with pytest.raises(AuthenticationError) as caught:
+            environment.world.open()
+        with pytest.raises(AuthenticationError) as again:
+            environment.client.send(HttpRequest(method="GET", url=f"{target.base_url}/accounts"))
     finally:
-        stage.close()
+        environment.close()
     assert str(caught.value) == str(again.value)
     assert caught.value.nowhere
     return str(caught.value).partition("bank.yaml:")[2]
@@ -79,13 +79,13 @@ def bank(folder: Papers) -> Tls:
         (OURS.replace("NAME", "stranger"), "6: tls.certificate_file: the target does not know who"),
     ],
 )
-def test_refusals(read: Callable[[str], Profile], bank: Tls, tls: str, said: str) -> None:
+def test_refusals(read: Callable[[str], Target], bank: Tls, tls: str, said: str) -> None:
     """An authority that is not trusted, on either side, and a certificate that is not there."""
     with serving(make_app(), tls=bank) as url:
         assert tried(read(TEXT.format(url=url) + f"tls: {tls}\n")).startswith(said)
 
 
-def test_nothing_said_of_trust(read: Callable[[str], Profile], bank: Tls) -> None:
+def test_nothing_said_of_trust(read: Callable[[str], Target], bank: Tls) -> None:
     """A bank whose authority nobody knows is told by its URL, with what would name it."""
     with serving(make_app(), tls=bank) as url:
         said = tried(read(TEXT.format(url=url)))
@@ -94,31 +94,31 @@ def test_nothing_said_of_trust(read: Callable[[str], Profile], bank: Tls) -> Non
 
 
 def test_an_expired_certificate_that_went_out(
-    read: Callable[[str], Profile], bank: Tls, monkeypatch: pytest.MonkeyPatch
+    read: Callable[[str], Target], bank: Tls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ours may expire on the way, too: then the bank says so, and the line is the same."""
     monkeypatch.setattr("assay.transport.auth.certificates._untimely", lambda *_: "")
     with serving(make_app(), tls=bank) as url:
-        profile = read(TEXT.format(url=url) + f"tls: {OURS.replace('NAME', 'expired')}\n")
-        said = tried(profile)
+        target = read(TEXT.format(url=url) + f"tls: {OURS.replace('NAME', 'expired')}\n")
+        said = tried(target)
     assert said.startswith("6: tls.certificate_file: the target says that our certificate has exp")
 
 
-def test_an_expired_certificate_is_not_sent(read: Callable[[str], Profile]) -> None:
+def test_an_expired_certificate_is_not_sent(read: Callable[[str], Target]) -> None:
     """Before the first call it is read, and refused."""
-    profile = read(
+    target = read(
         TEXT.format(url="https://127.0.0.1:9") + f"tls: {OURS.replace('NAME', 'expired')}\n"
     )
     with pytest.raises(InputError, match=r"bank.yaml:6: tls.certificate_file: the certificate exp"):
-        set_up(profile)
+        set_up(target)
 
 
-def test_another_name(read: Callable[[str], Profile], folder: Papers) -> None:
+def test_another_name(read: Callable[[str], Target], folder: Papers) -> None:
     """A certificate for other names is told by the URL: which host is called there."""
-    profile = read(TEXT.format(url="https://bank.example"))
+    target = read(TEXT.format(url="https://bank.example"))
     wrong = ssl.SSLCertVerificationError("no match")
     wrong.verify_code = 62
-    found = explainer(profile)(wrong)
+    found = explainer(target)(wrong)
     assert found
     assert (4, "base_url: the target's certificate is for another name") == (found.line, found.what)
     assert folder.folder.name not in found.what
@@ -132,7 +132,7 @@ def test_another_name(read: Callable[[str], Profile], folder: Papers) -> None:
         (7, "base_url: the target's certificate is not taken (OpenSSL: 7)"),
     ],
 )
-def test_their_certificate(read: Callable[[str], Profile], code: int, what: str) -> None:
+def test_their_certificate(read: Callable[[str], Target], code: int, what: str) -> None:
     """What OpenSSL has against the bank's certificate is put into words."""
     wrong = ssl.SSLCertVerificationError("hush")
     wrong.verify_code = code
@@ -154,7 +154,7 @@ def test_their_certificate(read: Callable[[str], Profile], code: int, what: str)
         ("SOMETHING_NEW", False, "base_url: no connection with TLS (OpenSSL: SOMETHING_NEW)"),
     ],
 )
-def test_alerts(read: Callable[[str], Profile], reason: str, own: bool, what: str) -> None:
+def test_alerts(read: Callable[[str], Target], reason: str, own: bool, what: str) -> None:
     """What the target says of ours names our certificate where we have one, else asks for it."""
     tls = f"tls: {OURS.replace('NAME', 'client')}\n" if own else ""
     wrong = ssl.SSLError()
@@ -165,13 +165,13 @@ def test_alerts(read: Callable[[str], Profile], reason: str, own: bool, what: st
     assert ("certificate_file" in str(found)) is (own or "HANDSHAKE" in reason)
 
 
-def test_other_trouble_is_nobodys_line(read: Callable[[str], Profile]) -> None:
+def test_other_trouble_is_nobodys_line(read: Callable[[str], Target]) -> None:
     """An error that has nothing to do with TLS is put down to no line."""
     explain = explainer(read(TEXT.format(url="https://bank.example")))
     assert explain(httpx.ConnectError("refused")) is None
 
 
-def test_trouble_in_mid_run_is_told_and_not_raised(read: Callable[[str], Profile]) -> None:
+def test_trouble_in_mid_run_is_told_and_not_raised(read: Callable[[str], Target]) -> None:
     """Once the bank was reached, a connection that is refused costs one call, with its line."""
 
     class Broken(httpx.BaseTransport):
@@ -181,9 +181,9 @@ def test_trouble_in_mid_run_is_told_and_not_raised(read: Callable[[str], Profile
             raise httpx.ReadError("hush") from wrong
 
     base = "https://bank.example"
-    profile = read(TEXT.format(url=base) + f"tls: {OURS.replace('NAME', 'client')}\n")
-    client = Client(base_url=base, transport=Broken(), explain=explainer(profile), reached=True)
-    sent = client.send(Request(method="GET", url=f"{base}/accounts"))
+    target = read(TEXT.format(url=base) + f"tls: {OURS.replace('NAME', 'client')}\n")
+    client = HttpClient(base_url=base, transport=Broken(), explain=explainer(target), reached=True)
+    sent = client.send(HttpRequest(method="GET", url=f"{base}/accounts"))
     assert "6: tls.certificate_file: the target says that our certificate has expired" in (
         sent.trouble
     )
@@ -198,14 +198,14 @@ def test_a_run_with_mutual_authentication(folder: Papers, bank: Tls) -> None:
             certificate_file=folder.certificate("client"),
             key_file=folder.key("client"),
         )
-        profile = replace(
-            prepared.profile, transport=Transport.HTTP, base_url=url, nearby=True, tls=said
+        target = replace(
+            prepared.target, transport=TransportKind.HTTP, base_url=url, nearby=True, tls=said
         )
-        stage: Stage = set_up(profile)
+        environment: Environment = set_up(target)
         try:
-            result = conduct(Session(plan=prepared.plan, stage=stage, journal=Journal(out=None)))
+            result = run_session(Session(plan=prepared.plan, environment=environment, journal=Journal(out=None)))
         finally:
-            stage.close()
+            environment.close()
     assert (Exit.OK, len(prepared.plan.items)) == (result.exit, result.counts["conforms"])
 
 
@@ -221,9 +221,9 @@ def test_everything_at_once(folder: Papers, bank: Tls) -> None:
             pkce=True,
         )
         own = OAuth(token_url=f"{url}/oauth/token", client_auth=ClientAuth.POST)
-        profile = replace(
-            prepared.profile,
-            transport=Transport.HTTP,
+        target = replace(
+            prepared.target,
+            transport=TransportKind.HTTP,
             base_url=url,
             nearby=True,
             tls=Said(
@@ -242,9 +242,9 @@ def test_everything_at_once(folder: Papers, bank: Tls) -> None:
                 kind=AuthKind.CODE, oauth=asks, provider=Auth(kind=AuthKind.CLIENT, oauth=own)
             ),
         )
-        stage = set_up(profile)
+        environment = set_up(target)
         try:
-            result = conduct(Session(plan=prepared.plan, stage=stage, journal=Journal(out=None)))
+            result = run_session(Session(plan=prepared.plan, environment=environment, journal=Journal(out=None)))
         finally:
-            stage.close()
+            environment.close()
     assert (Exit.OK, len(prepared.plan.items)) == (result.exit, result.counts["conforms"])

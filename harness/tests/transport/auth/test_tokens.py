@@ -12,14 +12,14 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import pytest
 
-from assay.binding.encode import Access, Request
-from assay.binding.target import Profile
+from assay.binding.encode import Access, HttpRequest
+from assay.binding.target import Target
 from assay.errors import CannotArrange, TargetError
 from assay.history import Ending, Wire
-from assay.sca.protocol import Walked
-from assay.transport.auth.diagnostics import NoAccess
-from assay.transport.auth.tokens import Asked, Desk
-from assay.transport.protocol import Sent, answered, nothing
+from assay.sca.protocol import ScreenFlowResult
+from assay.transport.auth.diagnostics import AuthenticationError
+from assay.transport.auth.tokens import TokenRequest, TokenStore
+from assay.transport.protocol import Delivery, answered, nothing
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 BACK = "https://tpp.example/cb"
@@ -65,9 +65,9 @@ class Endpoint:
     answers: list[Any]
     base_url: str = "https://bank.example"
     reached: bool = False
-    asked: list[Request] = field(default_factory=list)
+    asked: list[HttpRequest] = field(default_factory=list)
 
-    def send(self, request: Request) -> Sent:
+    def send(self, request: HttpRequest) -> Delivery:
         self.asked.append(request)
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
@@ -100,10 +100,10 @@ class Screens:
     status: int = 303
     why: str = ""
 
-    def __call__(self, link: str) -> Walked:
+    def __call__(self, link: str) -> ScreenFlowResult:
         self.links.append(link)
         asked = {name: one for name, (one,) in parse_qs(urlsplit(link).query).items()}
-        return Walked(
+        return ScreenFlowResult(
             ending=Ending.CONFIRMED,
             wire=Wire(method="GET", url="", status=self.status),
             screens=list(self.screens),
@@ -113,18 +113,18 @@ class Screens:
 
 
 @pytest.fixture
-def desk(read: Callable[[str], Profile]) -> Callable[..., tuple[Desk, Endpoint]]:
+def token_store(read: Callable[[str], Target]) -> Callable[..., tuple[TokenStore, Endpoint]]:
     """Open a desk of a profile, in front of an endpoint with these answers."""
 
-    def make(*answers: Any, text: str = TEXT) -> tuple[Desk, Endpoint]:
+    def make(*answers: Any, text: str = TEXT) -> tuple[TokenStore, Endpoint]:
         endpoint = Endpoint(list(answers))
-        return Desk(profile=read(text), carrier=endpoint, secrets=SECRETS), endpoint
+        return TokenStore(target=read(text), transport=endpoint, secrets=SECRETS), endpoint
 
     return make
 
 
-def customer(who: Access = ALICE, now: datetime = NOW, sign_in: Any = None, **more: Any) -> Asked:
-    return Asked(
+def customer(who: Access = ALICE, now: datetime = NOW, sign_in: Any = None, **more: Any) -> TokenRequest:
+    return TokenRequest(
         by_provider=False,
         who=who,
         provider=more.pop("provider", Access),
@@ -134,8 +134,8 @@ def customer(who: Access = ALICE, now: datetime = NOW, sign_in: Any = None, **mo
     )
 
 
-def third_party(now: datetime = NOW, made: Access | None = None, **more: Any) -> Asked:
-    return Asked(
+def third_party(now: datetime = NOW, made: Access | None = None, **more: Any) -> TokenRequest:
+    return TokenRequest(
         by_provider=True,
         who=ALICE,
         provider=lambda: made or Access(),
@@ -145,18 +145,18 @@ def third_party(now: datetime = NOW, made: Access | None = None, **more: Any) ->
     )
 
 
-def told(desk: Desk, asked: Asked) -> NoAccess:
+def told(token_store: TokenStore, asked: TokenRequest) -> AuthenticationError:
     """Ask in vain, and return what is said, in which nothing secret may stand."""
-    with pytest.raises(NoAccess) as caught:
-        desk.token(asked)
+    with pytest.raises(AuthenticationError) as caught:
+        token_store.token(asked)
     for secret in ("hush", "hidden", "alice", "c our", "c%20our"):
         assert secret not in str(caught.value)
     return caught.value
 
 
-def test_a_code(desk: Callable[..., tuple[Desk, Endpoint]]) -> None:
+def test_a_code(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None:
     """The customer agrees to what the profile asks; the code becomes a token, which is kept."""
-    one, endpoint = desk(token("t1"))
+    one, endpoint = token_store(token("t1"))
     screens = Screens()
     assert "t1" == one.token(customer(sign_in=screens))
     assert "t1" == one.token(customer(sign_in=screens, now=NOW + timedelta(minutes=14)))
@@ -188,18 +188,18 @@ def test_a_code(desk: Callable[..., tuple[Desk, Endpoint]]) -> None:
 
 
 def test_every_customer_has_a_token_of_their_own(
-    desk: Callable[..., tuple[Desk, Endpoint]],
+    token_store: Callable[..., tuple[TokenStore, Endpoint]],
 ) -> None:
     """No customer's call is made with the token of another."""
-    one, endpoint = desk(token("t1"), token("t2"))
+    one, endpoint = token_store(token("t1"), token("t2"))
     tokens = [one.token(customer(who)) for who in (ALICE, BOB, ALICE, BOB)]
     assert ["t1", "t2", "t1", "t2"] == tokens
     assert 2 == len(endpoint.asked)
 
 
-def test_a_token_is_renewed_before_it_expires(desk: Callable[..., tuple[Desk, Endpoint]]) -> None:
+def test_a_token_is_renewed_before_it_expires(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None:
     """By the target's clock, with the refresh token, and without the customer."""
-    one, endpoint = desk(token("t1", refresh_token="r1"), token("t2"), token("t3"))
+    one, endpoint = token_store(token("t1", refresh_token="r1"), token("t2"), token("t3"))
     screens = Screens()
     minutes = (0, 14, 15, 29, 30)
     tokens = [one.token(customer(sign_in=screens, now=NOW + timedelta(minutes=n))) for n in minutes]
@@ -212,17 +212,17 @@ def test_a_token_is_renewed_before_it_expires(desk: Callable[..., tuple[Desk, En
     ] == endpoint.forms()[1:]
 
 
-def test_a_margin_is_kept(desk: Callable[..., tuple[Desk, Endpoint]]) -> None:
+def test_a_margin_is_kept(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None:
     """Half a minute before its end a token is renewed, so that none expires on its way."""
-    one, _ = desk(token("t1", refresh_token="r1"), token("t2"))
+    one, _ = token_store(token("t1", refresh_token="r1"), token("t2"))
     assert "t1" == one.token(customer())
     assert "t1" == one.token(customer(now=NOW + timedelta(seconds=869)))
     assert "t2" == one.token(customer(now=NOW + timedelta(seconds=870)))
 
 
-def test_who_cannot_be_renewed_agrees_again(desk: Callable[..., tuple[Desk, Endpoint]]) -> None:
+def test_who_cannot_be_renewed_agrees_again(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None:
     """A refresh token that is not taken is not tried again: the customer signs in anew."""
-    one, endpoint = desk(token("t1", refresh_token="r1"), refused("invalid_grant"), token("t2"))
+    one, endpoint = token_store(token("t1", refresh_token="r1"), refused("invalid_grant"), token("t2"))
     screens = Screens()
     assert "t1" == one.token(customer(sign_in=screens))
     assert "t2" == one.token(customer(sign_in=screens, now=NOW + timedelta(hours=1)))
@@ -232,32 +232,32 @@ def test_who_cannot_be_renewed_agrees_again(desk: Callable[..., tuple[Desk, Endp
     assert screens.links[0] != screens.links[1]
 
 
-def test_a_clock_that_went_back(desk: Callable[..., tuple[Desk, Endpoint]]) -> None:
+def test_a_clock_that_went_back(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None:
     """In another world, where it is earlier, a token of later is not shown, nor renewed."""
-    one, endpoint = desk(token("t1", refresh_token="r1"), token("t2"))
+    one, endpoint = token_store(token("t1", refresh_token="r1"), token("t2"))
     assert "t1" == one.token(customer())
     assert "t2" == one.token(customer(now=NOW - timedelta(days=1)))
     assert "authorization_code" == endpoint.forms()[1]["grant_type"]
 
 
 @pytest.mark.parametrize("life", [None, 0, -5, "soon", True, [900], 10**20])
-def test_a_life_that_is_none(desk: Callable[..., tuple[Desk, Endpoint]], life: object) -> None:
+def test_a_life_that_is_none(token_store: Callable[..., tuple[TokenStore, Endpoint]], lifecycle: object) -> None:
     """Where nobody says for how long, a token is shown until somebody refuses it."""
-    one, _ = desk(token("t1", expires_in=life))
+    one, _ = token_store(token("t1", expires_in=lifecycle))
     assert "t1" == one.token(customer())
     assert "t1" == one.token(customer(now=NOW + timedelta(days=400)))
 
 
-def test_seconds_in_a_text(desk: Callable[..., tuple[Desk, Endpoint]]) -> None:
+def test_seconds_in_a_text(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None:
     """A life that is spelt as a text is a life."""
-    one, _ = desk(token("t1", expires_in="60"), token("t2"))
+    one, _ = token_store(token("t1", expires_in="60"), token("t2"))
     assert "t1" == one.token(customer())
     assert "t2" == one.token(customer(now=NOW + timedelta(minutes=1)))
 
 
-def test_the_third_party_asks_for_itself(desk: Callable[..., tuple[Desk, Endpoint]]) -> None:
+def test_the_third_party_asks_for_itself(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None:
     """By client credentials, as `provider` says, and for all customers alike."""
-    one, endpoint = desk(token("p1"))
+    one, endpoint = token_store(token("p1"))
     assert "p1" == one.token(third_party())
     assert "p1" == one.token(third_party(now=NOW + timedelta(minutes=5)))
     expected = {
@@ -270,9 +270,9 @@ def test_the_third_party_asks_for_itself(desk: Callable[..., tuple[Desk, Endpoin
     assert "Authorization" not in dict(endpoint.asked[0].headers)
 
 
-def test_clients_of_the_worlds_making(desk: Callable[..., tuple[Desk, Endpoint]]) -> None:
+def test_clients_of_the_worlds_making(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None:
     """A provider that the world made asks with what the world gave it, and shares no token."""
-    one, endpoint = desk(token("p1"), token("p2"))
+    one, endpoint = token_store(token("p1"), token("p2"))
     made = [Access(client_id=f"w-{n}", client_secret=f"s-{n}") for n in (1, 2)]
     assert ["p1", "p2"] == [one.token(third_party(made=each)) for each in made]
     ids = [(form["client_id"], form["client_secret"]) for form in endpoint.forms()]
@@ -280,19 +280,19 @@ def test_clients_of_the_worlds_making(desk: Callable[..., tuple[Desk, Endpoint]]
 
 
 def test_several_third_parties_take_several_clients(
-    desk: Callable[..., tuple[Desk, Endpoint]],
+    token_store: Callable[..., tuple[TokenStore, Endpoint]],
 ) -> None:
     """Two third parties are never played with one client."""
-    one, _ = desk()
+    one, _ = token_store()
     with pytest.raises(CannotArrange, match="clients of the world's making"):
         one.token(third_party(named=True))
 
 
-def test_a_client_that_nobody_gives(desk: Callable[..., tuple[Desk, Endpoint]]) -> None:
+def test_a_client_that_nobody_gives(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None:
     """With no client_id in the file and none from the world, the profile is told so."""
     lines = (line for line in TEXT.splitlines(keepends=True) if "our id" not in line)
     text = "".join(line for line in lines if "T_SECRET" not in line)
-    one, endpoint = desk(text=text)
+    one, endpoint = token_store(text=text)
     said = told(one, customer())
     assert "bank.yaml:5: auth: client_id is missing: neither the file nor the world" in str(said)
     assert said.hopeless is False
@@ -300,11 +300,11 @@ def test_a_client_that_nobody_gives(desk: Callable[..., tuple[Desk, Endpoint]]) 
 
 
 def test_a_third_party_for_whom_nothing_is_said(
-    desk: Callable[..., tuple[Desk, Endpoint]],
+    token_store: Callable[..., tuple[TokenStore, Endpoint]],
 ) -> None:
     """A code is a customer's; with nothing said of the third party, it has no token."""
     text = TEXT.partition("  provider:")[0] + TEXT[TEXT.index("sca:") :]
-    one, _ = desk(text=text)
+    one, _ = token_store(text=text)
     with pytest.raises(CannotArrange, match=r"auth\.provider"):
         one.token(third_party())
 
@@ -349,18 +349,18 @@ def test_a_third_party_for_whom_nothing_is_said(
     ],
 )
 def test_refusals(
-    desk: Callable[..., tuple[Desk, Endpoint]], answer: Any, said: str, lost: bool
+    token_store: Callable[..., tuple[TokenStore, Endpoint]], answer: Any, said: str, lost: bool
 ) -> None:
     """Each refusal names its line; of what the endpoint says nothing is repeated."""
-    one, _ = desk(answer, token("t1"))
+    one, _ = token_store(answer, token("t1"))
     error = told(one, customer())
     assert said in str(error)
     assert (False if lost else None) is error.hopeless
 
 
-def test_what_was_said_of_a_client_stays_said(desk: Callable[..., tuple[Desk, Endpoint]]) -> None:
+def test_what_was_said_of_a_client_stays_said(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None:
     """A client that was refused is not sent again, whoever the customer is."""
-    one, endpoint = desk(refused("invalid_client", 401), token("p1"))
+    one, endpoint = token_store(refused("invalid_client", 401), token("p1"))
     first = told(one, customer())
     screens = Screens()
     assert str(first) == str(told(one, customer(BOB, sign_in=screens)))
@@ -369,10 +369,10 @@ def test_what_was_said_of_a_client_stays_said(desk: Callable[..., tuple[Desk, En
 
 
 def test_nothing_is_lost_once_something_was_given(
-    desk: Callable[..., tuple[Desk, Endpoint]],
+    token_store: Callable[..., tuple[TokenStore, Endpoint]],
 ) -> None:
     """A refusal after tokens were given is no reason to give up, and is asked about again."""
-    one, endpoint = desk(token("t1"), refused("invalid_client", 401), token("t2"))
+    one, endpoint = token_store(token("t1"), refused("invalid_client", 401), token("t2"))
     assert "t1" == one.token(customer())
     assert told(one, customer(BOB)).hopeless is None
     assert "t2" == one.token(customer(BOB))
@@ -413,10 +413,10 @@ def back(query: str) -> Screens:
     ],
 )
 def test_screens_that_come_to_nothing(
-    desk: Callable[..., tuple[Desk, Endpoint]], screens: Screens, said: str
+    token_store: Callable[..., tuple[TokenStore, Endpoint]], screens: Screens, said: str
 ) -> None:
     """No code is used that did not come back where and as it should, and the line is named."""
-    one, endpoint = desk()
+    one, endpoint = token_store()
     error = told(one, customer(sign_in=screens))
     assert said in str(error)
     # What no customer was asked about is the same for all of them.
@@ -425,21 +425,21 @@ def test_screens_that_come_to_nothing(
     assert [] == endpoint.asked
 
 
-def test_screens_that_cannot_be_reached(desk: Callable[..., tuple[Desk, Endpoint]]) -> None:
+def test_screens_that_cannot_be_reached(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None:
     """A login page with nobody there is told by its line, for all customers."""
 
-    def nobody(link: str) -> Walked:
+    def dry_target(link: str) -> ScreenFlowResult:
         raise TargetError("cannot connect")
 
-    one, _ = desk()
-    error = told(one, customer(sign_in=nobody))
+    one, _ = token_store()
+    error = told(one, customer(sign_in=dry_target))
     assert "8: auth.authorize_url: the screens cannot be reached: cannot connect" in str(error)
     assert error.hopeless is False
 
 
-def test_tokens_are_not_kept_for_ever(desk: Callable[..., tuple[Desk, Endpoint]]) -> None:
+def test_tokens_are_not_kept_for_ever(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None:
     """Worlds are left behind, and so are the tokens of their customers."""
-    one, _ = desk(*(token(f"t{n}") for n in range(1002)))
+    one, _ = token_store(*(token(f"t{n}") for n in range(1002)))
     for n in range(1002):
         one.token(customer(Access(login=f"c{n}", password="p")))
     assert 1000 == len(one.granted)
