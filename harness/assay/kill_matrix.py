@@ -120,7 +120,11 @@ def try_bank(
     environment = set_up(target, seed=seed, bank=bank)
     try:
         result = run_session(
-            Session(plan=reference, environment=environment, journal=Journal(out=None, redactor=Careless()))
+            Session(
+                plan=reference,
+                environment=environment,
+                journal=Journal(out=None, redactor=Careless()),
+            )
         )
     finally:
         environment.close()

@@ -67,7 +67,7 @@ def build(document: Document, lines: Mapping[str, int]) -> Target:
         budget=budget(raw.get("budget", {})),
         safety=safety(raw.get("safety", {})),
         presence=_presence(raw["presence"]) if "presence" in raw else None,
-        fixtures=_world(raw.get("world", {}), lines),
+        fixtures=_world(raw.get("fixtures", {}), lines),
         sca=_sca(raw.get("sca", {})),
         hosts=tuple(one.rstrip("/") for one in raw.get("hosts", ())),
         operations={
@@ -117,7 +117,7 @@ def _world(raw: _Raw, lines: Mapping[str, int]) -> Fixtures:
                 password_env=one.get("password_env"),
                 code_envs=one.get("code_envs", {}),
                 owns=tuple(_holding(each) for each in one["owns"]),
-                line=lines[f"world.roles.{name}"],
+                line=lines[f"fixtures.roles.{name}"],
             )
             for name, one in raw.get("roles", {}).items()
         ),

@@ -37,7 +37,7 @@ def findings(raw: _Raw) -> Iterator[Finding]:
     """Find what no schema can say."""
     for at, url in (
         (("base_url",), raw["base_url"]),
-        (("world", "url"), _world_url(raw)),
+        (("fixtures", "url"), _world_url(raw)),
     ):
         if url is not None and (wrong := bad_url(url)):
             yield at, *wrong
@@ -67,7 +67,7 @@ def _live(raw: _Raw) -> Iterator[Finding]:
 
 
 def _world_url(raw: _Raw) -> str | None:
-    url: str | None = raw.get("world", {}).get("url")
+    url: str | None = raw.get("fixtures", {}).get("url")
     return url
 
 
@@ -120,25 +120,25 @@ def _sca(raw: _Raw) -> Iterator[Finding]:
 
 
 def _roles(raw: _Raw) -> Iterator[Finding]:
-    fixtures = raw.get("world", {})
+    fixtures = raw.get("fixtures", {})
     python = fixtures.get("kind") == FixtureKind.PYTHON.value
     if python is not ("adapter" in fixtures):
         hint = "for example {kind: python, adapter: our_bank.worlds:SandboxWorld}"
         what = "an adapter and kind: python go together"
-        yield ("world", "adapter" if "adapter" in fixtures else "kind"), what, hint
+        yield ("fixtures", "adapter" if "adapter" in fixtures else "kind"), what, hint
     if fixtures.get("kind") != FixtureKind.ROLES.value:
         if "roles" in fixtures:
             yield (
-                ("world", "roles"),
+                ("fixtures", "roles"),
                 f"a world of kind {fixtures['kind']} has no roles",
                 "kind: roles",
             )
         return
     if not fixtures.get("roles"):
-        yield ("world",), "a world of kind roles lists at least one role", "add roles"
+        yield ("fixtures",), "a world of kind roles lists at least one role", "add roles"
     shared = "token_env" in raw.get("auth", {})
     for name, role in fixtures.get("roles", {}).items():
-        at: Pointer = ("world", "roles", name)
+        at: Pointer = ("fixtures", "roles", name)
         # Whoever goes through OAuth is given a token for each customer.
         kind = raw.get("auth", {}).get("kind", "none")
         authenticated = kind in {AuthKind.BEARER.value, AuthKind.KEY.value}

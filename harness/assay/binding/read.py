@@ -77,11 +77,11 @@ def read_document(document: Document, *, base_url: str | None = None) -> Target:
 def _lines(document: Document, whole: Document) -> Mapping[str, int]:
     """Give the line of each part in the file; what is inherited stands at `extends`."""
     pointers: list[tuple[str, ...]] = [(name,) for name in whole.data]
-    for name in ("operations", "not_offered", "outcomes", "auth", "world"):
+    for name in ("operations", "not_offered", "outcomes", "auth", "fixtures"):
         below = cast("_Raw", whole.data.get(name) or {})
         pointers += [(name, key) for key in below]
-    roles = cast("_Raw", whole.data.get("world") or {}).get("roles", {})
-    pointers += [("world", "roles", key) for key in roles]
+    roles = cast("_Raw", whole.data.get("fixtures") or {}).get("roles", {})
+    pointers += [("fixtures", "roles", key) for key in roles]
     inherited = document.line(("extends",))
     lines: dict[str, int] = {}
     for pointer in pointers:

@@ -59,12 +59,12 @@ LISTED: Mapping[str, tuple[Callable[[_Roles], bool], str, str]] = {
 
 def findings(raw: _Raw) -> Iterator[Finding]:
     """Find the offers of a world of roles that it cannot keep."""
-    fixtures = raw.get("world", {})
+    fixtures = raw.get("fixtures", {})
     if fixtures.get("kind") != FixtureKind.ROLES.value:
         return
     roles = [*fixtures.get("roles", {}).values()]
     for index, offer in enumerate(fixtures.get("offers", ())):
-        at = ("world", "offers", index)
+        at = ("fixtures", "offers", index)
         if offer in NEVER:
             yield at, f"a world of kind roles cannot offer {offer}", NEVER[offer]
         elif offer in LISTED:
@@ -79,7 +79,7 @@ def _signing(raw: _Raw, roles: _Roles) -> Iterator[Finding]:
     sca = raw.get("sca", {})
     asks = {one for screen in sca.get("screens") or () for one in screen.values()}
     walked = sca.get("kind") in {ScaKind.FORMS.value, ScaKind.BROWSER.value}
-    writes = "write" in (raw["world"].get("offers") or ())
+    writes = "write" in (raw["fixtures"].get("offers") or ())
     if walked and writes and "password" in asks and not _known(roles):
         hint = "add login_env and password_env to one, or `sca: null`"
         yield ("sca", "kind"), "the screens ask for a password, and no role has one", hint

@@ -47,6 +47,8 @@ __all__ = [
     "ClientAuth",
     "CredentialSpelling",
     "FieldAt",
+    "FixtureKind",
+    "Fixtures",
     "ItemBinding",
     "Matcher",
     "NextPage",
@@ -55,7 +57,6 @@ __all__ = [
     "Outcomes",
     "Place",
     "Presence",
-    "Target",
     "ResourceAt",
     "Role",
     "RoleHolding",
@@ -66,12 +67,11 @@ __all__ = [
     "SignatureKind",
     "Spelling",
     "StateAt",
+    "Target",
     "Tls",
     "TransportKind",
     "Turn",
     "Waiver",
-    "Fixtures",
-    "FixtureKind",
 ]
 
 

@@ -114,7 +114,7 @@ def _draft(
         "zone": "Europe/Paris",
         "auth": "bearer",
         "presence": "PSU-IP-Address" if path is None else "-",
-        "world": "roles",
+        "fixtures": "roles",
         "extends": "none" if path else "stet-1.4.0",
         **start.defaults,
     }
@@ -143,7 +143,7 @@ QUESTIONS: Mapping[str, str] = {
     "zone": "Whose calendar day it is (- if nobody knows)",
     "auth": "How calls are authenticated",
     "presence": "The header that says that the customer is there (- if none)",
-    "world": "Who arranges what a check needs: a control API, or test customers that exist (roles)",
+    "fixtures": "Who arranges what a check needs: a control API, or test customers that exist (roles)",
     "extends": "A shipped target whose dialect the bank speaks",
 }
 #: What an answer is taken for, where nobody gave one.
@@ -156,7 +156,7 @@ UNSAID: Mapping[str, str] = {
 CHOICES: Mapping[str, Sequence[str]] = {
     "environment": ("sandbox", "live"),
     "auth": AUTHS,
-    "world": WORLDS,
+    "fixtures": WORLDS,
     "extends": EXTENDS,
 }
 

@@ -201,7 +201,9 @@ def _stage(
     """Make the target ready, and say how long the run will wait there."""
     environment = set_up(target, seed=seed, wait=wait, ledger=ledger)
     # Who speaks then is not there yet.
-    announce(None if quiet else environment.waiting, plan, target, lambda text: _tell(environment, text))
+    announce(
+        None if quiet else environment.waiting, plan, target, lambda text: _tell(environment, text)
+    )
     return environment
 
 

@@ -67,7 +67,7 @@ def _unknown(
         roles = {one.name for one in target.fixtures.roles}
         for name in dict.fromkeys(patient.played.get(_who(one), "") for one in answers):
             own = (name, "token_env") if name in roles else ()
-            place: tuple[str, ...] = ("world", "roles", *own)
+            place: tuple[str, ...] = ("fixtures", "roles", *own)
             yield at(target, place, "a token that the bank takes", found)
         return
     place = _place(patient, first, by_provider=by_provider)

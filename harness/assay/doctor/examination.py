@@ -32,7 +32,7 @@ from assay.execution.environment import set_up
 from assay.judging.verdict import Exit
 from assay.planning.prepare import Prepared, prepare
 
-__all__ = ["STEPS", "Examination", "CheckResult", "Check", "examine"]
+__all__ = ["STEPS", "Check", "CheckResult", "Examination", "examine"]
 
 #: Told of each step as it begins, and of what the calls will cost.
 OnStep = Callable[[str, DoctorCost | None], None]
@@ -133,13 +133,13 @@ STEPS: Final[Sequence[Check]] = (
     ),
     Check(name="clocks", says="the clocks agree", needs=("answers",), look=network.clocks),
     Check(name="ready", says="everything can be set up", needs=("answers",), look=_ready),
-    Check(name="world", says="the world answers", needs=("ready",), look=fixtures.answers),
-    Check(name="calls", says="an ordinary call can be made", needs=("world",), look=_told),
+    Check(name="fixtures", says="the world answers", needs=("ready",), look=fixtures.answers),
+    Check(name="calls", says="an ordinary call can be made", needs=("fixtures",), look=_told),
     Check(name="zone", says="the calendar day is the bank's", needs=("calls",), look=fixtures.zone),
     Check(
         name="static",
         says="answers depend on what is asked",
-        needs=("world",),
+        needs=("fixtures",),
         look=mock_detection.examine,
     ),
     Check(name="status", says="every answer is known", needs=("static",), look=statuses.examine),

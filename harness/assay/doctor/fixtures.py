@@ -42,9 +42,9 @@ def answers(patient: DoctorContext) -> Iterator[Finding]:
     if environment is None or fixtures.kind is not FixtureKind.CONTROL:
         if fixtures.kind is FixtureKind.NONE:
             what, weight = "none, so that nothing can be called for anybody", Weight.UNSEEN
-            yield at(target, ("world",), "a world", what, weight=weight)
+            yield at(target, ("fixtures",), "a world", what, weight=weight)
         return
-    place = ("world", "url") if fixtures.url else ("base_url",)
+    place = ("fixtures", "url") if fixtures.url else ("base_url",)
     expected = f"the control API ({API}) below it"
     status, told, why = 0, None, ""
     try:
@@ -53,7 +53,7 @@ def answers(patient: DoctorContext) -> Iterator[Finding]:
         why = str(error)
     if status in DENIED and fixtures.key_env:
         found = f"{status}: the key is not taken"
-        yield at(target, ("world", "key_env"), "the control API's key", found)
+        yield at(target, ("fixtures", "key_env"), "the control API's key", found)
     elif isinstance(told, dict) and cast("dict[str, Any]", told).get("api") == API:
         yield from _capabilities(patient, cast("dict[str, Any]", told))
     elif not _opens(environment.fixtures):
@@ -76,7 +76,7 @@ def _elsewhere(patient: DoctorContext) -> str:
     path = urlsplit(where).path.rstrip("/")
     hint = f"it is looked for at {where}{PREFIX}/"
     if path:
-        hint += f"; is the path {path} right, or should world.url name another place?"
+        hint += f"; is the path {path} right, or should fixtures.url name another place?"
     return hint
 
 
@@ -89,7 +89,7 @@ def _capabilities(patient: DoctorContext, told: Mapping[str, Any]) -> Iterator[F
         needed = CAPABILITIES.get(one)
         if needed and needed not in listed:
             what = f"no {needed!r} among the API's capabilities"
-            yield at(patient.target, ("world", "offers"), f"{one.value} to be offered", what)
+            yield at(patient.target, ("fixtures", "offers"), f"{one.value} to be offered", what)
 
 
 def zone(patient: DoctorContext) -> Iterator[Finding]:

@@ -244,7 +244,7 @@ def _nobodys(patient: DoctorContext, place: Pointer, good: list[SeenAnswer]) -> 
     for who, keys in shown.items():
         subject, role = patient.subjects.get(who), patient.played.get(who, "")
         if keys and subject and subject.owns and not keys & {one.key for one in subject.owns}:
-            where: Pointer = ("world", "roles", role, "owns") if role in roles else place
+            where: Pointer = ("fixtures", "roles", role, "owns") if role in roles else place
             expected = "keys of what the customer owns"
             weight = Weight.DOUBT
             yield at(patient.target, where, expected, "other ones in the list", weight=weight)

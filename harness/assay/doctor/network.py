@@ -33,7 +33,7 @@ MOST_APART: Final = timedelta(seconds=60)
 def _urls(target: Target) -> Iterator[tuple[Pointer, SplitResult]]:
     yield ("base_url",), urlsplit(target.base_url)
     if target.fixtures.url:
-        yield ("world", "url"), urlsplit(target.fixtures.url)
+        yield ("fixtures", "url"), urlsplit(target.fixtures.url)
     for n, host in enumerate(() if target.nearby else target.hosts):
         yield ("hosts", n), urlsplit(host)
     for name, auth in (("auth",), target.auth), (("auth", "provider"), target.auth.provider):

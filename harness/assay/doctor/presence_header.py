@@ -26,9 +26,7 @@ def examine(patient: DoctorContext) -> Iterator[Finding]:
         if patient.target.fixtures.kind is FixtureKind.ROLES:
             what = "no calls to tell it by: they would be spent"
             place, weight = ("presence", "header"), Weight.UNSEEN
-            yield at(
-                patient.target, place, "a header that makes a difference", what, weight=weight
-            )
+            yield at(patient.target, place, "a header that makes a difference", what, weight=weight)
         return
     alone = [
         isinstance(o.exchange.outcome, Accepted) for o in answers if not o.exchange.call.present

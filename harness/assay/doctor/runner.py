@@ -129,7 +129,7 @@ def lacking(patient: DoctorContext) -> Iterator[Finding]:
     for name, lack in patient.lacks.items():
         for segment in name[2:]:
             expected = f"the bank's word for {segment}"
-            yield at(patient.target, ("world", "segments", segment), expected, lack)
+            yield at(patient.target, ("fixtures", "segments", segment), expected, lack)
         if name[2:]:
             continue
         place = _named(lack)
@@ -142,4 +142,4 @@ def _named(lack: str) -> tuple[str, ...]:
     for word in lack.replace("(", " ").replace(")", " ").split():
         if word.startswith(("operations.", "world.", "sca.", "auth.")):
             return tuple(word.strip(".,:").split("."))
-    return ("world",)
+    return ("fixtures",)

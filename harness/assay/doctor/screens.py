@@ -112,7 +112,7 @@ def effects(patient: DoctorContext) -> Iterator[Finding]:
     for name in patient.target.fixtures.effects if done else ():
         if not any(name in one.fields for one in done):
             pointer = patient.target.fixtures.effects[name]
-            place = ("world", "effects", name)
+            place = ("fixtures", "effects", name)
             yield at(
                 patient.target, place, f"{name} of what was carried out", f"nothing at {pointer}"
             )

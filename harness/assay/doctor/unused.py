@@ -49,7 +49,7 @@ def _idle(
     if target.sca.kind is not ScaKind.NONE and Capability.WRITE not in target.fixtures.offers:
         oauth = AuthKind.CODE in {target.auth.kind, *_provider(target)}
         if not oauth and any(one.makes for one in known.values()):
-            yield ("sca",), "somebody who signs, and nothing to sign: world.offers has no write"
+            yield ("sca",), "somebody who signs, and nothing to sign: fixtures.offers has no write"
 
 
 def _provider(target: Target) -> set[AuthKind]:

@@ -21,7 +21,7 @@ from assay.execution.guard import Customer
 from assay.fixtures.waiting import NONE
 from assay.planning.plan import Disposition
 
-__all__ = ["QuotaCost", "Cost", "cost_of", "lines", "record"]
+__all__ = ["Cost", "QuotaCost", "cost_of", "lines", "record"]
 
 #: What is taken for an amount, where `safety.most` names no argument.
 AMOUNT = re.compile(r"[0-9]{1,12}[.][0-9]{1,5}")

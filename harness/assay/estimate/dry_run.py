@@ -135,7 +135,9 @@ class DryExecutor(Executor):
         operation, guard = self.operations[call.operation], self.environment.guard
         guard.admit(call, operation, request, lambda: self.who(call.subject), self.look)
         who = self.who(call.subject)
-        if self.environment.target.has_real_customers and absent(call, request, self.environment.target):
+        if self.environment.target.has_real_customers and absent(
+            call, request, self.environment.target
+        ):
             day = guard.use(operation.id, who, self.look()).day
             self.batch[who, operation.id, day] += 1
         if operation.grants:

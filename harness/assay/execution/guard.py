@@ -33,7 +33,7 @@ from assay.rules.kinds.quota import Params as Quota
 if TYPE_CHECKING:
     from assay.execution.ledger import QuotaUse
 
-__all__ = ["LIVE_BREAKER", "QuotaRecord", "Guard", "Customer", "quotas", "customer_of"]
+__all__ = ["LIVE_BREAKER", "Customer", "Guard", "QuotaRecord", "customer_of", "quotas"]
 
 #: So many failures in a row end a run on a live bank, if the profile says nothing else.
 LIVE_BREAKER = 5

@@ -43,7 +43,7 @@ class InitDefaults:
             zone=told["zone"],
             auth=told["auth"],
             presence=told["presence"],
-            fixtures=told["world"],
+            fixtures=told["fixtures"],
             extends="" if extends == "none" else extends,
             given=dict(given),
             whys=whys,
@@ -54,7 +54,9 @@ class InitDefaults:
         )
 
 
-def init_defaults(contracts: tuple[Contract, ...], path: Path | None, *, named: bool) -> InitDefaults:
+def init_defaults(
+    contracts: tuple[Contract, ...], path: Path | None, *, named: bool
+) -> InitDefaults:
     """Read the document, if there is one, and find the contracts' operations in it.
 
     Of contracts that nobody `named`, only those are kept of which the document has something.

@@ -159,7 +159,7 @@ def _world(draft: TargetDraft) -> Iterator[YamlEntry]:
     if draft.fixtures == "control":
         offers = CONTROL + (CONTROL_WRITES if writes else ())
         yield YamlEntry(
-            key="world",
+            key="fixtures",
             says=(
                 "",
                 "A control API (assay-control/1) makes customers and moves the clock.",
@@ -169,7 +169,7 @@ def _world(draft: TargetDraft) -> Iterator[YamlEntry]:
         )
     elif draft.fixtures == "roles":
         yield YamlEntry(
-            key="world",
+            key="fixtures",
             says=(
                 "",
                 "Test customers that exist already; add `roster` to the offers if the lists",
@@ -178,10 +178,10 @@ def _world(draft: TargetDraft) -> Iterator[YamlEntry]:
             below=tuple(_roles(draft)),
         )
     else:
-        missing = gap("world", "who arranges what a check needs", "{kind: roles, offers: [psu]}")
+        missing = gap("fixtures", "who arranges what a check needs", "{kind: roles, offers: [psu]}")
         yield replace(missing, says=("", "Without a world, nearly everything stays unverified."))
         if draft.extends:
-            yield YamlEntry(key="world", value=None)
+            yield YamlEntry(key="fixtures", value=None)
     if signs:
         yield YamlEntry(key="sca", value={"kind": "control"}, says=("", "Who signs payments."))
     elif draft.extends:

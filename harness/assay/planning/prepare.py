@@ -79,7 +79,9 @@ def load_target(name: str | None) -> Target:
         # The control API has no dialect: it stands at the root of the host.
         fixtures = replace(target.fixtures, url=f"{parts.scheme}://{parts.netloc}")
         own = spoken == SANDBOX
-        return replace(target, transport=TransportKind.HTTP, fixtures=target.fixtures if own else fixtures)
+        return replace(
+            target, transport=TransportKind.HTTP, fixtures=target.fixtures if own else fixtures
+        )
     return read_target(find_target(name or SANDBOX))
 
 

@@ -166,7 +166,9 @@ class Suites:
         if option.assay_journal and (worker or getattr(option, "numprocesses", None)):
             raise pytest.UsageError("--assay-journal records one process: leave -n away")
         try:
-            environment = set_up(self.prepared.target, seed=option.assay_seed, wait=_wait(self.config))
+            environment = set_up(
+                self.prepared.target, seed=option.assay_seed, wait=_wait(self.config)
+            )
             journal = (
                 Journal.at(Path(option.assay_journal))
                 if option.assay_journal

@@ -44,7 +44,9 @@ class ManualSigner:
         plain(step)
         callback_server = self.callback_server
         if callback_server.absent:
-            raise CannotArrange(f"a person who signs (nobody was back in {callback_server.wait:g} s)")
+            raise CannotArrange(
+                f"a person who signs (nobody was back in {callback_server.wait:g} s)"
+            )
         link = step.approval or ""
         if not link.lower().startswith(("https://", "http://")):
             raise CannotArrange("a link to the screens that a person can open")
@@ -59,7 +61,9 @@ class ManualSigner:
                 # Who has refused may be left at the bank, and be there for the next one.
                 callback_server.absent = confirms or not callback_server.seen
                 self.person.tell("  nobody came back; what needs this signature stays unverified")
-                raise CannotArrange(f"a person who signs (nobody was back in {callback_server.wait:g} s)")
+                raise CannotArrange(
+                    f"a person who signs (nobody was back in {callback_server.wait:g} s)"
+                )
             case Arrival.BACK:
                 return ScreenFlowResult(
                     ending=Ending.CONFIRMED if confirms else Ending.REFUSED,

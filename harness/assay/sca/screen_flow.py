@@ -58,7 +58,7 @@ def way_in(step: Authorise, access: Access) -> str:
     if not step.approval:
         raise CannotArrange("a link to the screens (operations.….approval in the profile)")
     if access.login is None or access.password is None:
-        raise CannotArrange("a customer who can log in (world.offers: credentials)")
+        raise CannotArrange("a customer who can log in (fixtures.offers: credentials)")
     return step.approval
 
 

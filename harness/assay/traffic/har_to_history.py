@@ -200,9 +200,7 @@ def to_history(
     `lenient` takes a call for what it is although there is something strange in it: for
     those who judge who asked, not who answered. What is private is told to the redactor.
     """
-    recogniser = RequestMatcher(
-        operations=operations, target=target, people=Callers(target=target)
-    )
+    recogniser = RequestMatcher(operations=operations, target=target, people=Callers(target=target))
     teller = _Teller(target=target, recogniser=recogniser, redactor=redactor, lenient=lenient)
     for entry in sorted(entries, key=lambda one: one.at):
         teller.take(entry)

@@ -53,14 +53,14 @@ def _named(target: Target) -> Iterator[tuple[tuple[str, ...], bool, str]]:
     found: list[tuple[tuple[str, ...], bool, str | None]] = [
         *_of(target.auth, ("auth",)),
         *(_of(target.auth.provider, ("auth", "provider")) if target.auth.provider else ()),
-        (("world", "key_env"), True, target.fixtures.key_env),
+        (("fixtures", "key_env"), True, target.fixtures.key_env),
     ]
     for section, part in (("tls", target.tls), ("signature", target.signature)):
         found.append(
             ((section, "key_password_env"), False, part.key_password_env if part else None)
         )
     for role in target.fixtures.roles:
-        own = ("world", "roles", role.name)
+        own = ("fixtures", "roles", role.name)
         found += [
             ((*own, "token_env"), True, role.token_env),
             ((*own, "login_env"), False, role.login_env),

@@ -217,7 +217,7 @@ def test_check_describes_what_is_sound(tmp_path):
 def test_plan_shows_costs_and_sends_nothing(tmp_path):
     """Without presence or clock the plan says what stays open, and what would unblock it."""
     (tmp_path / "t.yaml").write_text(
-        TARGET.format(url="http://127.0.0.1:9") + "presence: null\nworld: {offers: [psu]}\n",
+        TARGET.format(url="http://127.0.0.1:9") + "presence: null\nfixtures: {offers: [psu]}\n",
         encoding="utf-8",
     )
     code, out, _ = assay("plan", "--target", "t.yaml", cwd=tmp_path)

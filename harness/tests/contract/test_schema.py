@@ -160,7 +160,7 @@ def test_words_that_stand_in_two_places_agree() -> None:
     field: Any = load(FOLDER / "rules" / "field.yaml").data
     target: Any = load(FOLDER / "target.yaml").data
     formats = field["properties"]["format"]["additionalProperties"]["enum"]
-    offers = target["$defs"]["world"]["properties"]["offers"]["items"]["enum"]
+    offers = target["$defs"]["fixtures"]["properties"]["offers"]["items"]["enum"]
     assert set(FORMATS) == set(formats)
     assert {one.value for one in Capability} == set(offers)
 

@@ -61,8 +61,8 @@ def test_the_sandbox() -> None:
     accounts, transactions = target.operations["accounts"], target.operations["transactions"]
     assert ("sandbox", TransportKind.EMBEDDED) == (target.name, target.transport)
     assert ZoneInfo("Europe/Paris") == target.zone
-    assert FixtureKind.CONTROL is target.world.kind
-    assert Capability.CLOCK in target.world.offers
+    assert FixtureKind.CONTROL is target.fixtures.kind
+    assert Capability.CLOCK in target.fixtures.offers
     assert CredentialSpelling(basic=True) == accounts.credentials
     assert (
         ResourceAt(at="/kind", values={"account": "account", "card": "card"})
@@ -102,7 +102,7 @@ outside: [group]
 not_offered: {cards: there are none}
 waivers:
   - {obligation: a/b/c, owner: o, reason: r, expires: 2027-01-31}
-world:
+fixtures:
   kind: roles
   roles:
     alice:
@@ -118,7 +118,7 @@ world:
     assert (("group",), {"cards": "there are none"}) == (target.outside, target.not_offered)
     waiver = Waiver(obligation="a/b/c", owner="o", reason="r", expires="2027-01-31", line=11)
     assert (waiver,) == target.waivers
-    (alice,) = target.world.roles
+    (alice,) = target.fixtures.roles
     assert ("alice", "A", 15) == (alice.name, alice.token_env, alice.line)
     first = RoleHolding(
         resource="card", key="K", traits={"used": "2026-01-01"}, entries=(("T", "2026-01-02"),)
@@ -138,7 +138,7 @@ target: mine
 extends: sandbox
 base_url: http://127.0.0.1:8000/
 presence: null
-world: {offers: [psu]}
+fixtures: {offers: [psu]}
 operations:
   transactions: {item: {key: /ref}, links: []}
 """
@@ -147,12 +147,12 @@ operations:
     assert ("mine", TransportKind.EMBEDDED) == (target.name, target.transport)
     assert "http://127.0.0.1:8000" == target.base_url
     assert target.presence is None
-    assert {Capability.PSU} == target.world.offers
+    assert {Capability.PSU} == target.fixtures.offers
     assert (("/ref",), ("/bookingDate",), ()) == (mine.item.key, mine.item.on, mine.links)
     assert (theirs.arguments, theirs.item.fields) == (mine.arguments, mine.item.fields)
     assert base.operations["accounts"].item == target.operations["accounts"].item
     assert (8, 3) == (mine.line, target.operations["accounts"].line)
-    assert (6, 3) == (target.lines["world"], target.lines["auth"])
+    assert (6, 3) == (target.lines["fixtures"], target.lines["auth"])
     assert base.digest != target.digest
 
 
@@ -247,17 +247,17 @@ def test_another_base_url() -> None:
         ("waivers: [{obligation: a/b/c, owner: o, reason: r, expires: soon}]", "t.yaml:5: waivers[0].expires: expected a date such as 2026-12-31, found 'soon'"),
         ("waivers: [{obligation: a/b/c, owner: o, reason: r, expires: 2026-02-30}]", "t.yaml:5: waivers[0].expires: there is no day '2026-02-30' (for example 2026-12-31)"),
         ("waivers: [{obligation: a-b, owner: o, reason: r, expires: 2026-02-03}]", "t.yaml:5: waivers[0].obligation: expected the id of an obligation, such as aisp/batch-quota/next-day, found 'a-b'"),
-        ("world: {kind: roles}", "t.yaml:5: world: a world of kind roles lists at least one role (add roles)"),
-        ("world: {kind: none, roles: {a: {owns: []}}}", "t.yaml:5: world.roles: a world of kind none has no roles (kind: roles)"),
-        ("auth: {kind: bearer}\nworld: {kind: roles, roles: {a: {owns: []}}}", "t.yaml:6: world.roles.a: nothing says with which token to call for this customer (add `token_env: NAME` here or under auth)"),
-        ("world: {kind: roles, roles: {a: {owns: [{resource: r, key: 7}]}}}", 't.yaml:5: world.roles.a.owns[0].key: expected its key in quotes, found 7 (write it in quotes: "7")'),
-        ("world: {kind: roles, roles: {a: {owns: [{resource: r, key: k, entries: [{key: e, on: 2026-13-01}]}]}}}", "t.yaml:5: world.roles.a.owns[0].entries[0].on: there is no day '2026-13-01' (for example 2026-12-31)"),
-        ("world: {kind: control, url: control}", "t.yaml:5: world.url: expected an http or https URL (for example https://sandbox.bank.example/v1)"),
-        ("world: {kind: control, offers: [clocks]}", "t.yaml:5: world.offers[0]: expected psu, two-psu, consent, batch, clock, roster, zone, credentials, entries, write, segments, registrations, providers, banks, effects, direct-access, sca, screens or hosts, found 'clocks' (did you mean 'clock'?)"),
+        ("fixtures: {kind: roles}", "t.yaml:5: world: a world of kind roles lists at least one role (add roles)"),
+        ("fixtures: {kind: none, roles: {a: {owns: []}}}", "t.yaml:5: fixtures.roles: a world of kind none has no roles (kind: roles)"),
+        ("auth: {kind: bearer}\nfixtures: {kind: roles, roles: {a: {owns: []}}}", "t.yaml:6: fixtures.roles.a: nothing says with which token to call for this customer (add `token_env: NAME` here or under auth)"),
+        ("fixtures: {kind: roles, roles: {a: {owns: [{resource: r, key: 7}]}}}", 't.yaml:5: fixtures.roles.a.owns[0].key: expected its key in quotes, found 7 (write it in quotes: "7")'),
+        ("fixtures: {kind: roles, roles: {a: {owns: [{resource: r, key: k, entries: [{key: e, on: 2026-13-01}]}]}}}", "t.yaml:5: fixtures.roles.a.owns[0].entries[0].on: there is no day '2026-13-01' (for example 2026-12-31)"),
+        ("fixtures: {kind: control, url: control}", "t.yaml:5: fixtures.url: expected an http or https URL (for example https://sandbox.bank.example/v1)"),
+        ("fixtures: {kind: control, offers: [clocks]}", "t.yaml:5: fixtures.offers[0]: expected psu, two-psu, consent, batch, clock, roster, zone, credentials, entries, write, segments, registrations, providers, banks, effects, direct-access, sca, screens or hosts, found 'clocks' (did you mean 'clock'?)"),
         ("auth: {kind: key}", "t.yaml:5: auth: 'header' is missing"),
         ("auth: {kind: bearer, header: X-Api-Key}", "t.yaml:5: auth.header: only a key stands in a header of its own (write `kind: key`, or leave it out)"),
         ("auth: {kind: key, header: a b}", "t.yaml:5: auth.header: expected the name of the header for the key, found 'a b' (for example X-Api-Key)"),
-        ("auth: {kind: key, header: K}\nworld: {kind: roles, roles: {a: {owns: []}}}", "t.yaml:6: world.roles.a: nothing says with which token to call for this customer (add `token_env: NAME` here or under auth)"),
+        ("auth: {kind: key, header: K}\nfixtures: {kind: roles, roles: {a: {owns: []}}}", "t.yaml:6: fixtures.roles.a: nothing says with which token to call for this customer (add `token_env: NAME` here or under auth)"),
         ("auth: {kind: bearer, token: hunter2}", "t.yaml:5: auth.token: a secret never stands in a file (name an environment variable instead: `token_env: BANK_TOKEN`)"),
         ("timeout: 0", "t.yaml:5: timeout: expected a number of seconds, above 0 and at most 600, found 0"),
         ("enviroment: live", "t.yaml:5: enviroment: unknown key 'enviroment' (did you mean 'environment'?)"),
@@ -275,7 +275,7 @@ def test_templates_are_right_as_they_are(name: str) -> None:
     """The templates can be read before anybody has changed them."""
     target = read_target(find_target(name))
     assert (name, TransportKind.HTTP) == (target.name, target.transport)
-    assert all(role.token_env for role in target.world.roles)
+    assert all(role.token_env for role in target.fixtures.roles)
 
 
 @pytest.mark.parametrize("name", ["remote", "live"])

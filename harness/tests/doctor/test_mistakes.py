@@ -382,14 +382,14 @@ MISTAKES = (
         right="corporate: CORPORATE",
         wrong="corporate: COMPANY",
         line=35,
-        key="world.segments.corporate",
+        key="fixtures.segments.corporate",
     ),
     Mistake(
         name="effect",
         right="    creditorAccount: /creditor\n",
         wrong="    creditorAccount: /beneficiary\n",
         line=41,
-        key="world.effects.creditorAccount",
+        key="fixtures.effects.creditorAccount",
     ),
     Mistake(
         name="zone",
@@ -403,7 +403,7 @@ MISTAKES = (
         right="  kind: control\n",
         wrong="  kind: control\n  url: URL/control\n",
         line=17,
-        key="world.url",
+        key="fixtures.url",
     ),
     Mistake(
         name="no token",

@@ -80,7 +80,7 @@ def keyed(app):
     return checked
 
 
-@pytest.mark.parametrize(("key", "findings"), [("right", []), ("wrong", [(17, "world.key_env")])])
+@pytest.mark.parametrize(("key", "findings"), [("right", []), ("wrong", [(17, "fixtures.key_env")])])
 def test_the_key_of_the_control_api(key, findings, tmp_path, monkeypatch):
     """A key that the control API does not take is named where its variable stands."""
     monkeypatch.setenv("DOCTOR_KEY", key)
@@ -122,7 +122,7 @@ base_url: URL
 auth: {{kind: bearer}}
 sca: null
 hosts: null
-world:
+fixtures:
   kind: roles
   offers: [psu, two-psu, consent, roster]
   segments: null
@@ -206,7 +206,7 @@ def test_the_token_of_one_customer(tmp_path, monkeypatch):
             Path(path).write_text(text, encoding="utf-8")
             name = wrong.removeprefix("DOCTOR_").lower()
             found = examine(path, ["aisp"]).grave
-            assert [(line, f"world.roles.{name}.token_env", Weight.FAULT)] == said(found)
+            assert [(line, f"fixtures.roles.{name}.token_env", Weight.FAULT)] == said(found)
 
 
 def test_a_customer_who_owns_something_else(tmp_path, monkeypatch):
@@ -216,7 +216,7 @@ def test_a_customer_who_owns_something_else(tmp_path, monkeypatch):
         text = roles(alice=keys["bob"], bob=keys["bob"]).replace("URL", url)
         Path(path).write_text(text, encoding="utf-8")
         found = examine(path, ["aisp"]).grave
-    assert (17, "world.roles.alice.owns", Weight.DOUBT) in said(found)
+    assert (17, "fixtures.roles.alice.owns", Weight.DOUBT) in said(found)
 
 
 def test_a_live_bank_is_only_read(tmp_path, monkeypatch):

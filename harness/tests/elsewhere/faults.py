@@ -286,7 +286,7 @@ class AllCanBeAmended(Laboratory):
     breaks = ("orders.amended/standard-refused", "orders.amended/express-refused")
 
     def amendable(self, slip, today):
-        return slip.environment in (ASKED, QUEUED)
+        return slip.stage in (ASKED, QUEUED)
 
 
 class NoneCanBeAmended(Laboratory):
@@ -368,12 +368,12 @@ class VoidOrdersAreAnalysed(Laboratory):
     breaks = ("orders.revoked/by-provider-never-done", "orders.revoked/by-customer-never-done")
 
     def due(self, slip, today):
-        return slip.environment in (QUEUED, VOID) and slip.wanted["day"] <= today
+        return slip.stage in (QUEUED, VOID) and slip.wanted["day"] <= today
 
     def analyse(self, slip, world, day):
-        void = slip.environment == VOID
+        void = slip.stage == VOID
         super().analyse(slip, world, day)
-        slip.environment = VOID if void else ANALYSED
+        slip.stage = VOID if void else ANALYSED
 
 
 # -- approval ----------------------------------------------------------------------------
@@ -385,7 +385,7 @@ class AnalysedUnapproved(Laboratory):
     breaks = ("approval/nothing-before-signing",)
 
     def due(self, slip, today):
-        return slip.environment in (ASKED, QUEUED) and slip.wanted["day"] <= today
+        return slip.stage in (ASKED, QUEUED) and slip.wanted["day"] <= today
 
 
 class AnalysedAllTheSame(Laboratory):
@@ -556,7 +556,7 @@ class TurnedDownAtOnce(Laboratory):
 
     def placed(self, slip, world):
         if self.too_large(slip):
-            slip.environment = TURNED_DOWN
+            slip.stage = TURNED_DOWN
 
 
 class RefusedAtOnce(Laboratory):

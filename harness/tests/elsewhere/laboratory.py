@@ -47,7 +47,7 @@ class Slip:
     patient: Patient
     track: str
     wanted: dict
-    environment: int = ASKED
+    stage: int = ASKED
     card: bool = False
 
 
@@ -131,32 +131,32 @@ class Laboratory:
         raise RefusedError(410, "no such slip")
 
     def amendable(self, slip, today):
-        open_ = slip.environment in (ASKED, QUEUED)
+        open_ = slip.stage in (ASKED, QUEUED)
         return open_ and slip.track == BOOKED and slip.wanted["day"] > today
 
     def amended(self, slip, changes):
         slip.wanted.update(changes)
 
     def voidable(self, slip):
-        return slip.environment in (ASKED, QUEUED)
+        return slip.stage in (ASKED, QUEUED)
 
     def voided(self, slip):
-        slip.environment = VOID
+        slip.stage = VOID
 
     def withdrawn(self, slip):
-        slip.environment = VOID
+        slip.stage = VOID
 
     # -- approval ----------------------------------------------------------------------
     def approved(self, slip, world):
         if self.turned_down(slip, world):
-            slip.environment = TURNED_DOWN
+            slip.stage = TURNED_DOWN
         elif slip.track == BOOKED:
-            slip.environment = QUEUED
+            slip.stage = QUEUED
         else:
             self.analyse(slip, world, world.today)
 
     def declined(self, slip, world):
-        slip.environment = DECLINED
+        slip.stage = DECLINED
 
     def turned_down(self, slip, world):
         return self.genome(slip, world) or self.too_large(slip)
@@ -179,7 +179,7 @@ class Laboratory:
         return since is not None and now - since > self.on_file
 
     def due(self, slip, today):
-        return slip.environment == QUEUED and slip.wanted["day"] <= today
+        return slip.stage == QUEUED and slip.wanted["day"] <= today
 
     def hour_of(self, day):
         """Return when a day's booked orders are analysed."""
@@ -194,7 +194,7 @@ class Laboratory:
                 self.analyse(slip, world, day)
 
     def analyse(self, slip, world, day):
-        slip.environment = ANALYSED
+        slip.stage = ANALYSED
         world.analysed.append((slip.no, day, dict(slip.wanted)))
 
     # -- answers -----------------------------------------------------------------------
@@ -203,7 +203,7 @@ class Laboratory:
         wanted = slip.wanted
         return {
             "no": slip.no,
-            "stage": slip.environment,
+            "stage": slip.stage,
             "tube": {"tag": {"code": wanted["tube"]}},
             "wanted": {"panel": wanted["panel"], "ml": wanted["ml"]},
             "doctor": {"no": wanted["doctor"]},

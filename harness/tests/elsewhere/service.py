@@ -60,14 +60,14 @@ class Service:
         world = next((one for one in self.worlds.values() if key in one.keys), None)
         if world is None:
             raise RefusedError(403, "this key opens nothing")
-        token_store = Desk(lab=self.lab, world=world, who=world.keys[key], name=self.name, environ=environ)
+        desk = Desk(lab=self.lab, world=world, who=world.keys[key], name=self.name, environ=environ)
         does = {
-            ("GET", "/tray/tubes"): token_store.tubes,
-            ("POST", "/tray/tubes/search"): token_store.search,
-            ("POST", "/tray/slips"): token_store.place,
-            ("GET", "/tray/slips"): token_store.look,
-            ("PATCH", "/tray/slips"): token_store.amend,
-            ("POST", "/tray/slips/void"): token_store.void,
+            ("GET", "/tray/tubes"): desk.tubes,
+            ("POST", "/tray/tubes/search"): desk.search,
+            ("POST", "/tray/slips"): desk.place,
+            ("GET", "/tray/slips"): desk.look,
+            ("PATCH", "/tray/slips"): desk.amend,
+            ("POST", "/tray/slips/void"): desk.void,
         }.get((environ["REQUEST_METHOD"], path))
         if does is None:
             raise RefusedError(410, "there is no such tray")
@@ -156,7 +156,7 @@ class Errand:
 
     def sign(self, no):
         slip = self.world.slips[no]
-        if slip.environment != ASKED or slip.patient.id != self.body["customer"]:
+        if slip.stage != ASKED or slip.patient.id != self.body["customer"]:
             raise RefusedError(409, "it cannot be approved so")
         slip.card = self.body["factor"] == "C"
         confirmed = self.body["decision"] == "confirm"
@@ -165,7 +165,7 @@ class Errand:
 
     def withdraw(self, no):
         slip = self.world.slips[no]
-        if slip.environment not in (ASKED, QUEUED):
+        if slip.stage not in (ASKED, QUEUED):
             raise RefusedError(409, "it cannot be withdrawn any more")
         self.lab.withdrawn(slip)
         return 200, {}

@@ -39,7 +39,7 @@ target: hill-over-http
 extends: {0}
 transport: http
 base_url: {1}/tray
-world: {{url: "{1}"}}
+fixtures: {{url: "{1}"}}
 """
 
 

@@ -67,5 +67,5 @@ def test_a_probe_that_stumbles_over_nobody_stops_no_run(prepared, monkeypatch):
 
         return None, probe()
 
-    monkeypatch.setattr(estimate, "script_of", broken)
+    monkeypatch.setattr("assay.planning.dry_target.script_of", broken)
     assert 0 == count_signatures(replace(prepared.plan))

@@ -46,7 +46,7 @@ def role(name, accounts, cards=0, **more):
 def target(*roles, offers=READS, **more):
     """Return a target with these customers, whose secrets are set nowhere."""
     world = Fixtures(kind=FixtureKind.ROLES, offers=frozenset(offers), roles=roles)
-    return replace(SANDBOX, world=world, **{"sca": Sca(), **more})
+    return replace(SANDBOX, fixtures=world, **{"sca": Sca(), **more})
 
 
 def foreseen(target, words="", ledger=None, **more):
@@ -94,9 +94,9 @@ def test_nothing_is_sent_and_no_ledger_made(monkeypatch, tmp_path):
 def test_a_customer_who_is_not_there():
     """A trial whose customer nobody is, is not held; its reason says who would be."""
     found = told(foreseen(target(role("alice", 1)), "aisp/accounts.page-size"))
-    assert {"needs a customer who owns 11 account, 2 card (world.roles)"} == set(found.values()) - {
+    assert {"needs a customer who owns 11 account, 2 card (fixtures.roles)"} == set(found.values()) - {
         "asked",
-        "needs a customer who owns 18 account (world.roles)",
+        "needs a customer who owns 18 account (fixtures.roles)",
     }
     assert "asked" not in found.values()
 
@@ -230,11 +230,11 @@ def test_so_many_calls():
 
 def test_the_order_of_trials_stays():
     """What is left of a plan is held in the plan's order."""
-    target = target(role("alice", 3))
-    bound = bind(CONTRACTS, target)
-    planned = plan(bound, target)
+    chosen = target(role("alice", 3))
+    bound = bind(CONTRACTS, chosen)
+    planned = plan(bound, chosen)
     backwards = replace(planned, trials=planned.trials[::-1])
-    found = [one.id for one in assess(backwards, target, now=NOW).plan.trials]
+    found = [one.id for one in assess(backwards, chosen, now=NOW).plan.trials]
     assert found
     assert found == [one.id for one in backwards.trials if one.id in found]
 
@@ -289,9 +289,9 @@ def test_who_may_be_paid_is_announced():
 # -- cost ----------------------------------------------------------------------------
 def test_the_cost_of_a_run(tmp_path):
     """Accesses, what is left of them, consents; each customer by the profile's name."""
-    target = target(role("alice", 3), role("bob", 3), budget=Budget(batch=8))
+    chosen = target(role("alice", 3), role("bob", 3), budget=Budget(batch=8))
     path = spent(tmp_path / "l", 2)
-    cost = cost_of(foreseen(target, "online-unlimited/not-counted", path), target)
+    cost = cost_of(foreseen(chosen, "online-unlimited/not-counted", path), chosen)
     assert {("alice", "accounts", 1, 2, 8), ("bob", "accounts", 1, 0, 8)} == {
         (one.customer, one.operation, one.number, one.gone, one.most)
         for one in cost.batch
@@ -315,8 +315,8 @@ def test_what_is_written_is_told_with_its_amount():
 
 def test_a_customer_is_counted_once():
     """Two parts that one customer cannot play are played by two, each with a count."""
-    target = target(role("alice", 3), role("bob", 1))
-    found = foreseen(target, "batch-quota/per-customer")
+    chosen = target(role("alice", 3), role("bob", 1))
+    found = foreseen(chosen, "batch-quota/per-customer")
     (one,) = found.trials.values()
     accesses = Counter({who: 0 for who, _, _ in one.batch})
     for (who, _, _), number in one.batch.items():

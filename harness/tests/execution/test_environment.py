@@ -19,7 +19,7 @@ PROFILE = Target(
     transport=TransportKind.HTTP,
     base_url="https://bank.example",
     path="t.yaml",
-    lines={"auth": 5, "world": 7, "world.roles.alice": 9},
+    lines={"auth": 5, "fixtures": 7, "fixtures.roles.alice": 9},
 )
 ALICE = Fixtures(kind=FixtureKind.ROLES, roles=(Role(name="alice", token_env="TEST_A", owns=()),))
 
@@ -28,8 +28,8 @@ ALICE = Fixtures(kind=FixtureKind.ROLES, roles=(Role(name="alice", token_env="TE
     ("profile", "line", "name"),
     [
         (replace(PROFILE, auth=Auth(kind=AuthKind.BEARER, token_env="TEST_A")), 5, "auth"),
-        (replace(PROFILE, world=Fixtures(kind=FixtureKind.CONTROL, key_env="TEST_A")), 7, "world"),
-        (replace(PROFILE, world=ALICE), 9, "world.roles.alice"),
+        (replace(PROFILE, fixtures=Fixtures(kind=FixtureKind.CONTROL, key_env="TEST_A")), 7, "world"),
+        (replace(PROFILE, fixtures=ALICE), 9, "fixtures.roles.alice"),
     ],
 )
 def test_secrets(monkeypatch: pytest.MonkeyPatch, target: Target, line: int, name: str) -> None:
@@ -50,7 +50,7 @@ def test_secrets(monkeypatch: pytest.MonkeyPatch, target: Target, line: int, nam
 
 
 @pytest.mark.parametrize(
-    ("world", "kind"),
+    ("fixtures", "kind"),
     [
         (Fixtures(kind=FixtureKind.CONTROL), ControlProvider),
         (Fixtures(kind=FixtureKind.ROLES), RolesProvider),
@@ -59,9 +59,9 @@ def test_secrets(monkeypatch: pytest.MonkeyPatch, target: Target, line: int, nam
 )
 def test_worlds(world: Fixtures, kind: type) -> None:
     """Each kind of world is arranged by its own adapter."""
-    environment = set_up(replace(PROFILE, world=world))
+    environment = set_up(replace(PROFILE, fixtures=world))
     environment.close()
-    assert isinstance(environment.world, kind)
+    assert isinstance(environment.fixtures, kind)
 
 
 def test_nobody() -> None:

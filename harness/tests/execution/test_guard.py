@@ -38,7 +38,7 @@ LIVE = replace(
         most={"amount": "12.30"},
     ),
 )
-REAL = replace(SANDBOX, world=Fixtures(kind=FixtureKind.ROLES, offers=frozenset(Capability)))
+REAL = replace(SANDBOX, fixtures=Fixtures(kind=FixtureKind.ROLES, offers=frozenset(Capability)))
 OPERATIONS = {id_: one for each in PLAN.contracts.values() for id_, one in each.operations.items()}
 NOW = datetime(2026, 9, 16, 8, tzinfo=UTC)
 ALICE = Customer(name="alice", key="FR76-alice")
@@ -281,7 +281,7 @@ def test_who_is_who():
     """A role may be renamed; two roles with one token are one customer to the bank."""
     one = Role(name="alice", token_env="A", owns=(RoleHolding(resource="account", key="FR1"),))
     two = replace(one, name="bob", token_env=None)
-    target = replace(REAL, world=replace(REAL.world, roles=(one, two)))
+    target = replace(REAL, fixtures=replace(REAL.fixtures, roles=(one, two)))
     assert Customer(name="alice", key="FR1") == customer_of(target, Access(id="alice"), "psu", [])
     assert Customer(name="bob", key="FR1") == customer_of(target, Access(id="bob"), "psu", [])
     shared = replace(target, auth=Auth(kind=AuthKind.BEARER, token_env="T"))

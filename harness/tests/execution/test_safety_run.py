@@ -99,7 +99,7 @@ def target(url: str, made: dict[str, Any], folder: Path, more: str = "") -> Path
     path.write_text(
         f"assay: 1\ntarget: bank\nextends: sandbox\ntransport: http\nbase_url: {url}\n"
         f"zone: {noon()}\n"
-        "world:\n  kind: roles\n  offers: [psu, two-psu, consent, roster]\n"
+        "fixtures:\n  kind: roles\n  offers: [psu, two-psu, consent, roster]\n"
         f"  roles: {json.dumps(roles)}\n{more}"
     )
     return path

@@ -93,7 +93,7 @@ def hold(
     target = replace(prepared.target, waivers=waivers)
     wire = httpx.WSGITransport(app=app(target.base_url))
     client = HttpClient(base_url=target.base_url, transport=Failing(wire, after, instead))
-    environment = Environment(target=target, client=client, world=ControlProvider(send=client.control))
+    environment = Environment(target=target, client=client, fixtures=ControlProvider(send=client.control))
     held = Held(prepared, folder / "journal.jsonl")
     session = Session(
         plan=prepared.plan,
@@ -183,7 +183,7 @@ def test_nobody_there_for_listed_customers(tmp_path: Path) -> None:
     path = tmp_path / "t.yaml"
     path.write_text(
         "assay: 1\ntarget: t\nextends: sandbox\ntransport: http\nbase_url: http://127.0.0.1:9\n"
-        "auth: {kind: none}\nworld: {kind: roles, offers: [psu], roles: {a: {owns: "
+        "auth: {kind: none}\nfixtures: {kind: roles, offers: [psu], roles: {a: {owns: "
         "[{resource: account, key: A}]}}}\n"
     )
     prepared = prepare(target_name=str(path), keywords="refused-without-consent")

@@ -21,7 +21,7 @@ TOLD = {
     "zone": "",
     "auth": "bearer",
     "presence": "",
-    "world": "roles",
+    "fixtures": "roles",
     "extends": "none",
 }
 

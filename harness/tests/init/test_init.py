@@ -450,13 +450,13 @@ def test_the_defaults_are_a_file_that_can_be_read(begin):
 
 
 @pytest.mark.parametrize("extends", ["none", "sandbox", "stet-1.4.0"])
-@pytest.mark.parametrize("world", ["control", "roles", "none"])
+@pytest.mark.parametrize("fixtures", ["control", "roles", "none"])
 @pytest.mark.parametrize("auth", ["none", "bearer", "key", "client-credentials"])
 def test_every_answer_gives_a_file_that_can_be_read(begin, extends, world, auth):
     """Whatever is chosen, the file passes, and binds to the contracts."""
     path, _ = begin("--extends", extends, "--world", world, "--auth", auth, "--zone", "-")
     target = read_target(path)
-    assert (world, auth) == (target.world.kind.value, target.auth.kind.value)
+    assert (world, auth) == (target.fixtures.kind.value, target.auth.kind.value)
     assert not target.hosts
     assert ("none" == extends) is (not target.operations)
 

@@ -43,7 +43,7 @@ class Loudmouth:
             body = b"".join(app(environ, start_response))
             *_, world, last = environ["PATH_INFO"].split("/")
             if last == "customers":
-                self.customers.append({**json.loads(body), "world": world})
+                self.customers.append({**json.loads(body), "fixtures": world})
             elif b'"consentApproval"' in body:
                 self.links.append(json.loads(body)["links"]["consentApproval"])
             elif b'action="/signing/' in body:
@@ -61,7 +61,7 @@ class Loudmouth:
             return answer
         said: list[str] = []
         for customer in self.customers[-3:]:
-            present = customer["world"] == self.customers[-1]["world"]
+            present = customer["fixtures"] == self.customers[-1]["fixtures"]
             said += spellings(customer) if present else foreign(customer)
         more = {
             "message": f"{request.authorization} {request.path} {request.query}",

@@ -60,7 +60,7 @@ extends: sandbox
 transport: http
 base_url: https://mock.example
 auth: {{kind: none}}
-world: {{kind: roles, offers: [psu, two-psu, consent, roster], roles: {json.dumps(ROLES)}}}
+fixtures: {{kind: roles, offers: [psu, two-psu, consent, roster], roles: {json.dumps(ROLES)}}}
 """
     )
     prepared = prepare(target_name=str(path))

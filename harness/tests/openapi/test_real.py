@@ -36,11 +36,11 @@ class Tapped:
 
 def asked(contracts, target, bank, keywords=""):
     """Ask what contracts ask of a bank; return every call that their document knows."""
-    bound, target = joined(contracts, target)
-    environment = set_up(target, seed=0, bank=bank)
+    bound, spelt = joined(contracts, target)
+    environment = set_up(spelt, seed=0, bank=bank)
     environment.client = tapped = Tapped(environment.client)
     try:
-        planned = plan(bound, target, selector(keywords))
+        planned = plan(bound, spelt, selector(keywords))
         journal = Journal(out=None, redactor=Careless())
         result = run_session(Session(plan=planned, environment=environment, journal=journal))
     finally:

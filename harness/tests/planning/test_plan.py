@@ -27,8 +27,8 @@ def fates(plan_):
 
 
 def without(*capabilities):
-    offers = SANDBOX.world.offers - set(capabilities)
-    return replace(SANDBOX, world=replace(SANDBOX.world, offers=offers))
+    offers = SANDBOX.fixtures.offers - set(capabilities)
+    return replace(SANDBOX, fixtures=replace(SANDBOX.fixtures, offers=offers))
 
 
 def test_on_the_sandbox_all_is_asked_but_what_the_document_leaves_open():
@@ -165,8 +165,8 @@ def test_what_a_bank_need_not_offer_is_not_asked():
 
 def test_open_points_are_unspecified_on_any_target():
     """Also on one that offers nothing at all."""
-    empty = replace(SANDBOX.world, kind=FixtureKind.NONE, offers=frozenset())
-    found = planned(replace(SANDBOX, world=empty, presence=None))
+    empty = replace(SANDBOX.fixtures, kind=FixtureKind.NONE, offers=frozenset())
+    found = planned(replace(SANDBOX, fixtures=empty, presence=None))
 
     assert (0, ()) == (found.calls, found.trials)
     assert {Disposition.UNVERIFIED, Disposition.UNSPECIFIED} == {item.fate for item in found.items}

@@ -554,7 +554,7 @@ def test_a_range_that_the_bank_does_not_offer_is_not_applicable():
     wants = {
         (one.id, want.name): want.otherwise
         for one in rule.facets(params)
-        for want in one.wants
+        for want in one.requires
         if want.feature == "argument"
     }
     assert {

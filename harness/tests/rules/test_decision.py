@@ -524,7 +524,7 @@ def test_a_facet_needs_what_its_row_does():
     assert ["psu", "sca", "write"] == sorted(one.value for one in FACETS[CASH].needs)
     assert ["registrations"] == extra("creditorAccount-at-72h")
     assert ["registrations", "two-psu"] == extra("creditorAccount-by-another")
-    wanted = {f"{one.feature} {one.name}" for one in FACETS["categoryPurpose-not-CASH-other"].wants}
+    wanted = {f"{one.feature} {one.name}" for one in FACETS["categoryPurpose-not-CASH-other"].requires}
     assert {"state ", "approval ", "other categoryPurpose"} == wanted
 
 

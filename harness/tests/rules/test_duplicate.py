@@ -410,7 +410,7 @@ def test_what_facets_need():
     """A clock for the next day, and the profile's other value of all but the account."""
     base = {Capability.PSU, Capability.WRITE, Capability.SCA}
     others = {one.id: one.needs - base for one in FACETS.values() if one.needs != base}
-    varied = {one.id for one in FACETS.values() for want in one.wants if want.feature == "other"}
+    varied = {one.id for one in FACETS.values() for want in one.requires if want.feature == "other"}
 
     assert {NEXT_DAY: {Capability.CLOCK, Capability.ZONE}} == others
     assert {f"{one}-changed-accepted" for one in PARAMETERS if one != "debtorAccount"} == varied

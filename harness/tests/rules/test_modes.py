@@ -407,8 +407,8 @@ def test_one_goes_to_the_other_bank_first():
 def test_a_mode_that_nobody_spells_is_not_offered():
     """A target file need not spell what its bank does not have."""
     found = facets("payment-types")
-    (here,) = found["instant-offered"].wants
-    (there,) = found["instant-not-offered"].wants
+    (here,) = found["instant-offered"].requires
+    (there,) = found["instant-not-offered"].requires
     assert (Standing.NOT_APPLICABLE, Standing.UNVERIFIED) == (here.otherwise, there.otherwise)
     assert Capability.BANKS in found["instant-not-offered"].needs
-    assert {"immediate", "deferred"} == {one.name for one in found["immediate"].wants}
+    assert {"immediate", "deferred"} == {one.name for one in found["immediate"].requires}

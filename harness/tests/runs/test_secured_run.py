@@ -33,7 +33,7 @@ extends: {binding}
 transport: http
 base_url: {url}{path}
 hosts: null
-world: {{url: "{url}"}}
+fixtures: {{url: "{url}"}}
 tls: {{ca_file: ca.pem, certificate_file: client.pem, key_file: client-key.pem}}
 signature:
   kind: {kind}

@@ -315,7 +315,7 @@ def target(**more: Any) -> Target:
         sca=replace(sca, **more),
         path="t.yaml",
         lines={"sca": 7},
-        world=Fixtures(offers=frozenset({Capability.WRITE})),
+        fixtures=Fixtures(offers=frozenset({Capability.WRITE})),
     )
 
 
@@ -440,9 +440,9 @@ def ordered(*calls: Call, kind: ScaKind = ScaKind.MANUAL) -> tuple[list[Any], li
         for call in calls:  # noqa: UP028 -- answers are sent in
             yield call
 
-    target = replace(target(kind=kind), operations=BINDINGS)
-    client = HttpClient(base_url=target.base_url, transport=httpx.MockTransport(respond))
-    environment = Environment(target=target, client=client, world=Still(), callback_server=token_store())
+    bound = replace(target(kind=kind), operations=BINDINGS)
+    client = HttpClient(base_url=bound.base_url, transport=httpx.MockTransport(respond))
+    environment = Environment(target=bound, client=client, fixtures=Still(), callback_server=token_store())
     signer, number = environment.signer(Still()), count(1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Environment, "signer", lambda *_: signer)

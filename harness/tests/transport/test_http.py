@@ -272,9 +272,9 @@ def test_trouble(error: Exception, trouble: str) -> None:
 
 def test_control() -> None:
     """The control API gets JSON and its key, at its own address where it has one."""
-    one = told(201, b'{"world": "w1"}')
+    one = told(201, b'{"fixtures": "w1"}')
     one.control_url, one.control_key = "https://control.example/", "key"
-    assert (201, {"world": "w1"}) == one.control("POST", "/worlds", {"seed": 0})
+    assert (201, {"fixtures": "w1"}) == one.control("POST", "/worlds", {"seed": 0})
     (asked,) = one.transport.seen
     assert "https://control.example/assay-control/1/worlds" == str(asked.url)
     assert ("key", {"seed": 0}) == (asked.headers["assay-control-key"], json.loads(asked.content))

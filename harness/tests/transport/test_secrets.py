@@ -17,7 +17,7 @@ transport: http
 base_url: https://bank.example
 auth: {kind: bearer,
   token_env: T_ALL}
-world:
+fixtures:
   kind: roles
   key_env: T_KEY
   roles:
@@ -41,7 +41,7 @@ def test_all_that_lack_are_told_at_once_with_their_lines() -> None:
     assert [
         f"t.yaml:6: auth: the environment variable T_ALL {unset.format('T_ALL')}",
         f"t.yaml:9: world: the environment variable T_KEY {unset.format('T_KEY')}",
-        f"t.yaml:12: world.roles.bob: the environment variable T_BOB {odd}",
+        f"t.yaml:12: fixtures.roles.bob: the environment variable T_BOB {odd}",
     ] == str(caught.value).splitlines()
 
 

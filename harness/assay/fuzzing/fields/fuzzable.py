@@ -81,9 +81,7 @@ def fuzzable_reads(
         grant=grants[0] if grants else None,
         lists=tuple(lists),
         ways=tuple(
-            way
-            for one in (*lists, *grants)
-            for way in mutations(one, known[one.id], target, sorts)
+            way for one in (*lists, *grants) for way in mutations(one, known[one.id], target, sorts)
         ),
         moments=spoken.moments if Capability.CLOCK in offered and not reads else (),
     )
@@ -102,9 +100,7 @@ def fuzzable_requests(
         around = lifecycle_of_request(contract, making.makes)
         households = tuple(one for one in spoken.households if _owns(one, around.owner))
         if households:
-            yield _requested(
-                around, known, target, offered, replace(spoken, households=households)
-            )
+            yield _requested(around, known, target, offered, replace(spoken, households=households))
 
 
 def _requested(

@@ -139,7 +139,9 @@ class _Try:
             self.stopped = "only reading is asked for"
             return
         operations = search.contract.operations
-        with executing(search.environment, operations, number=self._number, record=search.record) as play:
+        with executing(
+            search.environment, operations, number=self._number, record=search.record
+        ) as play:
             try:
                 self._send(play)
             except CannotArrange as error:

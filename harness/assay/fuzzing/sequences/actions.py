@@ -129,7 +129,9 @@ def _heard(plan: Plan, trial: Trial, now: datetime) -> list[_Heard]:
     _, script = script_of(plan, trial)
     dry_target = DryTarget(contract=contract, now=now)
     return [
-        _Heard(step=step, now=dry_target.now, owned=dry_target.owned, requests=(*dry_target.requests,))
+        _Heard(
+            step=step, now=dry_target.now, owned=dry_target.owned, requests=(*dry_target.requests,)
+        )
         for step in dry_run(script, dry_target, MOST)
     ]
 

@@ -33,7 +33,11 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every call about a request."""
     book = Tracker(lifecycle=p.lifecycle)
     makers: dict[str, set[str]] = {}
-    about = {one.id: one.about or "" for one in (p.lifecycle.read, p.lifecycle.change, p.lifecycle.end) if one}
+    about = {
+        one.id: one.about or ""
+        for one in (p.lifecycle.read, p.lifecycle.change, p.lifecycle.end)
+        if one
+    }
     for event in history.events:
         found = book.note(event)
         if not isinstance(event, Exchange):

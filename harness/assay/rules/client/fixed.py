@@ -23,7 +23,11 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
     for one in history.exchanges:
         call = one.call
         value = call.arguments.get(p.field)
-        if call.operation == p.lifecycle.create.id and not call.malformed and value not in (None, ""):
+        if (
+            call.operation == p.lifecycle.create.id
+            and not call.malformed
+            and value not in (None, "")
+        ):
             judged = _judge(p, value)
             done = "it is" if judged is KEPT else f"it is {value!r}"
             yield say(ID, judged, one, f"that {p.field} is {p.const!r}", done)

@@ -65,8 +65,8 @@ def _candidates(table: Table, row: DecisionRow) -> Iterator[tuple[Control, _Cost
         mine = row.points[place]
         for point in input_.points:
             points = (*row.points[:place], point, *row.points[place + 1 :])
-            fixtures = table.fixtures(points)
-            if point is mine or holds(table.expression, fixtures) is not False:
+            assignment = table.assignment(points)
+            if point is mine or holds(table.expression, assignment) is not False:
                 continue
             other = mine.prepared or point.prepared
             two = needs(Capability.TWO_PSU) if other else needs()
@@ -81,7 +81,7 @@ def _candidates(table: Table, row: DecisionRow) -> Iterator[tuple[Control, _Cost
                     about_another=same and not other,
                     for_another=other,
                 ),
-                (fixtures == row.fixtures, more, same),
+                (assignment == row.assignment, more, same),
             )
 
 
@@ -122,7 +122,7 @@ def bearing(table: Table, values: Values) -> Bearing:
     fits = [
         row
         for row in table.rows
-        if all(truths[n] in (None, truth) for n, truth in enumerate(row.fixtures))
+        if all(truths[n] in (None, truth) for n, truth in enumerate(row.assignment))
     ]
     if result is None:
         maybe = tuple(row for row in fits if _same(row, stands))

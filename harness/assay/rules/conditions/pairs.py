@@ -1,8 +1,8 @@
 """Which truths show that an atom matters: unique-cause MC/DC, over plain booleans.
 
-A *world* is one way for all atoms to be true or false. Two worlds that differ in one atom
+A *world* is one way for all atoms to be true or false. Two assignments that differ in one atom
 alone, and in which the condition comes out differently, are a *pair* that shows this
-atom. For every atom one pair is chosen, such that all of them together need few worlds:
+atom. For every atom one pair is chosen, such that all of them together need few assignments:
 N atoms take N + 1 at best, and 2 N at most. Pure, and the same every time.
 """
 
@@ -13,16 +13,16 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 #: The truth of every atom.
-World: TypeAlias = tuple[bool, ...]
-#: Two worlds that differ in one atom, which is false in the first and true in the second.
-Pair: TypeAlias = tuple[World, World]
+Assignment: TypeAlias = tuple[bool, ...]
+#: Two assignments that differ in one atom, which is false in the first and true in the second.
+Pair: TypeAlias = tuple[Assignment, Assignment]
 
-#: So many beginnings are tried in the search for few worlds.
+#: So many beginnings are tried in the search for few assignments.
 BEGINNINGS = 16
 
 
-def showing(results: Mapping[World, bool]) -> tuple[tuple[Pair, ...], ...]:
-    """Return for each atom all pairs that show it, among the worlds that there are."""
+def showing(results: Mapping[Assignment, bool]) -> tuple[tuple[Pair, ...], ...]:
+    """Return for each atom all pairs that show it, among the assignments that there are."""
     atoms = range(len(next(iter(results), ())))
     return tuple(
         tuple(
@@ -37,18 +37,20 @@ def showing(results: Mapping[World, bool]) -> tuple[tuple[Pair, ...], ...]:
 
 
 def chosen(showing_: Sequence[Sequence[Pair]]) -> tuple[Pair | None, ...]:
-    """Choose one pair for each atom that can be shown, with few worlds in all."""
-    shared = Counter(fixtures for pairs in showing_ for pair in pairs for fixtures in pair)
-    every = [_greedy(showing_, fixtures, shared) for fixtures, _ in shared.most_common(BEGINNINGS)]
+    """Choose one pair for each atom that can be shown, with few assignments in all."""
+    shared = Counter(assignment for pairs in showing_ for pair in pairs for assignment in pair)
+    every = [
+        _greedy(showing_, assignment, shared) for assignment, _ in shared.most_common(BEGINNINGS)
+    ]
     return min(every, key=_size, default=(None,) * len(showing_))
 
 
 def _size(pairs: Sequence[Pair | None]) -> int:
-    return len({fixtures for pair in pairs if pair for fixtures in pair})
+    return len({assignment for pair in pairs if pair for assignment in pair})
 
 
 def _greedy(
-    showing_: Sequence[Sequence[Pair]], begin: World, shared: Mapping[World, int]
+    showing_: Sequence[Sequence[Pair]], begin: Assignment, shared: Mapping[Assignment, int]
 ) -> tuple[Pair | None, ...]:
     """From a world on, take the pair that needs the fewest new ones, again and again."""
     have, out = {begin}, dict[int, Pair]()

@@ -19,7 +19,7 @@ from typing import TypeAlias
 from assay.rules.conditions import pairs
 from assay.rules.conditions.atom import Atom, Point, Value
 from assay.rules.conditions.expression import Expression, holds, tell
-from assay.rules.conditions.pairs import Pair, World
+from assay.rules.conditions.pairs import Assignment, Pair
 
 #: What an id does not have, and how long one is.
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
@@ -41,9 +41,9 @@ class Input:
         """Return the truths at a point."""
         return self.slices[self.points.index(point)]
 
-    def of(self, fixtures: World) -> Slice:
+    def of(self, assignment: Assignment) -> Slice:
         """Return the part of a world that lies here."""
-        return tuple(fixtures[atom] for atom in self.atoms)
+        return tuple(assignment[atom] for atom in self.atoms)
 
     def place(self, value: Value) -> int | None:
         """Return the place of the point that has a value, if there is one."""
@@ -59,7 +59,7 @@ class DecisionRow:
 
     id: str
     points: tuple[Point, ...]
-    fixtures: World
+    assignment: Assignment
     result: bool
     decides: tuple[int, ...]
 
@@ -78,7 +78,7 @@ class Table:
         """Return a row by its id."""
         return next(one for one in self.rows if one.id == id_)
 
-    def fixtures(self, points: Sequence[Point]) -> World:
+    def assignment(self, points: Sequence[Point]) -> Assignment:
         """Return the truth of every atom where these points stand."""
         found = {
             atom: truth
@@ -114,7 +114,7 @@ def derive(expression: Expression, atoms: Sequence[Atom]) -> Table:
     """Derive the table of a condition."""
     about = inputs(atoms)
     bare = Table(expression=expression, atoms=tuple(atoms), inputs=about, rows=())
-    results = {fixtures: bool(holds(expression, fixtures)) for fixtures in _worlds(bare)}
+    results = {assignment: bool(holds(expression, assignment)) for assignment in _assignments(bare)}
     showing = pairs.showing(results)
     sheet = _Sheet(table=bare, results=results)
     for atom, pair in enumerate(pairs.chosen(showing)):
@@ -128,8 +128,8 @@ def derive(expression: Expression, atoms: Sequence[Atom]) -> Table:
     )
 
 
-def _worlds(table: Table) -> Iterator[World]:
-    """Yield the worlds that there can be, in the order of the points."""
+def _assignments(table: Table) -> Iterator[Assignment]:
+    """Yield the assignments that there can be, in the order of the points."""
     for choice in product(*(dict.fromkeys(one.slices) for one in table.inputs)):
         found = {
             atom: truth
@@ -144,7 +144,7 @@ class _Sheet:
     """The table while it is being written: rows by their points' places, with their names."""
 
     table: Table
-    results: Mapping[World, bool]
+    results: Mapping[Assignment, bool]
     found: dict[tuple[int, ...], list[tuple[int, str]]] = field(
         default_factory=dict[tuple[int, ...], list[tuple[int, str]]]
     )
@@ -157,30 +157,33 @@ class _Sheet:
             self._hide(number, "hidden", "whatever the rest is, it does not decide by itself")
             return
         input_ = next(one for one in self.table.inputs if number in one.atoms)
-        worlds, left = [fixtures for one in (pair, *every) for fixtures in one], list(pair)
+        assignments, left = [assignment for one in (pair, *every) for assignment in one], list(pair)
         for point in atom.points:
             place = input_.place(point.value)
             if place is None:
                 self._hide(number, point.name, "what else looks there cannot be told")
                 continue
             slice_ = input_.slices[place]
-            fixtures = next((one for one in worlds if input_.of(one) == slice_), None)
-            if fixtures is None:
+            assignment = next((one for one in assignments if input_.of(one) == slice_), None)
+            if assignment is None:
                 self._hide(number, point.name, "it does not decide there by itself")
                 continue
-            self._put(number, fixtures, input_, place, point.name)
-            left = [one for one in left if one != fixtures]
-        for fixtures in left:
-            place = input_.slices.index(input_.of(fixtures))
-            self._put(number, fixtures, input_, place, input_.points[place].name)
+            self._put(number, assignment, input_, place, point.name)
+            left = [one for one in left if one != assignment]
+        for assignment in left:
+            place = input_.slices.index(input_.of(assignment))
+            self._put(number, assignment, input_, place, input_.points[place].name)
 
     def _hide(self, number: int, name: str, why: str) -> None:
         atom = self.table.atoms[number]
         self.hidden[self._id(number, name, self.hidden)] = f"{atom.head}: {why}"
 
-    def _put(self, number: int, fixtures: World, input_: Input, place: int, name: str) -> None:
+    def _put(
+        self, number: int, assignment: Assignment, input_: Input, place: int, name: str
+    ) -> None:
         places = tuple(
-            place if one is input_ else one.slices.index(one.of(fixtures)) for one in self.table.inputs
+            place if one is input_ else one.slices.index(one.of(assignment))
+            for one in self.table.inputs
         )
         self.found.setdefault(places, []).append((number, name))
 
@@ -197,12 +200,12 @@ class _Sheet:
             taken.add(id_)
             every = zip(self.table.inputs, places, strict=True)
             points = tuple(one.points[place] for one, place in every)
-            fixtures = self.table.fixtures(points)
+            assignment = self.table.assignment(points)
             yield DecisionRow(
                 id=id_,
                 points=points,
-                fixtures=fixtures,
-                result=self.results[fixtures],
+                assignment=assignment,
+                result=self.results[assignment],
                 decides=tuple(dict.fromkeys(atom for atom, _ in why)),
             )
 
@@ -238,7 +241,7 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _cells(table: Table, row: DecisionRow) -> Iterator[str]:
-    for n, truth in enumerate(row.fixtures):
+    for n, truth in enumerate(row.assignment):
         at = next(place for place, one in enumerate(table.inputs) if n in one.atoms)
         mark = DECIDES if n in row.decides else ""
         yield f"{'yes' if truth else 'no'}: {row.points[at].name}{mark}"

@@ -58,7 +58,8 @@ class Params:
 def parse(clause: Clause, contract: Contract) -> Params:
     """Read the clause's parameters."""
     return Params(
-        lifecycle=tracker.of_clause(clause, contract), operations=parameters.operations(clause, contract)
+        lifecycle=tracker.of_clause(clause, contract),
+        operations=parameters.operations(clause, contract),
     )
 
 
@@ -73,7 +74,10 @@ def facets(p: Params) -> tuple[Facet, ...]:
     out: list[Facet] = []
     for one in p.operations:
         asks = {UNKNOWN: "that no request ever had", FOREIGN: "of another provider"}
-        wants = (BindingRequirement(operation=p.lifecycle.create.id, feature="key"), *_wants(p, one))
+        wants = (
+            BindingRequirement(operation=p.lifecycle.create.id, feature="key"),
+            *_wants(p, one),
+        )
         for word, whose in asks.items():
             id_, needed = f"{one.id}-{word}", needs(Capability.PSU, Capability.WRITE)
             if word == FOREIGN:
@@ -104,7 +108,9 @@ def probe(p: Params, scenario: str) -> Script:
     name, _, word = scenario.rpartition("-")
     operation = next(one for one in p.operations if one.id == name)
     psu = yield from request_steps.customer(p.lifecycle)
-    make = request_steps.request(p.lifecycle, psu, None if operation.shows else p.lifecycle.changeable)
+    make = request_steps.request(
+        p.lifecycle, psu, None if operation.shows else p.lifecycle.changeable
+    )
     made = yield from steps.send(make)
     call = _about(p, operation, made)
     if call is None:
@@ -211,7 +217,8 @@ class _Desk:
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every call about a key that is not the caller's own."""
     token_store = _Desk(
-        book=tracker.Tracker(lifecycle=p.lifecycle), operations={one.id: one for one in p.operations}
+        book=tracker.Tracker(lifecycle=p.lifecycle),
+        operations={one.id: one for one in p.operations},
     )
     asked = [one for one in map(token_store.note, history.events) if one is not None]
     answered = [one for one in asked if not one.word and one.exchange.accepted]

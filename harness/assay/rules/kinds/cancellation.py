@@ -42,7 +42,9 @@ class Params:
 
 def parse(clause: Clause, contract: Contract) -> Params:
     """Read the clause's parameters."""
-    return Params(lifecycle=tracker.of_clause(clause, contract), mode=parameters.text(clause, "mode"))
+    return Params(
+        lifecycle=tracker.of_clause(clause, contract), mode=parameters.text(clause, "mode")
+    )
 
 
 def facets(p: Params) -> tuple[Facet, ...]:
@@ -113,7 +115,9 @@ def probe(p: Params, scenario: str) -> Script:
         yield from _cancel(p, made, scenario)
         yield from request_steps.read(p.lifecycle, made)
         return
-    made = yield from send(request_steps.request(p.lifecycle, psu, p.mode, variation="it is cancelled"))
+    made = yield from send(
+        request_steps.request(p.lifecycle, psu, p.mode, variation="it is cancelled")
+    )
     yield from request_steps.sign(made)
     yield from _cancel(p, made, scenario)
     control = yield from send(
@@ -135,7 +139,9 @@ def _cancel(p: Params, made: Exchange, scenario: str) -> Part[None]:
 
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every cancellation, and what became of the requests whose one was taken."""
-    seen = CancellationTracker(lifecycle=p.lifecycle, mode=p.mode, book=tracker.Tracker(lifecycle=p.lifecycle))
+    seen = CancellationTracker(
+        lifecycle=p.lifecycle, mode=p.mode, book=tracker.Tracker(lifecycle=p.lifecycle)
+    )
     for at, event in enumerate(history.events):
         seen.note(at, event)
     every = {one.key: one for one in request_queries.apart(seen.book)}

@@ -52,7 +52,9 @@ def parse(clause: Clause, contract: Contract) -> Params:
     table = conditions.parse(clause.params["when"], lifecycle)
     found = {row.id: control(table, row) for row in table.rows}
     return Params(
-        lifecycle=lifecycle, table=table, controls={id_: one for id_, one in found.items() if one is not None}
+        lifecycle=lifecycle,
+        table=table,
+        controls={id_: one for id_, one in found.items() if one is not None},
     )
 
 

@@ -179,7 +179,10 @@ def _beside(p: Params, scenario: str) -> Part[RequestResult | None]:
 def check(p: Params, history: History) -> Iterator[Evidence]:
     """Judge every request beside those that came before it."""
     compared = ComparisonTracker(
-        lifecycle=p.lifecycle, parameters=p.parameters, modes=p.modes, book=tracker.Tracker(lifecycle=p.lifecycle)
+        lifecycle=p.lifecycle,
+        parameters=p.parameters,
+        modes=p.modes,
+        book=tracker.Tracker(lifecycle=p.lifecycle),
     )
     for event in history.events:
         compared.note(event)

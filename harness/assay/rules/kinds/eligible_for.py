@@ -43,7 +43,11 @@ def parse(clause: Clause, contract: Contract) -> Params:
     lifecycle = tracker.of_clause(clause, contract)
     if lifecycle.create.owned is None:
         raise TypeError(f"{clause.id}: {lifecycle.create.id} names nothing that a customer owns")
-    return Params(lifecycle=lifecycle, owned=lifecycle.create.owned, refuses=parameters.texts(clause, "refuses"))
+    return Params(
+        lifecycle=lifecycle,
+        owned=lifecycle.create.owned,
+        refuses=parameters.texts(clause, "refuses"),
+    )
 
 
 def facets(p: Params) -> tuple[Facet, ...]:
@@ -72,12 +76,16 @@ def price(p: Params, scenario: str) -> int:
 def probe(p: Params, scenario: str) -> Script:
     """Make the same request about each thing that a customer owns, ordinary or not."""
     traits = (None, *p.refuses, None)
-    holdings = (Holding(resource=p.lifecycle.owner, traits={one: True} if one else {}) for one in traits)
+    holdings = (
+        Holding(resource=p.lifecycle.owner, traits={one: True} if one else {}) for one in traits
+    )
     psu = yield from steps.arrange("psu", *holdings)
     made: list[Exchange] = []
     for trait, thing in zip(traits, psu.owns, strict=True):
         words = f"the {thing.resource} is {trait}" if trait else ""
-        call = request_steps.request(p.lifecycle, psu, arguments={p.owned: thing.key}, variation=words)
+        call = request_steps.request(
+            p.lifecycle, psu, arguments={p.owned: thing.key}, variation=words
+        )
         made.append((yield from steps.send(call)))
     yield from press(p.lifecycle, made[0], *made[1:-1])
 

@@ -60,7 +60,9 @@ def facets(p: Params) -> tuple[Facet, ...]:
             scenario="values",
             needs=needs(Capability.PSU, Capability.WRITE),
             requires=(
-                BindingRequirement(operation=p.lifecycle.create.id, feature="argument", name=p.field),
+                BindingRequirement(
+                    operation=p.lifecycle.create.id, feature="argument", name=p.field
+                ),
             ),
         )
         for facet, says in asks.items()

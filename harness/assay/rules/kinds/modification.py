@@ -86,8 +86,8 @@ def facets(p: Params) -> tuple[Facet, ...]:
         asks = "it cannot be changed once it is carried out"
         out.append(_facet(p, DONE, asks, "done", mode=p.once, more=day))
     asks = "what is carried out is what was last accepted as a change"
-    fixtures = day | needs(Capability.EFFECTS)
-    return (*out, _facet(p, CARRIED, asks, "carried-out", more=fixtures))
+    carried = day | needs(Capability.EFFECTS)
+    return (*out, _facet(p, CARRIED, asks, "carried-out", more=carried))
 
 
 def _facet(

@@ -105,7 +105,9 @@ def facets(p: Params) -> tuple[Facet, ...]:
                 *p.lifecycle.state(),
                 BindingRequirement(operation=p.lifecycle.create.id, feature="approval"),
                 *(
-                    BindingRequirement(operation=p.lifecycle.create.id, feature="mode", name=one.mode)
+                    BindingRequirement(
+                        operation=p.lifecycle.create.id, feature="mode", name=one.mode
+                    )
                     for one in p.variants(scenario)
                     if one.mode
                 ),

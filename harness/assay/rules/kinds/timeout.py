@@ -62,7 +62,8 @@ def parse(clause: Clause, contract: Contract) -> Params:
                 minutes=parameters.whole(one, "minutes")
             )
     return Params(
-        lifecycle=lifecycle, limits=TimeLimits(measure=parameters.text(clause, "measure"), spans=spans)
+        lifecycle=lifecycle,
+        limits=TimeLimits(measure=parameters.text(clause, "measure"), spans=spans),
     )
 
 

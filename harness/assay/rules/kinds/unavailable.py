@@ -148,7 +148,9 @@ def check(p: Params, history: History) -> Iterator[Evidence]:
                 yield judged
 
 
-def _check_of_request(p: Params, lifecycle: tracker.Lifecycle, history: History) -> Iterator[Evidence]:
+def _check_of_request(
+    p: Params, lifecycle: tracker.Lifecycle, history: History
+) -> Iterator[Evidence]:
     """Judge every call of the method about a request of which the control was answered."""
     book = tracker.Tracker(lifecycle=lifecycle)
     known: set[str] = set()

@@ -152,13 +152,20 @@ def _attempt(
 
 def _rest(lifecycle: Lifecycle, call: Call) -> Hashable:
     """Return what an attempt shares with its control, whatever it is that sets them apart."""
-    apart = {lifecycle.create.owned, lifecycle.create.due.argument if lifecycle.create.due else None}
+    apart = {
+        lifecycle.create.owned,
+        lifecycle.create.due.argument if lifecycle.create.due else None,
+    }
     sent = {name: value for name, value in call.arguments.items() if name not in apart}
     return call.by, call.host, call.alias, call.present, repr(sorted(sent.items()))
 
 
 def _what(lifecycle: Lifecycle, call: Call) -> Hashable:
-    return call.subject, repr(call.arguments.get(lifecycle.create.owned or "")), _rest(lifecycle, call)
+    return (
+        call.subject,
+        repr(call.arguments.get(lifecycle.create.owned or "")),
+        _rest(lifecycle, call),
+    )
 
 
 def controls(

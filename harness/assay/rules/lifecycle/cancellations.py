@@ -43,7 +43,9 @@ class Cancellation:
         return self.event.done if isinstance(self.event, Withdrawn) else self.event.accepted
 
 
-def _asked(lifecycle: Lifecycle, mode: str, book: Tracker, at: int, event: Event) -> Cancellation | None:
+def _asked(
+    lifecycle: Lifecycle, mode: str, book: Tracker, at: int, event: Event
+) -> Cancellation | None:
     """Return the cancellation that an event is, while the book has not yet taken it in."""
     end = lifecycle.end
     if isinstance(event, Withdrawn) and event.done:

@@ -185,7 +185,9 @@ class ChangeTracker:
         if isinstance(event, Withdrawn) and event.done:
             key = event.request
         elif isinstance(event, Exchange) and not event.refused:
-            about = {one.id: one.about for one in (self.lifecycle.change, self.lifecycle.end) if one}
+            about = {
+                one.id: one.about for one in (self.lifecycle.change, self.lifecycle.end) if one
+            }
             key = event.call.arguments.get(about.get(event.call.operation) or "")
         request = book.known(str(key))
         if request is not None and request.key in self._force:

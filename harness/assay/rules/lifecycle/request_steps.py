@@ -49,7 +49,9 @@ def customer(
 ) -> Part[Subject]:
     """Bring a customer into being who owns what a request can be about."""
     holdings = (
-        (Holding(resource=lifecycle.owner, count=count, traits=traits or {}),) if lifecycle.owner else ()
+        (Holding(resource=lifecycle.owner, count=count, traits=traits or {}),)
+        if lifecycle.owner
+        else ()
     )
     reply = yield Arrange(subject=name, holdings=holdings, segment=segment)
     if not isinstance(reply, Subject):
@@ -150,7 +152,9 @@ def ready(
     psu = yield from customer(lifecycle, name)
     if operation.makes:
         return psu, request(lifecycle, psu)
-    made = yield from send(request(lifecycle, psu, lifecycle.changeable if operation.changes else None))
+    made = yield from send(
+        request(lifecycle, psu, lifecycle.changeable if operation.changes else None)
+    )
     call = about(operation, made)
     if call is not None and operation.changes:
         call = replace(call, varied=lifecycle.changed)

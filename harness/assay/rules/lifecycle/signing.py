@@ -137,7 +137,10 @@ def signings(lifecycle: Lifecycle, history: History) -> tuple[Signing, ...]:
 
 def wants(lifecycle: Lifecycle) -> tuple[BindingRequirement, ...]:
     """Want the profile to say where the screens are, and where a request stands."""
-    return (*lifecycle.state(), BindingRequirement(operation=lifecycle.create.id, feature="approval"))
+    return (
+        *lifecycle.state(),
+        BindingRequirement(operation=lifecycle.create.id, feature="approval"),
+    )
 
 
 def make(

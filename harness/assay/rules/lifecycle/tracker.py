@@ -292,7 +292,9 @@ class Tracker:
         call, lifecycle = exchange.call, self.lifecycle
         if call.operation == lifecycle.create.id and not (call.malformed or call.credentials):
             return self._made(exchange)
-        about = {one.id: one.about for one in (lifecycle.read, lifecycle.change, lifecycle.end) if one}
+        about = {
+            one.id: one.about for one in (lifecycle.read, lifecycle.change, lifecycle.end) if one
+        }
         if call.operation not in about:
             return None
         found = self._known.get(str(call.arguments.get(about[call.operation] or "")))

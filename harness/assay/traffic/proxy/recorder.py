@@ -24,7 +24,7 @@ from assay.errors import InputError
 from assay.traffic.proxy.masking import Headers, SecretMasker
 from assay.traffic.proxy.messages import MOST, first, unpacked
 
-__all__ = ["PassedExchange", "BodySample", "HarRecorder"]
+__all__ = ["BodySample", "HarRecorder", "PassedExchange"]
 
 #: What ends a HAR file after an entry, as the library writes it.
 END = "\n        ]\n    }\n}"

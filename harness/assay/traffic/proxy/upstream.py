@@ -18,7 +18,7 @@ from assay.errors import InputError
 from assay.traffic.proxy.masking import Headers
 from assay.traffic.proxy.messages import readable
 
-__all__ = ["MOST_AT_ONCE", "UpstreamFailed", "Upstream", "trust"]
+__all__ = ["MOST_AT_ONCE", "Upstream", "UpstreamFailed", "trust"]
 
 #: How many exchanges may run side by side.
 MOST_AT_ONCE = 64

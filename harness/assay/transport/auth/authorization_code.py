@@ -116,9 +116,7 @@ def _stopped(
     if not walked.screens:
         what = f"no screen that the profile knows ({walked.why or status})"
         hint = "sca.screens names the fields of each form"
-        return AuthenticationError(
-            problem(target, *section, "authorize_url", what=what, hint=hint)
-        )
+        return AuthenticationError(problem(target, *section, "authorize_url", what=what, hint=hint))
     what = f"the screens did not lead back: {walked.why or f'they ended with {status}'}"
     hint = f"filled in: {', '.join(walked.screens)}; is the login right, is every screen spelt?"
     return AuthenticationError(problem(target, "sca", "screens", what=what, hint=hint))

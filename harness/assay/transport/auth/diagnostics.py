@@ -17,7 +17,7 @@ from assay.errors import Problem, TargetError
 from assay.transport.auth.token_endpoint import UNAUTHORIZED, OAuthClient, TokenRefused
 
 
-class AuthenticationError(TargetError):  # noqa: N818 -- it reads as what it is
+class AuthenticationError(TargetError):
     """Nobody can call like this; `problem` names the line to look at.
 
     `hopeless` says whether no call of this party (True: the third party) can be made in

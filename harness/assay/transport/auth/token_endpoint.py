@@ -19,7 +19,7 @@ from assay.binding.target import ClientAuth, OAuth
 from assay.history import Wire
 from assay.transport.protocol import Transport, sendable
 
-__all__ = ["OAuthClient", "Grant", "TokenRefused", "ask", "renewable"]
+__all__ = ["Grant", "OAuthClient", "TokenRefused", "ask", "renewable"]
 
 OK, UNAUTHORIZED = 200, 401
 #: The longest token that is taken, in characters, and the longest life of one.

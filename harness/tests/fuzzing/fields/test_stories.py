@@ -144,10 +144,10 @@ def test_reading_only_changes_nothing_and_makes_sense():
 def test_where_a_target_spells_nothing_there_is_nothing_to_tell():
     """Without operations, customers or households there are no stories."""
     plan, contract, target = bound("pis")
-    dry_target = dataclasses.replace(target.world, offers=frozenset())
+    dry_target = dataclasses.replace(target.fixtures, offers=frozenset())
 
     assert stories(plan, contract, dataclasses.replace(target, operations={})) is None
-    assert stories(plan, contract, dataclasses.replace(target, world=dry_target)) is None
+    assert stories(plan, contract, dataclasses.replace(target, fixtures=dry_target)) is None
     assert stories(plan, contract, target, spoken=Actions()) is None
 
 
@@ -171,8 +171,8 @@ def test_what_is_spelt_is_told_and_the_rest_is_not():
     """Of a target that spells the making of requests alone, nothing else is asked."""
     plan, contract, target = bound("pis")
     only = {"create-payment": target.operations["create-payment"]}
-    world = dataclasses.replace(target.world, offers=frozenset({Capability.PSU, Capability.WRITE}))
-    bare = dataclasses.replace(target, operations=only, world=world)
+    world = dataclasses.replace(target.fixtures, offers=frozenset({Capability.PSU, Capability.WRITE}))
+    bare = dataclasses.replace(target, operations=only, fixtures=world)
     every = [one for story in drawn(stories(plan, contract, bare)) for one in story]
     made = {one.step.operation for one in every if isinstance(one.step, Call)}
 

@@ -17,7 +17,7 @@ def five(world):
 
 def differ(one, other):
     """Return the atoms in which two rows differ."""
-    both = zip(one.world, other.world, strict=True)
+    both = zip(one.assignment, other.assignment, strict=True)
     return [n for n, (mine, its) in enumerate(both) if mine is not its]
 
 
@@ -42,9 +42,9 @@ def test_a_condition_of_five_atoms():
         if five(one) != five((*one[:atom], not one[atom], *one[atom + 1 :]))
     }
 
-    assert [five(one.world) for one in found.rows] == [one.result for one in found.rows]
+    assert [five(one.assignment) for one in found.rows] == [one.result for one in found.rows]
     assert {0, 1, 2, 3, 4} == showable == shown(found)
-    assert 6 <= len({one.world for one in found.rows}) <= 10
+    assert 6 <= len({one.assignment for one in found.rows}) <= 10
     assert {} == found.hidden
 
 
@@ -54,7 +54,7 @@ def test_every_row_is_there_for_an_atom_that_decides_in_it():
     for row in found.rows:
         assert row.decides
         for atom in row.decides:
-            other = (*row.world[:atom], not row.world[atom], *row.world[atom + 1 :])
+            other = (*row.assignment[:atom], not row.assignment[atom], *row.assignment[atom + 1 :])
             assert five(other) != row.result
 
 
@@ -87,7 +87,7 @@ def test_coupled_thresholds_are_both_shown():
     )
 
     assert {0, 1, 2} == shown(found)
-    worlds = {one.world[:2] for one in found.rows}
+    worlds = {one.assignment[:2] for one in found.rows}
     assert (True, False) not in worlds
     assert {"price-at-100", "price-just-above-100", "price-just-below-100"} <= {
         one.id for one in found.rows if 1 in one.decides
@@ -99,7 +99,7 @@ def test_two_values_of_one_field_exclude_each_other():
     found = table("{any: [{field: work, is: gas}, {field: work, is: water}]}")
 
     assert {0, 1} == shown(found)
-    assert (True, True) not in {one.world for one in found.rows}
+    assert (True, True) not in {one.assignment for one in found.rows}
 
 
 def test_the_same_atom_twice_is_one():

@@ -34,8 +34,8 @@ from assay.rules.lifecycle.tracker import (
     Progress,
     Tracker,
     follow,
-    lifecycle_of_request,
     lifecycle_of_operation,
+    lifecycle_of_request,
     of_clause,
 )
 

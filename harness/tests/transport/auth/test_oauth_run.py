@@ -360,7 +360,7 @@ def test_customers_that_exist(monkeypatch: pytest.MonkeyPatch) -> None:
         prepared,
         Auth(kind=AuthKind.CODE, oauth=own),
         bank,
-        world=Fixtures(kind=FixtureKind.ROLES, roles=tuple(roles), offers=offers),
+        fixtures=Fixtures(kind=FixtureKind.ROLES, roles=tuple(roles), offers=offers),
     )
     assert held.result
     assert 0 == held.result.counts["violates"]

@@ -30,7 +30,7 @@ tls: {certificate_file: c.pem,
   key_password_env: T_TLS}
 signature: {kind: cavage, key_file: k.pem, key_id: k,
   key_password_env: T_SEAL}
-world:
+fixtures:
   kind: roles
   roles:
     alice: {owns: [],
@@ -46,10 +46,10 @@ LINES = {
     "T_OWN": (13, "auth.provider"),
     "T_TLS": (15, "tls"),
     "T_SEAL": (17, "signature"),
-    "T_LOGIN": (22, "world.roles.alice"),
-    "T_PASSWORD": (23, "world.roles.alice"),
-    "T_SMS": (24, "world.roles.alice.code_envs"),
-    "T_CAP": (25, "world.roles.alice.code_envs"),
+    "T_LOGIN": (22, "fixtures.roles.alice"),
+    "T_PASSWORD": (23, "fixtures.roles.alice"),
+    "T_SMS": (24, "fixtures.roles.alice.code_envs"),
+    "T_CAP": (25, "fixtures.roles.alice.code_envs"),
 }
 
 

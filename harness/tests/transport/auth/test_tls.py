@@ -41,7 +41,7 @@ assay: 1
 target: t
 transport: http
 base_url: {url}
-world: {{kind: control}}
+fixtures: {{kind: control}}
 """
 OURS = "{ca_file: ca.pem, certificate_file: NAME.pem, key_file: NAME-key.pem}"
 
@@ -51,7 +51,7 @@ def tried(target: Target) -> str:
     environment = set_up(target)
     try:
         with pytest.raises(AuthenticationError) as caught:
-            environment.world.open()
+            environment.fixtures.open()
         with pytest.raises(AuthenticationError) as again:
             environment.client.send(HttpRequest(method="GET", url=f"{target.base_url}/accounts"))
     finally:
