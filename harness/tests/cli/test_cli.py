@@ -187,9 +187,9 @@ def test_every_secret_that_is_not_set_is_named(tmp_path):
     assert (2, "") == (code, out)
     alice, bob = err.splitlines()
     hint = "export REMOTE_ALICE_TOKEN=… before the run; secrets never stand in the file"
-    assert re.search(r"remote\.yaml:\d+: world\.roles\.alice: ", alice)
+    assert re.search(r"remote\.yaml:\d+: fixtures\.roles\.alice: ", alice)
     assert alice.endswith(f"the environment variable REMOTE_ALICE_TOKEN is not set ({hint})")
-    assert re.search(r"remote\.yaml:\d+: world\.roles\.bob: ", bob)
+    assert re.search(r"remote\.yaml:\d+: fixtures\.roles\.bob: ", bob)
     assert "the environment variable REMOTE_BOB_TOKEN is not set" in bob
     assert [] == list(tmp_path.iterdir())
 

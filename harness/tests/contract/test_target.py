@@ -247,7 +247,7 @@ def test_another_base_url() -> None:
         ("waivers: [{obligation: a/b/c, owner: o, reason: r, expires: soon}]", "t.yaml:5: waivers[0].expires: expected a date such as 2026-12-31, found 'soon'"),
         ("waivers: [{obligation: a/b/c, owner: o, reason: r, expires: 2026-02-30}]", "t.yaml:5: waivers[0].expires: there is no day '2026-02-30' (for example 2026-12-31)"),
         ("waivers: [{obligation: a-b, owner: o, reason: r, expires: 2026-02-03}]", "t.yaml:5: waivers[0].obligation: expected the id of an obligation, such as aisp/batch-quota/next-day, found 'a-b'"),
-        ("fixtures: {kind: roles}", "t.yaml:5: world: a world of kind roles lists at least one role (add roles)"),
+        ("fixtures: {kind: roles}", "t.yaml:5: fixtures: a world of kind roles lists at least one role (add roles)"),
         ("fixtures: {kind: none, roles: {a: {owns: []}}}", "t.yaml:5: fixtures.roles: a world of kind none has no roles (kind: roles)"),
         ("auth: {kind: bearer}\nfixtures: {kind: roles, roles: {a: {owns: []}}}", "t.yaml:6: fixtures.roles.a: nothing says with which token to call for this customer (add `token_env: NAME` here or under auth)"),
         ("fixtures: {kind: roles, roles: {a: {owns: [{resource: r, key: 7}]}}}", 't.yaml:5: fixtures.roles.a.owns[0].key: expected its key in quotes, found 7 (write it in quotes: "7")'),

@@ -148,9 +148,9 @@ def test_a_bank_in_this_process_needs_no_look_ahead():
     """Neither rehearsal nor SQLite is imported for the embedded sandbox; it costs the same."""
     code = (
         "import sys; from assay.planning.prepare import prepare; from assay.execution.environment import set_up;"
-        "import assay.execution.session; p = prepare(); set_up(p.profile);"
+        "import assay.execution.session; p = prepare(); set_up(p.target);"
         "print({'sqlite3', 'assay.estimate.dry_run', 'assay.execution.ledger'} & set(sys.modules),"
-        " p.foresight, p.plan.calls)"
+        " p.feasibility, p.plan.calls)"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "set() None 968\n" == out.stdout

@@ -25,10 +25,10 @@ ALICE = Fixtures(kind=FixtureKind.ROLES, roles=(Role(name="alice", token_env="TE
 
 
 @pytest.mark.parametrize(
-    ("profile", "line", "name"),
+    ("target", "line", "name"),
     [
         (replace(PROFILE, auth=Auth(kind=AuthKind.BEARER, token_env="TEST_A")), 5, "auth"),
-        (replace(PROFILE, fixtures=Fixtures(kind=FixtureKind.CONTROL, key_env="TEST_A")), 7, "world"),
+        (replace(PROFILE, fixtures=Fixtures(kind=FixtureKind.CONTROL, key_env="TEST_A")), 7, "fixtures"),
         (replace(PROFILE, fixtures=ALICE), 9, "fixtures.roles.alice"),
     ],
 )

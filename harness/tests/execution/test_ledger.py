@@ -80,8 +80,8 @@ def test_many_processes_share_it(tmp_path):
     path = tmp_path / "l"
     code = (
         "import sys; from pathlib import Path; from datetime import UTC, date, datetime;"
-        "from assay.execution.ledger import Ledger, Use; ledger = Ledger.at(Path(sys.argv[1]));"
-        "use = Use(target='t', customer='c', method='m', day=date(2026, 9, 16));"
+        "from assay.execution.ledger import Ledger, QuotaUse; ledger = Ledger.at(Path(sys.argv[1]));"
+        "use = QuotaUse(target='t', customer='c', method='m', day=date(2026, 9, 16));"
         "now = datetime(2026, 9, 16, tzinfo=UTC);"
         "print(sum(ledger.spend(use, most=10, run='r', at=now) for _ in range(8)))"
     )

@@ -450,7 +450,7 @@ def test_the_defaults_are_a_file_that_can_be_read(begin):
 
 
 @pytest.mark.parametrize("extends", ["none", "sandbox", "stet-1.4.0"])
-@pytest.mark.parametrize("fixtures", ["control", "roles", "none"])
+@pytest.mark.parametrize("world", ["control", "roles", "none"])
 @pytest.mark.parametrize("auth", ["none", "bearer", "key", "client-credentials"])
 def test_every_answer_gives_a_file_that_can_be_read(begin, extends, world, auth):
     """Whatever is chosen, the file passes, and binds to the contracts."""

@@ -552,7 +552,7 @@ def test_a_range_that_the_bank_does_not_offer_is_not_applicable():
     """The document is silent on its arguments, so there is nothing that would be owed."""
     rule, params = ruled("consistent")
     wants = {
-        (one.id, want.name): want.otherwise
+        (one.id, want.name): want.if_missing
         for one in rule.facets(params)
         for want in one.requires
         if want.feature == "argument"

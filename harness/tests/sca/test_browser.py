@@ -80,7 +80,7 @@ class Payer:
     """A customer of the sandbox in a world of their own."""
 
     bank: httpx.Client
-    fixtures: str
+    world: str
     told: dict
 
     def pay(self, **more):

@@ -40,7 +40,7 @@ def test_all_that_lack_are_told_at_once_with_their_lines() -> None:
         look_up(target(), {"T_ALL": "", "T_ALICE": "hush", "T_BOB": "two\nlines"})
     assert [
         f"t.yaml:6: auth: the environment variable T_ALL {unset.format('T_ALL')}",
-        f"t.yaml:9: world: the environment variable T_KEY {unset.format('T_KEY')}",
+        f"t.yaml:9: fixtures: the environment variable T_KEY {unset.format('T_KEY')}",
         f"t.yaml:12: fixtures.roles.bob: the environment variable T_BOB {odd}",
     ] == str(caught.value).splitlines()
 

@@ -82,7 +82,7 @@ def test_what_is_not_demanded_is_not_imported() -> None:
     """A run without OAuth, TLS and signatures loads none of the libraries for them."""
     code = (
         "import sys, assay.execution.session; from assay.execution.environment import set_up;"
-        "from assay.planning.prepare import prepare; set_up(prepare().profile).close();"
+        "from assay.planning.prepare import prepare; set_up(prepare().target).close();"
         "print(sorted({'authlib', 'cryptography', 'http_message_signatures', 'httpx'}"
         " & set(sys.modules)))"
     )

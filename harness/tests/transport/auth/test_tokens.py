@@ -240,7 +240,7 @@ def test_a_clock_that_went_back(token_store: Callable[..., tuple[TokenStore, End
     assert "authorization_code" == endpoint.forms()[1]["grant_type"]
 
 
-@pytest.mark.parametrize("life", [None, 0, -5, "soon", True, [900], 10**20])
+@pytest.mark.parametrize("lifecycle", [None, 0, -5, "soon", True, [900], 10**20])
 def test_a_life_that_is_none(token_store: Callable[..., tuple[TokenStore, Endpoint]], lifecycle: object) -> None:
     """Where nobody says for how long, a token is shown until somebody refuses it."""
     one, _ = token_store(token("t1", expires_in=lifecycle))
