@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
+from assay.contract.files.load import dump
 from assay.rules.kinds.addressed import Addressed
 from assay.rules.kinds.available import Available
 from assay.rules.kinds.cancellation import Cancellation
@@ -42,6 +43,7 @@ from assay.rules.kinds.unavailable import Unavailable
 from assay.rules.kinds.unmetered import Unmetered
 from assay.rules.kinds.unsupported_mode import UnsupportedMode
 from assay.rules.kinds.well_formed import WellFormed
+from assay.rules.parameters import COMMON
 from assay.rules.rule import Kind
 
 KINDS: Mapping[str, type[Kind]] = {
@@ -104,3 +106,10 @@ def kind_of(name: str) -> type[Kind]:
 
     """
     return KINDS[name] if name in KINDS else installed()[name]
+
+
+def published_schema(kind: type[Kind]) -> str:
+    """Return the schema of a kind as the file of its name in contract/schema/rules."""
+    comment = "# Generated from the declared parameters of the kind; a test compares the two.\n"
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **kind.schema()}
+    return comment + dump(schema).replace(COMMON, f"../{COMMON}")
