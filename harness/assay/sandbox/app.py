@@ -8,10 +8,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from assay.sandbox.control import PREFIX, answer_control
-from assay.sandbox.edge import answer_third_party, send
+from assay.sandbox.edge import answer_third_party
+from assay.sandbox.holdings import DEMO_PROVIDERS, DEMO_TOKENS, open_demo
 from assay.sandbox.payments.formats import PAYMENT_PATHS
 from assay.sandbox.policies import SOUND, Policies
-from assay.sandbox.serve import DEMO_PROVIDERS, DEMO_TOKENS, open_demo
+from assay.sandbox.wire import send
 from assay.sandbox.world import Registry
 
 if TYPE_CHECKING:

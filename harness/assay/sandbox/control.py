@@ -21,7 +21,6 @@ from assay.sandbox.control_requests import (
     read_orders,
     read_seed,
 )
-from assay.sandbox.edge import decoded_path, read_body
 from assay.sandbox.holdings import Order, endow
 from assay.sandbox.payments.control import Errand, run_errand
 from assay.sandbox.payments.desk import Desk
@@ -29,7 +28,7 @@ from assay.sandbox.payments.formats import FACTORS, SEGMENTS, Segment
 from assay.sandbox.payments.states import advance
 from assay.sandbox.policies import Policies
 from assay.sandbox.roster import Item
-from assay.sandbox.wire import Answer, Json
+from assay.sandbox.wire import Answer, Json, decoded_path, read_body
 from assay.sandbox.world import Registry, World
 
 if TYPE_CHECKING:

@@ -5,9 +5,7 @@ runs are made against this bank. Anything may arrive here, and nothing that arri
 makes it fail. Not for decisions: those are policies.
 """
 
-import json
-from collections.abc import Iterable, Mapping
-from http import HTTPStatus
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast, get_args
 from urllib.parse import parse_qsl
 
@@ -18,13 +16,23 @@ from assay.sandbox.credentials import recognise
 from assay.sandbox.policies import Approach, Policies
 from assay.sandbox.reading import BODY_LIMIT, Malformed
 from assay.sandbox.service import METHODS, Refused, Visit
-from assay.sandbox.wire import Answer, Missing, Operation, Request, Route, error
+from assay.sandbox.wire import (
+    Answer,
+    Missing,
+    Operation,
+    Request,
+    Route,
+    decoded_path,
+    error,
+    own_base,
+    read_body,
+)
 from assay.sandbox.world import Registry, Session
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+    from _typeshed.wsgi import WSGIEnvironment
 
-__all__ = ["answer_third_party", "decoded_path", "own_base", "read_body", "send"]
+__all__ = ["answer_third_party"]
 
 _PATHS: tuple[tuple[str, str, Operation | Missing, Route], ...] = (
     ("GET", "/accounts", "accounts", "main"),
@@ -46,10 +54,8 @@ _ROUTES = Map(
     merge_slashes=False,
 ).bind("bank")
 
-_STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 _TOKEN: frozenset[Approach] = frozenset({"token"})
 _MISSING: frozenset[str] = frozenset(get_args(Missing))
-_encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 
 
 def answer_third_party(
@@ -127,14 +133,6 @@ def _read(environ: "WSGIEnvironment", base_url: str | None) -> tuple[Request, An
     return request, refusal
 
 
-def decoded_path(environ: "WSGIEnvironment") -> str:
-    """Read the path as UTF-8, which WSGI hides inside Latin-1."""
-    path: str = environ.get("PATH_INFO", "")
-    if not path.isascii():
-        path = path.encode("latin-1", "replace").decode("utf-8", "replace")
-    return path or "/"
-
-
 def _query(environ: "WSGIEnvironment") -> Mapping[str, str]:
     """Read the query; of a name that comes twice, the first counts."""
     text: str = environ.get("QUERY_STRING", "")
@@ -148,38 +146,3 @@ def _query(environ: "WSGIEnvironment") -> Mapping[str, str]:
     for name, value in pairs:
         query.setdefault(name, value)
     return query
-
-
-def read_body(environ: "WSGIEnvironment", limit: int) -> bytes:
-    """Read a body up to one byte more than the limit."""
-    try:
-        length = int(environ.get("CONTENT_LENGTH") or 0)
-    except ValueError:
-        return b""
-    if length <= 0:
-        if "HTTP_TRANSFER_ENCODING" not in environ:
-            return b""
-        length = limit + 1
-    body: bytes = environ["wsgi.input"].read(min(length, limit + 1))
-    return body
-
-
-def own_base(environ: "WSGIEnvironment") -> str:
-    """Give the scheme and the host that were called."""
-    host = environ.get("HTTP_HOST")
-    if not host:
-        host = f"{environ['SERVER_NAME']}:{environ['SERVER_PORT']}"
-    return f"{environ['wsgi.url_scheme']}://{host}"
-
-
-def send(answer: Answer, method: str, start_response: "StartResponse") -> Iterable[bytes]:
-    """Write an answer."""
-    body = answer.body
-    content = body if isinstance(body, bytes) else _encode(body).encode("ascii")
-    if answer.status == HTTPStatus.NO_CONTENT:
-        content = b""
-    headers = [("Content-Length", str(len(content))), *answer.headers]
-    if content:
-        headers.insert(0, ("Content-Type", answer.media))
-    start_response(_STATUS_LINES.get(answer.status, f"{answer.status} Other"), headers)
-    return [b"" if method == "HEAD" else content]

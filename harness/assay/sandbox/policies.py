@@ -24,16 +24,18 @@ from assay.sandbox.consent import Renew, Scope, consented_only, replaces
 from assay.sandbox.eligibility import Eligible, Listed, account_eligible, card_eligible, everything
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentPolicies
 from assay.sandbox.quota import BATCH, Quota
-from assay.sandbox.reading import Cutter, Fault, ReadBody, consented_keys, pages_of
+from assay.sandbox.reading import Fault, ReadBody, consented_keys
 from assay.sandbox.render import (
     AliasView,
     Base,
     Currency,
+    Cutter,
     Identity,
     LinkPlace,
     as_is,
     disclosed_after_consent,
     euro,
+    pages_of,
     same_everywhere,
 )
 from assay.sandbox.roster import Entry, Mark, card_token, iban

@@ -13,7 +13,6 @@ links: those are made in :mod:`assay.sandbox.render`.
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Literal, TypeAlias, cast
 
@@ -147,28 +146,3 @@ def _deeper_than(content: object, limit: int) -> bool:
             return False
         level = below
     return True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cut:
-    """One page: which positions of the list it shows, and the next page if any."""
-
-    positions: Sequence[int]
-    next: int | None
-
-
-#: Cuts page ``page`` (from 1) out of a list of ``count``.
-Cutter: TypeAlias = Callable[[int, int], Cut]
-
-
-def pages_of(size: int) -> Cutter:
-    """Cut pages of one size; a page after the last is empty."""
-
-    def cut(count: int, page: int) -> Cut:
-        end = page * size
-        return Cut(
-            positions=range(min(end - size, count), min(end, count)),
-            next=page + 1 if end < count else None,
-        )
-
-    return cut

@@ -16,6 +16,8 @@ __all__ = [
     "AliasView",
     "Base",
     "Currency",
+    "Cut",
+    "Cutter",
     "Identity",
     "LinkPlace",
     "Row",
@@ -27,6 +29,7 @@ __all__ = [
     "entry_row",
     "euro",
     "link",
+    "pages_of",
     "same_everywhere",
 ]
 
@@ -129,3 +132,28 @@ def link(request: Request, base: str, page: int | None = None) -> str:
 def _amount(cents: int) -> str:
     whole, rest = divmod(abs(cents), 100)
     return f"{'-' if cents < 0 else ''}{whole}.{rest:02d}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """One page: which positions of the list it shows, and the next page if any."""
+
+    positions: Sequence[int]
+    next: int | None
+
+
+#: Cuts page ``page`` (from 1) out of a list of ``count``.
+Cutter: TypeAlias = Callable[[int, int], Cut]
+
+
+def pages_of(size: int) -> Cutter:
+    """Cut pages of one size; a page after the last is empty."""
+
+    def cut(count: int, page: int) -> Cut:
+        end = page * size
+        return Cut(
+            positions=range(min(end - size, count), min(end, count)),
+            next=page + 1 if end < count else None,
+        )
+
+    return cut

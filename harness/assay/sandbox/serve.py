@@ -11,17 +11,11 @@ Not for checks: those open worlds of their own.
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from datetime import timedelta
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from waitress import wasyncore
 from waitress.server import create_server
-
-from assay.sandbox.calendar import months_before, today
-from assay.sandbox.holdings import Order, endow
-from assay.sandbox.policies import Policies
-from assay.sandbox.world import DEMO, Registry, World
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -78,39 +72,3 @@ def _serve(server: Any, over: Event) -> None:
     while not over.is_set():
         wasyncore.loop(timeout=_LOOK, map=connections, count=1)
     wasyncore.close_all(connections, ignore_all=True)
-
-
-#: Token of each demo customer, by first name.
-DEMO_TOKENS = {"alice": "demo-alice", "bob": "demo-bob"}
-#: Tokens of the demo providers, who initiate payments.
-DEMO_PROVIDERS = ("demo-tpp", "demo-tpp-2")
-
-
-def open_demo(registry: Registry, policies: Policies) -> None:
-    """Open the demo world."""
-    world = registry.open(0, None, id=DEMO)
-    orders = {
-        "alice": _one_of_each(world),
-        "bob": (Order(resource="account", count=7),),
-    }
-    for name, token in DEMO_TOKENS.items():
-        customer = registry.welcome(world, token)
-        for order in orders[name]:
-            endow(world, customer, order, policies)
-    for token in DEMO_PROVIDERS:
-        registry.enroll(world, token)
-
-
-def _one_of_each(world: World) -> tuple[Order, ...]:
-    edge = months_before(today(world.now), 2)
-    return (
-        Order(resource="account", count=2),
-        Order(resource="account", savings=True),
-        Order(resource="account", inactive=True),
-        Order(resource="account", offline=True),
-        Order(resource="card"),
-        Order(resource="card", last_used=edge + timedelta(days=1)),
-        Order(resource="card", last_used=edge - timedelta(days=1)),
-        Order(resource="card", inactive=True),
-        Order(resource="card", never_used=True),
-    )

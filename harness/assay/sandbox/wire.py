@@ -4,9 +4,14 @@ Everything after :mod:`assay.sandbox.edge` sees these two and no HTTP library. N
 general HTTP model: only what this bank looks at.
 """
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, TypeVar
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 __all__ = [
     "KINDS",
@@ -20,7 +25,11 @@ __all__ = [
     "Resource",
     "Route",
     "Table",
+    "decoded_path",
     "error",
+    "own_base",
+    "read_body",
+    "send",
 ]
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
@@ -91,3 +100,50 @@ def error(status: int, message: str, *headers: tuple[str, str]) -> Answer:
     """Say no in the bank's one shape of error."""
     body: dict[str, Json] = {"status": status, "message": message}
     return Answer(status=status, body=body, headers=headers)
+
+
+_STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
+_encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+
+
+def decoded_path(environ: "WSGIEnvironment") -> str:
+    """Read the path as UTF-8, which WSGI hides inside Latin-1."""
+    path: str = environ.get("PATH_INFO", "")
+    if not path.isascii():
+        path = path.encode("latin-1", "replace").decode("utf-8", "replace")
+    return path or "/"
+
+
+def read_body(environ: "WSGIEnvironment", limit: int) -> bytes:
+    """Read a body up to one byte more than the limit."""
+    try:
+        length = int(environ.get("CONTENT_LENGTH") or 0)
+    except ValueError:
+        return b""
+    if length <= 0:
+        if "HTTP_TRANSFER_ENCODING" not in environ:
+            return b""
+        length = limit + 1
+    body: bytes = environ["wsgi.input"].read(min(length, limit + 1))
+    return body
+
+
+def own_base(environ: "WSGIEnvironment") -> str:
+    """Give the scheme and the host that were called."""
+    host = environ.get("HTTP_HOST")
+    if not host:
+        host = f"{environ['SERVER_NAME']}:{environ['SERVER_PORT']}"
+    return f"{environ['wsgi.url_scheme']}://{host}"
+
+
+def send(answer: Answer, method: str, start_response: "StartResponse") -> Iterable[bytes]:
+    """Write an answer."""
+    body = answer.body
+    content = body if isinstance(body, bytes) else _encode(body).encode("ascii")
+    if answer.status == HTTPStatus.NO_CONTENT:
+        content = b""
+    headers = [("Content-Length", str(len(content))), *answer.headers]
+    if content:
+        headers.insert(0, ("Content-Type", answer.media))
+    start_response(_STATUS_LINES.get(answer.status, f"{answer.status} Other"), headers)
+    return [b"" if method == "HEAD" else content]

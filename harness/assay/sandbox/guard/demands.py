@@ -24,13 +24,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from assay.sandbox.control import PREFIX
 from assay.sandbox.dialects import BASE_PATHS
-from assay.sandbox.edge import decoded_path, send
 from assay.sandbox.guard.cavage import check_cavage
 from assay.sandbox.guard.keys import PublicKey, Unproven
 from assay.sandbox.guard.message import BODY_LIMIT, Message, read_message
 from assay.sandbox.guard.rfc9421 import check_rfc9421
 from assay.sandbox.payments.formats import PAYMENT_PATHS
-from assay.sandbox.wire import error
+from assay.sandbox.wire import decoded_path, error, send
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment

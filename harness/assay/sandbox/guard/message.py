@@ -12,7 +12,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from assay.sandbox.edge import own_base, read_body
+from assay.sandbox.wire import own_base, read_body
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment

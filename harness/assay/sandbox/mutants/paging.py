@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from assay.sandbox.mutants.mutant import Change, Mutant, breaking
 from assay.sandbox.policies import put
-from assay.sandbox.reading import Cut, Cutter, pages_of
+from assay.sandbox.render import Cut, Cutter, pages_of
 
 __all__ = ["PAGING"]
 

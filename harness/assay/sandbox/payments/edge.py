@@ -13,7 +13,6 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.routing import Map, Rule
 
 from assay.sandbox.credentials import by_basic
-from assay.sandbox.edge import decoded_path, own_base, read_body
 from assay.sandbox.payments.book import Payment, Provider
 from assay.sandbox.payments.desk import Desk
 from assay.sandbox.payments.formats import PAYMENT_PATHS
@@ -24,7 +23,7 @@ from assay.sandbox.payments.service import PAYMENT_METHODS, PaymentCall, Payment
 from assay.sandbox.payments.signing import begin, look, submit
 from assay.sandbox.policies import Policies
 from assay.sandbox.reading import BODY_LIMIT
-from assay.sandbox.wire import Answer, error
+from assay.sandbox.wire import Answer, decoded_path, error, own_base, read_body
 from assay.sandbox.world import Registry, World
 
 if TYPE_CHECKING:

@@ -28,9 +28,9 @@ from assay.sandbox.dialects.stet.orders import changed, ordered
 from assay.sandbox.dialects.stet.payments import Sent, show_created, show_payment
 from assay.sandbox.dialects.stet.responses import PAYMENTS, ROOT, Show, Shown, refusal, status_of
 from assay.sandbox.dialects.stet.values import Content, Ids, asked_period
-from assay.sandbox.edge import decoded_path, read_body
 from assay.sandbox.payments.formats import PAYMENT_PATHS
 from assay.sandbox.reading import BODY_LIMIT
+from assay.sandbox.wire import decoded_path, read_body
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment

@@ -9,7 +9,6 @@ one of the things that are checked.
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from assay.sandbox.edge import decoded_path, send
 from assay.sandbox.guard.demands import (
     AUTHORIZE,
     OAUTH,
@@ -23,7 +22,7 @@ from assay.sandbox.guard.oauth.authorize import answer_authorize, answer_screen
 from assay.sandbox.guard.oauth.control import demo, learn
 from assay.sandbox.guard.oauth.state import Office
 from assay.sandbox.guard.oauth.token import answer_token
-from assay.sandbox.wire import Answer, error
+from assay.sandbox.wire import Answer, decoded_path, error, send
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment

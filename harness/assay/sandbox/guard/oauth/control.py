@@ -13,11 +13,11 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, cast
 
 from assay.sandbox.control import PREFIX
-from assay.sandbox.edge import decoded_path
 from assay.sandbox.guard.demands import AUTHORIZE, ORGANIZATION, TOKEN
 from assay.sandbox.guard.oauth.state import Client, Office, Person
+from assay.sandbox.holdings import DEMO_PROVIDERS, open_demo
 from assay.sandbox.policies import SOUND
-from assay.sandbox.serve import DEMO_PROVIDERS, open_demo
+from assay.sandbox.wire import decoded_path
 from assay.sandbox.world import DEMO, Registry
 
 if TYPE_CHECKING:

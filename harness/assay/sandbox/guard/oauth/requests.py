@@ -18,11 +18,11 @@ from hmac import compare_digest
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote_plus, urlencode, urlsplit
 
-from assay.sandbox.edge import read_body
 from assay.sandbox.guard.demands import ORGANIZATION
 from assay.sandbox.guard.oauth.state import Client, Office
 from assay.sandbox.payments.formats import is_absolute_url
 from assay.sandbox.reading import BODY_LIMIT
+from assay.sandbox.wire import read_body
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
