@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
     from assay.sandbox.guard.certificates import Papers
-    from assay.sandbox.guard.demands import Kind
+    from assay.sandbox.guard.middleware import Kind
     from assay.sandbox.guard.server import Demand, Tls
 
 
@@ -83,7 +83,7 @@ class ServeSecurity:
                 rsa_only = self.signatures == "cavage"
                 yield from (f"  {one}" for one in KEY_IDS if not rsa_only or "rsa" in one)
         if self.oauth:
-            from assay.sandbox.guard.oauth.control import demo_accounts  # noqa: PLC0415
+            from assay.sandbox.guard.oauth import demo_accounts  # noqa: PLC0415
 
             yield "customers for the screens, and clients for tokens:"
             yield from (f"  {line}" for line in demo_accounts())

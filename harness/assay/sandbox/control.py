@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias, cast
 
+from assay.sandbox.accounts import Item
 from assay.sandbox.calendar import local
 from assay.sandbox.control_requests import (
     TRAITS,
@@ -22,13 +23,11 @@ from assay.sandbox.control_requests import (
     read_seed,
 )
 from assay.sandbox.holdings import Order, endow
+from assay.sandbox.messages import Answer, Json, decoded_path, read_body
 from assay.sandbox.payments.control import Errand, run_errand
-from assay.sandbox.payments.desk import Desk
-from assay.sandbox.payments.formats import FACTORS, SEGMENTS, Segment
-from assay.sandbox.payments.states import advance
+from assay.sandbox.payments.lifecycle import Desk, advance
+from assay.sandbox.payments.terms import FACTORS, SEGMENTS, Segment
 from assay.sandbox.policies import Policies
-from assay.sandbox.roster import Item
-from assay.sandbox.wire import Answer, Json, decoded_path, read_body
 from assay.sandbox.world import Registry, World
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TypeGuard, TypeVar, cast
 
 from assay.sandbox.calendar import parse_day, parse_moment
 from assay.sandbox.holdings import Order
-from assay.sandbox.wire import Resource
+from assay.sandbox.messages import Resource
 
 __all__ = [
     "TRAITS",

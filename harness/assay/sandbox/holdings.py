@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from assay.sandbox.accounts import Item, Ledger
 from assay.sandbox.calendar import months_before, today
+from assay.sandbox.messages import Resource
 from assay.sandbox.policies import Policies
-from assay.sandbox.roster import Item, Ledger
-from assay.sandbox.wire import Resource
 from assay.sandbox.world import DEMO, Customer, Registry, World
 
 __all__ = ["DEMO_PROVIDERS", "DEMO_TOKENS", "Order", "endow", "open_demo"]

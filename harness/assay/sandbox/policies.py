@@ -10,6 +10,36 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias, TypeVar
 
+from assay.sandbox.access import (
+    BATCH,
+    Eligible,
+    Listed,
+    Quota,
+    Renew,
+    Scope,
+    account_eligible,
+    card_eligible,
+    consented_only,
+    everything,
+    replaces,
+)
+from assay.sandbox.accounts import (
+    AliasView,
+    Base,
+    Currency,
+    Cutter,
+    Entry,
+    Identity,
+    LinkPlace,
+    Mark,
+    as_is,
+    card_token,
+    disclosed_after_consent,
+    euro,
+    iban,
+    pages_of,
+    same_everywhere,
+)
 from assay.sandbox.calendar import (
     Closed,
     Depth,
@@ -20,37 +50,22 @@ from assay.sandbox.calendar import (
     not_supported,
     sunday_night,
 )
-from assay.sandbox.consent import Renew, Scope, consented_only, replaces
-from assay.sandbox.eligibility import Eligible, Listed, account_eligible, card_eligible, everything
-from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentPolicies
-from assay.sandbox.quota import BATCH, Quota
-from assay.sandbox.reading import Fault, ReadBody, consented_keys
-from assay.sandbox.render import (
-    AliasView,
-    Base,
-    Currency,
-    Cutter,
-    Identity,
-    LinkPlace,
-    as_is,
-    disclosed_after_consent,
-    euro,
-    pages_of,
-    same_everywhere,
-)
-from assay.sandbox.roster import Entry, Mark, card_token, iban
-from assay.sandbox.wire import (
+from assay.sandbox.messages import (
     KINDS,
     OPERATIONS,
     Answer,
+    Fault,
     Kind,
     Missing,
     Operation,
+    ReadBody,
     Request,
     Resource,
     Table,
+    consented_keys,
     error,
 )
+from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentPolicies
 
 __all__ = ["SOUND", "Approach", "Policies", "Refusal", "put"]
 

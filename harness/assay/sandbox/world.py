@@ -3,8 +3,15 @@
 Each trial has its own, so nothing leaks between trials and they can run side by side.
 The registry finds the world behind a token. State is held here and nowhere else; what
 it means is decided by policies. Not persistent.
+
+Whom a call speaks for.
+
+A third party shows a token. Customers' own credentials are understood, so that a bank
+which honours them can be told apart from one that does not, and by the sound bank are
+never honoured (the document: no embedded process is allowed). No cryptography here.
 """
 
+from base64 import b64decode
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,13 +20,13 @@ from hashlib import sha256
 from random import Random
 from threading import RLock
 
+from assay.sandbox.access import Uses
+from assay.sandbox.accounts import Item, Mark, person
 from assay.sandbox.calendar import PARIS
-from assay.sandbox.payments.book import Book, Provider
-from assay.sandbox.payments.formats import FACTORS, Factor, Segment
-from assay.sandbox.quota import Uses
-from assay.sandbox.roster import Item, Mark, person
-
-__all__ = ["DEMO", "Customer", "Registry", "Session", "World", "start"]
+from assay.sandbox.messages import Request, credentials_in
+from assay.sandbox.payments.records import Book, Provider
+from assay.sandbox.payments.terms import FACTORS, Factor, Segment
+from assay.sandbox.policies import Approach
 
 #: The world that is there from the start, and stays.
 DEMO = "demo"
@@ -186,3 +193,27 @@ class Registry:
         if session is None or session.customer.password != password:
             return None
         return session
+
+
+def recognise(request: Request, registry: Registry, honours: frozenset[Approach]) -> Session | None:
+    """Find the session of a request, by the approaches that are honoured."""
+    scheme, _, rest = request.authorization.partition(" ")
+    match scheme.lower():
+        case "bearer" if "token" in honours:
+            return registry.by_token(rest.strip())
+        case "basic" if "basic" in honours:
+            return by_basic(rest, registry)
+        case "" if "body" in honours:
+            found = credentials_in(request.body)
+            return registry.by_login(*found) if found else None
+        case _:
+            return None
+
+
+def by_basic(encoded: str, registry: Registry) -> Session | None:
+    """Find whom a login and password belong to, packed as HTTP does (RFC 7617)."""
+    try:
+        login, _, password = b64decode(encoded).decode().partition(":")
+    except ValueError:
+        return None
+    return registry.by_login(login, password)

@@ -21,7 +21,7 @@ BASE_PATHS: Mapping[str, str] = MappingProxyType({"stet": "/stet/psd2/v1"})
 
 
 def _stet(app: "WSGIApplication") -> "WSGIApplication":
-    from assay.sandbox.dialects.stet.edge import speak  # noqa: PLC0415 -- only where it is spoken
+    from assay.sandbox.dialects.stet import speak  # noqa: PLC0415 -- only where it is spoken
 
     return speak(app)
 

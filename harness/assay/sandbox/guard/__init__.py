@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from _typeshed.wsgi import WSGIApplication
 
-    from assay.sandbox.guard.demands import Kind
-    from assay.sandbox.guard.keys import PublicKey
+    from assay.sandbox.guard.middleware import Kind
+    from assay.sandbox.guard.signatures import PublicKey
 
 __all__ = ["guarded"]
 
@@ -38,7 +38,7 @@ def guarded(
 
         app = authorised(app, redirects)
     if signatures is not None:
-        from assay.sandbox.guard.demands import signed  # noqa: PLC0415
+        from assay.sandbox.guard.middleware import signed  # noqa: PLC0415
 
         app = signed(app, signatures, keys or {})
     return app

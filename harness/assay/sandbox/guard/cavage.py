@@ -11,8 +11,7 @@ from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from hmac import compare_digest
 
-from assay.sandbox.guard.keys import HASHES, PublicKey, Unproven, verify
-from assay.sandbox.guard.message import Message
+from assay.sandbox.guard.signatures import HASHES, Message, PublicKey, Unproven, verify
 
 __all__ = ["check_cavage", "signing_string"]
 

@@ -19,7 +19,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from urllib.parse import unquote_to_bytes
 
-from assay.sandbox.guard.demands import certified
+from assay.sandbox.guard.middleware import certified
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication

@@ -8,11 +8,11 @@ Faults of the redirect approach: the bank honours customers' own credentials.
 
 from dataclasses import replace
 
-from assay.sandbox.consent import Ask, Decision, Scope, consented_only
+from assay.sandbox.access import Ask, Decision, Scope, consented_only
+from assay.sandbox.accounts import Identity, Row
+from assay.sandbox.messages import KINDS, Kind, Operation
 from assay.sandbox.mutants.mutant import Change, breaking
 from assay.sandbox.policies import Approach, put
-from assay.sandbox.render import Identity, Row
-from assay.sandbox.wire import KINDS, Kind, Operation
 
 
 def _outside(ask: Ask) -> bool:

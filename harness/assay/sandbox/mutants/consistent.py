@@ -10,12 +10,12 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import TypeAlias, cast
 
+from assay.sandbox.access import Listing
+from assay.sandbox.accounts import Item
 from assay.sandbox.calendar import Period
-from assay.sandbox.eligibility import Listing
+from assay.sandbox.messages import Answer, Json, Operation, Request
 from assay.sandbox.mutants.mutant import Change, breaking
 from assay.sandbox.policies import Policies
-from assay.sandbox.roster import Item
-from assay.sandbox.wire import Answer, Json, Operation, Request
 
 __all__ = ["CONSISTENT"]
 

@@ -9,11 +9,10 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import cast
 
+from assay.sandbox.accounts import Currency, Mark, Spot, iban
+from assay.sandbox.messages import KINDS, Answer, Json, Kind, Request, Resource
 from assay.sandbox.mutants.mutant import Change, answering, breaking
 from assay.sandbox.policies import put
-from assay.sandbox.render import Currency, Spot
-from assay.sandbox.roster import Mark, iban
-from assay.sandbox.wire import KINDS, Answer, Json, Kind, Request, Resource
 
 __all__ = ["FIELDS"]
 

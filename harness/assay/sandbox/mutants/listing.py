@@ -9,11 +9,11 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import TypeAlias
 
+from assay.sandbox.access import Listing, card_eligible
+from assay.sandbox.accounts import Item
 from assay.sandbox.calendar import months_before
-from assay.sandbox.eligibility import Listing, card_eligible
 from assay.sandbox.mutants.mutant import Change, breaking
 from assay.sandbox.policies import put
-from assay.sandbox.roster import Item
 
 __all__ = ["LISTING"]
 

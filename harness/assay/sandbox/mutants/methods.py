@@ -17,11 +17,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
+from assay.sandbox.accounts import Base, LinkPlace, Row
+from assay.sandbox.messages import (
+    OPERATIONS,
+    Answer,
+    Fault,
+    Json,
+    Malformed,
+    Missing,
+    Operation,
+    Route,
+    consented_keys,
+    error,
+)
 from assay.sandbox.mutants.mutant import Change, answering, breaking
 from assay.sandbox.policies import put
-from assay.sandbox.reading import Fault, Malformed, consented_keys
-from assay.sandbox.render import Base, LinkPlace, Row
-from assay.sandbox.wire import OPERATIONS, Answer, Json, Missing, Operation, Route, error
 
 
 def _down(operation: Operation, status: int) -> Change:

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+from assay.sandbox.messages import Answer, Request
 from assay.sandbox.policies import Policies
-from assay.sandbox.wire import Answer, Request
 
 #: Makes another bank from a bank.
 Change: TypeAlias = Callable[[Policies], Policies]

@@ -9,14 +9,12 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from itertools import count
 
+from assay.sandbox.access import BATCH, Listing
+from assay.sandbox.accounts import Entry, Item
 from assay.sandbox.calendar import Span, months_before, ninety_days, today
-from assay.sandbox.eligibility import Listing
+from assay.sandbox.messages import OPERATIONS, Answer, Fault, Json, Request, error
 from assay.sandbox.mutants.mutant import Change, Neutral, answering
 from assay.sandbox.policies import Policies, put
-from assay.sandbox.quota import BATCH
-from assay.sandbox.reading import Fault
-from assay.sandbox.roster import Entry, Item
-from assay.sandbox.wire import OPERATIONS, Answer, Json, Request, error
 
 __all__ = ["NEUTRAL"]
 

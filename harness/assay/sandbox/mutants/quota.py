@@ -11,11 +11,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
+from assay.sandbox.access import BATCH, Access, Quota
 from assay.sandbox.calendar import PARIS, local, today
+from assay.sandbox.messages import OPERATIONS, Operation
 from assay.sandbox.mutants.mutant import Change, breaking
 from assay.sandbox.policies import put
-from assay.sandbox.quota import BATCH, Access, Quota
-from assay.sandbox.wire import OPERATIONS, Operation
 
 _HELSINKI = ZoneInfo("Europe/Helsinki")
 _ALL = OPERATIONS

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
+from assay.sandbox.accounts import iban
 from assay.sandbox.calendar import local
 from assay.sandbox.control_requests import Unusable, read_choice, read_moment
-from assay.sandbox.payments.book import Payment
-from assay.sandbox.payments.desk import Desk
-from assay.sandbox.payments.formats import DECISIONS, FACTORS, Decision, is_iban
-from assay.sandbox.payments.states import cancel, sign
-from assay.sandbox.roster import iban
-from assay.sandbox.wire import Answer
+from assay.sandbox.messages import Answer
+from assay.sandbox.payments.lifecycle import Desk, cancel, sign
+from assay.sandbox.payments.records import Payment
+from assay.sandbox.payments.terms import DECISIONS, FACTORS, Decision, is_iban
 from assay.sandbox.world import Customer, Registry
 
 __all__ = ["Errand", "run_errand"]

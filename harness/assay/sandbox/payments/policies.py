@@ -9,23 +9,26 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
+from assay.sandbox.accounts import Base, Item, same_everywhere
 from assay.sandbox.calendar import Closed, monday_night
-from assay.sandbox.payments.book import Activity, Lapse, Payment, Step
-from assay.sandbox.payments.calendar import Until, after_first, after_last
-from assay.sandbox.payments.formats import Decision, Factor, PaymentType, Segment, Status, Terms
-from assay.sandbox.payments.reading import (
+from assay.sandbox.messages import Answer, Table, error
+from assay.sandbox.payments.records import Activity, Lapse, Payment, Step
+from assay.sandbox.payments.rules import CashRule, DuplicateRule, Until, after_first, after_last
+from assay.sandbox.payments.terms import (
     FIELDS,
     MODIFIABLE,
+    Decision,
+    Factor,
     Field,
+    PaymentType,
     ReadField,
+    Segment,
     Single,
+    Status,
+    Terms,
     Way,
     at_most_one,
 )
-from assay.sandbox.payments.rules import CashRule, DuplicateRule
-from assay.sandbox.render import Base, same_everywhere
-from assay.sandbox.roster import Item
-from assay.sandbox.wire import Answer, Table, error
 
 __all__ = [
     "SOUND_PAYMENTS",

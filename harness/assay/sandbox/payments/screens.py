@@ -13,11 +13,11 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from assay.sandbox.payments.book import Payment
-from assay.sandbox.payments.desk import Desk
-from assay.sandbox.payments.formats import Factor, PaymentType, Terms, origin
+from assay.sandbox.messages import Answer
+from assay.sandbox.payments.lifecycle import Desk
+from assay.sandbox.payments.records import Payment
 from assay.sandbox.payments.signing import View
-from assay.sandbox.wire import Answer
+from assay.sandbox.payments.terms import Factor, PaymentType, Terms, origin
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template

@@ -11,11 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from assay.sandbox.payments.book import Activity, Payment, Signing, Step
-from assay.sandbox.payments.desk import Desk
-from assay.sandbox.payments.formats import DECISIONS, Decision
+from assay.sandbox.payments.lifecycle import Desk, sign
 from assay.sandbox.payments.policies import Return
-from assay.sandbox.payments.states import sign
+from assay.sandbox.payments.records import Activity, Payment, Signing, Step
+from assay.sandbox.payments.terms import DECISIONS, Decision
 
 __all__ = ["Ending", "Form", "View", "begin", "look", "submit"]
 

@@ -15,7 +15,7 @@ from assay.cli.serve import command
 from assay.sandbox.app import make_app
 from assay.sandbox.dialects import BASE_PATHS, DIALECTS
 from assay.sandbox.dialects.stet.values import UNFIT, Ids, asked_period, calendar_day, find, placed
-from assay.sandbox.payments.reading import ABSENT
+from assay.sandbox.payments.terms import ABSENT
 
 HOST, ROOT = "http://bank.test", "/stet/psd2/v1"
 ACCOUNT = {"resource": "account", "entries": ["2026-09-15", "2026-09-10", "2026-09-01"]}

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from assay.sandbox.app import make_app
 from assay.sandbox.dialects import DIALECTS
 from assay.sandbox.guard import guarded
-from assay.sandbox.guard.oauth.control import demo, demo_accounts, learn
+from assay.sandbox.guard.oauth import demo, demo_accounts, learn
 from assay.sandbox.guard.oauth.requests import extended, may_return
 from assay.sandbox.guard.oauth.state import Asked, Office, Sitting
 

@@ -13,12 +13,10 @@ from hypothesis import strategies as st
 
 from assay.sandbox.app import make_app
 from assay.sandbox.guard.cavage import check_cavage, signing_string
-from assay.sandbox.guard.demands import signed
-from assay.sandbox.guard.keys import Unproven, verify
-from assay.sandbox.guard.message import BODY_LIMIT, Message, read_message
-from assay.sandbox.guard.rfc9421 import check_rfc9421, signature_base
+from assay.sandbox.guard.middleware import signed
+from assay.sandbox.guard.rfc9421 import check_rfc9421, read_bytes, read_signed, signature_base
 from assay.sandbox.guard.server import Tls
-from assay.sandbox.guard.structured import read_bytes, read_signed
+from assay.sandbox.guard.signatures import BODY_LIMIT, Message, Unproven, read_message, verify
 from assay.sandbox.serve import serving
 
 ALICE = {"Authorization": "Bearer demo-alice", "PSU-IP-Address": "192.0.2.7"}

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 
 from assay.sandbox.dialects.stet.responses import Shown, beside, hal, others, renamed, turning
 from assay.sandbox.dialects.stet.values import UNFIT, Content, Ids, find, listed, members
-from assay.sandbox.payments.reading import ABSENT
-from assay.sandbox.reading import Malformed, read_object
+from assay.sandbox.messages import Malformed, read_object
+from assay.sandbox.payments.terms import ABSENT
 
 __all__ = ["show_accounts", "show_as_it_is", "show_balances", "show_transactions", "wished"]
 

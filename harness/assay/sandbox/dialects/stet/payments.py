@@ -1,22 +1,169 @@
-"""Payments as STET shows them: what was sent, with what the bank says of it laid over.
+"""What a provider asks for: a payment request, a change or a cancellation, for the bank.
+
+Each of the bank's members is found at one place; what is not there is not asked for, and
+what has a wrong type there has one for the bank as well. The bank's `paymentType` follows
+from the request:
+
+* `instant`, when `paymentTypeInformation.localInstrument` is `INST`;
+* else `deferred`, when there is a `requestedExecutionDate`;
+* else `immediate`.
+
+The day of `creationDateTime` is the provider's today, and a `requestedExecutionDate` of
+that same day asks for nothing: it is left out. What the bank's today is, is not told here.
+
+Several transfers are several `creditTransferTransaction`, or a `numberOfTransactions`
+other than 1. What would make the one transfer another thing than a single SEPA credit
+transfer is refused with the type of payment: anything that makes it a standing order, or
+not SEPA.
+
+STET's own PUT cancels and changes nothing. Here it cancels when it says RJCT and DS02,
+and otherwise changes what it names, since the bank's document has modifications.
+
+Payments as STET shows them: what was sent, with what the bank says of it laid over.
 
 The bank keeps less of a request than STET shows, so the rest is remembered here, by the
 identifier of the payment, and only those members that the standard has. Whatever the bank
 shows takes the place of what was sent, and what it does not show is not shown.
 """
 
+import json
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import Final
 
-from assay.sandbox.dialects.stet.orders import DAY, INSTANT, INSTRUMENT, PLACES, REFERENCES
 from assay.sandbox.dialects.stet.responses import Shown, hal, others, renamed
-from assay.sandbox.dialects.stet.values import Content, Ids, calendar_day, members, placed, standing
-from assay.sandbox.payments.reading import ABSENT
-from assay.sandbox.reading import Malformed, read_object
+from assay.sandbox.dialects.stet.values import (
+    CANCELLED,
+    UNFIT,
+    Content,
+    Ids,
+    Way,
+    calendar_day,
+    find,
+    listed,
+    members,
+    placed,
+    standing,
+)
+from assay.sandbox.messages import Malformed, read_object
+from assay.sandbox.payments.terms import ABSENT
 
-__all__ = ["Sent", "show_created", "show_payment"]
+_TRANSFERS = "creditTransferTransaction"
+_AMOUNT: Way = (_TRANSFERS, 0, "instructedAmount")
+#: The bank's name of the day, and STET's.
+DAY: Final = "requestedExecutionDate"
+#: Where the texts that go with a transfer stand: a list of one.
+REFERENCES: Way = (_TRANSFERS, 0, "remittanceInformation")
+INSTRUMENT: Way = ("paymentTypeInformation", "localInstrument")
+INSTANT = "INST"
+#: Where each of the bank's members stands.
+PLACES: Mapping[str, Way] = {
+    "chargeBearer": ("chargeBearer",),
+    "categoryPurpose": ("paymentTypeInformation", "categoryPurpose"),
+    "debtorAccount": ("debtorAccount", "iban"),
+    "creditorAccount": ("beneficiary", "creditorAccount", "iban"),
+    "amount": (*_AMOUNT, "amount"),
+    "currency": (*_AMOUNT, "currency"),
+    DAY: (DAY,),
+    "successfulReportUrl": ("supplementaryData", "successfulReportUrl"),
+    "unsuccessfulReportUrl": ("supplementaryData", "unsuccessfulReportUrl"),
+}
+#: What makes one transfer a standing order, or puts it off by itself.
+_REPEATING = (DAY, "endDate", "frequency")
+
+
+def ordered(body: bytes) -> bytes:
+    """Turn a payment request into one of the bank's; what does not read is passed on."""
+    try:
+        content = read_object(body)
+    except Malformed:
+        return body
+    terms = _terms(content)
+    request = {**terms, "paymentType": _kind(content, terms)}
+    several = _several(content)
+    return _written(request if several is ABSENT else {**request, "transfers": several})
+
+
+def changed(body: bytes) -> bytes:
+    """Turn a change or a cancellation into one of the bank's.
+
+    A currency that is named with an amount, and is the euro, is no change.
+    """
+    try:
+        content = read_object(body)
+    except Malformed:
+        return body
+    status = content.get("paymentInformationStatus", ABSENT)
+    reason = content.get("statusReasonInformation", ABSENT)
+    if (status, reason) == CANCELLED:
+        return _written({"status": "cancelled"})
+    if status is not ABSENT or reason is not ABSENT:
+        return _written({"status": UNFIT})
+    terms = _terms(content)
+    if "amount" in terms and terms.get("currency") == "EUR":
+        del terms["currency"]
+    if find(content, INSTRUMENT) is not ABSENT:
+        terms["paymentType"] = UNFIT
+    return _written(terms)
+
+
+def _written(content: Content) -> bytes:
+    return json.dumps(content).encode()
+
+
+def _terms(content: Content) -> Content:
+    """Find what is asked for, each thing at its place."""
+    terms = {name: find(content, way) for name, way in PLACES.items()}
+    terms[DAY] = _day(terms[DAY], content.get("creationDateTime"))
+    terms["reference"] = _reference(find(content, REFERENCES))
+    return {name: value for name, value in terms.items() if value is not ABSENT}
+
+
+def _day(asked: object, created: object) -> object:
+    """Read the day that is asked for; the very day of the request is none."""
+    if not isinstance(asked, str):
+        return asked
+    day = calendar_day(asked)
+    today = calendar_day(created) if isinstance(created, str) else None
+    return ABSENT if day is not None and day == today else day or asked
+
+
+def _reference(texts: object) -> object:
+    """Read the one text that may go with a transfer."""
+    if texts is ABSENT or texts is None or texts == []:
+        return ABSENT
+    found = listed(texts)
+    return found[0] if len(found) == 1 else UNFIT
+
+
+def _kind(content: Content, terms: Content) -> object:
+    """Tell what type of payment is asked for; see the module."""
+    if not _is_plain(content):
+        return UNFIT
+    instrument = find(content, INSTRUMENT)
+    if instrument is ABSENT or instrument is None:
+        return "immediate" if terms.get(DAY) is None else "deferred"
+    return "instant" if instrument == INSTANT else UNFIT
+
+
+def _is_plain(content: Content) -> bool:
+    """Tell whether each transfer is a SEPA credit transfer that is made once."""
+    level = find(content, ("paymentTypeInformation", "serviceLevel"))
+    transfers = [members(one) for one in listed(content.get(_TRANSFERS))]
+    repeating = any(name in transfer for transfer in transfers for name in _REPEATING)
+    return (level is ABSENT or level in (None, "SEPA")) and not repeating
+
+
+def _several(content: Content) -> object:
+    """Find more transfers than one; `ABSENT` when there is one, and it says so."""
+    transfers = listed(content.get(_TRANSFERS))
+    if len(transfers) > 1:
+        return transfers
+    number = content.get("numberOfTransactions", ABSENT)
+    return ABSENT if number is ABSENT or (number == 1 and number is not True) else UNFIT
+
 
 #: The oldest make room for new ones; what is forgotten is shown as the bank shows it.
 _MOST = 10_000
@@ -83,13 +230,13 @@ def show_created(body: bytes, sent: Sent, ids: Ids) -> Callable[[Content], Shown
         )
         return Shown(
             body={**approach, **others(content, (*_KNOWN, "links")), "_links": links},
-            headers=(("Location", here),) if isinstance(here, str) and _is_plain(here) else (),
+            headers=(("Location", here),) if isinstance(here, str) and _fits_a_header(here) else (),
         )
 
     return show
 
 
-def _is_plain(link: str) -> bool:
+def _fits_a_header(link: str) -> bool:
     """Tell whether a link can stand in a header; a host is the caller's own word."""
     return link.isascii() and link.isprintable()
 

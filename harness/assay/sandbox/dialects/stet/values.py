@@ -35,8 +35,8 @@ from threading import Lock
 from typing import Final, TypeAlias, cast
 from urllib.parse import quote, unquote_plus
 
-from assay.sandbox.payments.reading import ABSENT
-from assay.sandbox.reading import Malformed, read_identifier
+from assay.sandbox.messages import Malformed, read_identifier
+from assay.sandbox.payments.terms import ABSENT
 
 #: A JSON object.
 Content: TypeAlias = dict[str, object]

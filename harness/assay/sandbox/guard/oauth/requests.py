@@ -18,11 +18,10 @@ from hmac import compare_digest
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote_plus, urlencode, urlsplit
 
-from assay.sandbox.guard.demands import ORGANIZATION
+from assay.sandbox.guard.middleware import ORGANIZATION
 from assay.sandbox.guard.oauth.state import Client, Office
-from assay.sandbox.payments.formats import is_absolute_url
-from assay.sandbox.reading import BODY_LIMIT
-from assay.sandbox.wire import read_body
+from assay.sandbox.messages import BODY_LIMIT, read_body
+from assay.sandbox.payments.terms import is_absolute_url
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -80,10 +79,6 @@ def _certified(environ: "WSGIEnvironment") -> bool:
     from assay.sandbox.guard.certificates import organization  # noqa: PLC0415
 
     return organization(certificate) == ORGANIZATION
-
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import WSGIEnvironment
 
 
 #: The one media type of parameters in a body.

@@ -13,8 +13,8 @@ from secrets import token_urlsafe
 from threading import RLock
 from typing import Literal, TypeAlias, TypeVar
 
-from assay.sandbox.guard.demands import Half
-from assay.sandbox.payments.formats import Factor, Segment
+from assay.sandbox.guard.middleware import Half
+from assay.sandbox.payments.terms import Factor, Segment
 from assay.sandbox.world import DEMO
 
 __all__ = [

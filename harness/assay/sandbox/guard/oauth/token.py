@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from assay.sandbox.guard.oauth.requests import BadClient, authenticate, posted
 from assay.sandbox.guard.oauth.state import LIFE, Access, Asked, Client, Office
-from assay.sandbox.wire import Answer, Json, error
+from assay.sandbox.messages import Answer, Json, error
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
+from assay.sandbox.messages import Answer, Json, error
 from assay.sandbox.mutants.methods import as_text, cut_off
 from assay.sandbox.mutants.mutant import Mutant, breaking_pis
-from assay.sandbox.payments.book import Payment
-from assay.sandbox.payments.formats import Terms
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation
+from assay.sandbox.payments.records import Payment
+from assay.sandbox.payments.terms import Terms
 from assay.sandbox.policies import put
-from assay.sandbox.wire import Answer, Json, error
 
 __all__ = ["AVAILABLE_FAULTS"]
 

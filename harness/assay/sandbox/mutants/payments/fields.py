@@ -5,11 +5,11 @@ Each is lenient with one field in one way, and makes something up where it needs
 
 from collections.abc import Mapping
 
+from assay.sandbox.messages import Table
 from assay.sandbox.mutants.mutant import breaking_pis
 from assay.sandbox.payments.policies import SOUND_PAYMENTS
-from assay.sandbox.payments.reading import FIELDS, Field, ReadField, Unfit
+from assay.sandbox.payments.terms import FIELDS, Field, ReadField, Unfit
 from assay.sandbox.policies import put
-from assay.sandbox.wire import Table
 
 __all__ = ["FIELD_FAULTS"]
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from assay.sandbox.mutants.mutant import breaking_pis
-from assay.sandbox.payments.book import Payment
-from assay.sandbox.payments.formats import PaymentType, Status, Terms
 from assay.sandbox.payments.policies import SOUND_PAYMENTS
+from assay.sandbox.payments.records import Payment
+from assay.sandbox.payments.terms import PaymentType, Status, Terms
 
 __all__ = ["LIFECYCLE_FAULTS"]
 

@@ -9,14 +9,22 @@ from datetime import timedelta
 from types import MappingProxyType
 from typing import Any
 
+from assay.sandbox.messages import Answer, error
 from assay.sandbox.mutants.mutant import Neutral
-from assay.sandbox.payments.book import Payment
-from assay.sandbox.payments.calendar import Until, after_first, after_last
-from assay.sandbox.payments.formats import Factor, Status, Terms, origin
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation, Return
-from assay.sandbox.payments.reading import FIELDS, Field, ReadField, Unfit
+from assay.sandbox.payments.records import Payment
+from assay.sandbox.payments.rules import Until, after_first, after_last
+from assay.sandbox.payments.terms import (
+    FIELDS,
+    Factor,
+    Field,
+    ReadField,
+    Status,
+    Terms,
+    Unfit,
+    origin,
+)
 from assay.sandbox.policies import Policies, put
-from assay.sandbox.wire import Answer, error
 
 __all__ = ["PIS_NEUTRAL"]
 

@@ -5,8 +5,6 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 
 from assay.sandbox.mutants.mutant import breaking_pis
-from assay.sandbox.payments.formats import Factor, Status, Terms
-from assay.sandbox.payments.reading import PURPOSES
 from assay.sandbox.payments.rules import (
     CashRule,
     DuplicateRule,
@@ -14,6 +12,7 @@ from assay.sandbox.payments.rules import (
     all_parameters,
     own_registration,
 )
+from assay.sandbox.payments.terms import PURPOSES, Factor, Status, Terms
 
 __all__ = ["RULE_FAULTS"]
 

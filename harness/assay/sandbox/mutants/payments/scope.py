@@ -3,13 +3,12 @@
 from collections.abc import Callable, Iterable
 from itertools import takewhile
 
+from assay.sandbox.accounts import Base, Item
 from assay.sandbox.mutants.methods import behind_a_name, elsewhere, lookalike
 from assay.sandbox.mutants.mutant import breaking_pis
-from assay.sandbox.payments.formats import PaymentType, Segment
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentPlace
+from assay.sandbox.payments.terms import PaymentType, Segment
 from assay.sandbox.policies import put
-from assay.sandbox.render import Base
-from assay.sandbox.roster import Item
 
 __all__ = ["SCOPE_FAULTS"]
 

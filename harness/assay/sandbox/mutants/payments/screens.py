@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from assay.sandbox.mutants.mutant import Mutant, breaking_pis
-from assay.sandbox.payments.book import LAPSES, Lapse, Payment
-from assay.sandbox.payments.calendar import Times, Until, after_first, after_last
-from assay.sandbox.payments.formats import Terms, origin
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, Return
+from assay.sandbox.payments.records import LAPSES, Lapse, Payment
+from assay.sandbox.payments.rules import Times, Until, after_first, after_last
+from assay.sandbox.payments.terms import Terms, origin
 from assay.sandbox.policies import put
 
 __all__ = ["SCREEN_FAULTS"]

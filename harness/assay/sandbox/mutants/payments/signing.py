@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
+from assay.sandbox.messages import Table
 from assay.sandbox.mutants.mutant import breaking_pis
-from assay.sandbox.payments.book import Payment, Step
-from assay.sandbox.payments.formats import Factor, PaymentType, Segment, Status
 from assay.sandbox.payments.policies import SOUND_PAYMENTS
+from assay.sandbox.payments.records import Payment, Step
+from assay.sandbox.payments.terms import Factor, PaymentType, Segment, Status
 from assay.sandbox.policies import put
-from assay.sandbox.wire import Table
 
 __all__ = ["SIGNING_FAULTS"]
 

@@ -25,11 +25,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from assay.sandbox.control import PREFIX
 from assay.sandbox.dialects import BASE_PATHS
 from assay.sandbox.guard.cavage import check_cavage
-from assay.sandbox.guard.keys import PublicKey, Unproven
-from assay.sandbox.guard.message import BODY_LIMIT, Message, read_message
 from assay.sandbox.guard.rfc9421 import check_rfc9421
-from assay.sandbox.payments.formats import PAYMENT_PATHS
-from assay.sandbox.wire import decoded_path, error, send
+from assay.sandbox.guard.signatures import BODY_LIMIT, Message, PublicKey, Unproven, read_message
+from assay.sandbox.messages import decoded_path, error, send
+from assay.sandbox.payments.terms import PAYMENT_PATHS
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -50,10 +49,6 @@ def certified(app: "WSGIApplication") -> "WSGIApplication":
         return app(environ, start_response)
 
     return guarded
-
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 
 #: As draft-cavage-http-signatures-12 has them, or as RFC 9421 has.
@@ -97,10 +92,6 @@ def signed(
         return app(environ, start_response)
 
     return guarded
-
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import WSGIEnvironment
 
 
 #: The two halves of the bank, named by the scope of OAuth2 that opens them.

@@ -10,20 +10,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from assay.sandbox.calendar import today
-from assay.sandbox.payments.book import Payment, Provider
-from assay.sandbox.payments.desk import Desk
-from assay.sandbox.payments.formats import Segment, Terms
+from assay.sandbox.messages import Answer, Json, error
+from assay.sandbox.payments.lifecycle import Desk, cancel, carry_on
 from assay.sandbox.payments.policies import Finding, PaymentOperation, PaymentPlace, PaymentRefusal
-from assay.sandbox.payments.reading import (
+from assay.sandbox.payments.records import Payment, Provider
+from assay.sandbox.payments.terms import (
     ABSENT,
     Content,
+    Segment,
+    Terms,
     Unfit,
     read_body,
     read_changes,
     read_terms,
 )
-from assay.sandbox.payments.states import cancel, carry_on
-from assay.sandbox.wire import Answer, Json, error
 
 __all__ = ["PAYMENT_METHODS", "PaymentCall", "PaymentRefused"]
 

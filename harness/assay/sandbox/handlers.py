@@ -8,15 +8,29 @@ nothing. Not for routing, sessions or maintenance: the edge sees to those.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from assay.sandbox.access import Access, Ask, Decision, Listing, admit
+from assay.sandbox.accounts import (
+    Entry,
+    Item,
+    LinkPlace,
+    Spot,
+    account_row,
+    balance_rows,
+    entry_row,
+    link,
+)
 from assay.sandbox.calendar import Span, today
-from assay.sandbox.consent import Ask, Decision
-from assay.sandbox.eligibility import Listing
+from assay.sandbox.messages import (
+    KINDS,
+    Answer,
+    Json,
+    Operation,
+    Request,
+    read_day,
+    read_identifier,
+    read_page,
+)
 from assay.sandbox.policies import Policies, Refusal
-from assay.sandbox.quota import Access, admit
-from assay.sandbox.reading import read_day, read_identifier, read_page
-from assay.sandbox.render import LinkPlace, Spot, account_row, balance_rows, entry_row, link
-from assay.sandbox.roster import Entry, Item
-from assay.sandbox.wire import KINDS, Answer, Json, Operation, Request
 from assay.sandbox.world import Customer, World
 
 __all__ = ["METHODS", "Refused", "Visit"]

@@ -1,4 +1,9 @@
-"""What becomes of a payment, and who may bring it about.
+"""Where payments are worked on: a world, and the decisions of its bank.
+
+Handed to every function that changes a payment, and nothing else is. Not state of its
+own: that is in the world's book.
+
+What becomes of a payment, and who may bring it about.
 
 ::
 
@@ -14,14 +19,36 @@ since a repeat may have been executed meanwhile and a creditor changed. Time pas
 :func:`advance` alone.
 """
 
-from assay.sandbox.calendar import today
-from assay.sandbox.payments.book import LAPSES, Execution, Payment, Signing
-from assay.sandbox.payments.calendar import Times, day_of, due
-from assay.sandbox.payments.desk import Desk
-from assay.sandbox.payments.formats import Decision, Factor, Reason, Terms
-from assay.sandbox.payments.rules import Facts, breaks_cash
+from dataclasses import dataclass
 
-__all__ = ["advance", "cancel", "carry_on", "sign"]
+from assay.sandbox.accounts import Item
+from assay.sandbox.calendar import today
+from assay.sandbox.payments.policies import PaymentPolicies
+from assay.sandbox.payments.records import LAPSES, Book, Execution, Payment, Signing
+from assay.sandbox.payments.rules import Facts, Times, breaks_cash, day_of, due
+from assay.sandbox.payments.terms import Decision, Factor, Reason, Terms
+from assay.sandbox.world import Customer, World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """One world's payments, and what decides on them."""
+
+    world: World
+    policies: PaymentPolicies
+
+    @property
+    def book(self) -> Book:
+        """What is remembered."""
+        return self.world.payments
+
+    def owner(self, payment: Payment) -> Customer:
+        """Find whose money it is."""
+        return self.world.owners[payment.terms.debtor]
+
+    def account(self, payment: Payment) -> Item:
+        """Find the account that is debited."""
+        return self.owner(payment).items[payment.terms.debtor]
 
 
 def sign(desk: Desk, payment: Payment, factor: Factor | None, decision: Decision) -> None:

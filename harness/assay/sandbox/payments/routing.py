@@ -12,19 +12,16 @@ from urllib.parse import parse_qsl
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.routing import Map, Rule
 
-from assay.sandbox.credentials import by_basic
-from assay.sandbox.payments.book import Payment, Provider
-from assay.sandbox.payments.desk import Desk
-from assay.sandbox.payments.formats import PAYMENT_PATHS
+from assay.sandbox.messages import BODY_LIMIT, Answer, decoded_path, error, own_base, read_body
+from assay.sandbox.payments.handlers import PAYMENT_METHODS, PaymentCall, PaymentRefused
+from assay.sandbox.payments.lifecycle import Desk
 from assay.sandbox.payments.policies import PaymentOperation
-from assay.sandbox.payments.reading import Unfit
+from assay.sandbox.payments.records import Payment, Provider
 from assay.sandbox.payments.screens import draw, ending
-from assay.sandbox.payments.service import PAYMENT_METHODS, PaymentCall, PaymentRefused
 from assay.sandbox.payments.signing import begin, look, submit
+from assay.sandbox.payments.terms import PAYMENT_PATHS, Unfit
 from assay.sandbox.policies import Policies
-from assay.sandbox.reading import BODY_LIMIT
-from assay.sandbox.wire import Answer, decoded_path, error, own_base, read_body
-from assay.sandbox.world import Registry, World
+from assay.sandbox.world import Registry, World, by_basic
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment

@@ -1,7 +1,7 @@
 """What a world remembers of payments: who asked, what for, and what became of it.
 
 State and nothing else, as in :mod:`assay.sandbox.world`, which holds one book a world;
-what may be done with it is decided in :mod:`assay.sandbox.payments.states`.
+what may be done with it is decided in :mod:`assay.sandbox.payments.lifecycle`.
 """
 
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from hashlib import sha256
 from secrets import token_urlsafe
 from typing import Literal, TypeAlias, get_args
 
-from assay.sandbox.payments.formats import Factor, PaymentType, Reason, Status, Terms
+from assay.sandbox.payments.terms import Factor, PaymentType, Reason, Status, Terms
 
 __all__ = [
     "LAPSES",
