@@ -56,7 +56,7 @@ def card_eligible(item: Item, today: date) -> bool:
     return item.active and item.last_used is not None and item.last_used >= months_before(today, 2)
 
 
-def everything(listing: Listing) -> Sequence[Item]:
+def list_all(listing: Listing) -> Sequence[Item]:
     """List all, whatever the customer consented to."""
     return listing.items
 
@@ -71,7 +71,7 @@ class Decision(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
+class AccessRequest:
     """A wish to read one item; consents are None when there never was one."""
 
     item: Item
@@ -85,14 +85,14 @@ class Ask:
 
 
 #: Decides on one wish to read.
-Scope: TypeAlias = Callable[[Ask], Decision]
+Scope: TypeAlias = Callable[[AccessRequest], Decision]
 #: Makes the consent in force from the former one and the new one.
 Renew: TypeAlias = Callable[[frozenset[str] | None, frozenset[str]], frozenset[str]]
 
 
-def consented_only(ask: Ask) -> Decision:
+def consented_only(request: AccessRequest) -> Decision:
     """Serve the customer's own items that are in the consent."""
-    if ask.own and ask.consent is not None and ask.item.key in ask.consent:
+    if request.own and request.consent is not None and request.item.key in request.consent:
         return Decision.SERVED
     return Decision.REFUSED
 

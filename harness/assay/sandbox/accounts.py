@@ -29,31 +29,31 @@ _LABELS = ("PRLV ELECTRICITE", "CB BOULANGERIE", "VIR LOYER", "CB LIBRAIRIE")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class IdSeed:
     """What an identifier is made from: the world's seed, and a running number."""
 
     seed: int
     serial: int
 
 
-def iban(mark: Mark) -> str:
+def iban(id_seed: IdSeed) -> str:
     """Make a French IBAN, valid in both its check digits and its RIB key."""
-    number = (mark.seed * 7919 + mark.serial * 104_729 + 20_041_010_050) % 10**11
-    branch = 10_000 + mark.serial % 90_000
+    number = (id_seed.seed * 7919 + id_seed.serial * 104_729 + 20_041_010_050) % 10**11
+    branch = 10_000 + id_seed.serial % 90_000
     key = 97 - (89 * _BANK + 15 * branch + 3 * number) % 97
     bban = f"{_BANK:05d}{branch:05d}{number:011d}{key:02d}"
     return f"FR{98 - int(bban + '152700') % 97:02d}{bban}"
 
 
-def card_token(mark: Mark) -> str:
+def card_token(id_seed: IdSeed) -> str:
     """Make what stands for an encrypted PAN: opaque, and safe in a URL."""
-    digest = sha256(b"card %d %d" % (mark.seed, mark.serial)).digest()
+    digest = sha256(b"card %d %d" % (id_seed.seed, id_seed.serial)).digest()
     return urlsafe_b64encode(digest[:24]).decode("ascii")
 
 
-def person(mark: Mark) -> str:
+def person(id_seed: IdSeed) -> str:
     """Name a customer who does not exist."""
-    number = mark.seed * 31 + mark.serial
+    number = id_seed.seed * 31 + id_seed.serial
     return f"{_FIRST[number % len(_FIRST)]} {_LAST[number % len(_LAST)]}"
 
 
@@ -173,7 +173,7 @@ LinkPlace: TypeAlias = Literal[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spot:
+class Position:
     """Where in its whole list (not its page) a thing stands, from 0."""
 
     index: int
@@ -181,7 +181,7 @@ class Spot:
 
 
 #: The currency of the thing at this spot.
-Currency: TypeAlias = Callable[[Spot], str]
+Currency: TypeAlias = Callable[[Position], str]
 #: Scheme and host of a link, from those that the request came to.
 Base: TypeAlias = Callable[[str], str]
 #: What an alias of a path shows of the rows which the main path has.
@@ -190,7 +190,7 @@ AliasView: TypeAlias = Callable[[Route, Sequence[Row]], Sequence[Row]]
 Identity: TypeAlias = Callable[[str, bool], Row]
 
 
-def euro(_spot: Spot) -> str:
+def euro(_spot: Position) -> str:
     """Everything is in euro."""
     return "EUR"
 
@@ -229,7 +229,7 @@ def balance_rows(item: Item, types: Sequence[str | None], currency: Currency) ->
             named = {**named, "balanceType": kind}
         money: Row = {
             "amount": _amount(item.balance(index)),
-            "currency": currency(Spot(index=index, count=len(types))),
+            "currency": currency(Position(index=index, count=len(types))),
         }
         rows.append({**named, **money})
     return rows

@@ -18,7 +18,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.routing import Map, Rule
 
 from assay.sandbox.control import PREFIX, answer_control
-from assay.sandbox.handlers import METHODS, Refused, Visit
+from assay.sandbox.handlers import METHODS, AccountCall, Refused
 from assay.sandbox.holdings import DEMO_PROVIDERS, DEMO_TOKENS, open_demo
 from assay.sandbox.messages import (
     BODY_LIMIT,
@@ -36,7 +36,7 @@ from assay.sandbox.messages import (
 )
 from assay.sandbox.payments.terms import PAYMENT_PATHS
 from assay.sandbox.policies import SOUND, Approach, Policies
-from assay.sandbox.world import Registry, Session, recognise
+from assay.sandbox.world import Registry, Session, find_session
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -83,7 +83,7 @@ def _answer(request: Request, policies: Policies, registry: Registry) -> Answer:
     honours = _TOKEN
     if operation in METHODS:
         honours = policies.honours[cast("Operation", operation)]
-    session = recognise(request, registry, honours)
+    session = find_session(request, registry, honours)
     if session is None:
         challenge = ("WWW-Authenticate", "Bearer")
         return error(401, "a token of the customer is needed", challenge)
@@ -101,15 +101,15 @@ def _perform(
     request: Request, operation: Operation, policies: Policies, session: Session
 ) -> Answer:
     world, customer = session.world, session.customer
-    visit = Visit(policies=policies, world=world, customer=customer, request=request)
+    visit = AccountCall(policies=policies, world=world, customer=customer, request=request)
     try:
         with world.lock:
             return METHODS[operation](visit)
-    except Refused as no:
-        return error(no.status, no.message)
-    except Malformed as no:
-        status = policies.malformed[operation](no.fault)
-        return error(status, f"this does not read: {no.fault}")
+    except Refused as exc:
+        return error(exc.status, exc.message)
+    except Malformed as exc:
+        status = policies.malformed[operation](exc.fault)
+        return error(status, f"this does not read: {exc.fault}")
 
 
 def _read(environ: "WSGIEnvironment", base_url: str | None) -> tuple[Request, Answer | None]:
@@ -122,8 +122,8 @@ def _read(environ: "WSGIEnvironment", base_url: str | None) -> tuple[Request, An
     values: Mapping[str, Any] = {}
     try:
         (operation, route), values = _ROUTES.match(path, method)
-    except MethodNotAllowed as no:
-        allow = ", ".join(sorted(no.valid_methods or ()))
+    except MethodNotAllowed as exc:
+        allow = ", ".join(sorted(exc.valid_methods or ()))
         refusal = error(405, "this path has other methods", ("Allow", allow))
     except HTTPException:
         operation = None

@@ -9,17 +9,17 @@ from datetime import date, datetime
 from typing import TypeGuard, TypeVar, cast
 
 from assay.sandbox.calendar import parse_day, parse_moment
-from assay.sandbox.holdings import Order
+from assay.sandbox.holdings import HoldingSpec
 from assay.sandbox.messages import Resource
 
 __all__ = [
     "TRAITS",
-    "Unusable",
+    "ControlError",
     "read_choice",
     "read_flag",
+    "read_holdings",
     "read_moment",
     "read_offers",
-    "read_orders",
     "read_seed",
 ]
 
@@ -38,7 +38,7 @@ _ENTRIES = 100_000
 _OWN_ENTRIES = 400
 
 
-class Unusable(Exception):  # noqa: N818 - told to whoever drives the bank
+class ControlError(Exception):
     """The control request cannot be carried out; says what was expected."""
 
     def __init__(self, message: str, status: int = 400) -> None:
@@ -52,7 +52,7 @@ def read_seed(content: Mapping[str, object]) -> int:
     """Read the seed of a world; 0 when it is absent."""
     seed = content.get("seed", 0)
     if not _is_count(seed) or seed >= 2**63:
-        raise Unusable("seed: expected a whole number from 0 to 2^63 - 1")
+        raise ControlError("seed: expected a whole number from 0 to 2^63 - 1")
     return seed
 
 
@@ -67,7 +67,7 @@ def read_moment(content: Mapping[str, object], name: str) -> datetime | None:
     text = content[name]
     moment = parse_moment(text) if isinstance(text, str) else None
     if moment is None:
-        raise Unusable(f"{name}: expected like 2026-09-16T10:00:00+02:00")
+        raise ControlError(f"{name}: expected like 2026-09-16T10:00:00+02:00")
     return moment
 
 
@@ -75,7 +75,7 @@ def read_flag(content: Mapping[str, object], name: str, default: bool) -> bool:
     """Read true or false."""
     value = content.get(name, default)
     if not isinstance(value, bool):
-        raise Unusable(f"{name}: expected true or false")
+        raise ControlError(f"{name}: expected true or false")
     return value
 
 
@@ -90,59 +90,59 @@ def read_choice(
     for choice in choices:
         if choice == value:
             return choice
-    raise Unusable(f"{name}: expected {', '.join(choices[:-1])} or {choices[-1]}")
+    raise ControlError(f"{name}: expected {', '.join(choices[:-1])} or {choices[-1]}")
 
 
 def read_offers(content: Mapping[str, object]) -> bool:
     """Read what a bank offers beside the rest: instant payments, or not."""
     offers = content.get("offers", {})
     if not isinstance(offers, dict):
-        raise Unusable("offers: expected an object")
+        raise ControlError("offers: expected an object")
     offered = cast("dict[str, object]", offers)
     if unknown := offered.keys() - {"instant"}:
-        raise Unusable(f"offers: this bank knows instant, not {min(unknown)!r}")
+        raise ControlError(f"offers: this bank knows instant, not {min(unknown)!r}")
     return read_flag(offered, "instant", default=True)
 
 
-def read_orders(content: Mapping[str, object]) -> list[Order]:
+def read_holdings(content: Mapping[str, object]) -> list[HoldingSpec]:
     """Read the holdings that a new customer is to have."""
     holdings = content.get("holdings", [])
     if not isinstance(holdings, list):
-        raise Unusable("holdings: expected a list")
+        raise ControlError("holdings: expected a list")
     if len(cast("list[object]", holdings)) > _HOLDINGS:
-        raise Unusable(f"holdings: at most {_HOLDINGS}")
+        raise ControlError(f"holdings: at most {_HOLDINGS}")
     orders = [
         _order(holding, f"holdings[{at}]")
         for at, holding in enumerate(cast("list[object]", holdings))
     ]
     items = sum(order.count for order in orders)
     if items > _ITEMS:
-        raise Unusable(f"holdings: at most {_ITEMS} items in all, not {items}")
+        raise ControlError(f"holdings: at most {_ITEMS} items in all, not {items}")
     entries = sum(
         order.count * (_OWN_ENTRIES if order.entries is None else len(order.entries))
         for order in orders
     )
     if entries > _ENTRIES:
-        raise Unusable(f"holdings: at most {_ENTRIES} entries in all, not {entries}")
+        raise ControlError(f"holdings: at most {_ENTRIES} entries in all, not {entries}")
     return orders
 
 
-def _order(holding: object, where: str) -> Order:
+def _order(holding: object, where: str) -> HoldingSpec:
     if not isinstance(holding, dict):
-        raise Unusable(f"{where}: expected an object")
+        raise ControlError(f"{where}: expected an object")
     content = cast("dict[str, object]", holding)
     unknown = content.keys() - {"resource", "count", "traits", "entries"}
     if unknown:
-        raise Unusable(f"{where}: unknown member {min(unknown)!r}")
+        raise ControlError(f"{where}: unknown member {min(unknown)!r}")
     resource = content.get("resource")
     if resource not in ("account", "card"):
-        raise Unusable(f"{where}.resource: expected account or card")
+        raise ControlError(f"{where}.resource: expected account or card")
     count = content.get("count", 1)
     if not _is_count(count) or count == 0:
-        raise Unusable(f"{where}.count: expected a whole number from 1")
+        raise ControlError(f"{where}.count: expected a whole number from 1")
     traits = _traits(content.get("traits", {}), resource, f"{where}.traits")
     last_used = traits.pop("last-used", None)
-    return Order(
+    return HoldingSpec(
         resource=resource,
         count=count,
         entries=_entries(content, f"{where}.entries"),
@@ -156,15 +156,15 @@ def _order(holding: object, where: str) -> Order:
 
 def _traits(value: object, resource: Resource, where: str) -> dict[str, bool | date]:
     if not isinstance(value, dict):
-        raise Unusable(f"{where}: expected an object")
+        raise ControlError(f"{where}: expected an object")
     traits: dict[str, bool | date] = {}
     for name, wanted in cast("dict[str, object]", value).items():
         if name not in TRAITS[resource]:
             known = ", ".join(TRAITS[resource])
-            raise Unusable(f"{where}: {resource} knows {known}, not {name!r}")
+            raise ControlError(f"{where}: {resource} knows {known}, not {name!r}")
         traits[name] = _trait(name, wanted, where)
     if traits.get("never-used") and "last-used" in traits:
-        raise Unusable(f"{where}: last-used and never-used exclude each other")
+        raise ControlError(f"{where}: last-used and never-used exclude each other")
     return traits
 
 
@@ -172,7 +172,7 @@ def _trait(name: str, wanted: object, where: str) -> bool | date:
     if name == "last-used":
         return _day(wanted, f"{where}.{name}")
     if not isinstance(wanted, bool):
-        raise Unusable(f"{where}.{name}: expected true or false")
+        raise ControlError(f"{where}.{name}: expected true or false")
     return wanted
 
 
@@ -181,15 +181,15 @@ def _entries(content: Mapping[str, object], where: str) -> tuple[date, ...] | No
     if value is None:
         return None
     if not isinstance(value, list):
-        raise Unusable(f"{where}: expected a list of days")
+        raise ControlError(f"{where}: expected a list of days")
     days = cast("list[object]", value)
     if len(days) > _ENTRIES:
-        raise Unusable(f"{where}: at most {_ENTRIES}")
+        raise ControlError(f"{where}: at most {_ENTRIES}")
     return tuple(_day(day, f"{where}[{at}]") for at, day in enumerate(days))
 
 
 def _day(value: object, where: str) -> date:
     day = parse_day(value) if isinstance(value, str) else None
     if day is None:
-        raise Unusable(f"{where}: expected a day like 2026-09-16")
+        raise ControlError(f"{where}: expected a day like 2026-09-16")
     return day

@@ -14,11 +14,11 @@ from assay.sandbox.messages import Resource
 from assay.sandbox.policies import Policies
 from assay.sandbox.world import DEMO, Customer, Registry, World
 
-__all__ = ["DEMO_PROVIDERS", "DEMO_TOKENS", "Order", "endow", "open_demo"]
+__all__ = ["DEMO_PROVIDERS", "DEMO_TOKENS", "HoldingSpec", "open_demo", "open_holdings"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class HoldingSpec:
     """So many items of one make."""
 
     resource: Resource
@@ -33,7 +33,9 @@ class Order:
     entries: tuple[date, ...] | None = None
 
 
-def endow(world: World, customer: Customer, order: Order, policies: Policies) -> Sequence[Item]:
+def open_holdings(
+    world: World, customer: Customer, order: HoldingSpec, policies: Policies
+) -> Sequence[Item]:
     """Open the ordered items for a customer."""
     items = [_open(world, order, policies) for _ in range(order.count)]
     for item in items:
@@ -42,21 +44,21 @@ def endow(world: World, customer: Customer, order: Order, policies: Policies) ->
     return items
 
 
-def _open(world: World, order: Order, policies: Policies) -> Item:
-    mark = world.mark()
+def _open(world: World, order: HoldingSpec, policies: Policies) -> Item:
+    id_seed = world.next_id_seed()
     day = today(world.now)
     last_used = None
     if order.resource == "card" and not order.never_used:
         last_used = order.last_used or day - timedelta(days=1)
     return Item(
         resource=order.resource,
-        key=policies.mint[order.resource](mark),
-        serial=mark.serial,
+        key=policies.mint[order.resource](id_seed),
+        serial=id_seed.serial,
         savings=order.savings,
         active=not order.inactive,
         online=not order.offline,
         last_used=last_used,
-        ledger=Ledger(serial=mark.serial, days=order.entries, opened=day),
+        ledger=Ledger(serial=id_seed.serial, days=order.entries, opened=day),
     )
 
 
@@ -71,26 +73,26 @@ def open_demo(registry: Registry, policies: Policies) -> None:
     world = registry.open(0, None, id=DEMO)
     orders = {
         "alice": _one_of_each(world),
-        "bob": (Order(resource="account", count=7),),
+        "bob": (HoldingSpec(resource="account", count=7),),
     }
     for name, token in DEMO_TOKENS.items():
-        customer = registry.welcome(world, token)
+        customer = registry.add_customer(world, token)
         for order in orders[name]:
-            endow(world, customer, order, policies)
+            open_holdings(world, customer, order, policies)
     for token in DEMO_PROVIDERS:
-        registry.enroll(world, token)
+        registry.add_provider(world, token)
 
 
-def _one_of_each(world: World) -> tuple[Order, ...]:
+def _one_of_each(world: World) -> tuple[HoldingSpec, ...]:
     edge = months_before(today(world.now), 2)
     return (
-        Order(resource="account", count=2),
-        Order(resource="account", savings=True),
-        Order(resource="account", inactive=True),
-        Order(resource="account", offline=True),
-        Order(resource="card"),
-        Order(resource="card", last_used=edge + timedelta(days=1)),
-        Order(resource="card", last_used=edge - timedelta(days=1)),
-        Order(resource="card", inactive=True),
-        Order(resource="card", never_used=True),
+        HoldingSpec(resource="account", count=2),
+        HoldingSpec(resource="account", savings=True),
+        HoldingSpec(resource="account", inactive=True),
+        HoldingSpec(resource="account", offline=True),
+        HoldingSpec(resource="card"),
+        HoldingSpec(resource="card", last_used=edge + timedelta(days=1)),
+        HoldingSpec(resource="card", last_used=edge - timedelta(days=1)),
+        HoldingSpec(resource="card", inactive=True),
+        HoldingSpec(resource="card", never_used=True),
     )

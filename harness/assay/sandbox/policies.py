@@ -20,7 +20,7 @@ from assay.sandbox.access import (
     account_eligible,
     card_eligible,
     consented_only,
-    everything,
+    list_all,
     replaces,
 )
 from assay.sandbox.accounts import (
@@ -30,8 +30,8 @@ from assay.sandbox.accounts import (
     Cutter,
     Entry,
     Identity,
+    IdSeed,
     LinkPlace,
-    Mark,
     as_is,
     card_token,
     disclosed_after_consent,
@@ -107,7 +107,7 @@ class Policies:
     #: The order in which entries are shown, from newest first.
     order: Callable[[tuple[Entry, ...]], tuple[Entry, ...]]
     #: iban
-    mint: Table[Resource, Callable[[Mark], str]]
+    mint: Table[Resource, Callable[[IdSeed], str]]
     #: euro
     currency: Table[Kind, Currency]
     #: balance-type
@@ -182,7 +182,7 @@ SOUND = Policies(
     closed=sunday_night,
     eligible=_ELIGIBLE,
     grantable=_ELIGIBLE,
-    listed=everything,
+    listed=list_all,
     identity=disclosed_after_consent,
     pages=MappingProxyType({"accounts": pages_of(5), "transactions": pages_of(15)}),
     depth=ninety_days,

@@ -21,10 +21,10 @@ from random import Random
 from threading import RLock
 
 from assay.sandbox.access import Uses
-from assay.sandbox.accounts import Item, Mark, person
+from assay.sandbox.accounts import IdSeed, Item, person
 from assay.sandbox.calendar import PARIS
 from assay.sandbox.messages import Request, credentials_in
-from assay.sandbox.payments.records import Book, Provider
+from assay.sandbox.payments.records import PaymentBook, Provider
 from assay.sandbox.payments.terms import FACTORS, Factor, Segment
 from assay.sandbox.policies import Approach
 
@@ -67,14 +67,14 @@ class World:
     #: Who owns the item with this key.
     owners: dict[str, Customer] = field(default_factory=dict[str, Customer])
     uses: Uses = field(default_factory=Uses)
-    payments: Book = field(default_factory=Book)
+    payments: PaymentBook = field(default_factory=PaymentBook)
     lock: RLock = field(default_factory=RLock)
     _serial: int = 0
 
-    def mark(self) -> Mark:
+    def next_id_seed(self) -> IdSeed:
         """Give the next number that something can be made from."""
         self._serial += 1
-        return Mark(seed=self.seed, serial=self._serial)
+        return IdSeed(seed=self.seed, serial=self._serial)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,16 +146,16 @@ class Registry:
         """Find a world."""
         return self._worlds.get(id)
 
-    def welcome(
+    def add_customer(
         self, world: World, token: str | None = None, segment: Segment = "PART"
     ) -> Customer:
         """Make a customer with nothing yet; a token is made up unless given."""
-        mark = world.mark()
+        id_seed = world.next_id_seed()
         number = f"c{len(world.customers) + 1}"
         secret = sha256(f"{world.id} {number}".encode()).hexdigest()
         customer = Customer(
             id=number,
-            name=person(mark),
+            name=person(id_seed),
             token=token or f"{world.id}-{number}-{secret[:24]}",
             login=f"{world.id}-{number}",
             password=secret[24:40],
@@ -169,7 +169,7 @@ class Registry:
             self._logins[customer.login] = session
         return customer
 
-    def enroll(self, world: World, token: str | None = None) -> Provider:
+    def add_provider(self, world: World, token: str | None = None) -> Provider:
         """Make a provider; a token is made up unless given."""
         number = f"p{len(world.payments.providers) + 1}"
         secret = sha256(f"{world.id} {number}".encode()).hexdigest()
@@ -195,14 +195,16 @@ class Registry:
         return session
 
 
-def recognise(request: Request, registry: Registry, honours: frozenset[Approach]) -> Session | None:
+def find_session(
+    request: Request, registry: Registry, honours: frozenset[Approach]
+) -> Session | None:
     """Find the session of a request, by the approaches that are honoured."""
     scheme, _, rest = request.authorization.partition(" ")
     match scheme.lower():
         case "bearer" if "token" in honours:
             return registry.by_token(rest.strip())
         case "basic" if "basic" in honours:
-            return by_basic(rest, registry)
+            return find_session_by_basic(rest, registry)
         case "" if "body" in honours:
             found = credentials_in(request.body)
             return registry.by_login(*found) if found else None
@@ -210,7 +212,7 @@ def recognise(request: Request, registry: Registry, honours: frozenset[Approach]
             return None
 
 
-def by_basic(encoded: str, registry: Registry) -> Session | None:
+def find_session_by_basic(encoded: str, registry: Registry) -> Session | None:
     """Find whom a login and password belong to, packed as HTTP does (RFC 7617)."""
     try:
         login, _, password = b64decode(encoded).decode().partition(":")

@@ -21,9 +21,9 @@ BASE_PATHS: Mapping[str, str] = MappingProxyType({"stet": "/stet/psd2/v1"})
 
 
 def _stet(app: "WSGIApplication") -> "WSGIApplication":
-    from assay.sandbox.dialects.stet import speak  # noqa: PLC0415 -- only where it is spoken
+    from assay.sandbox.dialects.stet import stet_middleware  # noqa: PLC0415 -- only where it is spoken
 
-    return speak(app)
+    return stet_middleware(app)
 
 
 #: What puts a dialect around a bank.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from _typeshed.wsgi import WSGIApplication
 
-    from assay.sandbox.guard.middleware import Kind
+    from assay.sandbox.guard.middleware import SignatureKind
     from assay.sandbox.guard.signatures import PublicKey
 
 __all__ = ["guarded"]
@@ -22,7 +22,7 @@ __all__ = ["guarded"]
 def guarded(
     app: "WSGIApplication",
     *,
-    signatures: "Kind | None" = None,
+    signatures: "SignatureKind | None" = None,
     keys: "Mapping[str, PublicKey] | None" = None,
     oauth: bool = False,
     redirects: "Iterable[str]" = (),
@@ -34,11 +34,11 @@ def guarded(
     Loads what is demanded only.
     """
     if oauth:
-        from assay.sandbox.guard.oauth import authorised  # noqa: PLC0415
+        from assay.sandbox.guard.oauth import require_token  # noqa: PLC0415
 
-        app = authorised(app, redirects)
+        app = require_token(app, redirects)
     if signatures is not None:
-        from assay.sandbox.guard.middleware import signed  # noqa: PLC0415
+        from assay.sandbox.guard.middleware import require_signature  # noqa: PLC0415
 
-        app = signed(app, signatures, keys or {})
+        app = require_signature(app, signatures, keys or {})
     return app

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from hmac import compare_digest
 
-from assay.sandbox.guard.signatures import HASHES, Message, PublicKey, Unproven, verify
+from assay.sandbox.guard.signatures import HASHES, Message, PublicKey, SignatureError, verify
 
 __all__ = ["check_cavage", "signing_string"]
 
@@ -37,15 +37,15 @@ def check_cavage(message: Message, keys: Mapping[str, PublicKey], now: datetime)
     if "date" in names:
         _fresh(message.headers["date"], now)
     if said.get("algorithm", _ALGORITHM).lower() != _ALGORITHM:
-        raise Unproven(f"the algorithm is not {_ALGORITHM}")
+        raise SignatureError(f"the algorithm is not {_ALGORITHM}")
     key = keys.get(said["keyId"])
     if key is None:
-        raise Unproven("keyId is not known")
+        raise SignatureError("keyId is not known")
     try:
         signature = b64decode(said["signature"], validate=True)
     except ValueError:
         # Not only of the wrong alphabet, but of any at all.
-        raise Unproven("signature is not base64") from None
+        raise SignatureError("signature is not base64") from None
     verify(_ALGORITHM, key, signature, signing_string(message, names))
 
 
@@ -56,18 +56,18 @@ def signing_string(message: Message, names: Sequence[str]) -> bytes:
 
 def _parameters(header: str) -> Mapping[str, str]:
     if not header:
-        raise Unproven("signature missing")
+        raise SignatureError("signature missing")
     said: dict[str, str] = {}
     at, more = 0, True
     while more:
         found = _PARAMETER.match(header, at)
         if found is None or found[1] in said:
-            raise Unproven("the header Signature does not read")
+            raise SignatureError("the header Signature does not read")
         said[found[1]] = found[2] if found[2] is not None else found[3]
         at, more = found.end(), bool(found[4])
     for name in ("keyId", "signature"):
         if name not in said:
-            raise Unproven(f"the header Signature has no {name}")
+            raise SignatureError(f"the header Signature has no {name}")
     return said
 
 
@@ -76,11 +76,11 @@ def _covers(names: list[str], message: Message) -> None:
     needed = (*_NEEDED, "digest") if message.body else _NEEDED
     for name in needed:
         if name not in names:
-            raise Unproven(f"{name} is not signed")
+            raise SignatureError(f"{name} is not signed")
     for name in names:
         if name != "(request-target)" and name not in message.headers:
             # (created) and (expires) too: the draft has none with this algorithm.
-            raise Unproven("a header that is signed was not sent")
+            raise SignatureError("a header that is signed was not sent")
 
 
 def _line(name: str, message: Message) -> str:
@@ -105,15 +105,15 @@ def _digest(message: Message) -> None:
         except ValueError:
             same = False
         if not same:
-            raise Unproven("digest does not match")
+            raise SignatureError("digest does not match")
     if not told:
-        raise Unproven("digest is of no known kind")
+        raise SignatureError("digest is of no known kind")
 
 
 def _fresh(text: str, now: datetime) -> None:
     try:
         date = parsedate_to_datetime(text)
     except (ValueError, OverflowError):
-        raise Unproven("date does not read") from None
+        raise SignatureError("date does not read") from None
     if date.tzinfo is None or abs(now - date) > _AGE:
-        raise Unproven("date is too far from now")
+        raise SignatureError("date is too far from now")

@@ -22,7 +22,14 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from assay.sandbox.guard.middleware import ORGANIZATION
 from assay.sandbox.guard.signatures import PublicKey
 
-__all__ = ["FILES", "KEY_IDS", "Incomplete", "Papers", "organization", "papers"]
+__all__ = [
+    "FILES",
+    "KEY_IDS",
+    "CertificateFolder",
+    "IncompleteFolder",
+    "open_certificates",
+    "organization",
+]
 
 #: Each file without its ending, and what it is for; all but the authority have a key.
 FILES: Mapping[str, str] = {
@@ -45,12 +52,12 @@ _VALID = timedelta(days=730)
 _DAY = timedelta(days=1)
 
 
-class Incomplete(Exception):  # noqa: N818 - it is a folder that is at fault
+class IncompleteFolder(Exception):  # noqa: N818 - it is a folder that is at fault
     """A folder has some of the files and not the others; carries the name of one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Papers:
+class CertificateFolder:
     """A folder in which all the certificates and keys are."""
 
     folder: Path
@@ -74,7 +81,7 @@ class Papers:
         return keys
 
 
-def papers(folder: Path) -> Papers:
+def open_certificates(folder: Path) -> CertificateFolder:
     """Find the certificates in a folder, or make them where there is none.
 
     Raises:
@@ -82,14 +89,14 @@ def papers(folder: Path) -> Papers:
         OSError: the folder cannot be read or written.
 
     """
-    found = Papers(folder=folder)
+    found = CertificateFolder(folder=folder)
     wanted = [found.certificate(name) for name in FILES]
     wanted += [found.key(name) for name in FILES if name != "ca"]
     missing = [path for path in wanted if not path.is_file()]
     if len(missing) == len(wanted):
         _make(found, datetime.now(UTC))
     elif missing:
-        raise Incomplete(missing[0].name)
+        raise IncompleteFolder(missing[0].name)
     return found
 
 
@@ -109,7 +116,7 @@ class _Authority:
     certificate: x509.Certificate
 
 
-def _make(made: Papers, now: datetime) -> None:
+def _make(made: CertificateFolder, now: datetime) -> None:
     made.folder.mkdir(parents=True, exist_ok=True)
     authority = _authority("Sandbox authority", now)
     stranger = _authority("Another authority", now)
@@ -159,7 +166,7 @@ def _authority(name: str, now: datetime) -> _Authority:
 class _Issue:
     """Issues certificates into a folder."""
 
-    made: Papers
+    made: CertificateFolder
     now: datetime
 
     def __call__(

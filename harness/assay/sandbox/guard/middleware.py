@@ -26,7 +26,13 @@ from assay.sandbox.control import PREFIX
 from assay.sandbox.dialects import BASE_PATHS
 from assay.sandbox.guard.cavage import check_cavage
 from assay.sandbox.guard.rfc9421 import check_rfc9421
-from assay.sandbox.guard.signatures import BODY_LIMIT, Message, PublicKey, Unproven, read_message
+from assay.sandbox.guard.signatures import (
+    BODY_LIMIT,
+    Message,
+    PublicKey,
+    SignatureError,
+    read_message,
+)
 from assay.sandbox.messages import decoded_path, error, send
 from assay.sandbox.payments.terms import PAYMENT_PATHS
 
@@ -38,11 +44,11 @@ if TYPE_CHECKING:
 ORGANIZATION = "PSDFR-ACPR-12345"
 
 
-def certified(app: "WSGIApplication") -> "WSGIApplication":
+def require_certificate(app: "WSGIApplication") -> "WSGIApplication":
     """Let through to an application what came over a connection with a certificate."""
 
     def guarded(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
-        demanded = third_party(environ) or environ.get("PATH_INFO") == TOKEN
+        demanded = is_third_party_call(environ) or environ.get("PATH_INFO") == TOKEN
         if demanded and not environ.get("SSL_CLIENT_CERT"):
             answer = error(401, "client certificate missing", ("WWW-Authenticate", "Mutual"))
             return send(answer, environ["REQUEST_METHOD"], start_response)
@@ -52,9 +58,9 @@ def certified(app: "WSGIApplication") -> "WSGIApplication":
 
 
 #: As draft-cavage-http-signatures-12 has them, or as RFC 9421 has.
-Kind: TypeAlias = Literal["cavage", "rfc9421"]
+SignatureKind: TypeAlias = Literal["cavage", "rfc9421"]
 
-_CHECKS: Mapping[Kind, Callable[[Message, Mapping[str, PublicKey], datetime], None]] = {
+_CHECKS: Mapping[SignatureKind, Callable[[Message, Mapping[str, PublicKey], datetime], None]] = {
     "cavage": check_cavage,
     "rfc9421": check_rfc9421,
 }
@@ -64,9 +70,9 @@ def _clock() -> datetime:
     return datetime.now(UTC)
 
 
-def signed(
+def require_signature(
     app: "WSGIApplication",
-    kind: Kind,
+    kind: SignatureKind,
     keys: Mapping[str, PublicKey],
     clock: Callable[[], datetime] | None = None,
 ) -> "WSGIApplication":
@@ -78,7 +84,7 @@ def signed(
     check, clock = _CHECKS[kind], clock or _clock
 
     def guarded(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
-        if not third_party(environ):
+        if not is_third_party_call(environ):
             return app(environ, start_response)
         message = read_message(environ)
         if message is None:
@@ -86,8 +92,8 @@ def signed(
             return send(answer, environ["REQUEST_METHOD"], start_response)
         try:
             check(message, keys, clock())
-        except Unproven as no:
-            answer = error(401, str(no), ("WWW-Authenticate", "Signature"))
+        except SignatureError as exc:
+            answer = error(401, str(exc), ("WWW-Authenticate", "Signature"))
             return send(answer, message.method, start_response)
         return app(environ, start_response)
 
@@ -95,7 +101,7 @@ def signed(
 
 
 #: The two halves of the bank, named by the scope of OAuth2 that opens them.
-Half: TypeAlias = Literal["aisp", "pisp"]
+ApiScope: TypeAlias = Literal["aisp", "pisp"]
 
 #: Below this, the authorization server answers.
 OAUTH = "/oauth/"
@@ -114,12 +120,12 @@ def is_control(environ: "WSGIEnvironment") -> bool:
     return path.startswith(PREFIX)
 
 
-def third_party(environ: "WSGIEnvironment") -> bool:
+def is_third_party_call(environ: "WSGIEnvironment") -> bool:
     """Whether a third party calls the bank's interface."""
     path: str = environ.get("PATH_INFO", "")
     return not is_control(environ) and not path.startswith(_EXEMPT)
 
 
-def half(environ: "WSGIEnvironment") -> Half:
+def required_scope(environ: "WSGIEnvironment") -> ApiScope:
     """Tell which half of the bank a third party's call is for."""
     return "pisp" if decoded_path(environ).startswith(_PAYMENTS) else "aisp"

@@ -23,7 +23,7 @@ from assay.sandbox.guard.signatures import (
     HASHES,
     Message,
     PublicKey,
-    Unproven,
+    SignatureError,
     default_algorithm,
     verify,
 )
@@ -72,7 +72,7 @@ class _Reader:
     def take(self, pattern: re.Pattern[str]) -> re.Match[str]:
         found = pattern.match(self.text, self.at)
         if found is None:
-            raise Unproven("a structured field does not read")
+            raise SignatureError("a structured field does not read")
         self.at = found.end()
         return found
 
@@ -85,7 +85,7 @@ class _Reader:
 
     def expect(self, literal: str) -> None:
         if not self.skip(literal):
-            raise Unproven("a structured field does not read")
+            raise SignatureError("a structured field does not read")
 
     def blank(self) -> bool:
         """Skip spaces; True when there were any."""
@@ -110,7 +110,7 @@ class _Reader:
         try:
             return b64decode(self.take(_BYTES)[1], validate=True)
         except Undecodable:
-            raise Unproven("a structured field does not read") from None
+            raise SignatureError("a structured field does not read") from None
 
     def bare(self) -> Bare:
         match self.text[self.at : self.at + 1]:
@@ -143,10 +143,10 @@ class _Reader:
             if self.skip(")"):
                 return found
             if found and not spaced:
-                raise Unproven("a structured field does not read")
+                raise SignatureError("a structured field does not read")
             found.append(self.string())
             if self.parameters():
-                raise Unproven("parameters of components are not understood here")
+                raise SignatureError("parameters of components are not understood here")
 
 
 def read_signed(text: str) -> Mapping[str, Signed]:
@@ -219,21 +219,21 @@ def check_rfc9421(message: Message, keys: Mapping[str, PublicKey], now: datetime
     """
     made, given = (message.headers.get(name) for name in ("signature-input", "signature"))
     if not made or not given:
-        raise Unproven("signature missing")
+        raise SignatureError("signature missing")
     signatures = read_bytes(given)
     pairs = [
         (one, signatures[label]) for label, one in read_signed(made).items() if label in signatures
     ]
     if not pairs:
-        raise Unproven("Signature and Signature-Input have no label in common")
+        raise SignatureError("Signature and Signature-Input have no label in common")
     _digest(message)
-    first: Unproven | None = None
+    first: SignatureError | None = None
     for one, signature in pairs[:_MOST]:
         try:
             return _check(message, one, signature, keys, now)
-        except Unproven as no:
-            first = first or no
-    raise first or Unproven("signature missing")
+        except SignatureError as exc:
+            first = first or exc
+    raise first or SignatureError("signature missing")
 
 
 def _check(
@@ -244,10 +244,10 @@ def _check(
     keyid = one.parameters.get("keyid")
     key = keys.get(keyid) if isinstance(keyid, str) else None
     if key is None:
-        raise Unproven("keyid is not known")
+        raise SignatureError("keyid is not known")
     algorithm = one.parameters.get("alg", default_algorithm(key))
     if not isinstance(algorithm, str) or algorithm not in _ALGORITHMS:
-        raise Unproven("alg is not known")
+        raise SignatureError("alg is not known")
     verify(algorithm, key, signature, signature_base(message, one))
 
 
@@ -265,23 +265,23 @@ def signature_base(message: Message, one: Signed) -> bytes:
 def _covers(names: Sequence[str], message: Message) -> None:
     """Check that enough was signed, and nothing twice."""
     if len(set(names)) < len(names):
-        raise Unproven("a component is signed twice")
+        raise SignatureError("a component is signed twice")
     if "@method" not in names:
-        raise Unproven("@method is not signed")
+        raise SignatureError("@method is not signed")
     if "@target-uri" not in names and not {"@path", "@query"} <= set(names):
-        raise Unproven("neither @target-uri nor both of @path and @query are signed")
+        raise SignatureError("neither @target-uri nor both of @path and @query are signed")
     if message.body and "content-digest" not in names:
-        raise Unproven("content-digest is not signed")
+        raise SignatureError("content-digest is not signed")
 
 
 def _value(name: str, message: Message) -> str:
     if name.startswith("@"):
         derive = _DERIVED.get(name)
         if derive is None:
-            raise Unproven("a component that is signed is not known")
+            raise SignatureError("a component that is signed is not known")
         return derive(message)
     if name not in message.headers:
-        raise Unproven("a header that is signed was not sent")
+        raise SignatureError("a header that is signed was not sent")
     return message.headers[name]
 
 
@@ -294,12 +294,12 @@ def _authority(base: str) -> str:
 def _fresh(one: Signed, now: datetime) -> None:
     created, expires = one.parameters.get("created"), one.parameters.get("expires")
     if isinstance(created, bool) or not isinstance(created, int):
-        raise Unproven("created is missing")
+        raise SignatureError("created is missing")
     age = now.timestamp() - created
     if abs(age) > _AGE.total_seconds():
-        raise Unproven("created is too far from now")
+        raise SignatureError("created is too far from now")
     if expires is not None and (not isinstance(expires, int) or expires < now.timestamp()):
-        raise Unproven("the signature has expired")
+        raise SignatureError("the signature has expired")
 
 
 def _digest(message: Message) -> None:
@@ -308,7 +308,7 @@ def _digest(message: Message) -> None:
         return
     told = [(HASHES[name], value) for name, value in read_bytes(header).items() if name in HASHES]
     if not told:
-        raise Unproven("digest is of no known kind")
+        raise SignatureError("digest is of no known kind")
     for make, value in told:
         if not compare_digest(value, make(message.body).digest()):
-            raise Unproven("digest does not match")
+            raise SignatureError("digest does not match")

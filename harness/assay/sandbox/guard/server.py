@@ -19,7 +19,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from urllib.parse import unquote_to_bytes
 
-from assay.sandbox.guard.middleware import certified
+from assay.sandbox.guard.middleware import require_certificate
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -79,7 +79,7 @@ class TlsServer(ThreadingMixIn, TCPServer):
         if ":" in host:
             self.address_family = AF_INET6
         answers = tls.clients is not None and tls.demand == "answer"
-        self.app = certified(app) if answers else app
+        self.app = require_certificate(app) if answers else app
         self._context = tls.context()
         self._lock = Lock()
         self._open: set[socket] = set()

@@ -114,26 +114,26 @@ HASHES: Mapping[str, "Callable[[bytes], _Hash]"] = {"sha-256": sha256, "sha-512"
 _HALF = 32
 
 
-class Unproven(Exception):  # noqa: N818 - it is the request that is at fault
+class SignatureError(Exception):
     """A signature is missing or bad; the message names what is wrong."""
 
 
 def _rsa(key: PublicKey, signature: bytes, base: bytes) -> None:
     if not isinstance(key, rsa.RSAPublicKey):
-        raise Unproven("the algorithm is not that of the key")
+        raise SignatureError("the algorithm is not that of the key")
     key.verify(signature, base, padding.PKCS1v15(), hashes.SHA256())
 
 
 def _pss(key: PublicKey, signature: bytes, base: bytes) -> None:
     if not isinstance(key, rsa.RSAPublicKey):
-        raise Unproven("the algorithm is not that of the key")
+        raise SignatureError("the algorithm is not that of the key")
     salted = padding.PSS(mgf=padding.MGF1(hashes.SHA512()), salt_length=64)
     key.verify(signature, base, salted, hashes.SHA512())
 
 
 def _ecdsa(key: PublicKey, signature: bytes, base: bytes) -> None:
     if not isinstance(key, ec.EllipticCurvePublicKey):
-        raise Unproven("the algorithm is not that of the key")
+        raise SignatureError("the algorithm is not that of the key")
     if len(signature) != 2 * _HALF:
         raise InvalidSignature
     r, s = (int.from_bytes(half, "big") for half in (signature[:_HALF], signature[_HALF:]))
@@ -142,7 +142,7 @@ def _ecdsa(key: PublicKey, signature: bytes, base: bytes) -> None:
 
 def _ed25519(key: PublicKey, signature: bytes, base: bytes) -> None:
     if not isinstance(key, ed25519.Ed25519PublicKey):
-        raise Unproven("the algorithm is not that of the key")
+        raise SignatureError("the algorithm is not that of the key")
     key.verify(signature, base)
 
 
@@ -173,4 +173,4 @@ def verify(algorithm: str, key: PublicKey, signature: bytes, base: bytes) -> Non
     try:
         _VERIFY[algorithm](key, signature, base)
     except InvalidSignature:
-        raise Unproven("signature does not match") from None
+        raise SignatureError("signature does not match") from None

@@ -8,60 +8,60 @@ Faults of the redirect approach: the bank honours customers' own credentials.
 
 from dataclasses import replace
 
-from assay.sandbox.access import Ask, Decision, Scope, consented_only
+from assay.sandbox.access import AccessRequest, Decision, Scope, consented_only
 from assay.sandbox.accounts import Identity, Row
 from assay.sandbox.messages import KINDS, Kind, Operation
 from assay.sandbox.mutants.mutant import Change, breaking
 from assay.sandbox.policies import Approach, put
 
 
-def _outside(ask: Ask) -> bool:
+def _outside(request: AccessRequest) -> bool:
     """Pick an own item that a consent leaves out."""
-    return ask.own and ask.consent is not None and ask.item.key not in ask.consent
+    return request.own and request.consent is not None and request.item.key not in request.consent
 
 
-def _before(ask: Ask) -> bool:
+def _before(request: AccessRequest) -> bool:
     """Pick an own item, before there was any consent."""
-    return ask.own and ask.consent is None
+    return request.own and request.consent is None
 
 
-def _owner_consented(ask: Ask) -> bool:
+def _owner_consented(request: AccessRequest) -> bool:
     """Pick another customer's item, which that customer consented to."""
-    return not ask.own and ask.item.key in (ask.owners_consent or ())
+    return not request.own and request.item.key in (request.owners_consent or ())
 
 
-def _outside_served(ask: Ask) -> Decision:
-    return Decision.SERVED if _outside(ask) else consented_only(ask)
+def _outside_served(request: AccessRequest) -> Decision:
+    return Decision.SERVED if _outside(request) else consented_only(request)
 
 
-def _outside_leaked(ask: Ask) -> Decision:
-    return Decision.LEAKED if _outside(ask) else consented_only(ask)
+def _outside_leaked(request: AccessRequest) -> Decision:
+    return Decision.LEAKED if _outside(request) else consented_only(request)
 
 
-def _before_served(ask: Ask) -> Decision:
-    return Decision.SERVED if _before(ask) else consented_only(ask)
+def _before_served(request: AccessRequest) -> Decision:
+    return Decision.SERVED if _before(request) else consented_only(request)
 
 
-def _before_leaked(ask: Ask) -> Decision:
-    return Decision.LEAKED if _before(ask) else consented_only(ask)
+def _before_leaked(request: AccessRequest) -> Decision:
+    return Decision.LEAKED if _before(request) else consented_only(request)
 
 
-def _foreign_served(ask: Ask) -> Decision:
-    return Decision.SERVED if _owner_consented(ask) else consented_only(ask)
+def _foreign_served(request: AccessRequest) -> Decision:
+    return Decision.SERVED if _owner_consented(request) else consented_only(request)
 
 
-def _foreign_leaked(ask: Ask) -> Decision:
-    return Decision.LEAKED if _owner_consented(ask) else consented_only(ask)
+def _foreign_leaked(request: AccessRequest) -> Decision:
+    return Decision.LEAKED if _owner_consented(request) else consented_only(request)
 
 
-def _all_or_nothing(ask: Ask) -> Decision:
+def _all_or_nothing(request: AccessRequest) -> Decision:
     """Serve only what is consented to along with everything the customer owns."""
-    if ask.owned <= (ask.consent or frozenset()):
-        return consented_only(ask)
+    if request.owned <= (request.consent or frozenset()):
+        return consented_only(request)
     return Decision.REFUSED
 
 
-def _never(_ask: Ask) -> Decision:
+def _never(_ask: AccessRequest) -> Decision:
     return Decision.REFUSED
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import cast
 
-from assay.sandbox.accounts import Currency, Mark, Spot, iban
+from assay.sandbox.accounts import Currency, IdSeed, Position, iban
 from assay.sandbox.messages import KINDS, Answer, Json, Kind, Request, Resource
 from assay.sandbox.mutants.mutant import Change, answering, breaking
 from assay.sandbox.policies import put
@@ -19,15 +19,15 @@ __all__ = ["FIELDS"]
 _PAGE = 5
 
 
-def _first_dollar(spot: Spot) -> str:
-    return "EUR" if spot.index else "USD"
+def _first_dollar(position: Position) -> str:
+    return "EUR" if position.index else "USD"
 
 
-def _last_franc(spot: Spot) -> str:
-    return "CHF" if spot.index == spot.count - 1 else "EUR"
+def _last_franc(position: Position) -> str:
+    return "CHF" if position.index == position.count - 1 else "EUR"
 
 
-def _lower(_spot: Spot) -> str:
+def _lower(_spot: Position) -> str:
     return "eur"
 
 
@@ -59,23 +59,23 @@ def _types(resource: Resource, types: tuple[str | None, ...]) -> Change:
     return lambda bank: replace(bank, balance_types=put(bank.balance_types, **{resource: types}))
 
 
-def _wrong_check_digits(mark: Mark) -> str:
-    right = iban(mark)
+def _wrong_check_digits(id_seed: IdSeed) -> str:
+    right = iban(id_seed)
     return f"FR{(int(right[2:4]) + 1) % 100:02d}{right[4:]}"
 
 
-def _wrong_last_digit(mark: Mark) -> str:
-    right = iban(mark)
+def _wrong_last_digit(id_seed: IdSeed) -> str:
+    right = iban(id_seed)
     return f"{right[:-1]}{(int(right[-1]) + 1) % 10}"
 
 
-def _domestic(mark: Mark) -> str:
-    return iban(mark)[4:]
+def _domestic(id_seed: IdSeed) -> str:
+    return iban(id_seed)[4:]
 
 
-def _clear_pan(prefix: int) -> Callable[[Mark], str]:
-    def pan(mark: Mark) -> str:
-        digits = f"{prefix:06d}{(mark.seed + mark.serial * 7919) % 10**9:09d}"
+def _clear_pan(prefix: int) -> Callable[[IdSeed], str]:
+    def pan(id_seed: IdSeed) -> str:
+        digits = f"{prefix:06d}{(id_seed.seed + id_seed.serial * 7919) % 10**9:09d}"
         doubled = [int(digit) * 2 for digit in digits[::2]]
         total = sum(map(int, digits[1::2])) + sum(n - 9 * (n > 9) for n in doubled)  # noqa: PLR2004
         return f"{digits}{-total % 10}"
@@ -83,7 +83,7 @@ def _clear_pan(prefix: int) -> Callable[[Mark], str]:
     return pan
 
 
-def _mint(resource: Resource, mint: Callable[[Mark], str]) -> Change:
+def _mint(resource: Resource, mint: Callable[[IdSeed], str]) -> Change:
     return lambda bank: replace(bank, mint=put(bank.mint, **{resource: mint}))
 
 

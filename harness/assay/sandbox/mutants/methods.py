@@ -53,8 +53,8 @@ def _accepts(*faults: Fault) -> Callable[[bytes], Sequence[str]]:
     def read(body: bytes) -> Sequence[str]:
         try:
             return consented_keys(body)
-        except Malformed as no:
-            if no.fault in faults:
+        except Malformed as exc:
+            if exc.fault in faults:
                 return ()
             raise
 

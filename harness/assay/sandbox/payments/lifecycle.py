@@ -24,21 +24,21 @@ from dataclasses import dataclass
 from assay.sandbox.accounts import Item
 from assay.sandbox.calendar import today
 from assay.sandbox.payments.policies import PaymentPolicies
-from assay.sandbox.payments.records import LAPSES, Book, Execution, Payment, Signing
+from assay.sandbox.payments.records import LAPSES, Execution, Payment, PaymentBook, Signing
 from assay.sandbox.payments.rules import Facts, Times, breaks_cash, day_of, due
 from assay.sandbox.payments.terms import Decision, Factor, Reason, Terms
 from assay.sandbox.world import Customer, World
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
+class PaymentContext:
     """One world's payments, and what decides on them."""
 
     world: World
     policies: PaymentPolicies
 
     @property
-    def book(self) -> Book:
+    def book(self) -> PaymentBook:
         """What is remembered."""
         return self.world.payments
 
@@ -51,56 +51,58 @@ class Desk:
         return self.owner(payment).items[payment.terms.debtor]
 
 
-def sign(desk: Desk, payment: Payment, factor: Factor | None, decision: Decision) -> None:
+def sign(
+    context: PaymentContext, payment: Payment, factor: Factor | None, decision: Decision
+) -> None:
     """Take the customer's decision, and execute what is due at once."""
     payment.factor = factor
-    payment.signed = desk.world.now
-    payment.status = desk.policies.decisions[decision]
+    payment.signed = context.world.now
+    payment.status = context.policies.decisions[decision]
     if payment.status == "pending":
-        payment.reason = _objection(desk, payment, payment.terms)
+        payment.reason = _objection(context, payment, payment.terms)
         if payment.reason is not None:
             payment.status = "rejected"
-    carry_on(desk, payment)
+    execute_if_due(context, payment)
 
 
-def cancel(desk: Desk, payment: Payment, *, by_customer: bool) -> bool:
+def cancel(context: PaymentContext, payment: Payment, *, by_customer: bool) -> bool:
     """Cancel a payment; False when that may not be done."""
-    if not desk.policies.cancellable(payment):
+    if not context.policies.cancellable(payment):
         return False
     payment.cancelled_by = "customer" if by_customer else "provider"
     payment.status = "cancelled"
     return True
 
 
-def advance(desk: Desk) -> None:
+def advance(context: PaymentContext) -> None:
     """Catch up with all that was due until now, each thing at its own moment."""
-    payments = list(desk.book.payments.values())
+    payments = list(context.book.payments.values())
     for payment in payments:
         signing = payment.signing
         if signing is not None and payment.status == "received":
-            _lapse(desk, payment, signing)
-    for payment in sorted(payments, key=lambda one: due(one, desk.policies.executed(one))):
-        carry_on(desk, payment)
+            _lapse(context, payment, signing)
+    for payment in sorted(payments, key=lambda one: due(one, context.policies.executed(one))):
+        execute_if_due(context, payment)
 
 
-def _lapse(desk: Desk, payment: Payment, signing: Signing) -> None:
+def _lapse(context: PaymentContext, payment: Payment, signing: Signing) -> None:
     """End a signing whose time is over; the customer counts as disconnected."""
     times = Times(first=signing.first, last=signing.last)
-    until = {lapse: desk.policies.timers[lapse](times) for lapse in LAPSES}
+    until = {lapse: context.policies.timers[lapse](times) for lapse in LAPSES}
     lapse = min(LAPSES, key=until.__getitem__)
-    if desk.world.now >= until[lapse]:
+    if context.world.now >= until[lapse]:
         signing.step = "disconnected"
         signing.lapse = lapse
-        payment.status = desk.policies.lapsed[lapse]
+        payment.status = context.policies.lapsed[lapse]
 
 
-def carry_on(desk: Desk, payment: Payment) -> None:
+def execute_if_due(context: PaymentContext, payment: Payment) -> None:
     """Execute a payment when its time has come."""
-    terms = desk.policies.executed(payment)
+    terms = context.policies.executed(payment)
     moment = due(payment, terms)
-    if moment > desk.world.now or not desk.policies.executable(payment):
+    if moment > context.world.now or not context.policies.executable(payment):
         return
-    payment.reason = _objection(desk, payment, terms)
+    payment.reason = _objection(context, payment, terms)
     if payment.reason is not None:
         payment.status = "rejected"
         return
@@ -112,38 +114,38 @@ def carry_on(desk: Desk, payment: Payment) -> None:
         creditor=terms.creditor,
         amount=terms.amount,
     )
-    desk.book.executions.append(execution)
+    context.book.executions.append(execution)
     label = f"VIR {terms.reference or terms.creditor}"
-    desk.account(payment).ledger.post(execution.date, -terms.cents, label)
+    context.account(payment).ledger.post(execution.date, -terms.cents, label)
 
 
-def _objection(desk: Desk, payment: Payment, terms: Terms) -> Reason | None:
+def _objection(context: PaymentContext, payment: Payment, terms: Terms) -> Reason | None:
     """Find the rule that a signed payment breaks."""
     if payment.barred:
         return "scope"
-    if _repeats(desk, payment, terms):
+    if _repeats(context, payment, terms):
         return "duplicate"
-    if breaks_cash(desk.policies.cash, _facts(desk, payment, terms)):
+    if breaks_cash(context.policies.cash, _facts(context, payment, terms)):
         return "cash"
     return None
 
 
-def _repeats(desk: Desk, payment: Payment, terms: Terms) -> bool:
-    rule = desk.policies.duplicate
+def _repeats(context: PaymentContext, payment: Payment, terms: Terms) -> bool:
+    rule = context.policies.duplicate
     wanted = rule.parameters(terms, day_of(payment, terms))
     return any(
         other is not payment
         and other.status in rule.originals
         and rule.parameters(other.terms, day_of(other, other.terms)) == wanted
-        for other in desk.book.payments.values()
+        for other in context.book.payments.values()
     )
 
 
-def _facts(desk: Desk, payment: Payment, terms: Terms) -> Facts:
-    owner = desk.owner(payment)
+def _facts(context: PaymentContext, payment: Payment, terms: Terms) -> Facts:
+    owner = context.owner(payment)
     others = [
         other.creditors[terms.creditor]
-        for other in desk.world.customers.values()
+        for other in context.world.customers.values()
         if other is not owner and terms.creditor in other.creditors
     ]
     return Facts(

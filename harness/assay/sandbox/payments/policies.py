@@ -18,6 +18,7 @@ from assay.sandbox.payments.terms import (
     FIELDS,
     MODIFIABLE,
     Decision,
+    Defect,
     Factor,
     Field,
     PaymentType,
@@ -26,7 +27,6 @@ from assay.sandbox.payments.terms import (
     Single,
     Status,
     Terms,
-    Way,
     at_most_one,
 )
 
@@ -77,7 +77,7 @@ class PaymentPolicies:
     #: single
     single: Single
     #: payments.create, payments.modify: what does not read is refused, with this status.
-    malformed: Callable[[PaymentOperation, str, Way], int]
+    malformed: Callable[[PaymentOperation, str, Defect], int]
     #: Status codes of refusals.
     refusals: Table[PaymentRefusal, int]
     #: payment types; told whether the bank offers instant payments.
@@ -148,7 +148,7 @@ def _any_host(_host: str) -> bool:
     return True
 
 
-def _bad_request(_operation: PaymentOperation, _field: str, _way: Way) -> int:
+def _bad_request(_operation: PaymentOperation, _field: str, _way: Defect) -> int:
     return 400
 
 

@@ -15,10 +15,10 @@ from assay.sandbox.payments.terms import Factor, PaymentType, Reason, Status, Te
 __all__ = [
     "LAPSES",
     "Activity",
-    "Book",
     "Execution",
     "Lapse",
     "Payment",
+    "PaymentBook",
     "Provider",
     "Signing",
     "Step",
@@ -98,7 +98,7 @@ class Execution:
 
 
 @dataclass(slots=True, kw_only=True)
-class Book:
+class PaymentBook:
     """The payments of one world."""
 
     #: Does this bank offer instant payments?

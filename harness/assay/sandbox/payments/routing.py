@@ -14,14 +14,14 @@ from werkzeug.routing import Map, Rule
 
 from assay.sandbox.messages import BODY_LIMIT, Answer, decoded_path, error, own_base, read_body
 from assay.sandbox.payments.handlers import PAYMENT_METHODS, PaymentCall, PaymentRefused
-from assay.sandbox.payments.lifecycle import Desk
+from assay.sandbox.payments.lifecycle import PaymentContext
 from assay.sandbox.payments.policies import PaymentOperation
 from assay.sandbox.payments.records import Payment, Provider
-from assay.sandbox.payments.screens import draw, ending
+from assay.sandbox.payments.screens import final_page, render_view
 from assay.sandbox.payments.signing import begin, look, submit
-from assay.sandbox.payments.terms import PAYMENT_PATHS, Unfit
+from assay.sandbox.payments.terms import PAYMENT_PATHS, FieldError
 from assay.sandbox.policies import Policies
-from assay.sandbox.world import Registry, World, by_basic
+from assay.sandbox.world import Registry, World, find_session_by_basic
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -59,8 +59,8 @@ def _answer_provider(
     refusal = None
     try:
         operation, values = _ROUTES.match(path, environ["REQUEST_METHOD"])
-    except MethodNotAllowed as no:
-        allow = ", ".join(sorted(no.valid_methods or ()))
+    except MethodNotAllowed as exc:
+        allow = ", ".join(sorted(exc.valid_methods or ()))
         refusal = error(405, "this path has other methods", ("Allow", allow))
     except HTTPException:
         refusal = error(404, "no such method")
@@ -89,7 +89,7 @@ def _authorised(
     if operation is None:
         return None
     call = PaymentCall(
-        desk=Desk(world=world, policies=policies.payments),
+        context=PaymentContext(world=world, policies=policies.payments),
         provider=provider,
         id=id,
         body=read_body(environ, BODY_LIMIT),
@@ -100,7 +100,7 @@ def _authorised(
 
 def _in_place_of_a_provider(encoded: str, registry: Registry) -> tuple[World, Provider] | None:
     """Let a customer's own credentials do; the sound bank never asks."""
-    session = by_basic(encoded, registry)
+    session = find_session_by_basic(encoded, registry)
     providers = session.world.payments.providers if session else {}
     first = next(iter(providers.values()), None)
     return (session.world, first) if session and first else None
@@ -108,13 +108,13 @@ def _in_place_of_a_provider(encoded: str, registry: Registry) -> tuple[World, Pr
 
 def _perform(call: PaymentCall, operation: PaymentOperation) -> Answer:
     try:
-        with call.desk.world.lock:
+        with call.context.world.lock:
             return PAYMENT_METHODS[operation](call)
-    except PaymentRefused as no:
-        return no.answer
-    except Unfit as no:
-        status = call.desk.policies.malformed(operation, no.field, no.way)
-        return error(status, f"this does not read: {no.field}, {no.way}")
+    except PaymentRefused as exc:
+        return exc.answer
+    except FieldError as exc:
+        status = call.context.policies.malformed(operation, exc.field, exc.defect)
+        return error(status, f"this does not read: {exc.field}, {exc.defect}")
 
 
 def _answer_browser(
@@ -128,27 +128,29 @@ def _answer_browser(
         # Not even HEAD: looking at a screen begins a signing.
         return error(405, "this path has other methods", ("Allow", ", ".join(verbs)))
     if world is None:
-        return ending("unknown")
+        return final_page("unknown")
     with world.lock:
         if policies.payments.closed(world.now):
-            return ending("maintenance")
-        desk = Desk(world=world, policies=policies.payments)
-        known = desk.book.approvals if where == "consent-approval" else desk.book.signings
+            return final_page("maintenance")
+        context = PaymentContext(world=world, policies=policies.payments)
+        known = context.book.approvals if where == "consent-approval" else context.book.signings
         payment = known.get(key)
         if payment is None:
-            return ending("unknown")
+            return final_page("unknown")
         if where == "consent-approval":
-            return draw(desk, payment, begin(desk, payment))
-        return _sign(environ, desk, payment, verb)
+            return render_view(context, payment, begin(context, payment))
+        return _sign(environ, context, payment, verb)
 
 
-def _sign(environ: "WSGIEnvironment", desk: Desk, payment: Payment, verb: str) -> Answer:
+def _sign(
+    environ: "WSGIEnvironment", context: PaymentContext, payment: Payment, verb: str
+) -> Answer:
     signing = payment.signing
     if signing is None:
-        return ending("unknown")
+        return final_page("unknown")
     if verb == "GET":
-        return draw(desk, payment, look(desk, payment, signing))
-    return draw(desk, payment, submit(desk, payment, signing, _form(environ)))
+        return render_view(context, payment, look(context, payment, signing))
+    return render_view(context, payment, submit(context, payment, signing, _form(environ)))
 
 
 def _form(environ: "WSGIEnvironment") -> Mapping[str, str]:

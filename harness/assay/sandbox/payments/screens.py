@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from assay.sandbox.messages import Answer
-from assay.sandbox.payments.lifecycle import Desk
+from assay.sandbox.payments.lifecycle import PaymentContext
 from assay.sandbox.payments.records import Payment
 from assay.sandbox.payments.signing import View
 from assay.sandbox.payments.terms import Factor, PaymentType, Terms, origin
@@ -22,7 +22,7 @@ from assay.sandbox.payments.terms import Factor, PaymentType, Terms, origin
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
-__all__ = ["draw", "ending", "page_headers"]
+__all__ = ["final_page", "page_headers", "render_view"]
 
 _HTML = "text/html; charset=utf-8"
 _TITLES: Mapping[str, str] = {
@@ -92,23 +92,23 @@ def _style_source() -> str:
     return f"'sha256-{b64encode(digest).decode('ascii')}'"
 
 
-def draw(desk: Desk, payment: Payment, view: View) -> Answer:
+def render_view(context: PaymentContext, payment: Payment, view: View) -> Answer:
     """Show a view; it is the whole answer."""
     signing, page = payment.signing, view.page
     if view.target is not None:
         headers = (("Location", view.target), *page_headers("'none'"))
         return Answer(status=303, body=b"", headers=headers)
     if signing is None or page is None or page not in _TITLES:
-        return ending(page or "unknown")
+        return final_page(page or "unknown")
     content: dict[str, object] = {
         "title": _TITLES[page],
         "message": view.message,
-        "action": f"/signing/{desk.world.id}/{signing.key}",
+        "action": f"/signing/{context.world.id}/{signing.key}",
     }
     forms = "'self'"
     match page:
         case "factor":
-            offered = desk.policies.factors[desk.owner(payment).segment]
+            offered = context.policies.factors[context.owner(payment).segment]
             content["factors"] = [(factor, _LABELS[factor]) for factor in offered]
         case "code" if signing.factor is not None:
             content["prompt"] = _PROMPTS[signing.factor]
@@ -120,7 +120,7 @@ def draw(desk: Desk, payment: Payment, view: View) -> Answer:
     return _page(page, page, 200, content, forms)
 
 
-def ending(page: str) -> Answer:
+def final_page(page: str) -> Answer:
     """Show a page with no form."""
     status, title, says = _ENDINGS[page]
     content: dict[str, object] = {"title": title, "message": "", "says": says}

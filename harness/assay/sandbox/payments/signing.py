@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from assay.sandbox.payments.lifecycle import Desk, sign
+from assay.sandbox.payments.lifecycle import PaymentContext, sign
 from assay.sandbox.payments.policies import Return
 from assay.sandbox.payments.records import Activity, Payment, Signing, Step
 from assay.sandbox.payments.terms import DECISIONS, Decision
@@ -43,7 +43,7 @@ class View:
 class Act:
     """A form that was sent, and everything it is about."""
 
-    desk: Desk
+    context: PaymentContext
     payment: Payment
     signing: Signing
     form: Form
@@ -51,7 +51,7 @@ class Act:
     def go_on(self) -> View:
         """Show the screen that follows."""
         signing = self.signing
-        signing.step = self.desk.policies.follows(signing.step, signing.factor)
+        signing.step = self.context.policies.follows(signing.step, signing.factor)
         return self.show()
 
     def show(self, message: str = "") -> View:
@@ -63,76 +63,78 @@ class Act:
     def wrong(self, message: str) -> View:
         """Show the screen again, or end it all after too many."""
         self.signing.wrong += 1
-        if self.signing.wrong < self.desk.policies.tries:
+        if self.signing.wrong < self.context.policies.tries:
             return self.show(message)
         self.signing.step = "locked"
         self.payment.status = "expired"
         return View(page="locked")
 
 
-def begin(desk: Desk, payment: Payment) -> View:
+def begin(context: PaymentContext, payment: Payment) -> View:
     """Follow the link to the first screen; as long as nobody is logged in, again."""
     signing = payment.signing
     if signing is None and payment.status == "received":
-        now, step = desk.world.now, desk.policies.begins
+        now, step = context.world.now, context.policies.begins
         signing = Signing(key="", step=step, first=now, last=now)
         payment.signing = signing
-        desk.book.rekey(payment, signing)
+        context.book.rekey(payment, signing)
     if signing is None:
         return View(page="closed")
-    if signing.step not in (desk.policies.begins, "done", "locked", "disconnected"):
+    if signing.step not in (context.policies.begins, "done", "locked", "disconnected"):
         return View(page="elsewhere")
-    return look(desk, payment, signing)
+    return look(context, payment, signing)
 
 
-def look(desk: Desk, payment: Payment, signing: Signing) -> View:
+def look(context: PaymentContext, payment: Payment, signing: Signing) -> View:
     """Show where a signing stands."""
     return (
-        _over(desk, payment, signing, "look")
-        or Act(desk=desk, payment=payment, signing=signing, form={}).show()
+        _over(context, payment, signing, "look")
+        or Act(context=context, payment=payment, signing=signing, form={}).show()
     )
 
 
-def submit(desk: Desk, payment: Payment, signing: Signing, form: Form) -> View:
+def submit(context: PaymentContext, payment: Payment, signing: Signing, form: Form) -> View:
     """Take the form of a screen."""
-    over = _over(desk, payment, signing, "form")
+    over = _over(context, payment, signing, "form")
     if over is not None:
         return over
-    act = Act(desk=desk, payment=payment, signing=signing, form=form)
+    act = Act(context=context, payment=payment, signing=signing, form=form)
     return _STEPS[signing.step](act)
 
 
-def _over(desk: Desk, payment: Payment, signing: Signing, doing: Activity) -> View | None:
+def _over(
+    context: PaymentContext, payment: Payment, signing: Signing, doing: Activity
+) -> View | None:
     """Tell how a signing ended; a signing that goes on is kept from falling idle."""
     if signing.lapse is not None:
-        target = desk.policies.disconnected[signing.lapse](payment.terms)
+        target = context.policies.disconnected[signing.lapse](payment.terms)
         return View(page="disconnected", target=target)
     if signing.step == "locked":
         return View(page="locked")
     if payment.status != "received":
         return View(page="closed")
-    if desk.policies.renews[doing]:
-        signing.last = desk.world.now
+    if context.policies.renews[doing]:
+        signing.last = context.world.now
     return None
 
 
 def _password(act: Act) -> View:
     login, password = act.form.get("login", ""), act.form.get("password", "")
-    owner = act.desk.owner(act.payment)
+    owner = act.context.owner(act.payment)
     found = [
         customer
-        for customer in act.desk.world.customers.values()
+        for customer in act.context.world.customers.values()
         if customer.login == login and customer.password == password
     ]
-    if not found or not act.desk.policies.signs(found[0] is owner):
+    if not found or not act.context.policies.signs(found[0] is owner):
         return act.wrong(_WRONG_LOGIN)
     act.signing.customer = found[0].id
-    act.desk.book.rekey(act.payment, act.signing)
+    act.context.book.rekey(act.payment, act.signing)
     return act.go_on()
 
 
 def _factor(act: Act) -> View:
-    offered = act.desk.policies.factors[act.desk.owner(act.payment).segment]
+    offered = act.context.policies.factors[act.context.owner(act.payment).segment]
     for factor in offered:
         if factor == act.form.get("factor"):
             act.signing.factor = factor
@@ -143,9 +145,9 @@ def _factor(act: Act) -> View:
 def _code(act: Act) -> View:
     factor = act.signing.factor
     given = act.form.get("code", "").strip()
-    who = act.desk.world.customers.get(act.signing.customer, act.desk.owner(act.payment))
+    who = act.context.world.customers.get(act.signing.customer, act.context.owner(act.payment))
     right = who.factors[factor] if factor else ""
-    if factor is None or not act.desk.policies.code(factor, given, right):
+    if factor is None or not act.context.policies.code(factor, given, right):
         return act.wrong(_WRONG_CODE)
     return act.go_on()
 
@@ -159,10 +161,10 @@ def _confirm(act: Act) -> View:
         return act.show(_NO_DECISION)
     if signing.shown != terms:
         return act.show(_CHANGED)
-    sign(act.desk, act.payment, signing.factor, decision)
+    sign(act.context, act.payment, signing.factor, decision)
     signing.step = "done"
     leaving = Return(terms=terms, decision=decision, asked=act.form.get("returnUrl", ""))
-    target = act.desk.policies.returns(leaving)
+    target = act.context.policies.returns(leaving)
     return View(page="confirmed" if decision == "confirm" else "refused", target=target or None)
 
 

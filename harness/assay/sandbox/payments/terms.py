@@ -147,7 +147,7 @@ Field: TypeAlias = Literal[
     "unsuccessfulReportUrl",
 ]
 #: How a field is wrong; for a whole body also what :mod:`assay.sandbox.messages` names.
-Way: TypeAlias = str
+Defect: TypeAlias = str
 Content: TypeAlias = Mapping[str, object]
 #: Reads one field's value: its text, or None when there is none and none is needed.
 ReadField: TypeAlias = Callable[[object], str | None]
@@ -165,28 +165,28 @@ _TYPES: tuple[PaymentType, ...] = ("immediate", "deferred", "instant")
 _AMOUNT = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,2})?")
 
 
-class Unfit(Exception):  # noqa: N818 - it is the request that is at fault
+class FieldError(Exception):
     """The request does not read; carries the field and what is wrong with it."""
 
-    def __init__(self, field: str, way: Way) -> None:
+    def __init__(self, field: str, defect: Defect) -> None:
         """Keep where and how."""
-        super().__init__(field, way)
+        super().__init__(field, defect)
         self.field = field
-        self.way = way
+        self.defect = defect
 
 
 def _mandatory(name: Field, fits: Callable[[str], bool]) -> ReadField:
     def read(value: object) -> str:
         if value is ABSENT:
-            raise Unfit(name, "missing")
+            raise FieldError(name, "missing")
         if value is None:
-            raise Unfit(name, "null")
+            raise FieldError(name, "null")
         if not isinstance(value, str):
-            raise Unfit(name, "type")
+            raise FieldError(name, "type")
         if not value:
-            raise Unfit(name, "empty")
+            raise FieldError(name, "empty")
         if not fits(value):
-            raise Unfit(name, "value")
+            raise FieldError(name, "value")
         return value
 
     return read
@@ -197,9 +197,9 @@ def _optional(name: Field, fits: Callable[[str], bool]) -> ReadField:
         if value is ABSENT or value is None:
             return None
         if not isinstance(value, str):
-            raise Unfit(name, "type")
+            raise FieldError(name, "type")
         if not fits(value):
-            raise Unfit(name, "value")
+            raise FieldError(name, "value")
         return value
 
     return read
@@ -238,8 +238,8 @@ def read_body(body: bytes) -> Content:
     """Read a JSON object."""
     try:
         return read_object(body)
-    except Malformed as no:
-        raise Unfit("body", no.fault.removeprefix("body-")) from None
+    except Malformed as exc:
+        raise FieldError("body", exc.fault.removeprefix("body-")) from None
 
 
 def at_most_one(transfers: object) -> bool:
@@ -274,7 +274,7 @@ def read_terms(content: Content, fields: Table[Field, ReadField], today: date) -
         failure_url=maybe("unsuccessfulReportUrl"),
     )
     if (kind == "deferred") is (asked is None):
-        raise Unfit("requestedExecutionDate", "missing" if asked is None else "value")
+        raise FieldError("requestedExecutionDate", "missing" if asked is None else "value")
     return terms
 
 
@@ -287,9 +287,9 @@ def read_changes(
 ) -> Terms:
     """Read a modification: the terms as they are to be."""
     if not content:
-        raise Unfit("body", "empty")
+        raise FieldError("body", "empty")
     if unknown := content.keys() - set(named):
-        raise Unfit("status" if "status" in unknown else "body", "value")
+        raise FieldError("status" if "status" in unknown else "body", "value")
     for name, value in content.items():
         text = fields[cast("Field", name)](value)
         match name:
@@ -308,5 +308,5 @@ def _read_day(text: str | None, today: date) -> date:
     """Read the day of a deferred payment, which is to come."""
     day = parse_day(text) if text else None
     if day is None or day <= today:
-        raise Unfit("requestedExecutionDate", "value")
+        raise FieldError("requestedExecutionDate", "value")
     return day

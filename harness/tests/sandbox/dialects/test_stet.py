@@ -14,7 +14,14 @@ from click.testing import CliRunner
 from assay.cli.serve import command
 from assay.sandbox.app import make_app
 from assay.sandbox.dialects import BASE_PATHS, DIALECTS
-from assay.sandbox.dialects.stet.values import UNFIT, Ids, asked_period, calendar_day, find, placed
+from assay.sandbox.dialects.stet.values import (
+    UNFIT,
+    OpaqueIds,
+    calendar_day,
+    find,
+    to_bank_query,
+    with_value,
+)
 from assay.sandbox.payments.terms import ABSENT
 
 HOST, ROOT = "http://bank.test", "/stet/psd2/v1"
@@ -65,7 +72,7 @@ def test_resource_ids_are_opaque(stet):
     for opaque, key in zip(ids, guest.keys(), strict=True):
         assert re.fullmatch(r"[0-9a-f]{32}", opaque)
         assert key not in opaque
-    assert set(ids).isdisjoint(Ids().issue(key) for key in guest.keys())
+    assert set(ids).isdisjoint(OpaqueIds().issue(key) for key in guest.keys())
 
 
 def test_nothing_to_list(stet):
@@ -238,8 +245,8 @@ def test_dates_that_do_not_read(stet, text):
 def test_queries_stay_as_they_are():
     """Nothing of a query is touched but its two dates."""
     junk = "page=minus+one&page=%E2%98%83&%00=%00&limit=9&&x&scope=aisp%20extended"
-    assert junk == asked_period(junk)
-    assert f"dateTo=2026-09-09&{junk}" == asked_period(f"dateTo=2026-09-10&{junk}")
+    assert junk == to_bank_query(junk)
+    assert f"dateTo=2026-09-09&{junk}" == to_bank_query(f"dateTo=2026-09-10&{junk}")
 
 
 def test_extended_history(stet):
@@ -766,7 +773,7 @@ def test_what_is_forgotten_is_shown_as_the_bank_shows_it(stet, payer, provider, 
 def test_ids_make_room(monkeypatch):
     """The oldest identifiers are forgotten, and stand for nobody then."""
     monkeypatch.setattr("assay.sandbox.dialects.stet.values._MOST", 2)
-    ids = Ids()
+    ids = OpaqueIds()
     first, second = ids.issue("FR1"), ids.issue("FR2")
     assert first == ids.issue("FR1")
     ids.issue("FR3")
@@ -783,10 +790,10 @@ def test_trees():
     assert find(tree, ("n", "d", 0)) is None
     assert find(tree, ("t", "d")) is UNFIT
     assert find(tree, ("t", 0)) is UNFIT
-    assert placed(tree, ("a", 0, "b"), "y") == {**tree, "a": [{"b": "y"}]}
-    assert placed(tree, ("a", 0, "b"), ABSENT) == {**tree, "a": [{}]}
-    assert placed(tree, ("c", 0, "d"), ABSENT) == tree
-    assert placed({}, ("c", 0, "d"), "z") == {"c": [{"d": "z"}]}
+    assert with_value(tree, ("a", 0, "b"), "y") == {**tree, "a": [{"b": "y"}]}
+    assert with_value(tree, ("a", 0, "b"), ABSENT) == {**tree, "a": [{}]}
+    assert with_value(tree, ("c", 0, "d"), ABSENT) == tree
+    assert with_value({}, ("c", 0, "d"), "z") == {"c": [{"d": "z"}]}
     assert tree == {"a": [{"b": "x"}], "n": None, "t": "text"}
 
 

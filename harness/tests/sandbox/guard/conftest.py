@@ -16,16 +16,16 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from assay.sandbox.app import make_app
 from assay.sandbox.guard import guarded
-from assay.sandbox.guard.certificates import Papers, papers
+from assay.sandbox.guard.certificates import CertificateFolder, open_certificates
 
 #: What signatures are made with, by the name of the certificate.
 NAMES = ("seal-rsa", "seal-ec", "seal-ed25519")
 
 
 @pytest.fixture(scope="session")
-def folder(tmp_path_factory) -> Papers:
+def folder(tmp_path_factory) -> CertificateFolder:
     """Make the certificates once, for their key is slow to make."""
-    return papers(tmp_path_factory.mktemp("papers") / "new")
+    return open_certificates(tmp_path_factory.mktemp("papers") / "new")
 
 
 def _pss(key: Any, base: bytes) -> bytes:
@@ -53,7 +53,7 @@ ALGORITHMS = {
 class Signer:
     """A third party who signs, or gets one thing wrong."""
 
-    folder: Papers
+    folder: CertificateFolder
     keys: dict[str, Any] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -8,7 +8,12 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.x509.oid import NameOID
 
-from assay.sandbox.guard.certificates import FILES, Incomplete, organization, papers
+from assay.sandbox.guard.certificates import (
+    FILES,
+    IncompleteFolder,
+    open_certificates,
+    organization,
+)
 
 
 def read(folder, name):
@@ -68,9 +73,9 @@ def test_keys_to_verify_with(folder):
 def test_made_once(folder, tmp_path):
     """What is there is used again; a folder with some of it is left alone."""
     before = folder.certificate("server").read_bytes()
-    assert folder == papers(folder.folder)
+    assert folder == open_certificates(folder.folder)
     assert before == folder.certificate("server").read_bytes()
     (tmp_path / "ca.pem").write_bytes(before)
-    with pytest.raises(Incomplete, match=r"server\.pem"):
-        papers(tmp_path)
+    with pytest.raises(IncompleteFolder, match=r"server\.pem"):
+        open_certificates(tmp_path)
     assert ["ca.pem"] == [path.name for path in tmp_path.iterdir()]

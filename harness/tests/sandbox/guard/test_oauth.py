@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from assay.sandbox.app import make_app
 from assay.sandbox.dialects import DIALECTS
 from assay.sandbox.guard import guarded
-from assay.sandbox.guard.oauth import demo, demo_accounts, learn
-from assay.sandbox.guard.oauth.requests import extended, may_return
-from assay.sandbox.guard.oauth.state import Asked, Office, Sitting
+from assay.sandbox.guard.oauth import demo_accounts, learn_from_control, register_demo
+from assay.sandbox.guard.oauth.requests import is_allowed_redirect, with_parameters
+from assay.sandbox.guard.oauth.state import AuthorizationRequest, LoginSession, OAuthStore
 
 CONTROL = "/assay-control/1"
 BACK = "https://tpp.example/back?flow=17&x=%C3%A9"
@@ -287,9 +287,9 @@ def test_who_asks_must_be_known(flow):
 )
 def test_places_to_return_to(uri):
     """The third party of the examples and this machine are always registered."""
-    assert may_return(uri, ())
+    assert is_allowed_redirect(uri, ())
     assert (
-        extended(uri, {"code": "1", "state": None}) == uri + ("&" if "?" in uri else "?") + "code=1"
+        with_parameters(uri, {"code": "1", "state": None}) == uri + ("&" if "?" in uri else "?") + "code=1"
     )
 
 
@@ -554,32 +554,32 @@ def test_screens_keep_to_themselves(flow):
     assert parse_qs(urlsplit(str(answer.request.url)).query)["state"][0] not in answer.text
 
 
-def test_the_office_is_bounded():
+def test_the_store_is_bounded():
     """Worlds, sittings and tokens make room for new ones; the demo world stays."""
-    office = Office()
-    demo(office)
-    now = office.now("demo")
-    client = office.clients["demo-tpp"]
+    store = OAuthStore()
+    register_demo(store)
+    now = store.now("demo")
+    client = store.clients["demo-tpp"]
     for number in range(10_001):
-        office.open(f"w{number}", now)
-    assert (10_000, None, now) == (len(office.worlds), office.now("w0"), office.now("demo"))
-    assert office.now("w10000") == now
-    asked = Asked(client=client, redirect=BACK, state=None, challenge=None)
-    first = Sitting(asked=asked)
-    office.sit(first)
+        store.open(f"w{number}", now)
+    assert (10_000, None, now) == (len(store.worlds), store.now("w0"), store.now("demo"))
+    assert store.now("w10000") == now
+    request = AuthorizationRequest(client=client, redirect=BACK, state=None, challenge=None)
+    first = LoginSession(request=request)
+    store.renew_key(first)
     for _ in range(1_000):
-        office.sit(Sitting(asked=asked))
-    assert 1_000 == len(office.sittings)
-    assert first.key not in office.sittings
-    office.close("nowhere")
+        store.renew_key(LoginSession(request=request))
+    assert 1_000 == len(store.sessions)
+    assert first.key not in store.sessions
+    store.close("nowhere")
 
 
 def test_worlds_that_are_forgotten_here():
     """What the control API tells of a world that made room is not learned."""
-    office = Office()
+    office = OAuthStore()
     environ = {"REQUEST_METHOD": "POST", "PATH_INFO": f"{CONTROL}/worlds/w1/providers"}
     told = b'{"provider":"p1","token":"x"}'
-    assert told == learn(environ, 201, told, office)
+    assert told == learn_from_control(environ, 201, told, office)
     assert not office.clients
 
 

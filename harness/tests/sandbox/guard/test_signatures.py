@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from assay.sandbox.app import make_app
 from assay.sandbox.guard.cavage import check_cavage, signing_string
-from assay.sandbox.guard.middleware import signed
+from assay.sandbox.guard.middleware import require_signature
 from assay.sandbox.guard.rfc9421 import check_rfc9421, read_bytes, read_signed, signature_base
 from assay.sandbox.guard.server import Tls
-from assay.sandbox.guard.signatures import BODY_LIMIT, Message, Unproven, read_message, verify
+from assay.sandbox.guard.signatures import BODY_LIMIT, Message, SignatureError, read_message, verify
 from assay.sandbox.serve import serving
 
 ALICE = {"Authorization": "Bearer demo-alice", "PSU-IP-Address": "192.0.2.7"}
@@ -61,7 +61,7 @@ def test_the_example_of_the_draft():
     one = message(method="POST", target="/foo?param=value&pet=dog", headers=headers)
     key, names = load_pem_public_key(DRAFT_KEY), ["(request-target)", "host", "date"]
     verify("rsa-sha256", key, b64decode(DRAFT_SIGNATURE), signing_string(one, names))
-    with pytest.raises(Unproven, match="signature does not match"):
+    with pytest.raises(SignatureError, match="signature does not match"):
         verify("rsa-sha256", key, b64decode(DRAFT_SIGNATURE), signing_string(one, names[:2]))
 
 
@@ -78,7 +78,7 @@ def test_the_example_of_the_rfc():
     base = signature_base(message(base="https://example.com", **how), one)
     verify("ed25519", key, b64decode(RFC_SIGNATURE), base)
     base = signature_base(message(base="https://example.org", **how), one)
-    with pytest.raises(Unproven, match="signature does not match"):
+    with pytest.raises(SignatureError, match="signature does not match"):
         verify("ed25519", key, b64decode(RFC_SIGNATURE), base)
 
 
@@ -112,7 +112,7 @@ def test_nothing_is_signed(demand, signer, kind):
 @pytest.mark.parametrize("served", ["waitress", "tls"])
 def test_the_target_is_what_was_sent(folder, signer, kind, served):
     """Over a network the target is signed as it was sent, however it is escaped."""
-    app = signed(make_app(), kind, folder.signers())
+    app = require_signature(make_app(), kind, folder.signers())
     tls = Tls(certificate=folder.certificate("server"), key=folder.key("server"))
     trust = ssl.create_default_context(cafile=folder.certificate("ca"))
     with serving(app, tls if served == "tls" else None) as url, httpx.Client(verify=trust) as http:
@@ -171,7 +171,7 @@ def test_a_signature_that_is_no_base64(folder, signer, wrong):
     """A signature of the wrong alphabet is told from one that does not match."""
     headers = signer.cavage("GET", "/a")
     header = headers.pop("Signature").replace('signature="', f'signature="{wrong}')
-    with pytest.raises(Unproven, match="signature is not base64"):
+    with pytest.raises(SignatureError, match="signature is not base64"):
         check_cavage(message(headers={**headers, "signature": header}), folder.signers(), NOW)
 
 
@@ -203,7 +203,7 @@ def test_a_key_is_used_for_its_own_algorithms(folder, algorithm):
     ]
     if algorithm == "ecdsa-p256-sha256":
         key = folder.signers()["https://tpp.example/seal-rsa.pem"]
-    with pytest.raises(Unproven, match="the algorithm is not that of the key"):
+    with pytest.raises(SignatureError, match="the algorithm is not that of the key"):
         verify(algorithm, key, b"x" * 64, b"")
 
 
@@ -211,7 +211,7 @@ def test_a_signature_of_the_wrong_length(folder):
     """With P-256, only two whole numbers are a signature."""
     key = folder.signers()["https://tpp.example/seal-ec.pem"]
     for length in (0, 63, 65):
-        with pytest.raises(Unproven, match="signature does not match"):
+        with pytest.raises(SignatureError, match="signature does not match"):
             verify("ecdsa-p256-sha256", key, b"x" * length, b"")
 
 
@@ -220,7 +220,7 @@ def test_a_digest_that_is_no_base64(folder, signer, wrong):
     """A digest of the wrong alphabet does not match."""
     headers = signer.cavage("GET", "/a", digest=f"SHA-256={wrong}")
     headers["signature"] = headers.pop("Signature")
-    with pytest.raises(Unproven, match="digest does not match"):
+    with pytest.raises(SignatureError, match="digest does not match"):
         check_cavage(message(headers=headers), folder.signers(), NOW)
 
 
@@ -234,7 +234,7 @@ def test_dates_are_real(folder, signer):
         if fits:
             check_cavage(one, keys, NOW)
         else:
-            with pytest.raises(Unproven, match="date is too far"):
+            with pytest.raises(SignatureError, match="date is too far"):
                 check_cavage(one, keys, NOW)
 
 
@@ -243,7 +243,7 @@ def test_dates_of_no_calendar(signer, year):
     """A date that no calendar has does not read, or is too far from now."""
     headers = signer.cavage("GET", "/a", date=f"Sun, 05 Jan {year} 21:31:40 +2359")
     one = message(headers={name.lower(): value for name, value in headers.items()})
-    with pytest.raises(Unproven, match=r"date does not read|date is too far"):
+    with pytest.raises(SignatureError, match=r"date does not read|date is too far"):
         check_cavage(one, {}, NOW)
 
 
@@ -407,5 +407,5 @@ def test_anything_is_refused_in_order(one, two, three):
     headers = {"x-request-id": "1", "date": three, "digest": three, "content-digest": three}
     whole = message(headers=headers | {"signature": one, "signature-input": two})
     for check in (check_cavage, check_rfc9421):
-        with pytest.raises(Unproven):
+        with pytest.raises(SignatureError):
             check(whole, {}, NOW)

@@ -28,11 +28,24 @@ from assay.sandbox.dialects.stet.accounts import (
     show_as_it_is,
     show_balances,
     show_transactions,
-    wished,
+    to_bank_consent,
 )
-from assay.sandbox.dialects.stet.payments import Sent, changed, ordered, show_created, show_payment
-from assay.sandbox.dialects.stet.responses import PAYMENTS, ROOT, Show, Shown, refusal, status_of
-from assay.sandbox.dialects.stet.values import Content, Ids, asked_period
+from assay.sandbox.dialects.stet.payments import (
+    SentRequests,
+    show_created,
+    show_payment,
+    to_bank_change,
+    to_bank_payment,
+)
+from assay.sandbox.dialects.stet.responses import (
+    PAYMENTS,
+    ROOT,
+    StetAnswer,
+    ToStet,
+    refusal,
+    status_of,
+)
+from assay.sandbox.dialects.stet.values import Content, OpaqueIds, to_bank_query
 from assay.sandbox.messages import BODY_LIMIT, decoded_path, read_body
 from assay.sandbox.payments.terms import PAYMENT_PATHS
 
@@ -51,18 +64,18 @@ _PASSING = (PREFIX, *PAYMENT_PATHS[1:])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Turn:
+class _BankCall:
     """A call of the bank's: path and query as WSGI has them; None leaves the body alone."""
 
     path: str
     query: str
     body: bytes | None = None
-    show: Show = show_as_it_is
+    show: ToStet = show_as_it_is
     offered: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Said:
+class _BankResponse:
     """What the bank answered, as it came."""
 
     line: str
@@ -75,23 +88,23 @@ class _Said:
         return int(self.line[:3])
 
 
-def speak(app: "WSGIApplication") -> "WSGIApplication":
+def stet_middleware(app: "WSGIApplication") -> "WSGIApplication":
     """Put the dialect around a bank; what it issues and remembers lasts as long as it does."""
-    ids, sent = Ids(), Sent()
+    ids, sent = OpaqueIds(), SentRequests()
 
     def stet(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         if environ.get("PATH_INFO", "").startswith(_PASSING):
             return app(environ, start_response)
-        turn = _turn(environ, ids, sent)
-        said = _ask(app, environ, turn)
-        line, headers, body = _answer(environ, said, turn)
+        call = _to_bank_call(environ, ids, sent)
+        bank_answer = _call_bank(app, environ, call)
+        line, headers, body = _answer(environ, bank_answer, call)
         start_response(line, headers)
         return [b"" if environ["REQUEST_METHOD"] == "HEAD" else body]
 
     return stet
 
 
-def _turn(environ: "WSGIEnvironment", ids: Ids, sent: Sent) -> _Turn:
+def _to_bank_call(environ: "WSGIEnvironment", ids: OpaqueIds, sent: SentRequests) -> _BankCall:
     """Find what a call means."""
     path: str = environ.get("PATH_INFO", "")
     query: str = environ.get("QUERY_STRING", "")
@@ -100,26 +113,28 @@ def _turn(environ: "WSGIEnvironment", ids: Ids, sent: Sent) -> _Turn:
         return _payment(environ, rest, query, ids, sent)
     match rest:
         case "/accounts":
-            return _Turn(path=rest, query=query, show=lambda found: show_accounts(found, ids))
+            return _BankCall(path=rest, query=query, show=lambda found: show_accounts(found, ids))
         case "/consents":
-            return _Turn(path=rest, query=query, body=wished(read_body(environ, BODY_LIMIT)))
+            return _BankCall(
+                path=rest, query=query, body=to_bank_consent(read_body(environ, BODY_LIMIT))
+            )
         case "/trusted-beneficiaries":
-            return _Turn(path="/trustedBeneficiaries", query=query, offered=False)
+            return _BankCall(path="/trustedBeneficiaries", query=query, offered=False)
         case "/end-user-identity":
-            return _Turn(path="/endUserIdentity", query=query, offered=False)
+            return _BankCall(path="/endUserIdentity", query=query, offered=False)
         case _:
             return _of_account(environ, query, ids)
 
 
-def _of_account(environ: "WSGIEnvironment", query: str, ids: Ids) -> _Turn:
+def _of_account(environ: "WSGIEnvironment", query: str, ids: OpaqueIds) -> _BankCall:
     path = decoded_path(environ)
     named = _OF_ACCOUNT.fullmatch(path.removeprefix(ROOT)) if path.startswith(f"{ROOT}/") else None
     if named is None:
-        return _Turn(path=_NOWHERE, query=query)
+        return _BankCall(path=_NOWHERE, query=query)
     show = show_balances if named["what"] == "balances" else show_transactions
     key = quote(ids.key(named["id"]), safe="")
-    asked = asked_period(query)
-    return _Turn(
+    asked = to_bank_query(query)
+    return _BankCall(
         path=f"/accounts/{named['what']}",
         # First, since of a name that comes twice the bank takes the first.
         query=f"iban={key}&{asked}" if asked else f"iban={key}",
@@ -127,26 +142,32 @@ def _of_account(environ: "WSGIEnvironment", query: str, ids: Ids) -> _Turn:
     )
 
 
-def _payment(environ: "WSGIEnvironment", path: str, query: str, ids: Ids, sent: Sent) -> _Turn:
+def _payment(
+    environ: "WSGIEnvironment", path: str, query: str, ids: OpaqueIds, sent: SentRequests
+) -> _BankCall:
     body = read_body(environ, BODY_LIMIT)
     if path == PAYMENTS:
         show = show_created(body, sent, ids)
-        return _Turn(path=path, query=query, body=ordered(body), show=show)
+        return _BankCall(path=path, query=query, body=to_bank_payment(body), show=show)
     if path.endswith(_CONFIRMATION):
-        return _Turn(path=path, query=query, body=body)
+        return _BankCall(path=path, query=query, body=body)
     change = body if environ["REQUEST_METHOD"] == "PUT" else b""
     show = show_payment(change, sent, ids)
-    return _Turn(path=path, query=query, body=changed(body) if change else body, show=show)
+    return _BankCall(
+        path=path, query=query, body=to_bank_change(body) if change else body, show=show
+    )
 
 
-def _ask(app: "WSGIApplication", environ: "WSGIEnvironment", turn: _Turn) -> _Said:
+def _call_bank(
+    app: "WSGIApplication", environ: "WSGIEnvironment", call: _BankCall
+) -> _BankResponse:
     """Call the bank; for a HEAD as for a GET, so that there is a body to be measured."""
-    inner: dict[str, Any] = {**environ, "PATH_INFO": turn.path, "QUERY_STRING": turn.query}
+    inner: dict[str, Any] = {**environ, "PATH_INFO": call.path, "QUERY_STRING": call.query}
     if environ["REQUEST_METHOD"] == "HEAD":
         inner["REQUEST_METHOD"] = "GET"
-    if turn.body is not None:
-        inner["wsgi.input"] = BytesIO(turn.body)
-        inner["CONTENT_LENGTH"] = str(len(turn.body))
+    if call.body is not None:
+        inner["wsgi.input"] = BytesIO(call.body)
+        inner["CONTENT_LENGTH"] = str(len(call.body))
     begun: list[tuple[str, list[tuple[str, str]]]] = []
     written: list[bytes] = []
 
@@ -160,21 +181,21 @@ def _ask(app: "WSGIApplication", environ: "WSGIEnvironment", turn: _Turn) -> _Sa
     if close is not None:
         close()
     line, headers = begun[-1]
-    return _Said(line=line, headers=tuple(headers), body=body)
+    return _BankResponse(line=line, headers=tuple(headers), body=body)
 
 
 def _answer(
-    environ: "WSGIEnvironment", said: _Said, turn: _Turn
+    environ: "WSGIEnvironment", bank_answer: _BankResponse, call: _BankCall
 ) -> tuple[str, list[tuple[str, str]], bytes]:
     """Turn an answer into one of STET's."""
-    media = next((value for name, value in said.headers if name == "Content-Type"), "")
-    kept = [one for one in said.headers if one[0] not in ("Content-Type", "Content-Length")]
-    line, body, content = said.line, said.body, _object(said.body)
+    media = next((value for name, value in bank_answer.headers if name == "Content-Type"), "")
+    kept = [one for one in bank_answer.headers if one[0] not in ("Content-Type", "Content-Length")]
+    line, body, content = bank_answer.line, bank_answer.body, _object(bank_answer.body)
     if content is not None:
-        if said.status >= HTTPStatus.BAD_REQUEST:
-            line, shown = _refused(environ, said, content, turn)
+        if bank_answer.status >= HTTPStatus.BAD_REQUEST:
+            line, shown = _refused(environ, bank_answer, content, call)
         else:
-            shown = turn.show(content)
+            shown = call.show(content)
             media = HAL if media == "application/json" else media
         line = _line(HTTPStatus.NO_CONTENT) if shown.body is None else line
         body = b"" if shown.body is None else json.dumps(shown.body).encode()
@@ -184,13 +205,15 @@ def _answer(
 
 
 def _refused(
-    environ: "WSGIEnvironment", said: _Said, content: Content, turn: _Turn
-) -> tuple[str, Shown]:
-    status = status_of(said.status, offered=turn.offered)
+    environ: "WSGIEnvironment", bank_answer: _BankResponse, content: Content, call: _BankCall
+) -> tuple[str, StetAnswer]:
+    status = status_of(bank_answer.status, offered=call.offered)
     path = decoded_path(environ)
-    payments = turn.path.startswith(PAYMENTS)
-    body = refusal(content, said.status, status, path, payments=payments)
-    return said.line if status == said.status else _line(HTTPStatus(status)), Shown(body=body)
+    payments = call.path.startswith(PAYMENTS)
+    body = refusal(content, bank_answer.status, status, path, payments=payments)
+    return bank_answer.line if status == bank_answer.status else _line(
+        HTTPStatus(status)
+    ), StetAnswer(body=body)
 
 
 def _line(status: HTTPStatus) -> str:

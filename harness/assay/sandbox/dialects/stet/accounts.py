@@ -8,12 +8,25 @@ whose card is debited from where, so no card names its account.
 import json
 from collections.abc import Callable, Mapping
 
-from assay.sandbox.dialects.stet.responses import Shown, beside, hal, others, renamed, turning
-from assay.sandbox.dialects.stet.values import UNFIT, Content, Ids, find, listed, members
+from assay.sandbox.dialects.stet.responses import (
+    StetAnswer,
+    hal,
+    renamed,
+    unknown_members,
+    with_page_links,
+    with_related_links,
+)
+from assay.sandbox.dialects.stet.values import UNFIT, Content, OpaqueIds, find, listed, members
 from assay.sandbox.messages import Malformed, read_object
 from assay.sandbox.payments.terms import ABSENT
 
-__all__ = ["show_accounts", "show_as_it_is", "show_balances", "show_transactions", "wished"]
+__all__ = [
+    "show_accounts",
+    "show_as_it_is",
+    "show_balances",
+    "show_transactions",
+    "to_bank_consent",
+]
 
 _TYPES: Mapping[object, str] = {"account": "CACC", "card": "CARD"}
 _SCHEME, _ISSUER = "CPAN", "30001"
@@ -27,47 +40,47 @@ _ACCOUNTS, _REPORT, _HISTORY = "accounts", "balances", "transactions"
 _FLAGS = ("trustedBeneficiaries", "psuIdentity")
 
 
-def show_accounts(content: Content, ids: Ids) -> Shown:
+def show_accounts(content: Content, ids: OpaqueIds) -> StetAnswer:
     """Show the list of accounts and cards; one that is empty from the start is 204.
 
     Not where there is more to tell: an answer without a body could not name the customer.
     """
-    links = turning(hal(members(content.get("links")), ids))
+    links = with_page_links(hal(members(content.get("links")), ids))
     body = {
         **renamed(content, connectedPsu="PsuIdentity"),
         **_rows(content, _ACCOUNTS, lambda row: _account(row, ids)),
-        **others(content, ("PsuIdentity", _ACCOUNTS, "links")),
+        **unknown_members(content, ("PsuIdentity", _ACCOUNTS, "links")),
         "_links": links,
     }
     empty = body.get(_ACCOUNTS) == [] and "connectedPsu" not in body
-    return Shown(body=None if empty and links.keys() <= {"self"} else body)
+    return StetAnswer(body=None if empty and links.keys() <= {"self"} else body)
 
 
-def show_balances(content: Content, ids: Ids) -> Shown:
+def show_balances(content: Content, ids: OpaqueIds) -> StetAnswer:
     """Show the balances of an account, or the outstandings of a card."""
     links = hal(members(content.get("links")), ids)
     body = {
         **_rows(content, _REPORT, _balance),
-        **others(content, (_REPORT, "links")),
-        "_links": beside(links, parent_list="", transactions=_HISTORY),
+        **unknown_members(content, (_REPORT, "links")),
+        "_links": with_related_links(links, parent_list="", transactions=_HISTORY),
     }
-    return Shown(body=body)
+    return StetAnswer(body=body)
 
 
-def show_transactions(content: Content, ids: Ids) -> Shown:
+def show_transactions(content: Content, ids: OpaqueIds) -> StetAnswer:
     """Show a page of transactions or slips."""
-    links = turning(hal(members(content.get("links")), ids))
+    links = with_page_links(hal(members(content.get("links")), ids))
     body = {
         **_rows(content, _HISTORY, _transaction),
-        **others(content, (_HISTORY, "links")),
-        "_links": beside(links, parent_list="", balances=_REPORT),
+        **unknown_members(content, (_HISTORY, "links")),
+        "_links": with_related_links(links, parent_list="", balances=_REPORT),
     }
-    return Shown(body=body)
+    return StetAnswer(body=body)
 
 
-def show_as_it_is(content: Content) -> Shown:
+def show_as_it_is(content: Content) -> StetAnswer:
     """Show what the bank says: for a consent nothing, and for what it does not offer anything."""
-    return Shown(body=content)
+    return StetAnswer(body=content)
 
 
 def _rows(content: Content, name: str, row: Callable[[Content], Content]) -> Content:
@@ -80,7 +93,7 @@ def _rows(content: Content, name: str, row: Callable[[Content], Content]) -> Con
     return {name: [row(members(one)) if isinstance(one, dict) else one for one in listed(found)]}
 
 
-def _account(row: Content, ids: Ids) -> Content:
+def _account(row: Content, ids: OpaqueIds) -> Content:
     kind, key = row.get("kind"), row.get("iban")
     known: Content = {}
     if "iban" in row:
@@ -95,7 +108,7 @@ def _account(row: Content, ids: Ids) -> Content:
         **renamed(row, name="name", currency="currency"),
         "psuStatus": "Account Holder",
         "_links": {},
-        **others(row, ("kind", "iban", "name", "currency")),
+        **unknown_members(row, ("kind", "iban", "name", "currency")),
     }
 
 
@@ -110,7 +123,7 @@ def _balance(row: Content) -> Content:
         "name": _BALANCES.get(kind, "Balance") if isinstance(kind, str) else "Balance",
         "balanceAmount": _money(row, row.get("amount")),
         **renamed(row, balanceType="balanceType"),
-        **others(row, ("iban", "balanceType", "amount", "currency")),
+        **unknown_members(row, ("iban", "balanceType", "amount", "currency")),
     }
 
 
@@ -125,11 +138,11 @@ def _transaction(row: Content) -> Content:
         "status": "BOOK",
         **renamed(row, bookingDate="bookingDate"),
         "remittanceInformation": [label] if "label" in row else [],
-        **others(row, ("id", "iban", "bookingDate", "amount", "currency", "label")),
+        **unknown_members(row, ("id", "iban", "bookingDate", "amount", "currency", "label")),
     }
 
 
-def wished(body: bytes) -> bytes:
+def to_bank_consent(body: bytes) -> bytes:
     """Turn a consent into one of the bank's, which has one list where STET has two.
 
     Consented to is what stands in both. A body that does not read is passed on as it is,

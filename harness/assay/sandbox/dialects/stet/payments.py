@@ -33,33 +33,33 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final
 
-from assay.sandbox.dialects.stet.responses import Shown, hal, others, renamed
+from assay.sandbox.dialects.stet.responses import StetAnswer, hal, renamed, unknown_members
 from assay.sandbox.dialects.stet.values import (
     CANCELLED,
     UNFIT,
     Content,
-    Ids,
-    Way,
+    JsonPath,
+    OpaqueIds,
     calendar_day,
     find,
     listed,
     members,
-    placed,
-    standing,
+    status_members,
+    with_value,
 )
 from assay.sandbox.messages import Malformed, read_object
 from assay.sandbox.payments.terms import ABSENT
 
 _TRANSFERS = "creditTransferTransaction"
-_AMOUNT: Way = (_TRANSFERS, 0, "instructedAmount")
+_AMOUNT: JsonPath = (_TRANSFERS, 0, "instructedAmount")
 #: The bank's name of the day, and STET's.
 DAY: Final = "requestedExecutionDate"
 #: Where the texts that go with a transfer stand: a list of one.
-REFERENCES: Way = (_TRANSFERS, 0, "remittanceInformation")
-INSTRUMENT: Way = ("paymentTypeInformation", "localInstrument")
+REFERENCES: JsonPath = (_TRANSFERS, 0, "remittanceInformation")
+INSTRUMENT: JsonPath = ("paymentTypeInformation", "localInstrument")
 INSTANT = "INST"
 #: Where each of the bank's members stands.
-PLACES: Mapping[str, Way] = {
+PLACES: Mapping[str, JsonPath] = {
     "chargeBearer": ("chargeBearer",),
     "categoryPurpose": ("paymentTypeInformation", "categoryPurpose"),
     "debtorAccount": ("debtorAccount", "iban"),
@@ -74,7 +74,7 @@ PLACES: Mapping[str, Way] = {
 _REPEATING = (DAY, "endDate", "frequency")
 
 
-def ordered(body: bytes) -> bytes:
+def to_bank_payment(body: bytes) -> bytes:
     """Turn a payment request into one of the bank's; what does not read is passed on."""
     try:
         content = read_object(body)
@@ -86,7 +86,7 @@ def ordered(body: bytes) -> bytes:
     return _written(request if several is ABSENT else {**request, "transfers": several})
 
 
-def changed(body: bytes) -> bytes:
+def to_bank_change(body: bytes) -> bytes:
     """Turn a change or a cancellation into one of the bank's.
 
     A currency that is named with an amount, and is the euro, is no change.
@@ -115,7 +115,7 @@ def _written(content: Content) -> bytes:
 
 def _terms(content: Content) -> Content:
     """Find what is asked for, each thing at its place."""
-    terms = {name: find(content, way) for name, way in PLACES.items()}
+    terms = {name: find(content, path) for name, path in PLACES.items()}
     terms[DAY] = _day(terms[DAY], content.get("creationDateTime"))
     terms["reference"] = _reference(find(content, REFERENCES))
     return {name: value for name, value in terms.items() if value is not ABSENT}
@@ -189,7 +189,7 @@ _KNOWN = (*PLACES, "paymentRequestResourceId", "status", "reason", "paymentType"
 
 
 @dataclass(slots=True)
-class Sent:
+class SentRequests:
     """What was sent of the payments of one application."""
 
     _requests: OrderedDict[str, Content] = field(default_factory=OrderedDict[str, Content])
@@ -218,18 +218,20 @@ def _read(body: bytes) -> Content:
         return {}
 
 
-def show_created(body: bytes, sent: Sent, ids: Ids) -> Callable[[Content], Shown]:
+def show_created(
+    body: bytes, sent: SentRequests, ids: OpaqueIds
+) -> Callable[[Content], StetAnswer]:
     """Show a new payment: whom to send the customer to, and where the payment is found."""
 
-    def show(content: Content) -> Shown:
+    def show(content: Content) -> StetAnswer:
         links = hal(members(content.get("links")), ids)
         sent.keep(content.get("paymentRequestResourceId"), _read(body))
         here = members(links.pop("self", None)).get("href")
         approach = (
             {"appliedAuthenticationApproach": "REDIRECT"} if "consentApproval" in links else {}
         )
-        return Shown(
-            body={**approach, **others(content, (*_KNOWN, "links")), "_links": links},
+        return StetAnswer(
+            body={**approach, **unknown_members(content, (*_KNOWN, "links")), "_links": links},
             headers=(("Location", here),) if isinstance(here, str) and _fits_a_header(here) else (),
         )
 
@@ -241,10 +243,12 @@ def _fits_a_header(link: str) -> bool:
     return link.isascii() and link.isprintable()
 
 
-def show_payment(body: bytes, sent: Sent, ids: Ids) -> Callable[[Content], Shown]:
+def show_payment(
+    body: bytes, sent: SentRequests, ids: OpaqueIds
+) -> Callable[[Content], StetAnswer]:
     """Show a payment, as the bank has it now; `body` is the change that was made, if any."""
 
-    def show(content: Content) -> Shown:
+    def show(content: Content) -> StetAnswer:
         named = content.get("paymentRequestResourceId")
         before, change = sent.of(named), _read(body)
         if before and DAY in change:
@@ -253,11 +257,11 @@ def show_payment(body: bytes, sent: Sent, ids: Ids) -> Callable[[Content], Shown
         shown = {
             **renamed(content, resourceId="paymentRequestResourceId"),
             **_laid_over(before, content),
-            **standing(content),
+            **status_members(content),
         }
         links = hal(members(content.get("links")), ids)
-        known = {"paymentRequest": shown, **others(content, (*_KNOWN, "links"))}
-        return Shown(body={**known, "_links": links})
+        known = {"paymentRequest": shown, **unknown_members(content, (*_KNOWN, "links"))}
+        return StetAnswer(body={**known, "_links": links})
 
     return show
 
@@ -265,12 +269,12 @@ def show_payment(body: bytes, sent: Sent, ids: Ids) -> Callable[[Content], Shown
 def _laid_over(before: Content, content: Content) -> Content:
     """Lay what the bank shows over what was sent."""
     shown: object = before
-    for name, way in PLACES.items():
-        shown = placed(shown, way, content.get(name, ABSENT))
+    for name, path in PLACES.items():
+        shown = with_value(shown, path, content.get(name, ABSENT))
     texts = [content["reference"]] if "reference" in content else ABSENT
-    shown = placed(shown, REFERENCES, texts)
+    shown = with_value(shown, REFERENCES, texts)
     instrument = INSTANT if content.get("paymentType") == "instant" else ABSENT
-    shown = members(placed(shown, INSTRUMENT, instrument))
+    shown = members(with_value(shown, INSTRUMENT, instrument))
     day, written = shown.get(DAY), before.get(DAY)
     if isinstance(day, str) and isinstance(written, str) and calendar_day(written):
         # In the form in which it was asked for, with its time and offset.

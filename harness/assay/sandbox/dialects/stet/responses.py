@@ -25,7 +25,7 @@ from typing import TypeAlias
 from urllib.parse import parse_qsl, urlencode
 
 from assay.sandbox.dialects import BASE_PATHS
-from assay.sandbox.dialects.stet.values import TO, Content, Ids, members, shifted
+from assay.sandbox.dialects.stet.values import TO, Content, OpaqueIds, members, shifted
 
 ROOT = BASE_PATHS["stet"]
 #: Both interfaces have payments below the same path.
@@ -42,7 +42,7 @@ _PATHS: Mapping[str, str] = {
 }
 
 
-def translated(link: object, ids: Ids) -> object:
+def to_stet_link(link: object, ids: OpaqueIds) -> object:
     """Turn a link of the bank's into one of the dialect; what it does not know stays."""
     found = _LINK.fullmatch(link) if isinstance(link, str) else None
     if found is None:
@@ -66,12 +66,12 @@ def _with_query(path: str, pairs: list[tuple[str, str]]) -> str:
     return f"{path}?{urlencode(pairs)}" if pairs else path
 
 
-def hal(links: Mapping[str, object], ids: Ids) -> Content:
+def hal(links: Mapping[str, object], ids: OpaqueIds) -> Content:
     """Turn all links of an answer, each into an object of its own."""
-    return {name: {"href": translated(link, ids)} for name, link in links.items()}
+    return {name: {"href": to_stet_link(link, ids)} for name, link in links.items()}
 
 
-def turning(links: Content) -> Content:
+def with_page_links(links: Content) -> Content:
     """Add the links by which a long list is turned over: first, prev and last."""
     here = members(links.get("self")).get("href")
     if not isinstance(here, str):
@@ -95,7 +95,7 @@ def turning(links: Content) -> Content:
     return {**links, **more}
 
 
-def beside(links: Content, **tails: str) -> Content:
+def with_related_links(links: Content, **tails: str) -> Content:
     """Add links to what is beside this list: a tail each, below the list of accounts."""
     here = members(links.get("self")).get("href")
     if not isinstance(here, str):
@@ -136,17 +136,19 @@ def status_of(status: int, *, offered: bool) -> int:
     return status
 
 
-def refusal(content: Content, said: int, status: int, path: str, *, payments: bool) -> Content:
+def refusal(
+    content: Content, bank_answer: int, status: int, path: str, *, payments: bool
+) -> Content:
     """Write a refusal; `said` is the bank's own status, and its message becomes `error`."""
     codes = _PAYMENTS if payments else _INFORMATION
-    code = "TMRQ" if said == HTTPStatus.TOO_MANY_REQUESTS else codes.get(status)
+    code = "TMRQ" if bank_answer == HTTPStatus.TOO_MANY_REQUESTS else codes.get(status)
     error = content.get("message")
     return {
         "status": status,
         **({"error": error[:_LONGEST]} if isinstance(error, str) else {}),
         "message": code or _phrase(status),
         "path": path[:_LONGEST],
-        **others(content, ("status", "message")),
+        **unknown_members(content, ("status", "message")),
     }
 
 
@@ -158,7 +160,7 @@ def _phrase(status: int) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class StetAnswer:
     """An answer of the dialect; without a body it is 204."""
 
     body: Content | None
@@ -166,10 +168,10 @@ class Shown:
 
 
 #: Turns the bank's accepted answer into one of the dialect.
-Show: TypeAlias = Callable[[Content], Shown]
+ToStet: TypeAlias = Callable[[Content], StetAnswer]
 
 
-def others(content: Content, known: Collection[str]) -> Content:
+def unknown_members(content: Content, known: Collection[str]) -> Content:
     """Take the members that the dialect has no word for."""
     return {name: value for name, value in content.items() if name not in known}
 

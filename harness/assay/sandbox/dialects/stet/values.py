@@ -41,7 +41,7 @@ from assay.sandbox.payments.terms import ABSENT
 #: A JSON object.
 Content: TypeAlias = dict[str, object]
 #: Names of members, and positions in lists.
-Way: TypeAlias = tuple[str | int, ...]
+JsonPath: TypeAlias = tuple[str | int, ...]
 
 #: Stands for what is there and is of a wrong type: no text, and not empty either.
 UNFIT: Final = True
@@ -57,13 +57,13 @@ def listed(value: object) -> list[object]:
     return cast("list[object]", value) if isinstance(value, list) else []
 
 
-def find(content: object, way: Way) -> object:
+def find(content: object, path: JsonPath) -> object:
     """Find what stands at the end of a way: `ABSENT`, or `UNFIT` where the way is barred.
 
     A null on the way is a null at its end.
     """
     here = content
-    for step in way:
+    for step in path:
         if here is None or here is ABSENT:
             return here
         if isinstance(step, int):
@@ -78,22 +78,22 @@ def find(content: object, way: Way) -> object:
     return here
 
 
-def placed(node: object, way: Way, value: object) -> object:
+def with_value(node: object, path: JsonPath, value: object) -> object:
     """Copy a tree with a value put at the end of a way, which is made where there is none.
 
     The value `ABSENT` takes away what stands there, and makes no way.
     """
-    if not way:
+    if not path:
         return value
     if node is ABSENT and value is ABSENT:
         return ABSENT
-    step, rest = way[0], way[1:]
+    step, rest = path[0], path[1:]
     if isinstance(step, int):
         items = listed(node)
-        item = placed(items[step] if step < len(items) else ABSENT, rest, value)
+        item = with_value(items[step] if step < len(items) else ABSENT, rest, value)
         return items if item is ABSENT else [*items[:step], item, *items[step + 1 :]]
     known = members(node)
-    member = placed(known.get(step, ABSENT), rest, value)
+    member = with_value(known.get(step, ABSENT), rest, value)
     if member is ABSENT:
         return {name: other for name, other in known.items() if name != step}
     return {**known, step: member}
@@ -128,7 +128,7 @@ def shifted(day: str, days: int) -> str:
         return day
 
 
-def asked_period(query: str) -> str:
+def to_bank_query(query: str) -> str:
     """Turn a query into one of the bank's: all but the two dates stays as it was sent."""
     return "&".join(_asked(pair) for pair in query.split("&"))
 
@@ -147,11 +147,11 @@ _MOST = 200_000
 #: Of 35 characters that the standard allows.
 _LENGTH = 32
 #: Reads well, and is nobody's.
-_NOBODYS = "UNKNOWN"
+_UNKNOWN = "UNKNOWN"
 
 
 @dataclass(slots=True)
-class Ids:
+class OpaqueIds:
     """The identifiers of one application."""
 
     _secret: bytes = field(default_factory=lambda: token_bytes(32), repr=False)
@@ -182,7 +182,7 @@ class Ids:
             read_identifier(id)
         except Malformed:
             return id
-        return _NOBODYS
+        return _UNKNOWN
 
 
 _PAIRS: Mapping[str, tuple[str, str | None]] = {
@@ -201,7 +201,7 @@ _REASONS: Mapping[str, str] = {"duplicate": "MS03", "cash": "FRAD", "scope": "AG
 CANCELLED = _PAIRS["cancelled"]
 
 
-def standing(content: Content) -> Content:
+def status_members(content: Content) -> Content:
     """Say in STET's words where a payment stands, as far as the bank says it."""
     status, why = content.get("status"), content.get("reason")
     if not isinstance(status, str):

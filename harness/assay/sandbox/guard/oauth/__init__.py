@@ -26,12 +26,12 @@ from assay.sandbox.guard.middleware import (
     ORGANIZATION,
     SCREENS,
     TOKEN,
-    half,
     is_control,
-    third_party,
+    is_third_party_call,
+    required_scope,
 )
 from assay.sandbox.guard.oauth.authorize import answer_authorize, answer_screen
-from assay.sandbox.guard.oauth.state import Client, Office, Person
+from assay.sandbox.guard.oauth.state import Client, LoginCustomer, OAuthStore
 from assay.sandbox.guard.oauth.token import answer_token
 from assay.sandbox.holdings import DEMO_PROVIDERS, open_demo
 from assay.sandbox.messages import Answer, decoded_path, error, send
@@ -48,17 +48,17 @@ CAPABILITY = "clients"
 _DONE = range(200, 300)
 
 
-def demo(office: Office) -> None:
+def register_demo(store: OAuthStore) -> None:
     """Get to know the demo world, and its third parties."""
     registry = Registry()
     open_demo(registry, SOUND)
     world = registry.world(DEMO)
     if world is None:
         return
-    office.open(DEMO, world.now)
+    store.open(DEMO, world.now)
     for customer in world.customers.values():
-        office.welcome(
-            Person(
+        store.welcome(
+            LoginCustomer(
                 world=DEMO,
                 token=customer.token,
                 login=customer.login,
@@ -69,95 +69,99 @@ def demo(office: Office) -> None:
         )
     ids = {token: token for token in DEMO_PROVIDERS} | {ORGANIZATION: DEMO_PROVIDERS[0]}
     for name, token in ids.items():
-        office.register(Client(id=name, secret=f"{token}-secret", world=DEMO, token=token))
+        store.register(Client(id=name, secret=f"{token}-secret", world=DEMO, token=token))
 
 
 def demo_accounts() -> Iterator[str]:
     """Tell who can log in, and who can ask for tokens, in words for a person."""
-    office = Office()
-    demo(office)
-    for person in office.people.values():
-        codes = ", ".join(f"{factor} {code}" for factor, code in person.factors.items())
-        yield f"login {person.login}, password {person.password}, codes {codes}"
-    for client in office.clients.values():
+    store = OAuthStore()
+    register_demo(store)
+    for customer in store.customers.values():
+        codes = ", ".join(f"{factor} {code}" for factor, code in customer.factors.items())
+        yield f"login {customer.login}, password {customer.password}, codes {codes}"
+    for client in store.clients.values():
         yield f"client_id {client.id}, client_secret {client.secret}"
 
 
-def learn(environ: "WSGIEnvironment", status: int, body: bytes, office: Office) -> bytes:
+def learn_from_control(
+    environ: "WSGIEnvironment", status: int, body: bytes, store: OAuthStore
+) -> bytes:
     """Learn from an answer of the control API, and give it back with what is added."""
     verb = environ["REQUEST_METHOD"]
     steps = decoded_path(environ)[len(PREFIX) :].strip("/").split("/")
     if status not in _DONE:
         return body
-    told: dict[str, Any] = json.loads(body) if body else {}
-    with office.lock:
-        return _learn(verb, steps, told, office) or body
+    content: dict[str, Any] = json.loads(body) if body else {}
+    with store.lock:
+        return _learn(verb, steps, content, store) or body
 
 
-def _learn(verb: str, steps: Sequence[str], told: dict[str, Any], office: Office) -> bytes | None:
+def _learn(
+    verb: str, steps: Sequence[str], content: dict[str, Any], store: OAuthStore
+) -> bytes | None:
     match (verb, *steps):
         case ("GET", ""):
-            return _encoded(_offered(told))
+            return _encoded(_offered(content))
         case ("POST", "worlds"):
-            office.open(told["world"], datetime.fromisoformat(told["now"]))
+            store.open(content["world"], datetime.fromisoformat(content["now"]))
         case ("DELETE", "worlds", id):
-            office.close(id)
-        case (_, "worlds", id, *_) if id not in office.worlds:
+            store.close(id)
+        case (_, "worlds", id, *_) if id not in store.worlds:
             pass
         case ("POST", "worlds", id, "clock"):
-            office.worlds[id].now = datetime.fromisoformat(told["now"])
+            store.worlds[id].now = datetime.fromisoformat(content["now"])
         case ("POST", "worlds", id, "customers"):
-            office.welcome(_person(id, told))
+            store.welcome(_person(id, content))
         case ("POST", "worlds", id, "providers"):
-            client = _client(id, told)
-            office.register(client)
-            return _encoded({**told, "client_id": client.id, "client_secret": client.secret})
+            client = _client(id, content)
+            store.register(client)
+            return _encoded({**content, "client_id": client.id, "client_secret": client.secret})
         case _:
             pass
     return None
 
 
-def _offered(told: Mapping[str, Any]) -> dict[str, Any]:
-    offered = [*told["capabilities"], CAPABILITY]
-    return {**told, "capabilities": offered, "oauth": {"authorize": AUTHORIZE, "token": TOKEN}}
+def _offered(content: Mapping[str, Any]) -> dict[str, Any]:
+    offered = [*content["capabilities"], CAPABILITY]
+    return {**content, "capabilities": offered, "oauth": {"authorize": AUTHORIZE, "token": TOKEN}}
 
 
-def _person(world: str, told: Mapping[str, Any]) -> Person:
-    return Person(
+def _person(world: str, content: Mapping[str, Any]) -> LoginCustomer:
+    return LoginCustomer(
         world=world,
-        token=told["token"],
-        login=told["login"],
-        password=told["password"],
-        segment=told["segment"],
-        factors=cast("dict[Any, str]", told["factors"]),
+        token=content["token"],
+        login=content["login"],
+        password=content["password"],
+        segment=content["segment"],
+        factors=cast("dict[Any, str]", content["factors"]),
     )
 
 
-def _client(world: str, told: Mapping[str, Any]) -> Client:
-    name = f"{world}-{told['provider']}"
+def _client(world: str, content: Mapping[str, Any]) -> Client:
+    name = f"{world}-{content['provider']}"
     secret = sha256(f"client {name}".encode()).hexdigest()[:32]
-    return Client(id=name, secret=secret, world=world, token=told["token"])
+    return Client(id=name, secret=secret, world=world, token=content["token"])
 
 
-def _encoded(told: Mapping[str, Any]) -> bytes:
-    return json.dumps(told, separators=(",", ":")).encode("ascii")
+def _encoded(content: Mapping[str, Any]) -> bytes:
+    return json.dumps(content, separators=(",", ":")).encode("ascii")
 
 
-def authorised(app: "WSGIApplication", redirects: Iterable[str] = ()) -> "WSGIApplication":
+def require_token(app: "WSGIApplication", redirects: Iterable[str] = ()) -> "WSGIApplication":
     """Let through to a bank what was authorised, and answer those who want to be."""
-    office, registered = Office(), frozenset(redirects)
-    demo(office)
+    store, registered = OAuthStore(), frozenset(redirects)
+    register_demo(store)
 
     def guarded(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         path = decoded_path(environ)
         answer: Answer | None = None
         if is_control(environ):
-            return _overheard(app, environ, start_response, office)
-        with office.lock:
+            return _pass_control(app, environ, start_response, store)
+        with store.lock:
             if path.startswith(OAUTH):
-                answer = _answer(environ, path, office, registered)
-            elif third_party(environ):
-                answer = _exchange(environ, office)
+                answer = _answer(environ, path, store, registered)
+            elif is_third_party_call(environ):
+                answer = _exchange(environ, store)
         if answer is not None:
             return send(answer, environ["REQUEST_METHOD"], start_response)
         return app(environ, start_response)
@@ -166,27 +170,27 @@ def authorised(app: "WSGIApplication", redirects: Iterable[str] = ()) -> "WSGIAp
 
 
 def _answer(
-    environ: "WSGIEnvironment", path: str, office: Office, registered: frozenset[str]
+    environ: "WSGIEnvironment", path: str, store: OAuthStore, registered: frozenset[str]
 ) -> Answer:
     if path == AUTHORIZE:
-        return answer_authorize(environ, office, registered)
+        return answer_authorize(environ, store, registered)
     if path == TOKEN:
-        return answer_token(environ, office)
+        return answer_token(environ, store)
     if path.startswith(SCREENS):
-        return answer_screen(environ, path, office)
+        return answer_screen(environ, path, store)
     return error(404, "no such method")
 
 
-def _exchange(environ: "WSGIEnvironment", office: Office) -> Answer | None:
+def _exchange(environ: "WSGIEnvironment", store: OAuthStore) -> Answer | None:
     """Put the bank's own token into a call; an answer when there is none to put."""
     scheme, _, rest = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
     if scheme.lower() != "bearer":
         return None
-    access = office.tokens.get(rest.strip())
-    if access is None or not office.living(access):
+    access = store.tokens.get(rest.strip())
+    if access is None or not store.is_valid(access):
         challenge = ("WWW-Authenticate", 'Bearer error="invalid_token"')
         return error(401, "the token is not known, or not any more", challenge)
-    needed = half(environ)
+    needed = required_scope(environ)
     if access.scope != needed:
         says = f'Bearer error="insufficient_scope", scope="{needed}"'
         return error(403, f"a token with the scope {needed} is needed", ("WWW-Authenticate", says))
@@ -194,11 +198,11 @@ def _exchange(environ: "WSGIEnvironment", office: Office) -> Answer | None:
     return None
 
 
-def _overheard(
+def _pass_control(
     app: "WSGIApplication",
     environ: "WSGIEnvironment",
     start_response: "StartResponse",
-    office: Office,
+    store: OAuthStore,
 ) -> Iterable[bytes]:
     """Let the control API answer, and learn from it."""
     begun: list[tuple[str, list[tuple[str, str]]]] = []
@@ -211,9 +215,9 @@ def _overheard(
 
     body = b"".join(app(environ, start))
     status, headers = begun[-1]
-    told = learn(environ, int(status[:3]), body, office)
-    if told is not body:
+    content = learn_from_control(environ, int(status[:3]), body, store)
+    if content is not body:
         headers = [pair for pair in headers if pair[0] != "Content-Length"]
-        headers.append(("Content-Length", str(len(told))))
+        headers.append(("Content-Length", str(len(content))))
     start_response(status, headers)
-    return [told]
+    return [content]

@@ -19,8 +19,13 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from assay.sandbox.guard.middleware import SCREENS
-from assay.sandbox.guard.oauth.requests import extended, may_return, posted, read_parameters
-from assay.sandbox.guard.oauth.state import Asked, Office, Sitting, Step
+from assay.sandbox.guard.oauth.requests import (
+    is_allowed_redirect,
+    read_form,
+    read_parameters,
+    with_parameters,
+)
+from assay.sandbox.guard.oauth.state import AuthorizationRequest, LoginSession, OAuthStore, Step
 from assay.sandbox.messages import Answer, error
 from assay.sandbox.payments.policies import SOUND_PAYMENTS
 from assay.sandbox.payments.screens import page_headers
@@ -69,34 +74,34 @@ def _environment() -> "Environment":
     return Environment(loader=FunctionLoader(_load), autoescape=True, undefined=StrictUndefined)
 
 
-def screen(sitting: Sitting, message: str = "") -> Answer:
+def screen(session: LoginSession, message: str = "") -> Answer:
     """Show the screen of a customer's step."""
-    step, asked = sitting.step, sitting.asked
+    step, request = session.step, session.request
     content: dict[str, object] = {
         "title": _TITLES[step],
         "message": message,
-        "action": SCREENS + sitting.key,
-        "client": asked.client.id,
+        "action": SCREENS + session.key,
+        "client": request.client.id,
     }
-    if step == "factor" and sitting.person:
-        offered = SOUND_PAYMENTS.factors[sitting.person.segment]
+    if step == "factor" and session.customer:
+        offered = SOUND_PAYMENTS.factors[session.customer.segment]
         content["factors"] = [(factor, _FACTORS[factor][0]) for factor in offered]
-    if step == "code" and sitting.factor:
-        content["prompt"] = _FACTORS[sitting.factor][1]
+    if step == "code" and session.factor:
+        content["prompt"] = _FACTORS[session.factor][1]
     if step == "confirm":
-        content["rows"] = [("Who", asked.client.id), ("What", "Accounts, balances, transactions")]
+        content["rows"] = [("Who", request.client.id), ("What", "Accounts, balances, transactions")]
     # Browsers apply `form-action` to the way back as well.
-    forms = f"'self' {origin(asked.redirect)}"
+    forms = f"'self' {origin(request.redirect)}"
     return _page(step, step, 200, content, forms)
 
 
-def ending(page: str) -> Answer:
+def final_page(page: str) -> Answer:
     """Show a page with no form."""
     status, title, says = _ENDINGS[page]
     return _page("ending", page, status, {"title": title, "message": "", "says": says}, "'none'")
 
 
-def away(target: str) -> Answer:
+def redirect_to(target: str) -> Answer:
     """Send the customer elsewhere."""
     return Answer(status=303, body=b"", headers=(("Location", target), *page_headers("'none'")))
 
@@ -123,7 +128,7 @@ _NO_DECISION = "Please confirm or refuse."
 
 
 def answer_authorize(
-    environ: "WSGIEnvironment", office: Office, registered: Collection[str]
+    environ: "WSGIEnvironment", store: OAuthStore, registered: Collection[str]
 ) -> Answer:
     """Take a third party's question, and show the first screen."""
     if environ["REQUEST_METHOD"] != "GET":
@@ -131,12 +136,12 @@ def answer_authorize(
         return error(405, "this path has other methods", ("Allow", "GET"))
     given = read_parameters(environ.get("QUERY_STRING", ""))
     if given is None:
-        return ending("unfit")
-    client = office.clients.get(given.get("client_id", ""))
+        return final_page("unfit")
+    client = store.clients.get(given.get("client_id", ""))
     redirect = given.get("redirect_uri", "")
-    if client is None or not may_return(redirect, registered):
-        return ending("unfit")
-    asked = Asked(
+    if client is None or not is_allowed_redirect(redirect, registered):
+        return final_page("unfit")
+    request = AuthorizationRequest(
         client=client,
         redirect=redirect,
         state=given.get("state"),
@@ -144,23 +149,23 @@ def answer_authorize(
     )
     wrong = _wrong(given)
     if wrong is not None:
-        return _refuse(asked, wrong)
-    sitting = Sitting(asked=asked)
-    office.sit(sitting)
-    return screen(sitting)
+        return _refuse(request, wrong)
+    session = LoginSession(request=request)
+    store.renew_key(session)
+    return screen(session)
 
 
-def answer_screen(environ: "WSGIEnvironment", path: str, office: Office) -> Answer:
+def answer_screen(environ: "WSGIEnvironment", path: str, store: OAuthStore) -> Answer:
     """Show a screen, or take its form."""
     verb = environ["REQUEST_METHOD"]
     if verb not in ("GET", "POST"):
         return error(405, "this path has other methods", ("Allow", "GET, POST"))
-    sitting = office.sittings.get(path.removeprefix(SCREENS))
-    if sitting is None:
-        return ending("unknown")
+    session = store.sessions.get(path.removeprefix(SCREENS))
+    if session is None:
+        return final_page("unknown")
     if verb == "GET":
-        return screen(sitting)
-    return _STEPS[sitting.step](office, sitting, posted(environ) or {})
+        return screen(session)
+    return _STEPS[session.step](store, session, read_form(environ) or {})
 
 
 def _wrong(given: _Form) -> str | None:
@@ -179,65 +184,65 @@ def _wrong(given: _Form) -> str | None:
     return None if method == "S256" and _CHALLENGE.fullmatch(challenge) else "invalid_request"
 
 
-def _refuse(asked: Asked, why: str) -> Answer:
-    state = asked.state if asked.state and len(asked.state) <= _LONGEST_STATE else None
-    return away(extended(asked.redirect, {"error": why, "state": state}))
+def _refuse(request: AuthorizationRequest, why: str) -> Answer:
+    state = request.state if request.state and len(request.state) <= _LONGEST_STATE else None
+    return redirect_to(with_parameters(request.redirect, {"error": why, "state": state}))
 
 
-def _wrong_entry(office: Office, sitting: Sitting, message: str) -> Answer:
+def _wrong_entry(store: OAuthStore, session: LoginSession, message: str) -> Answer:
     """Show the screen again, or end it all after too many."""
-    sitting.wrong += 1
-    if sitting.wrong < _TRIES:
-        return screen(sitting, message)
-    office.sittings.pop(sitting.key, None)
-    return _refuse(sitting.asked, "access_denied")
+    session.wrong += 1
+    if session.wrong < _TRIES:
+        return screen(session, message)
+    store.sessions.pop(session.key, None)
+    return _refuse(session.request, "access_denied")
 
 
-def _password(office: Office, sitting: Sitting, form: _Form) -> Answer:
-    person = office.people.get(form.get("login", ""))
+def _password(store: OAuthStore, session: LoginSession, form: _Form) -> Answer:
+    customer = store.customers.get(form.get("login", ""))
     if (
-        person is None
-        or person.password != form.get("password")
-        or not sitting.asked.client.may_ask(person)
+        customer is None
+        or customer.password != form.get("password")
+        or not session.request.client.may_ask(customer)
     ):
-        return _wrong_entry(office, sitting, _WRONG_LOGIN)
-    sitting.person, sitting.step = person, "factor"
+        return _wrong_entry(store, session, _WRONG_LOGIN)
+    session.customer, session.step = customer, "factor"
     # Whoever opened the first screen knows its key, and need not be who logged in.
-    office.sit(sitting)
-    return screen(sitting)
+    store.renew_key(session)
+    return screen(session)
 
 
-def _factor(office: Office, sitting: Sitting, form: _Form) -> Answer:
-    offered = SOUND_PAYMENTS.factors[sitting.person.segment] if sitting.person else ()
+def _factor(store: OAuthStore, session: LoginSession, form: _Form) -> Answer:
+    offered = SOUND_PAYMENTS.factors[session.customer.segment] if session.customer else ()
     for factor in offered:
         if factor == form.get("factor"):
-            sitting.factor, sitting.step = factor, "code"
-            return screen(sitting)
-    return screen(sitting, _NO_FACTOR)
+            session.factor, session.step = factor, "code"
+            return screen(session)
+    return screen(session, _NO_FACTOR)
 
 
-def _code(office: Office, sitting: Sitting, form: _Form) -> Answer:
-    person, factor = sitting.person, sitting.factor
-    right = person.factors[factor] if person and factor else None
+def _code(store: OAuthStore, session: LoginSession, form: _Form) -> Answer:
+    customer, factor = session.customer, session.factor
+    right = customer.factors[factor] if customer and factor else None
     if right is None or form.get("code", "").strip() != right:
-        return _wrong_entry(office, sitting, _WRONG_CODE)
-    sitting.step = "confirm"
-    return screen(sitting)
+        return _wrong_entry(store, session, _WRONG_CODE)
+    session.step = "confirm"
+    return screen(session)
 
 
-def _confirm(office: Office, sitting: Sitting, form: _Form) -> Answer:
-    decision, person, asked = form.get("decision"), sitting.person, sitting.asked
+def _confirm(store: OAuthStore, session: LoginSession, form: _Form) -> Answer:
+    decision, customer, request = form.get("decision"), session.customer, session.request
     if decision not in DECISIONS:
-        return screen(sitting, _NO_DECISION)
-    office.sittings.pop(sitting.key, None)
-    now = office.now(person.world) if person else None
-    if decision == "refuse" or person is None or now is None:
-        return _refuse(asked, "access_denied")
-    code = office.permit(asked, person, now)
-    return away(extended(asked.redirect, {"code": code, "state": asked.state}))
+        return screen(session, _NO_DECISION)
+    store.sessions.pop(session.key, None)
+    now = store.now(customer.world) if customer else None
+    if decision == "refuse" or customer is None or now is None:
+        return _refuse(request, "access_denied")
+    code = store.permit(request, customer, now)
+    return redirect_to(with_parameters(request.redirect, {"code": code, "state": request.state}))
 
 
-_STEPS: Mapping[Step, Callable[[Office, Sitting, _Form], Answer]] = {
+_STEPS: Mapping[Step, Callable[[OAuthStore, LoginSession, _Form], Answer]] = {
     "password": _password,
     "factor": _factor,
     "code": _code,

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote_plus, urlencode, urlsplit
 
 from assay.sandbox.guard.middleware import ORGANIZATION
-from assay.sandbox.guard.oauth.state import Client, Office
+from assay.sandbox.guard.oauth.state import Client, OAuthStore
 from assay.sandbox.messages import BODY_LIMIT, read_body
 from assay.sandbox.payments.terms import is_absolute_url
 
@@ -36,7 +36,7 @@ class BadClient(Exception):  # noqa: N818 - it is the request that is at fault
         self.ambiguous = ambiguous
 
 
-def authenticate(environ: "WSGIEnvironment", given: Mapping[str, str], office: Office) -> Client:
+def authenticate(environ: "WSGIEnvironment", given: Mapping[str, str], store: OAuthStore) -> Client:
     """Find who asks.
 
     Raises:
@@ -50,7 +50,7 @@ def authenticate(environ: "WSGIEnvironment", given: Mapping[str, str], office: O
         if secret is not None or name not in (None, named):
             raise BadClient(ambiguous=True)
         name, secret = named, basic
-    client = office.clients.get(name or "")
+    client = store.clients.get(name or "")
     if client is None:
         raise BadClient
     if secret is None:
@@ -97,7 +97,7 @@ def read_parameters(text: str) -> Mapping[str, str] | None:
     return {name: value for name, value in found.items() if value}
 
 
-def posted(environ: "WSGIEnvironment") -> Mapping[str, str] | None:
+def read_form(environ: "WSGIEnvironment") -> Mapping[str, str] | None:
     """Read parameters in a body; None when it is no form, too long, or names one twice."""
     media = str(environ.get("CONTENT_TYPE", "")).partition(";")[0].strip().lower()
     body = read_body(environ, BODY_LIMIT)
@@ -112,7 +112,7 @@ _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _EXAMPLE = "tpp.example"
 
 
-def may_return(uri: str, registered: Collection[str]) -> bool:
+def is_allowed_redirect(uri: str, registered: Collection[str]) -> bool:
     """Whether a customer may be sent to this URI."""
     if not is_absolute_url(uri) or "#" in uri:
         return False
@@ -125,7 +125,7 @@ def may_return(uri: str, registered: Collection[str]) -> bool:
     return host in _LOOPBACK or host == _EXAMPLE
 
 
-def extended(uri: str, said: Mapping[str, str | None]) -> str:
+def with_parameters(uri: str, said: Mapping[str, str | None]) -> str:
     """Append what is to be said; what is None is left out."""
     query = urlencode({name: value for name, value in said.items() if value is not None})
     return f"{uri}{'&' if '?' in uri else '?'}{query}"

@@ -13,20 +13,20 @@ from secrets import token_urlsafe
 from threading import RLock
 from typing import Literal, TypeAlias, TypeVar
 
-from assay.sandbox.guard.middleware import Half
+from assay.sandbox.guard.middleware import ApiScope
 from assay.sandbox.payments.terms import Factor, Segment
 from assay.sandbox.world import DEMO
 
 __all__ = [
-    "LIFE",
+    "LIFETIMES",
     "Access",
-    "Asked",
+    "AuthorizationRequest",
     "Client",
     "Code",
-    "Known",
-    "Office",
-    "Person",
-    "Sitting",
+    "KnownWorld",
+    "LoginCustomer",
+    "LoginSession",
+    "OAuthStore",
     "Step",
 ]
 
@@ -34,17 +34,20 @@ __all__ = [
 Step: TypeAlias = Literal["password", "factor", "code", "confirm"]
 
 #: How long what is issued lives; providers' tokens are those of `pisp`.
-LIFE: Mapping[Half, timedelta] = {"aisp": timedelta(seconds=900), "pisp": timedelta(seconds=3600)}
+LIFETIMES: Mapping[ApiScope, timedelta] = {
+    "aisp": timedelta(seconds=900),
+    "pisp": timedelta(seconds=3600),
+}
 #: How long the customer's permission lasts, and a code until it is exchanged.
 _REFRESHES = timedelta(days=180)
 _CODE = timedelta(minutes=10)
-_WORLDS, _SITTINGS, _ISSUED = 10_000, 1_000, 100_000
+_WORLDS, _SESSIONS, _ISSUED = 10_000, 1_000, 100_000
 
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Person:
+class LoginCustomer:
     """A customer, as far as logging in needs them."""
 
     world: str
@@ -66,13 +69,13 @@ class Client:
     #: The bank's own token of this provider.
     token: str
 
-    def may_ask(self, person: Person) -> bool:
+    def may_ask(self, customer: LoginCustomer) -> bool:
         """Ask customers of its own world; those of the demo world, customers of any."""
-        return self.world in (DEMO, person.world)
+        return self.world in (DEMO, customer.world)
 
 
 @dataclass(slots=True, kw_only=True)
-class Known:
+class KnownWorld:
     """A world, as far as it is known here."""
 
     now: datetime
@@ -81,7 +84,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class AuthorizationRequest:
     """What a third party asks of a customer."""
 
     client: Client
@@ -92,15 +95,15 @@ class Asked:
 
 
 @dataclass(slots=True, kw_only=True)
-class Sitting:
+class LoginSession:
     """A customer in front of the screens."""
 
     #: The unguessable part of the URL; another one after the password.
     key: str = ""
-    asked: Asked
+    request: AuthorizationRequest
     step: Step = "password"
     wrong: int = 0
-    person: Person | None = None
+    customer: LoginCustomer | None = None
     factor: Factor | None = None
 
 
@@ -108,8 +111,8 @@ class Sitting:
 class Code:
     """A customer's permission, to be exchanged for tokens once."""
 
-    asked: Asked
-    person: Person
+    request: AuthorizationRequest
+    customer: LoginCustomer
     expires: datetime
     #: What it was exchanged for; set once.
     refresh: str | None = None
@@ -123,28 +126,28 @@ class Access:
     world: str
     #: The token of the bank behind.
     token: str
-    scope: Half
+    scope: ApiScope
     expires: datetime
     #: The refresh token that it belongs to, and ends with.
     refresh: str | None = None
 
 
 @dataclass(slots=True)
-class Office:
+class OAuthStore:
     """Everything; hold `lock` while working on it."""
 
     lock: RLock = field(default_factory=RLock)
-    worlds: OrderedDict[str, Known] = field(default_factory=OrderedDict[str, Known])
-    people: dict[str, Person] = field(default_factory=dict[str, Person])
+    worlds: OrderedDict[str, KnownWorld] = field(default_factory=OrderedDict[str, KnownWorld])
+    customers: dict[str, LoginCustomer] = field(default_factory=dict[str, LoginCustomer])
     clients: dict[str, Client] = field(default_factory=dict[str, Client])
-    sittings: OrderedDict[str, Sitting] = field(default_factory=OrderedDict[str, Sitting])
+    sessions: OrderedDict[str, LoginSession] = field(default_factory=OrderedDict[str, LoginSession])
     codes: OrderedDict[str, Code] = field(default_factory=OrderedDict[str, Code])
     tokens: OrderedDict[str, Access] = field(default_factory=OrderedDict[str, Access])
     refreshes: OrderedDict[str, Access] = field(default_factory=OrderedDict[str, Access])
 
     def open(self, world: str, now: datetime) -> None:
         """Get to know a world; the oldest make room."""
-        self.worlds[world] = Known(now=now)
+        self.worlds[world] = KnownWorld(now=now)
         while len(self.worlds) > _WORLDS:
             self.close(next(old for old in self.worlds if old != DEMO))
 
@@ -153,14 +156,14 @@ class Office:
         known = self.worlds.pop(world, None)
         if known is not None:
             for login in known.logins:
-                self.people.pop(login, None)
+                self.customers.pop(login, None)
             for client in known.clients:
                 self.clients.pop(client, None)
 
-    def welcome(self, person: Person) -> None:
+    def welcome(self, customer: LoginCustomer) -> None:
         """Get to know a customer of a known world."""
-        self.people[person.login] = person
-        self.worlds[person.world].logins.append(person.login)
+        self.customers[customer.login] = customer
+        self.worlds[customer.world].logins.append(customer.login)
 
     def register(self, client: Client) -> None:
         """Get to know a third party of a known world."""
@@ -172,21 +175,23 @@ class Office:
         known = self.worlds.get(world)
         return known.now if known else None
 
-    def sit(self, sitting: Sitting) -> None:
+    def renew_key(self, session: LoginSession) -> None:
         """Give a sitting a new key; the former one opens nothing any more."""
-        self.sittings.pop(sitting.key, None)
-        sitting.key = _keep(self.sittings, sitting, _SITTINGS)
+        self.sessions.pop(session.key, None)
+        session.key = _keep(self.sessions, session, _SESSIONS)
 
-    def permit(self, asked: Asked, person: Person, now: datetime) -> str:
+    def permit(self, request: AuthorizationRequest, customer: LoginCustomer, now: datetime) -> str:
         """Issue a code."""
-        return _keep(self.codes, Code(asked=asked, person=person, expires=now + _CODE), _ISSUED)
+        return _keep(
+            self.codes, Code(request=request, customer=customer, expires=now + _CODE), _ISSUED
+        )
 
-    def keep_permission(self, client: Client, person: Person, now: datetime) -> str:
+    def keep_permission(self, client: Client, customer: LoginCustomer, now: datetime) -> str:
         """Issue a refresh token."""
         lasting = Access(
             client=client.id,
-            world=person.world,
-            token=person.token,
+            world=customer.world,
+            token=customer.token,
             scope="aisp",
             expires=now + _REFRESHES,
         )
@@ -196,7 +201,7 @@ class Office:
         """Issue an access token."""
         return _keep(self.tokens, access, _ISSUED)
 
-    def living(self, access: Access | None) -> bool:
+    def is_valid(self, access: Access | None) -> bool:
         """Whether a token is good now, and belongs to a permission that was not withdrawn."""
         now = self.now(access.world) if access else None
         if access is None or now is None or now >= access.expires:

@@ -37,8 +37,8 @@ def _down(down: PaymentOperation, status: int) -> Mutant:
 
 
 def _answers(on: PaymentOperation, fault: str, status: int) -> Callable[[str, str, str], int]:
-    def malformed(operation: str, field: str, way: str) -> int:
-        return status if (operation, field, way) == (on, "body", fault) else 400
+    def malformed(operation: str, field: str, defect: str) -> int:
+        return status if (operation, field, defect) == (on, "body", fault) else 400
 
     return malformed
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from assay.sandbox.messages import Table
 from assay.sandbox.mutants.mutant import breaking_pis
 from assay.sandbox.payments.policies import SOUND_PAYMENTS
-from assay.sandbox.payments.terms import FIELDS, Field, ReadField, Unfit
+from assay.sandbox.payments.terms import FIELDS, Field, FieldError, ReadField
 from assay.sandbox.policies import put
 
 __all__ = ["FIELD_FAULTS"]
@@ -20,7 +20,7 @@ _MADE_UP: Mapping[Field, str] = {
     "creditorAccount": "FR7630006000011234567890189",
     "successfulReportUrl": "https://provider.example/made-up",
 }
-_WAYS = {
+_DEFECTS = {
     "missing": "is not there",
     "null": "is null",
     "empty": "is empty",
@@ -28,14 +28,14 @@ _WAYS = {
 }
 
 
-def _lenient(name: Field, way: str) -> Table[Field, ReadField]:
+def _lenient(name: Field, defect: str) -> Table[Field, ReadField]:
     right = FIELDS[name]
 
     def read(value: object) -> str | None:
         try:
             return right(value)
-        except Unfit as no:
-            if no.way != way:
+        except FieldError as exc:
+            if exc.defect != defect:
                 raise
             return _MADE_UP[name]
 
@@ -126,13 +126,13 @@ def _two_at_most(transfers: object) -> bool:
 FIELD_FAULTS = (
     *(
         breaking_pis(
-            f"mandatory.{name}-{way}",
-            f"mandatory-fields/{name}-{way}",
+            f"mandatory.{name}-{defect}",
+            f"mandatory-fields/{name}-{defect}",
             f"a payment is accepted though {name} {says}",
-            fields=_lenient(name, way),
+            fields=_lenient(name, defect),
         )
         for name in _MADE_UP
-        for way, says in _WAYS.items()
+        for defect, says in _DEFECTS.items()
     ),
     breaking_pis(
         "mandatory.categoryPurpose-falsy",

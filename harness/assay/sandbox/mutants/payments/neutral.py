@@ -18,10 +18,10 @@ from assay.sandbox.payments.terms import (
     FIELDS,
     Factor,
     Field,
+    FieldError,
     ReadField,
     Status,
     Terms,
-    Unfit,
     origin,
 )
 from assay.sandbox.policies import Policies, put
@@ -102,7 +102,7 @@ def _later(read: ReadField) -> ReadField:
     def reads(value: object) -> str | None:
         try:
             return read(value)
-        except Unfit:
+        except FieldError:
             return _UNFIT
 
     return reads
