@@ -1,20 +1,15 @@
-"""Which accounts and cards exist for a third party.
+"""Access rules of account information: eligible accounts, consent scope and batch quota.
 
-Current accounts that are active and reachable online; delayed debit cards that are
-active and were used in the past two calendar months, the edge included. Not about
-consent: all of these are listed with and without one.
+Eligible accounts are current accounts that are active and accessible online; eligible
+cards are active delayed debit cards used in the past two calendar months, inclusive.
+They are listed with or without a consent. Balances, outstandings, transactions and slips
+are served only for the customer's own items that the consent names.
 
-Whose data may be read, and what a new consent does to the former one.
-
-Balances, outstandings, transactions and slips are served for the customer's own items
-that the consent names. Not about the list of accounts, which needs no consent.
-
-How often a third party may come without the customer: four times a calendar day.
-
-A rule looks at the accesses kept in one pool and asks of each whether it still counts;
-so a calendar day, another zone's day or a sliding day differ in one function. An
-operation has a tuple of rules, and all must admit the access. Attended accesses and
-page turns are neither counted nor refused. Not a rate limiter: nothing waits.
+A quota limits accesses without the customer present to four per calendar day and
+operation. A :class:`Quota` decides for each recorded access whether it still counts, so
+variants (UTC day, sliding window) differ in one function. An operation has a tuple of
+quotas, and all must admit the access. Attended accesses and follow-up pages are neither
+counted nor refused.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -27,13 +22,13 @@ from assay.sandbox.accounts import Item
 from assay.sandbox.calendar import months_before, today
 from assay.sandbox.messages import Operation
 
-#: Is this item eligible on this local day?
+#: Returns whether an item is eligible on a local day.
 Eligible: TypeAlias = Callable[[Item, date], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """What a list is made from, on one local day."""
+    """Input for the list of accounts on one local day."""
 
     #: The eligible items.
     items: Sequence[Item]
@@ -42,69 +37,69 @@ class Listing:
     today: date
 
 
-#: Which of the eligible items are put on the list.
+#: Returns the eligible items that are listed.
 Listed: TypeAlias = Callable[[Listing], Sequence[Item]]
 
 
 def account_eligible(item: Item, _today: date) -> bool:
-    """Current, active, accessible online."""
+    """Return whether a current account is active and accessible online."""
     return item.active and item.online and not item.savings
 
 
 def card_eligible(item: Item, today: date) -> bool:
-    """Active, and used at least once in the past two months."""
+    """Return whether a card is active and was used in the past two months."""
     return item.active and item.last_used is not None and item.last_used >= months_before(today, 2)
 
 
 def list_all(listing: Listing) -> Sequence[Item]:
-    """List all, whatever the customer consented to."""
+    """List every eligible item, whatever the consent."""
     return listing.items
 
 
 class Decision(Enum):
-    """What becomes of a wish to read."""
+    """Outcome of a request to read an item."""
 
     SERVED = "served"
     REFUSED = "refused"
-    #: Refused by its status, with the data in the body all the same. Only a mutant.
+    #: Refused by its status, but with the data in the body. Used by mutants only.
     LEAKED = "leaked"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessRequest:
-    """A wish to read one item; consents are None when there never was one."""
+    """A request to read one item; consents are None if there never was one."""
 
     item: Item
-    #: Does the item belong to the customer whose token was shown?
+    #: Whether the item belongs to the customer of the access token.
     own: bool
     consent: frozenset[str] | None
     #: The consent of the customer who owns the item.
     owners_consent: frozenset[str] | None
-    #: All that the asking customer owns.
+    #: Keys of all items of the requesting customer.
     owned: frozenset[str]
 
 
-#: Decides on one wish to read.
+#: Decides on one request to read an item.
 Scope: TypeAlias = Callable[[AccessRequest], Decision]
-#: Makes the consent in force from the former one and the new one.
+#: Returns the consent in force, given the former one and the new one.
 Renew: TypeAlias = Callable[[frozenset[str] | None, frozenset[str]], frozenset[str]]
 
 
 def consented_only(request: AccessRequest) -> Decision:
-    """Serve the customer's own items that are in the consent."""
+    """Serve the customer's own items that the consent names."""
     if request.own and request.consent is not None and request.item.key in request.consent:
         return Decision.SERVED
     return Decision.REFUSED
 
 
 def replaces(_former: frozenset[str] | None, new: frozenset[str]) -> frozenset[str]:
-    """Forget the former consent."""
+    """Replace the former consent by the new one."""
     return new
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """One call, as the quota sees it."""
+    """One call, as seen by the quota."""
 
     customer: str
     operation: Operation
@@ -113,39 +108,39 @@ class Access:
     now: datetime
 
 
-#: The kept accesses of every pool of a world.
+#: The recorded accesses of every pool of a world.
 Uses: TypeAlias = dict[Hashable, list[datetime]]
 
 
 def same_local_day(then: datetime, now: datetime) -> bool:
-    """Count what was served on this calendar day of the bank."""
+    """Return whether both moments are on the same calendar day of the bank."""
     return today(then) == today(now)
 
 
 def each_customer_and_operation(access: Access) -> Hashable:
-    """Keep every operation of every customer apart."""
+    """Use one pool per customer and operation."""
     return (access.customer, access.operation)
 
 
 def batch(access: Access) -> bool:
-    """Pick what starts a reading without the customer."""
+    """Return whether the call starts a reading without the customer present."""
     return not access.attended and access.page == 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quota:
-    """One limit."""
+    """One limit on the number of accesses."""
 
     limit: int = 4
-    #: Does an access served then still count now?
+    #: Whether an access served at the first moment still counts at the second.
     counts: Callable[[datetime, datetime], bool] = same_local_day
     #: Accesses with the same pool share the limit.
     pool: Callable[[Access], Hashable] = each_customer_and_operation
-    #: Can this access be refused?
+    #: Whether this access can be refused.
     applies: Callable[[Access], bool] = batch
-    #: Is this access kept, once served?
+    #: Whether this access is recorded once it is served.
     charged: Callable[[Access], bool] = batch
-    #: Are refused accesses kept as well?
+    #: Whether refused accesses are recorded as well.
     charges_refused: bool = False
 
 
@@ -153,7 +148,7 @@ BATCH = Quota()
 
 
 def admit(rules: Sequence[Quota], uses: Uses, access: Access) -> bool:
-    """Decide on an access, and keep it where the rules say so."""
+    """Decide whether an access is admitted, and record it where the quotas say so."""
     admitted = True
     for index, rule in enumerate(rules):
         if not rule.applies(access):

@@ -1,14 +1,10 @@
-"""What customers hold: accounts, cards and what was booked on them, all fictive.
+"""Accounts and cards, their booked entries, and their form in the bank's JSON.
 
-Everything follows from numbers by arithmetic, so that a world is the same whenever it
-is made again, and entries are only worked out when somebody reads them: most worlds
-live for a few calls. Not for eligibility: which of these the bank shows is decided in
-:mod:`assay.sandbox.eligibility`.
-
-How things look in the bank's JSON: rows, amounts, links.
-
-One small decision each, so that a single currency or a single host can be wrong. Not
-for choosing what is shown.
+All data is fictitious and follows from seeds by arithmetic, so that a world is the same
+whenever it is created again. Entries are computed on first use: most worlds live for a
+few calls. Each detail of the JSON (a currency, the host of a link, a page) is a function
+of its own, so that a mutant can replace exactly one. Which items are shown is decided in
+:mod:`assay.sandbox.access`.
 """
 
 from base64 import urlsafe_b64encode
@@ -30,14 +26,14 @@ _LABELS = ("PRLV ELECTRICITE", "CB BOULANGERIE", "VIR LOYER", "CB LIBRAIRIE")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdSeed:
-    """What an identifier is made from: the world's seed, and a running number."""
+    """Input for an identifier: the world's seed and a serial number."""
 
     seed: int
     serial: int
 
 
 def iban(id_seed: IdSeed) -> str:
-    """Make a French IBAN, valid in both its check digits and its RIB key."""
+    """Return a French IBAN with valid check digits and RIB key."""
     number = (id_seed.seed * 7919 + id_seed.serial * 104_729 + 20_041_010_050) % 10**11
     branch = 10_000 + id_seed.serial % 90_000
     key = 97 - (89 * _BANK + 15 * branch + 3 * number) % 97
@@ -46,13 +42,13 @@ def iban(id_seed: IdSeed) -> str:
 
 
 def card_token(id_seed: IdSeed) -> str:
-    """Make what stands for an encrypted PAN: opaque, and safe in a URL."""
+    """Return a stand-in for an encrypted PAN: opaque and URL-safe."""
     digest = sha256(b"card %d %d" % (id_seed.seed, id_seed.serial)).digest()
     return urlsafe_b64encode(digest[:24]).decode("ascii")
 
 
 def person(id_seed: IdSeed) -> str:
-    """Name a customer who does not exist."""
+    """Return the name of a fictitious customer."""
     number = id_seed.seed * 31 + id_seed.serial
     return f"{_FIRST[number % len(_FIRST)]} {_LAST[number % len(_LAST)]}"
 
@@ -60,7 +56,7 @@ def person(id_seed: IdSeed) -> str:
 class Entry(NamedTuple):
     """One transaction of an account, or one slip of a card.
 
-    A tuple and not a dataclass: hundreds are made for one reading.
+    A tuple for speed: hundreds are created for one reading.
     """
 
     id: str
@@ -85,7 +81,7 @@ def _entry(serial: int, index: int, day: date) -> Entry:
 
 
 def _own_days(serial: int, last: date) -> Iterator[date]:
-    """Go back from the last day, with one to three entries on each."""
+    """Yield days backwards from the last one, each one to three times."""
     for back in range(_OWN_DAYS):
         day = last - timedelta(days=back)
         for _ in range(1 + (serial + 2 * back + back // 3) % 3):
@@ -94,20 +90,20 @@ def _own_days(serial: int, last: date) -> Iterator[date]:
 
 @dataclass(slots=True, kw_only=True)
 class Ledger:
-    """All that was ever booked on one item; made when first asked for."""
+    """All entries of one item, computed on first use."""
 
     serial: int
-    #: The days of the entries, in the order they were arranged; None: the bank's own.
+    #: Days of the entries in the requested order; None for generated days.
     days: tuple[date, ...] | None
-    #: The world's day when the ledger was opened.
+    #: The world's local day when the ledger was opened.
     opened: date
     _arranged: tuple[Entry, ...] | None = field(default=None, init=False)
     _newest_first: tuple[Entry, ...] | None = field(default=None, init=False)
-    #: Booked since; they come before the others of their day.
+    #: Entries booked since then; they precede the other entries of their day.
     _posted: tuple[Entry, ...] = field(default=(), init=False)
 
     def arranged(self) -> tuple[Entry, ...]:
-        """List the entries in the order they were arranged in."""
+        """Return the entries in the order in which they were requested."""
         if self._arranged is None:
             days = self.days
             if days is None:
@@ -118,7 +114,7 @@ class Ledger:
         return self._arranged
 
     def newest_first(self) -> tuple[Entry, ...]:
-        """List the entries as the bank shows them; one day's keep their order."""
+        """Return the entries, newest first; entries of one day keep their order."""
         if self._newest_first is None:
             entries = (*self._posted, *self.arranged())
             self._newest_first = tuple(sorted(entries, key=lambda entry: entry.date, reverse=True))
@@ -137,32 +133,32 @@ class Item:
     """An account or a card, with everything its eligibility depends on."""
 
     resource: Resource
-    #: The IBAN, or the encrypted PAN: what third parties name it by.
+    #: The IBAN or the encrypted PAN by which TPPs identify the item.
     key: str
     serial: int
     savings: bool = False
     active: bool = True
-    #: Can the customer reach it online?
+    #: Whether the customer can access it online.
     online: bool = True
-    #: The last day a card was used; None for accounts, and for cards never used.
+    #: Last day of use of a card; None for accounts and unused cards.
     last_used: date | None = None
     ledger: Ledger = field(compare=False)
 
     @property
     def name(self) -> str:
-        """What the customer calls it."""
+        """The display name of the account or card."""
         if self.resource == "card":
             return f"Carte à débit différé {self.serial}"
         return f"{'Livret' if self.savings else 'Compte courant'} {self.serial}"
 
     def balance(self, index: int) -> int:
-        """Give one of the three balances (or outstandings), in cents."""
+        """Return one of the three balances (or outstandings), in cents."""
         return (self.serial * 104_729 + index * 1_250) % 500_000 + 10_000
 
 
 #: One account, balance or transaction in JSON.
 Row: TypeAlias = Mapping[str, Json]
-#: The links that answers have.
+#: The links in answers.
 LinkPlace: TypeAlias = Literal[
     "accounts-self",
     "accounts-next",
@@ -174,44 +170,44 @@ LinkPlace: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """Where in its whole list (not its page) a thing stands, from 0."""
+    """Zero-based position of an entry in its whole list (not its page)."""
 
     index: int
     count: int
 
 
-#: The currency of the thing at this spot.
+#: Returns the currency of the entry at a position.
 Currency: TypeAlias = Callable[[Position], str]
-#: Scheme and host of a link, from those that the request came to.
+#: Returns scheme and host of a link, given those that were called.
 Base: TypeAlias = Callable[[str], str]
-#: What an alias of a path shows of the rows which the main path has.
+#: Returns the rows an alias of a path shows, given those of the main path.
 AliasView: TypeAlias = Callable[[Route, Sequence[Row]], Sequence[Row]]
-#: The members that the list of accounts gets, from the name and "was there a consent".
+#: Returns members of the account list, given the name and whether there is a consent.
 Identity: TypeAlias = Callable[[str, bool], Row]
 
 
 def euro(_spot: Position) -> str:
-    """Everything is in euro."""
+    """Return EUR for every entry."""
     return "EUR"
 
 
 def same_everywhere(base: str) -> str:
-    """Stay on the host."""
+    """Return the host that was called."""
     return base
 
 
 def as_is(_route: Route, rows: Sequence[Row]) -> Sequence[Row]:
-    """Show the same by every path."""
+    """Return the same rows for every path."""
     return rows
 
 
 def disclosed_after_consent(name: str, consented: bool) -> Row:
-    """Name the customer once there is a consent."""
+    """Return the customer's name if there is a consent."""
     return {"PsuIdentity": name} if consented else {}
 
 
 def account_row(item: Item) -> Row:
-    """Show one account or card of the list."""
+    """Return one account or card of the list as JSON."""
     return {
         "kind": item.resource,
         "iban": item.key,
@@ -221,7 +217,7 @@ def account_row(item: Item) -> Row:
 
 
 def balance_rows(item: Item, types: Sequence[str | None], currency: Currency) -> Sequence[Row]:
-    """Show the balances (or outstandings); a type of None leaves the member out."""
+    """Return balances (or outstandings) as JSON; a type of None omits the member."""
     rows: list[Row] = []
     for index, kind in enumerate(types):
         named: Row = {"iban": item.key}
@@ -236,7 +232,7 @@ def balance_rows(item: Item, types: Sequence[str | None], currency: Currency) ->
 
 
 def entry_row(item: Item, entry: Entry, currency: str) -> Row:
-    """Show one transaction or slip."""
+    """Return one transaction or slip as JSON."""
     return {
         "id": entry.id,
         "iban": item.key,
@@ -248,7 +244,7 @@ def entry_row(item: Item, entry: Entry, currency: str) -> Row:
 
 
 def link(request: Request, base: str, page: int | None = None) -> str:
-    """Link to the request itself, or to another page of what it asked for."""
+    """Return a link to the request itself, or to another page of it."""
     query = request.query
     if page is not None:
         query = {**query, "page": str(page)}
@@ -263,7 +259,7 @@ def _amount(cents: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """One page: which positions of the list it shows, and the next page if any."""
+    """One page: the positions of the list it shows, and the next page number, if any."""
 
     positions: Sequence[int]
     next: int | None
@@ -274,7 +270,7 @@ Cutter: TypeAlias = Callable[[int, int], Cut]
 
 
 def pages_of(size: int) -> Cutter:
-    """Cut pages of one size; a page after the last is empty."""
+    """Return a function that cuts pages of one size; pages after the last are empty."""
 
     def cut(count: int, page: int) -> Cut:
         end = page * size

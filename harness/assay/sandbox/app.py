@@ -1,13 +1,9 @@
-"""The bank's HTTP side: from a WSGI environment to a request, and an answer to bytes.
+"""WSGI application of the sandbox bank, with the routes of account information.
 
-The routing table is built once, and nothing is compiled for a call: hundreds of whole
-runs are made against this bank. Anything may arrive here, and nothing that arrives
-makes it fail. Not for decisions: those are policies.
-
-The bank as a WSGI application: third parties on one side, the controls on the other.
-
-:func:`make_app` is the sandbox's public door. Every application has its own registry of
-worlds, so two of them never meet. Not a server: see :mod:`assay.sandbox.serve`.
+:func:`make_app` is the entry point. Every application has its own registry of worlds, so
+two applications share no state. The routing table is built once, because hundreds of
+whole runs are made against this bank. Hostile requests must never raise. To serve the
+application on a port, see :mod:`assay.sandbox.serve`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -73,7 +69,7 @@ def answer_third_party(
     registry: Registry,
     base_url: str | None,
 ) -> Answer:
-    """Answer one call of a third party."""
+    """Answer one account information call."""
     request, refusal = _read(environ, base_url)
     return policies.respond(request, refusal or _answer(request, policies, registry))
 
@@ -113,7 +109,7 @@ def _perform(
 
 
 def _read(environ: "WSGIEnvironment", base_url: str | None) -> tuple[Request, Answer | None]:
-    """Route a call; the answer is given when its verb already decides it."""
+    """Route a call; the second value is the answer if the HTTP method is not allowed."""
     path = decoded_path(environ)
     method: str = environ["REQUEST_METHOD"]
     refusal = None
@@ -143,7 +139,7 @@ def _read(environ: "WSGIEnvironment", base_url: str | None) -> tuple[Request, An
 
 
 def _query(environ: "WSGIEnvironment") -> Mapping[str, str]:
-    """Read the query; of a name that comes twice, the first counts."""
+    """Parse the query string; the first value of a repeated name counts."""
     text: str = environ.get("QUERY_STRING", "")
     if not text:
         return {}
@@ -158,11 +154,11 @@ def _query(environ: "WSGIEnvironment") -> Mapping[str, str]:
 
 
 def make_app(policies: Policies = SOUND, base_url: str | None = None) -> "WSGIApplication":
-    """Open a bank.
+    """Return a bank as a WSGI application.
 
-    Links start with ``base_url`` (scheme and host); without it they stay on the host
-    that a request came to. Those of payment initiation always do, since that half of
-    the bank has two forms of host, and a flow keeps the one it began with.
+    Links start with ``base_url`` (scheme and host); without it, with the host that was
+    called. Links of payment initiation always use the host that was called, because that
+    half of the bank has two forms of host and a flow keeps the one it started with.
     """
     registry = Registry()
     open_demo(registry, policies)
@@ -173,7 +169,7 @@ def make_app(policies: Policies = SOUND, base_url: str | None = None) -> "WSGIAp
         if path.startswith(PREFIX):
             answer = answer_control(environ, policies, registry)
         elif path.startswith(PAYMENT_PATHS):
-            # Loaded with the first payment: account information does without.
+            # Imported with the first payment: account information does not need it.
             from assay.sandbox.payments.routing import answer_payments  # noqa: PLC0415
 
             answer = answer_payments(environ, policies, registry)

@@ -1,8 +1,8 @@
-"""The control API, ``assay-control/1``: worlds to make, clocks to move, customers.
+"""Control API ``assay-control/1``: worlds, clocks and customers.
 
-What a conformance run needs and no bank offers in production; ``CONTROL.md`` tells the
-whole protocol, for a bank that wants to add it to its own sandbox. It always answers,
-maintenance or not. Not protected by anything: never put it where strangers reach it.
+It offers what a conformance run needs and no bank offers in production. ``CONTROL.md``
+specifies the protocol for banks that want to add it to their own sandbox. It answers
+during maintenance too. It has no access control: never expose it publicly.
 """
 
 import json
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 __all__ = ["CAPABILITIES", "PREFIX", "answer_control"]
 
-#: Where the control API lives, and its name.
+#: Path prefix of the control API.
 PREFIX = "/assay-control/1"
-#: What a run can do with a bank that has this API.
+#: Capabilities that the API reports.
 CAPABILITIES = (
     "customers",
     "clock",
@@ -71,7 +71,7 @@ def answer_control(environ: "WSGIEnvironment", policies: Policies, registry: Reg
 def _route(
     method: str, steps: Sequence[str], policies: Policies, registry: Registry
 ) -> Callable[[_Content], Answer]:
-    """Find what a control request asks for."""
+    """Return the action of a control request."""
     match (method, *steps):
         case ("GET", ""):
             return lambda _: _describe()
@@ -95,7 +95,7 @@ def _route(
 
 
 def _content(environ: "WSGIEnvironment") -> _Content:
-    """Read the body; nothing at all stands for an empty object."""
+    """Parse the body; no body means an empty object."""
     body = read_body(environ, _BODY_LIMIT)
     if len(body) > _BODY_LIMIT:
         raise ControlError(f"expected at most {_BODY_LIMIT} bytes")
@@ -150,7 +150,7 @@ def _close(id: str, registry: Registry) -> Answer:
 
 
 def _move_clock(content: _Content, context: PaymentContext) -> Answer:
-    """Move the clock; what was due meanwhile is done at once."""
+    """Move the clock and execute what became due."""
     world = context.world
     moment = read_moment(content, "to")
     if moment is None:
@@ -204,7 +204,7 @@ def _holding(item: Item, order: HoldingSpec, with_entries: bool) -> Json:
 
 
 def _traits(item: Item) -> Json:
-    """Tell what is not ordinary about an item, and when a card was last used."""
+    """Return the traits of an item that are not the default, and the last use of a card."""
     traits: dict[str, Json] = {
         "savings": item.savings,
         "inactive": not item.active,

@@ -1,7 +1,7 @@
-"""Reading what the control API is told, strictly.
+"""Strict parsing of control API requests.
 
-Whoever drives the bank is a program that somebody is still writing, so every refusal
-says what was expected and where. Not for third parties' requests.
+The client of the control API is a program under development, so every refusal says what
+was expected and where.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ __all__ = [
     "read_seed",
 ]
 
-#: What can be asked of an item, beside being an ordinary one.
+#: Traits that can be requested of an item.
 TRAITS: Mapping[Resource, tuple[str, ...]] = {
     "account": ("savings", "inactive", "offline"),
     "card": ("inactive", "last-used", "never-used"),
@@ -34,22 +34,22 @@ _Name = TypeVar("_Name", bound=str)
 _HOLDINGS = 100
 _ITEMS = 1_000
 _ENTRIES = 100_000
-#: What an item costs of the entries' bound when the bank makes its own.
+#: Entries counted against the limit for an item with generated entries.
 _OWN_ENTRIES = 400
 
 
 class ControlError(Exception):
-    """The control request cannot be carried out; says what was expected."""
+    """A control request that cannot be carried out; says what was expected."""
 
     def __init__(self, message: str, status: int = 400) -> None:
-        """Keep the message and the status to answer with."""
+        """Store the message and the status of the answer."""
         super().__init__(message)
         self.message = message
         self.status = status
 
 
 def read_seed(content: Mapping[str, object]) -> int:
-    """Read the seed of a world; 0 when it is absent."""
+    """Parse the seed of a world; 0 if absent."""
     seed = content.get("seed", 0)
     if not _is_count(seed) or seed >= 2**63:
         raise ControlError("seed: expected a whole number from 0 to 2^63 - 1")
@@ -61,7 +61,7 @@ def _is_count(value: object) -> TypeGuard[int]:
 
 
 def read_moment(content: Mapping[str, object], name: str) -> datetime | None:
-    """Read a moment; None when it is absent."""
+    """Parse a moment; None if absent."""
     if name not in content:
         return None
     text = content[name]
@@ -72,7 +72,7 @@ def read_moment(content: Mapping[str, object], name: str) -> datetime | None:
 
 
 def read_flag(content: Mapping[str, object], name: str, default: bool) -> bool:
-    """Read true or false."""
+    """Parse a boolean."""
     value = content.get(name, default)
     if not isinstance(value, bool):
         raise ControlError(f"{name}: expected true or false")
@@ -85,7 +85,7 @@ def read_choice(
     choices: tuple[_Name, ...],
     default: _Name | None = None,
 ) -> _Name:
-    """Read one of a few names."""
+    """Parse one of several names."""
     value = content.get(name, default)
     for choice in choices:
         if choice == value:
@@ -94,7 +94,7 @@ def read_choice(
 
 
 def read_offers(content: Mapping[str, object]) -> bool:
-    """Read what a bank offers beside the rest: instant payments, or not."""
+    """Parse whether the bank offers instant payments."""
     offers = content.get("offers", {})
     if not isinstance(offers, dict):
         raise ControlError("offers: expected an object")
@@ -105,7 +105,7 @@ def read_offers(content: Mapping[str, object]) -> bool:
 
 
 def read_holdings(content: Mapping[str, object]) -> list[HoldingSpec]:
-    """Read the holdings that a new customer is to have."""
+    """Parse the holdings of a new customer."""
     holdings = content.get("holdings", [])
     if not isinstance(holdings, list):
         raise ControlError("holdings: expected a list")

@@ -1,8 +1,8 @@
-"""The bank at work: one function for each method, from a request to an answer.
+"""Handlers of account information: one function per operation, from a call to an answer.
 
-The order of refusals is the same everywhere: what does not read, what may not be
-read, and then the quota; so an access that is refused for another reason costs
-nothing. Not for routing, sessions or maintenance: the edge sees to those.
+The order of refusals is the same everywhere: malformed requests, then missing rights,
+then the quota. So an access refused for another reason does not use the quota. Routing,
+sessions and maintenance are handled in :mod:`assay.sandbox.app`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -45,11 +45,11 @@ _MESSAGES: Mapping[Refusal, str] = {
 }
 
 
-class Refused(Exception):  # noqa: N818 - saying no is no error of the bank
-    """The bank says no; carries the status and a short text."""
+class Refused(Exception):  # noqa: N818 - a refusal is no error of the bank
+    """A refusal; carries the status and a short text."""
 
     def __init__(self, policies: Policies, reason: Refusal) -> None:
-        """Look up what this bank answers for the reason."""
+        """Look up the bank's answer for the reason."""
         super().__init__(reason)
         self.status = policies.refusals[reason]
         self.message = _MESSAGES[reason]
@@ -57,7 +57,7 @@ class Refused(Exception):  # noqa: N818 - saying no is no error of the bank
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountCall:
-    """One authorised call: the request, and where it arrives."""
+    """One authorised call, with the state and the policies it concerns."""
 
     policies: Policies
     world: World
@@ -65,7 +65,7 @@ class AccountCall:
     request: Request
 
     def charge_quota(self, operation: Operation, page: int = 1) -> None:
-        """Pass the quota, or be refused."""
+        """Charge the quota, or raise :class:`Refused`."""
         access = Access(
             customer=self.customer.id,
             operation=operation,
@@ -77,7 +77,7 @@ class AccountCall:
             raise Refused(self.policies, "quota")
 
     def link(self, place: LinkPlace, page: int | None = None) -> str:
-        """Link to this request, or to another page of it."""
+        """Return a link to this request, or to another page of it."""
         return link(self.request, self.policies.links[place](self.request.base), page)
 
 
@@ -117,7 +117,7 @@ def _consents(call: AccountCall) -> Answer:
 
 
 def _find(call: AccountCall) -> tuple[Item, Customer]:
-    """Find the item that is named, whoever owns it."""
+    """Return the requested item and its owner."""
     request = call.request
     key = read_identifier(request.identifier or request.query.get("iban"))
     owner = call.world.owners.get(key)
@@ -127,7 +127,7 @@ def _find(call: AccountCall) -> tuple[Item, Customer]:
 
 
 def _decide(call: AccountCall, operation: Operation, item: Item, owner: Customer) -> int:
-    """Give the status under which the item is shown, or refuse."""
+    """Return the status of the answer that shows the item, or raise :class:`Refused`."""
     customer = call.customer
     request = AccessRequest(
         item=item,
@@ -164,7 +164,7 @@ def _balances(call: AccountCall) -> Answer:
 
 
 def _history(call: AccountCall, item: Item) -> Sequence[Entry]:
-    """Choose the entries of an item that this request shows."""
+    """Return the entries of an item that the request asks for."""
     query, now, policies = call.request.query, call.world.now, call.policies
     asked, until = read_day(query, "dateFrom"), read_day(query, "dateTo")
     span = Span(now=now, asked=asked)
@@ -205,7 +205,7 @@ def _transactions(call: AccountCall) -> Answer:
     return Answer(status=status, body=body)
 
 
-#: What carries out each method.
+#: Handler of each operation.
 METHODS: Mapping[Operation, Callable[[AccountCall], Answer]] = {
     "accounts": _accounts,
     "consents": _consents,

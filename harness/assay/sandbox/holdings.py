@@ -1,7 +1,9 @@
-"""Giving customers their accounts and cards: the order form, and carrying it out.
+"""Creation of accounts and cards for customers, and the demo world.
 
-The one place where items are made, for the control API and the demo alike. Not for
-reading JSON: :mod:`assay.sandbox.control_requests` does that.
+The only place where items are created, for the control API and the demo alike. In the
+demo world Alice has one item for every kind of eligibility, and Bob has enough accounts
+for a second page. Checks open worlds of their own. :mod:`assay.sandbox.control_requests`
+parses the specifications from JSON.
 """
 
 from collections.abc import Sequence
@@ -19,24 +21,24 @@ __all__ = ["DEMO_PROVIDERS", "DEMO_TOKENS", "HoldingSpec", "open_demo", "open_ho
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HoldingSpec:
-    """So many items of one make."""
+    """A number of identical items to create."""
 
     resource: Resource
     count: int = 1
     savings: bool = False
     inactive: bool = False
     offline: bool = False
-    #: Cards: the last day of use; None stands for yesterday.
+    #: Last day of use of a card; None means yesterday.
     last_used: date | None = None
     never_used: bool = False
-    #: The days of each item's entries; None: the bank makes its own.
+    #: Days of each item's entries; None for generated entries.
     entries: tuple[date, ...] | None = None
 
 
 def open_holdings(
     world: World, customer: Customer, order: HoldingSpec, policies: Policies
 ) -> Sequence[Item]:
-    """Open the ordered items for a customer."""
+    """Create the specified items for a customer."""
     items = [_open(world, order, policies) for _ in range(order.count)]
     for item in items:
         customer.items[item.key] = item
@@ -62,14 +64,14 @@ def _open(world: World, order: HoldingSpec, policies: Policies) -> Item:
     )
 
 
-#: Token of each demo customer, by first name.
+#: Access token of each demo customer, by first name.
 DEMO_TOKENS = {"alice": "demo-alice", "bob": "demo-bob"}
-#: Tokens of the demo providers, who initiate payments.
+#: Access tokens of the demo TPPs that initiate payments.
 DEMO_PROVIDERS = ("demo-tpp", "demo-tpp-2")
 
 
 def open_demo(registry: Registry, policies: Policies) -> None:
-    """Open the demo world."""
+    """Create the demo world."""
     world = registry.open(0, None, id=DEMO)
     orders = {
         "alice": _one_of_each(world),

@@ -1,18 +1,9 @@
-"""What comes in and what goes out: the request and the answer, as plain values.
+"""Requests and answers of account information as plain values, with parsing and WSGI output.
 
-Everything after :mod:`assay.sandbox.edge` sees these two and no HTTP library. Not a
-general HTTP model: only what this bank looks at.
-
-Reading what a third party sent, and naming what is wrong with it.
-
-Every fault has a name, so that the answer to it is a policy and a mutant can stumble
-over a single one. Input is never repeated in an answer. Not about rights: an identifier
-that reads well may still be somebody else's.
-
-Cutting a list into pages: positions, and the number of the page after.
-
-Works on positions, not on things, so that accounts and transactions share it. Not for
-links: those are made in :mod:`assay.sandbox.render`.
+Handlers and policies see only these values and no HTTP library. Every parsing fault has a
+name, so that the answer to it is a policy and a mutant can fail on a single fault. Input
+is never repeated in an answer. Parsing says nothing about rights: a well-formed
+identifier may belong to another customer.
 """
 
 import json
@@ -31,15 +22,15 @@ if TYPE_CHECKING:
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
-#: The four methods which the bank offers; each has its own quota.
+#: The four operations that the bank offers; each has its own quota.
 Operation: TypeAlias = Literal["accounts", "consents", "balances", "transactions"]
-#: The two methods which it does not offer.
+#: The two operations that it does not offer.
 Missing: TypeAlias = Literal["trustedBeneficiaries", "endUserIdentity"]
-#: What a customer holds: a current account, or a delayed debit card.
+#: A current account or a delayed debit card.
 Resource: TypeAlias = Literal["account", "card"]
-#: What is read: balances and transactions of accounts, outstandings and slips of cards.
+#: Balances and transactions of accounts, outstandings and slips of cards.
 Kind: TypeAlias = Literal["balance", "outstanding", "transaction", "slip"]
-#: Which of a method's paths was used: under /accounts, short, or with the IBAN in it.
+#: Which path of an operation was called: below /accounts, short, or with the IBAN.
 Route: TypeAlias = Literal["main", "short", "path"]
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -59,33 +50,33 @@ KINDS: Mapping[tuple[Operation, Resource], Kind] = {
 _K = TypeVar("_K", bound=str)
 _V = TypeVar("_V")
 
-#: One decision for each of a few names; replaced whole, never written to.
+#: One decision per name; replaced as a whole, never modified.
 Table: TypeAlias = Mapping[_K, _V]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A third party's call, after routing."""
+    """A TPP's call after routing."""
 
     method: str
     path: str
-    #: None when no method of the bank has this path and verb.
+    #: None if the bank has no operation with this path and method.
     operation: Operation | Missing | None
     route: Route = "main"
-    #: The identifier, when it stands in the path.
+    #: The identifier in the path, if any.
     identifier: str | None = None
     query: Mapping[str, str]
     authorization: str
-    #: Is the customer there? Absent means a batch access.
+    #: Whether the customer is present; if not, it is a batch access.
     attended: bool
     body: bytes = b""
-    #: Scheme and host that links start with, without a slash at the end.
+    #: Scheme and host for links, without a trailing slash.
     base: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What the bank says; bytes are sent as they are, anything else as JSON."""
+    """A response; a body of bytes is sent unchanged, anything else as JSON."""
 
     status: int
     body: "Json | bytes"
@@ -94,7 +85,7 @@ class Answer:
 
 
 def error(status: int, message: str, *headers: tuple[str, str]) -> Answer:
-    """Say no in the bank's one shape of error."""
+    """Return a refusal in the bank's error format."""
     body: dict[str, Json] = {"status": status, "message": message}
     return Answer(status=status, body=body, headers=headers)
 
@@ -104,7 +95,7 @@ _encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 
 
 def decoded_path(environ: "WSGIEnvironment") -> str:
-    """Read the path as UTF-8, which WSGI hides inside Latin-1."""
+    """Return the path decoded as UTF-8, which WSGI passes as Latin-1."""
     path: str = environ.get("PATH_INFO", "")
     if not path.isascii():
         path = path.encode("latin-1", "replace").decode("utf-8", "replace")
@@ -112,7 +103,7 @@ def decoded_path(environ: "WSGIEnvironment") -> str:
 
 
 def read_body(environ: "WSGIEnvironment", limit: int) -> bytes:
-    """Read a body up to one byte more than the limit."""
+    """Read a body, at most one byte more than the limit."""
     try:
         length = int(environ.get("CONTENT_LENGTH") or 0)
     except ValueError:
@@ -126,7 +117,7 @@ def read_body(environ: "WSGIEnvironment", limit: int) -> bytes:
 
 
 def own_base(environ: "WSGIEnvironment") -> str:
-    """Give the scheme and the host that were called."""
+    """Return the scheme and host that were called."""
     host = environ.get("HTTP_HOST")
     if not host:
         host = f"{environ['SERVER_NAME']}:{environ['SERVER_PORT']}"
@@ -134,7 +125,7 @@ def own_base(environ: "WSGIEnvironment") -> str:
 
 
 def send(answer: Answer, method: str, start_response: "StartResponse") -> Iterable[bytes]:
-    """Write an answer."""
+    """Send an answer through WSGI."""
     body = answer.body
     content = body if isinstance(body, bytes) else _encode(body).encode("ascii")
     if answer.status == HTTPStatus.NO_CONTENT:
@@ -161,10 +152,10 @@ Fault: TypeAlias = Literal[
     "body-deep",
 ]
 
-#: Reads a consent: the identifiers in it. An empty reading changes nothing.
+#: Parses the identifiers in a consent; an empty result changes nothing.
 ReadBody: TypeAlias = Callable[[bytes], Sequence[str]]
 
-#: Longest body of a third party, in bytes.
+#: Longest body of a TPP request, in bytes.
 BODY_LIMIT = 64 * 1024
 _DEPTH_LIMIT = 16
 _IDENTIFIER_LIMIT = 40
@@ -174,16 +165,16 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 class Malformed(Exception):  # noqa: N818 - it is the request that is at fault
-    """The request does not read; carries the name of its fault."""
+    """The request cannot be parsed; carries the name of the fault."""
 
     def __init__(self, fault: Fault) -> None:
-        """Keep the fault's name."""
+        """Store the name of the fault."""
         super().__init__(fault)
         self.fault: Fault = fault
 
 
 def read_page(query: Mapping[str, str]) -> int:
-    """Read the page number; the first page when there is none."""
+    """Parse the page number; 1 if absent."""
     text = query.get("page")
     if text is None:
         return 1
@@ -193,7 +184,7 @@ def read_page(query: Mapping[str, str]) -> int:
 
 
 def read_day(query: Mapping[str, str], name: str) -> date | None:
-    """Read a day of the query; None when it is absent."""
+    """Parse a day in the query; None if absent."""
     text = query.get(name)
     if text is None:
         return None
@@ -204,7 +195,7 @@ def read_day(query: Mapping[str, str], name: str) -> date | None:
 
 
 def read_identifier(text: str | None) -> str:
-    """Read an IBAN or an encrypted PAN; only its shape is looked at."""
+    """Parse an IBAN or an encrypted PAN; only its shape is checked."""
     if not text:
         raise Malformed("identifier-missing")
     if len(text) > _IDENTIFIER_LIMIT:
@@ -216,7 +207,7 @@ def read_identifier(text: str | None) -> str:
 
 
 def consented_keys(body: bytes) -> Sequence[str]:
-    """Read the identifiers that a consent names."""
+    """Parse the identifiers that a consent names."""
     accounts = read_object(body).get("accounts")
     if not isinstance(accounts, list) or not accounts:
         raise Malformed("body-type")
@@ -229,7 +220,7 @@ def consented_keys(body: bytes) -> Sequence[str]:
 
 
 def credentials_in(body: bytes) -> tuple[str, str] | None:
-    """Find a login and a password in a body, where a third party must put none."""
+    """Return a login and password in a body, where a TPP must send none; else None."""
     try:
         content = read_object(body)
     except Malformed:
@@ -241,7 +232,7 @@ def credentials_in(body: bytes) -> tuple[str, str] | None:
 
 
 def read_object(body: bytes) -> dict[str, object]:
-    """Read a JSON object that is neither too long nor too deep."""
+    """Parse a JSON object within the limits of size and depth."""
     if len(body) > BODY_LIMIT:
         raise Malformed("body-size")
     if not body.strip():
@@ -261,7 +252,7 @@ def read_object(body: bytes) -> dict[str, object]:
 
 
 def _deeper_than(content: object, limit: int) -> bool:
-    """Go down level by level, without recursion."""
+    """Return whether JSON is nested deeper than the limit, without recursion."""
     level = [content]
     for _ in range(limit):
         below: list[object] = []
