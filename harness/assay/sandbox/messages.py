@@ -164,7 +164,7 @@ _PAGE = re.compile(r"[0-9]{1,6}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-class Malformed(Exception):  # noqa: N818 - it is the request that is at fault
+class Malformed(Exception):  # noqa: N818 - the request is at fault
     """The request cannot be parsed; carries the name of the fault."""
 
     def __init__(self, fault: Fault) -> None:

@@ -1,7 +1,7 @@
-"""HTTP signatures as draft-cavage-http-signatures-12 has them, and STET with it.
+"""Verification of HTTP signatures by draft-cavage-http-signatures-12, which STET uses.
 
-One header ``Signature`` tells the key, the names of the headers that were signed, and
-the signature. Written from the draft, for the bank's side alone.
+One header ``Signature`` contains the key identifier, the names of the signed headers and
+the signature. Written from the draft, independently of the harness's signer.
 """
 
 import re
@@ -15,19 +15,19 @@ from assay.sandbox.guard.signatures import HASHES, Message, PublicKey, Signature
 
 __all__ = ["check_cavage", "signing_string"]
 
-#: What may be signed with; the draft has more, and calls most of them deprecated.
+#: The accepted algorithm; the draft deprecates most of the others.
 _ALGORITHM = "rsa-sha256"
 _NEEDED = ("(request-target)", "x-request-id")
 _PARAMETER = re.compile(r'\s*([A-Za-z]+)\s*=\s*(?:"([^"]*)"|([0-9.]+))\s*(,|$)')
-#: How far the header `date` may be from now, when it is signed.
+#: Maximum distance of a signed `date` header from now.
 _AGE = timedelta(minutes=5)
 
 
 def check_cavage(message: Message, keys: Mapping[str, PublicKey], now: datetime) -> None:
-    """Check the signature of a request; `now` has an offset.
+    """Verify the signature of a request; `now` has an offset.
 
     Raises:
-        Unproven: it has none, or not a good one.
+        SignatureError: the signature is missing or invalid.
 
     """
     said = _parameters(message.headers.get("signature", ""))
@@ -44,13 +44,13 @@ def check_cavage(message: Message, keys: Mapping[str, PublicKey], now: datetime)
     try:
         signature = b64decode(said["signature"], validate=True)
     except ValueError:
-        # Not only of the wrong alphabet, but of any at all.
+        # Also raised for characters outside ASCII.
         raise SignatureError("signature is not base64") from None
     verify(_ALGORITHM, key, signature, signing_string(message, names))
 
 
 def signing_string(message: Message, names: Sequence[str]) -> bytes:
-    """Make the bytes that are signed (draft, 2.3); all these headers were sent."""
+    """Return the signed bytes (draft, 2.3); all named headers must be present."""
     return "\n".join(_line(name, message) for name in names).encode("latin-1", "replace")
 
 
@@ -72,14 +72,14 @@ def _parameters(header: str) -> Mapping[str, str]:
 
 
 def _covers(names: list[str], message: Message) -> None:
-    """Check that what must be signed is, and that what is signed was sent."""
+    """Check that all required headers are signed, and that all signed headers are present."""
     needed = (*_NEEDED, "digest") if message.body else _NEEDED
     for name in needed:
         if name not in names:
             raise SignatureError(f"{name} is not signed")
     for name in names:
         if name != "(request-target)" and name not in message.headers:
-            # (created) and (expires) too: the draft has none with this algorithm.
+            # Also (created) and (expires), which the draft forbids with this algorithm.
             raise SignatureError("a header that is signed was not sent")
 
 

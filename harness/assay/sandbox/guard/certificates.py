@@ -1,9 +1,8 @@
-"""Certificates for a try: an authority, the bank's, and those of a third party.
+"""Test certificates of an authority, the bank and a TPP, as PEM files in a folder.
 
-Made into a folder as PEM, like what a third party has in the field: one certificate to
-be recognised by in connections (QWAC), and others to sign with (QSEAL), under one
-organization identifier. Also two client certificates that the bank must not take. All
-are worth nothing outside of a try: the authority's key is not kept.
+The TPP has one certificate for TLS (like a QWAC) and several for signing (like a QSEAL),
+under one organization identifier. Two further client certificates must be rejected. The
+authority's key is not kept, so the certificates are useless elsewhere.
 """
 
 import os
@@ -31,7 +30,7 @@ __all__ = [
     "organization",
 ]
 
-#: Each file without its ending, and what it is for; all but the authority have a key.
+#: Purpose of each file (name without suffix); all but the authority have a key file.
 FILES: Mapping[str, str] = {
     "ca": "the authority that signed the rest: trust it, to trust the bank",
     "server": "the bank's own, for 127.0.0.1 and localhost",
@@ -42,7 +41,7 @@ FILES: Mapping[str, str] = {
     "seal-ec": "another: ecdsa-p256-sha256",
     "seal-ed25519": "another: ed25519",
 }
-#: What third parties call their signing certificates: where these would be found.
+#: Key identifiers of the signing certificates: the URLs where they would be found.
 KEY_IDS: Mapping[str, str] = {
     f"https://tpp.example/{name}.pem": name for name in FILES if name.startswith("seal-")
 }
@@ -52,26 +51,26 @@ _VALID = timedelta(days=730)
 _DAY = timedelta(days=1)
 
 
-class IncompleteFolder(Exception):  # noqa: N818 - it is a folder that is at fault
-    """A folder has some of the files and not the others; carries the name of one."""
+class IncompleteFolder(Exception):  # noqa: N818 - the folder is at fault
+    """A folder contains only some of the files; carries the name of a missing one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CertificateFolder:
-    """A folder in which all the certificates and keys are."""
+    """A folder with all certificates and keys."""
 
     folder: Path
 
     def certificate(self, name: str) -> Path:
-        """Say where a certificate is; names are those of `FILES`."""
+        """Return the path of a certificate; names are those of `FILES`."""
         return self.folder / f"{name}.pem"
 
     def key(self, name: str) -> Path:
-        """Say where the key of a certificate is; the authority's is not kept."""
+        """Return the path of a certificate's key; the authority's is not kept."""
         return self.folder / f"{name}-key.pem"
 
     def signers(self) -> dict[str, PublicKey]:
-        """Read the keys to verify signatures with, by their key identifiers."""
+        """Return the public keys of signers by key identifier."""
         keys: dict[str, PublicKey] = {}
         for key_id, name in KEY_IDS.items():
             read = x509.load_pem_x509_certificate(self.certificate(name).read_bytes())
@@ -82,10 +81,10 @@ class CertificateFolder:
 
 
 def open_certificates(folder: Path) -> CertificateFolder:
-    """Find the certificates in a folder, or make them where there is none.
+    """Open the certificates in a folder, or create them if there are none.
 
     Raises:
-        Incomplete: some are there and some are not; nothing is made then.
+        IncompleteFolder: only some files exist; nothing is created then.
         OSError: the folder cannot be read or written.
 
     """
@@ -101,7 +100,7 @@ def open_certificates(folder: Path) -> CertificateFolder:
 
 
 def organization(certificate: str) -> str:
-    """Give the organization identifier in a certificate (PEM); nothing when it has none."""
+    """Return the organization identifier of a PEM certificate; empty if it has none."""
     try:
         subject = x509.load_pem_x509_certificate(certificate.encode()).subject
     except ValueError:
@@ -133,7 +132,7 @@ def _make(made: CertificateFolder, now: datetime) -> None:
     issue("expired", authority, curve(ec.SECP256R1()), party, client, expired=True)
     issue("stranger", stranger, curve(ec.SECP256R1()), party, client)
     seal = _third_party("Assay TPP, seal")
-    # Slow to make: one is enough.
+    # Slow to generate: one RSA key is enough.
     issue("seal-rsa", authority, rsa.generate_private_key(65537, 2048), seal)
     issue("seal-ec", authority, curve(ec.SECP256R1()), seal)
     issue("seal-ed25519", authority, ed25519.Ed25519PrivateKey.generate(), seal)
@@ -221,7 +220,7 @@ def _begun(
 
 
 def _usage(*, signs: bool) -> x509.KeyUsage:
-    """Say what a key is for: an authority's signs certificates, others' anything else."""
+    """Return the key usage: signing certificates for an authority, signing data for others."""
     return x509.KeyUsage(
         digital_signature=not signs,
         content_commitment=False,
@@ -236,7 +235,7 @@ def _usage(*, signs: bool) -> x509.KeyUsage:
 
 
 def _write_key(path: Path, key: _Key) -> None:
-    """Write a key that only its owner can read, from the first byte on."""
+    """Write a key file that is never readable by other users."""
     pem = key.private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.PKCS8,

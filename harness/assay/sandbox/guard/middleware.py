@@ -1,21 +1,10 @@
-"""The bank demands a certificate of third parties, and says so in an answer.
+"""WSGI middleware that requires client certificates or HTTP signatures of TPP calls.
 
-For banks that leave the decision to the application: the connection is made without a
-certificate too, and a call is then refused with 401. The other way, with no connection
-at all, is the server's: :mod:`assay.sandbox.guard.server`. No certificate is verified
-here; one that is there has been, in the handshake.
-
-The bank demands that third parties sign their calls.
-
-Of one kind, as banks do. A call that is not well signed is refused with 401 before the
-bank sees it, and the message names what is wrong. Not on the control API nor on
-anybody's screens: nobody could sign there.
-
-Whose paths are whose: a third party's calls, and everything that is none.
-
-A guard stands in front of third parties only. The customer's screens, those of the
-authorization server and the control API have nobody who could present a certificate or
-sign. Not a routing table: what a path means is for the bank to say.
+Calls without a certificate, or without a valid signature, get 401 before the bank sees
+them; the message says what is wrong. Certificates have been verified in the TLS
+handshake already. To refuse the connection instead, see
+:mod:`assay.sandbox.guard.server`. The control API and all screens are exempt, since no
+TPP calls them.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -40,12 +29,12 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 
-#: Whom the third party's certificates are for, as national authorities number them.
+#: Organization identifier of the TPP's certificates (ETSI TS 119 495).
 ORGANIZATION = "PSDFR-ACPR-12345"
 
 
 def require_certificate(app: "WSGIApplication") -> "WSGIApplication":
-    """Let through to an application what came over a connection with a certificate."""
+    """Refuse TPP calls over connections without a client certificate."""
 
     def guarded(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         demanded = is_third_party_call(environ) or environ.get("PATH_INFO") == TOKEN
@@ -57,7 +46,7 @@ def require_certificate(app: "WSGIApplication") -> "WSGIApplication":
     return guarded
 
 
-#: As draft-cavage-http-signatures-12 has them, or as RFC 9421 has.
+#: By draft-cavage-http-signatures-12 or by RFC 9421.
 SignatureKind: TypeAlias = Literal["cavage", "rfc9421"]
 
 _CHECKS: Mapping[SignatureKind, Callable[[Message, Mapping[str, PublicKey], datetime], None]] = {
@@ -76,10 +65,10 @@ def require_signature(
     keys: Mapping[str, PublicKey],
     clock: Callable[[], datetime] | None = None,
 ) -> "WSGIApplication":
-    """Let through to an application what is signed with one of these keys.
+    """Refuse TPP calls that are not signed with one of the keys.
 
-    The keys are those of third parties, by what they call them; the clock is real unless
-    another is given, for a signature has no part in any world's time.
+    The keys are those of TPPs, by key identifier. The clock is the real one unless another
+    is given: signatures do not follow the clock of a world.
     """
     check, clock = _CHECKS[kind], clock or _clock
 
@@ -100,32 +89,32 @@ def require_signature(
     return guarded
 
 
-#: The two halves of the bank, named by the scope of OAuth2 that opens them.
+#: OAuth2 scopes of account information and of payment initiation.
 ApiScope: TypeAlias = Literal["aisp", "pisp"]
 
-#: Below this, the authorization server answers.
+#: Path prefix of the authorization server.
 OAUTH = "/oauth/"
 AUTHORIZE = f"{OAUTH}authorize"
 TOKEN = f"{OAUTH}token"
 SCREENS = f"{OAUTH}screens/"
 
-#: The bank's own paths are at the root.
+#: Prefixes of payment paths; the bank's own dialect is at the root.
 _PAYMENTS = tuple(root + PAYMENT_PATHS[0] for root in ("", *BASE_PATHS.values()))
 _EXEMPT = (OAUTH, *PAYMENT_PATHS[1:])
 
 
 def is_control(environ: "WSGIEnvironment") -> bool:
-    """Whether this is for the control API."""
+    """Return whether a request is for the control API."""
     path: str = environ.get("PATH_INFO", "")
     return path.startswith(PREFIX)
 
 
 def is_third_party_call(environ: "WSGIEnvironment") -> bool:
-    """Whether a third party calls the bank's interface."""
+    """Return whether a request is a TPP's call of the bank's interface."""
     path: str = environ.get("PATH_INFO", "")
     return not is_control(environ) and not path.startswith(_EXEMPT)
 
 
 def required_scope(environ: "WSGIEnvironment") -> ApiScope:
-    """Tell which half of the bank a third party's call is for."""
+    """Return the OAuth2 scope that a TPP's call requires."""
     return "pisp" if decoded_path(environ).startswith(_PAYMENTS) else "aisp"

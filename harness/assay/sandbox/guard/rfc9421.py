@@ -1,13 +1,9 @@
-"""Structured fields (RFC 8941), as far as signatures are made of them.
+"""Verification of HTTP message signatures (RFC 9421) with body digests (RFC 9530).
 
-Dictionaries of lists of strings, and of bytes. They are written again from what was
-read, since the signature is over the one way of writing them. Not for other headers.
-
-HTTP message signatures (RFC 9421), with digests of bodies as RFC 9530 has them.
-
-A request may have several signatures; a single good one that covers enough is enough.
-Written from the RFCs, for the bank's side alone. Components with parameters are not
-understood, and refused.
+A request may have several signatures; one valid signature with sufficient coverage is
+enough. Written from the RFCs, independently of the harness's signer. Structured fields
+(RFC 8941) are parsed as far as signatures need them, and serialized again, because the
+signature covers the canonical form. Component parameters are not supported and refused.
 """
 
 import re
@@ -28,7 +24,7 @@ from assay.sandbox.guard.signatures import (
     verify,
 )
 
-#: A token is kept apart from a string by its class.
+#: A token differs from a string by its class.
 Bare: TypeAlias = "int | str | bytes | bool | Token"
 
 _KEY = re.compile(r"[a-z*][a-z0-9_.*-]*")
@@ -41,20 +37,20 @@ _ESCAPED = re.compile(r"\\(.)")
 
 
 class Token(str):
-    """A word with no quotation marks."""
+    """A structured field token: a word without quotation marks."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signed:
-    """One member of ``Signature-Input``: what was signed, and how."""
+    """One member of ``Signature-Input``: the signed components and the parameters."""
 
     components: Sequence[str]
     parameters: Mapping[str, Bare]
 
     def __str__(self) -> str:
-        """Write it as RFC 8941 does."""
+        """Serialize by RFC 8941."""
         inner = " ".join(_written(one) for one in self.components)
         return f"({inner})" + "".join(
             f";{name}" if value is True else f";{name}={_written(value)}"
@@ -63,7 +59,7 @@ class Signed:
 
 
 class _Reader:
-    """Reads a field from left to right."""
+    """Parser of a structured field, from left to right."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -77,7 +73,7 @@ class _Reader:
         return found
 
     def skip(self, literal: str) -> bool:
-        """Skip this text, if it is next."""
+        """Skip a literal if it comes next."""
         if not self.text.startswith(literal, self.at):
             return False
         self.at += len(literal)
@@ -88,14 +84,14 @@ class _Reader:
             raise SignatureError("a structured field does not read")
 
     def blank(self) -> bool:
-        """Skip spaces; True when there were any."""
+        """Skip spaces; return whether there were any."""
         start = self.at
         while self.skip(" ") or self.skip("\t"):
             pass
         return self.at > start
 
     def over(self) -> bool:
-        """Whether a dictionary ends here; skips to its next member."""
+        """Return whether a dictionary ends here; otherwise skip to its next member."""
         self.blank()
         if self.at == len(self.text):
             return True
@@ -130,7 +126,7 @@ class _Reader:
         while self.skip(";"):
             self.blank()
             name = self.take(_KEY)[0]
-            # Of a name that comes twice, the last counts, and stands where it came last.
+            # The last value of a repeated name counts, at its last position.
             found.pop(name, None)
             found[name] = self.bare() if self.skip("=") else True
         return found
@@ -150,10 +146,10 @@ class _Reader:
 
 
 def read_signed(text: str) -> Mapping[str, Signed]:
-    """Read ``Signature-Input``.
+    """Parse ``Signature-Input``.
 
     Raises:
-        Unproven: it does not read, or says more than is understood here.
+        SignatureError: it is malformed, or uses an unsupported feature.
 
     """
     reader, found = _Reader(text.strip(" ")), dict[str, Signed]()
@@ -167,10 +163,10 @@ def read_signed(text: str) -> Mapping[str, Signed]:
 
 
 def read_bytes(text: str) -> Mapping[str, bytes]:
-    """Read a dictionary of bytes: ``Signature`` or ``Content-Digest``.
+    """Parse a dictionary of byte sequences: ``Signature`` or ``Content-Digest``.
 
     Raises:
-        Unproven: it does not read.
+        SignatureError: it is malformed.
 
     """
     reader, found = _Reader(text.strip(" ")), dict[str, bytes]()
@@ -195,7 +191,7 @@ def _written(value: Bare) -> str:
             return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-#: How old a signature may be, and how far clocks may be apart.
+#: Maximum age of a signature, and maximum difference of clocks.
 _AGE = timedelta(minutes=5)
 _MOST = 4
 _ALGORITHMS = ("rsa-v1_5-sha256", "rsa-pss-sha512", "ecdsa-p256-sha256", "ed25519")
@@ -211,10 +207,10 @@ _DERIVED: Mapping[str, Callable[[Message], str]] = {
 
 
 def check_rfc9421(message: Message, keys: Mapping[str, PublicKey], now: datetime) -> None:
-    """Check the signatures of a request; `now` has an offset.
+    """Verify the signatures of a request; `now` has an offset.
 
     Raises:
-        Unproven: it has none, or not a good one.
+        SignatureError: no signature is valid.
 
     """
     made, given = (message.headers.get(name) for name in ("signature-input", "signature"))
@@ -252,10 +248,10 @@ def _check(
 
 
 def signature_base(message: Message, one: Signed) -> bytes:
-    """Make the bytes that are signed (RFC 9421, 2.5).
+    """Return the signed bytes (RFC 9421, 2.5).
 
     Raises:
-        Unproven: something that was signed is not known, or was not sent.
+        SignatureError: a signed component is unknown or missing.
 
     """
     lines = [f'"{name}": {_value(name, message)}' for name in one.components]
@@ -263,7 +259,7 @@ def signature_base(message: Message, one: Signed) -> bytes:
 
 
 def _covers(names: Sequence[str], message: Message) -> None:
-    """Check that enough was signed, and nothing twice."""
+    """Check that all required components are signed, and none twice."""
     if len(set(names)) < len(names):
         raise SignatureError("a component is signed twice")
     if "@method" not in names:
@@ -286,7 +282,7 @@ def _value(name: str, message: Message) -> str:
 
 
 def _authority(base: str) -> str:
-    """Give the host in small letters, and its port unless it is the usual one."""
+    """Return the host in lower case, without a default port."""
     scheme, _, host = base.lower().partition("://")
     return host.removesuffix(":443" if scheme == "https" else ":80")
 

@@ -1,15 +1,10 @@
-"""A request as signatures see it: what was sent, before anything was decoded.
+"""Signed requests as they were sent, and verification of signatures by algorithm.
 
-Servers tell the target of a request as it was sent in ``REQUEST_URI``. Where there is
-none, as in calls within a process, it is made again from the decoded path: the usual
-form, so that a client which escapes more than it has to, or writes ``%2F``, signed
-something else. Nothing is verified here.
-
-Algorithms by their names, and whether a signature is what a key made of some bytes.
-
-Each name belongs to one kind of key, so that nobody can have a signature read in
-another way than it was made. Not for messages: what the bytes are is for each kind of
-signature to say.
+Servers provide the request target as it was sent in ``REQUEST_URI``. Calls within a
+process have none, so it is rebuilt from the decoded path in the usual form; a signature
+over another encoding (unnecessary escapes, ``%2F``) then does not verify. Each algorithm
+accepts one kind of key only, so that a signature cannot be verified by another algorithm
+than it was made with.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,7 +29,7 @@ if TYPE_CHECKING:
 
 #: Longest body that is verified, in bytes.
 BODY_LIMIT = 4 * 1024 * 1024
-#: What needs no escaping in a path (RFC 3986).
+#: Characters that need no escaping in a path (RFC 3986).
 _PLAIN = "/:@!$&'()*+,;=~-._"
 
 
@@ -43,27 +38,27 @@ class Message:
     """One request."""
 
     method: str
-    #: Scheme and host, as they were called.
+    #: Scheme and host that were called.
     base: str
-    #: Path and query, as they were sent.
+    #: Path and query as sent.
     target: str
-    #: By names in small letters; several of one name are joined by commas.
+    #: By name in lower case; repeated headers are joined by commas.
     headers: Mapping[str, str]
     body: bytes
 
     @property
     def path(self) -> str:
-        """The path alone."""
+        """The path without the query."""
         return self.target.partition("?")[0]
 
     @property
     def query(self) -> str:
-        """The query with its question mark, which stands alone where there is no query."""
+        """The query with its question mark, which is present without a query too."""
         return "?" + self.target.partition("?")[2]
 
 
 def read_message(environ: "WSGIEnvironment") -> Message | None:
-    """Read a request, and leave its body to be read once more; None when it is too long."""
+    """Read a request, leaving its body readable; None if it is too long."""
     body = read_body(environ, BODY_LIMIT)
     if len(body) > BODY_LIMIT:
         return None
@@ -88,7 +83,7 @@ def _target(environ: "WSGIEnvironment") -> str:
         return f"{quoted}?{query}" if query else quoted
     scheme, found, rest = sent.partition("://")
     if found and scheme.lower() in ("http", "https"):
-        # Proxies are sent the whole URL.
+        # Proxies receive the whole URL.
         _, slash, rest = rest.partition("/")
         return slash + rest or "/"
     return sent
@@ -108,14 +103,14 @@ def _headers(environ: "WSGIEnvironment") -> dict[str, str]:
 
 PublicKey: TypeAlias = rsa.RSAPublicKey | ec.EllipticCurvePublicKey | ed25519.Ed25519PublicKey
 
-#: Digests that are known, by their names in small letters.
+#: Supported digests, by name in lower case.
 HASHES: Mapping[str, "Callable[[bytes], _Hash]"] = {"sha-256": sha256, "sha-512": sha512}
-#: Two numbers of as many bytes are a signature with P-256 (RFC 9421, 3.3.4).
+#: A P-256 signature is two numbers of this many bytes (RFC 9421, 3.3.4).
 _HALF = 32
 
 
 class SignatureError(Exception):
-    """A signature is missing or bad; the message names what is wrong."""
+    """A signature is missing or invalid; the message says what is wrong."""
 
 
 def _rsa(key: PublicKey, signature: bytes, base: bytes) -> None:
@@ -147,7 +142,7 @@ def _ed25519(key: PublicKey, signature: bytes, base: bytes) -> None:
 
 
 _VERIFY: Mapping[str, Callable[[PublicKey, bytes, bytes], None]] = {
-    # As the draft calls it, and as the RFC does: the same.
+    # The same algorithm, by its names in the draft and in the RFC.
     "rsa-sha256": _rsa,
     "rsa-v1_5-sha256": _rsa,
     "rsa-pss-sha512": _pss,
@@ -157,17 +152,17 @@ _VERIFY: Mapping[str, Callable[[PublicKey, bytes, bytes], None]] = {
 
 
 def default_algorithm(key: PublicKey) -> str:
-    """Name the algorithm of a key where a signature names none."""
+    """Return the algorithm of a key if a signature names none."""
     if isinstance(key, rsa.RSAPublicKey):
         return "rsa-pss-sha512"
     return "ed25519" if isinstance(key, ed25519.Ed25519PublicKey) else "ecdsa-p256-sha256"
 
 
 def verify(algorithm: str, key: PublicKey, signature: bytes, base: bytes) -> None:
-    """Check a signature of some bytes.
+    """Verify a signature over some bytes.
 
     Raises:
-        Unproven: it is not the key's, or the algorithm is not.
+        SignatureError: the signature does not match, or the algorithm does not fit the key.
 
     """
     try:

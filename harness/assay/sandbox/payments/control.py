@@ -1,8 +1,7 @@
-"""The control API for payments: providers, creditors, and what customers do elsewhere.
+"""Control API of payments: TPPs, creditors, executions, and signing without screens.
 
-Those controls that only this half of the bank needs; ``CONTROL.md`` tells of them along
-with the others. A signature given here is the same as one from the screens, for runs
-that have nobody to walk them.
+``CONTROL.md`` specifies these controls along with the others. A signature given here has
+the same effect as one on the screens, for runs that cannot operate the screens.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -37,7 +36,7 @@ _Action: TypeAlias = Callable[[ControlRequest], Answer]
 
 
 def answer_payment_control(method: str, steps: Sequence[str], request: ControlRequest) -> Answer:
-    """Carry out a control request; the steps are those below the world."""
+    """Answer a control request; `steps` are the path segments below the world."""
     action = _route(method, steps)
     with request.context.world.lock:
         return action(request)
@@ -93,7 +92,7 @@ def _executions(request: ControlRequest) -> Answer:
 
 
 def _register_creditor(request: ControlRequest, id: str) -> Answer:
-    """Register a creditor; who is registered twice is so since the first time."""
+    """Register a creditor; of several registrations the first counts."""
     customer, world = _customer(request, id), request.context.world
     moment = _registered(request.content, world.now)
     creditor = request.content.get("iban")
@@ -122,7 +121,7 @@ def _registered(content: Mapping[str, object], now: datetime) -> datetime:
 
 
 def _sign(request: ControlRequest, payment: Payment) -> Answer:
-    """Sign or refuse as the customer, with no screens."""
+    """Confirm or refuse as the customer, without screens."""
     context, content = request.context, request.content
     named = content.get("customer")
     customer = _customer(request, named if isinstance(named, str) else "")

@@ -1,9 +1,9 @@
-"""The methods of payment initiation: one function each, from a request to an answer.
+"""Handlers of payment initiation: one function per operation, from a call to an answer.
 
-The order of refusals is the same everywhere: whose payment, what does not read, and
-then what may not be done. A modification looks at the state of the payment before it
-looks at its fields, since those of another type of payment cannot be right. Not for
-routing and maintenance: the edge sees to those.
+The order of refusals is the same everywhere: payments of other TPPs, malformed requests,
+then what the rules forbid. A modification checks the state of the payment before its
+fields, since fields of another type of payment cannot be valid. Routing and maintenance
+are handled in :mod:`assay.sandbox.payments.routing`.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,34 +35,34 @@ _MESSAGES: Mapping[PaymentRefusal, str] = {
 }
 
 
-class PaymentRefused(Exception):  # noqa: N818 - saying no is no error of the bank
-    """The bank says no; carries the whole answer."""
+class PaymentRefused(Exception):  # noqa: N818 - a refusal is no error of the bank
+    """A refusal; carries the whole answer."""
 
     def __init__(self, answer: Answer) -> None:
-        """Keep the answer."""
+        """Store the answer."""
         super().__init__(answer.status)
         self.answer = answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaymentCall:
-    """One authorised call of a provider."""
+    """One authorised call of a TPP."""
 
     context: PaymentContext
     provider: Provider
-    #: The identifier in the path; empty when there is none.
+    #: The identifier in the path; empty if there is none.
     id: str
     body: bytes
-    #: Scheme and host that links start with.
+    #: Scheme and host for links.
     base: str
 
     def link(self, place: PaymentPlace, path: str) -> str:
-        """Link to a path on the host that was called."""
+        """Return a link to a path on the host that was called."""
         return self.context.policies.links[place](self.base) + path
 
 
 def _refused(context: PaymentContext, reason: PaymentRefusal) -> PaymentRefused:
-    """Look up what this bank answers for the reason."""
+    """Look up the bank's answer for the reason."""
     return PaymentRefused(error(context.policies.refusals[reason], _MESSAGES[reason]))
 
 
@@ -95,7 +95,7 @@ def _create(call: PaymentCall) -> Answer:
 
 
 def _check_scope(context: PaymentContext, content: Content, terms: Terms) -> None:
-    """Let only that be paid, and by those, which the document serves."""
+    """Refuse payments and customers that the document excludes."""
     policies = context.policies
     if not policies.single(content.get("transfers", ABSENT)):
         raise FieldError("transfers", "value")
@@ -145,7 +145,7 @@ def _confirm(call: PaymentCall) -> Answer:
 
 
 def _find(call: PaymentCall, operation: Finding) -> Payment:
-    """Find the payment that is named; another provider's are not there."""
+    """Return the requested payment; payments of other TPPs do not exist for the caller."""
     payment = call.context.book.payments.get(call.id)
     if payment is None:
         raise PaymentRefused(call.context.policies.absent[operation](call.id))
@@ -155,7 +155,7 @@ def _find(call: PaymentCall, operation: Finding) -> Payment:
 
 
 def _shown(call: PaymentCall, payment: Payment, terms: Terms, place: PaymentPlace) -> Answer:
-    """Show the whole resource; members that were never given stay away."""
+    """Return the whole resource; members without a value are omitted."""
     body: dict[str, Json] = {
         "paymentRequestResourceId": payment.id,
         "status": call.context.policies.shown(payment),
@@ -177,7 +177,7 @@ def _shown(call: PaymentCall, payment: Payment, terms: Terms, place: PaymentPlac
     return Answer(status=200, body={**given, "links": links})
 
 
-#: What carries out each method.
+#: Handler of each operation.
 PAYMENT_METHODS: Mapping[PaymentOperation, Callable[[PaymentCall], Answer]] = {
     "create": _create,
     "read": _read,

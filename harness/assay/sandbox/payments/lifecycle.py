@@ -1,22 +1,17 @@
-"""Where payments are worked on: a world, and the decisions of its bank.
-
-Handed to every function that changes a payment, and nothing else is. Not state of its
-own: that is in the world's book.
-
-What becomes of a payment, and who may bring it about.
+"""Life cycle of a payment: signing, cancellation, expiry and execution.
 
 ::
 
-    received -> pending -> executed | rejected      signed; then its time comes, or a rule
-    received -> refused                             the customer said no on the screen
+    received -> pending -> executed | rejected      signed; then due, or rejected by a rule
+    received -> refused                             the customer refused on the screen
     received -> expired                             the customer took too long
-    received | pending -> cancelled                 deferred ones, by either party
+    received | pending -> cancelled                 deferred payments, by either party
 
-A modified payment keeps its signing and is executed as modified: whether it has to be
-signed again is nowhere in the document. The two rules of
-:mod:`assay.sandbox.payments.rules` are applied at signing and once more at execution,
-since a repeat may have been executed meanwhile and a creditor changed. Time passes by
-:func:`advance` alone.
+A modified payment keeps its signature and is executed as modified: the document does not
+say whether it has to be signed again. The two rules of
+:mod:`assay.sandbox.payments.rules` are applied at signing and again at execution, since a
+repeat may have been executed in between or the creditor changed. Only :func:`advance`
+lets time pass.
 """
 
 from dataclasses import dataclass
@@ -32,29 +27,29 @@ from assay.sandbox.world import Customer, World
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaymentContext:
-    """One world's payments, and what decides on them."""
+    """One world's payments and the policies that apply to them."""
 
     world: World
     policies: PaymentPolicies
 
     @property
     def book(self) -> PaymentBook:
-        """What is remembered."""
+        """The payments of the world."""
         return self.world.payments
 
     def owner(self, payment: Payment) -> Customer:
-        """Find whose money it is."""
+        """Return the customer whose account is debited."""
         return self.world.owners[payment.terms.debtor]
 
     def account(self, payment: Payment) -> Item:
-        """Find the account that is debited."""
+        """Return the account that is debited."""
         return self.owner(payment).items[payment.terms.debtor]
 
 
 def sign(
     context: PaymentContext, payment: Payment, factor: Factor | None, decision: Decision
 ) -> None:
-    """Take the customer's decision, and execute what is due at once."""
+    """Record the customer's decision, and execute the payment if it is due."""
     payment.factor = factor
     payment.signed = context.world.now
     payment.status = context.policies.decisions[decision]
@@ -66,7 +61,7 @@ def sign(
 
 
 def cancel(context: PaymentContext, payment: Payment, *, by_customer: bool) -> bool:
-    """Cancel a payment; False when that may not be done."""
+    """Cancel a payment; False if that is not allowed."""
     if not context.policies.cancellable(payment):
         return False
     payment.cancelled_by = "customer" if by_customer else "provider"
@@ -75,7 +70,7 @@ def cancel(context: PaymentContext, payment: Payment, *, by_customer: bool) -> b
 
 
 def advance(context: PaymentContext) -> None:
-    """Catch up with all that was due until now, each thing at its own moment."""
+    """Execute or expire everything that became due, each at its own moment."""
     payments = list(context.book.payments.values())
     for payment in payments:
         signing = payment.signing
@@ -86,7 +81,7 @@ def advance(context: PaymentContext) -> None:
 
 
 def _lapse(context: PaymentContext, payment: Payment, signing: Signing) -> None:
-    """End a signing whose time is over; the customer counts as disconnected."""
+    """Expire a signing whose time is over; the customer counts as disconnected."""
     times = Times(first=signing.first, last=signing.last)
     until = {lapse: context.policies.timers[lapse](times) for lapse in LAPSES}
     lapse = min(LAPSES, key=until.__getitem__)
@@ -97,7 +92,7 @@ def _lapse(context: PaymentContext, payment: Payment, signing: Signing) -> None:
 
 
 def execute_if_due(context: PaymentContext, payment: Payment) -> None:
-    """Execute a payment when its time has come."""
+    """Execute a payment if its moment has come."""
     terms = context.policies.executed(payment)
     moment = due(payment, terms)
     if moment > context.world.now or not context.policies.executable(payment):
@@ -120,7 +115,7 @@ def execute_if_due(context: PaymentContext, payment: Payment) -> None:
 
 
 def _objection(context: PaymentContext, payment: Payment, terms: Terms) -> Reason | None:
-    """Find the rule that a signed payment breaks."""
+    """Return the rule that a signed payment breaks."""
     if payment.barred:
         return "scope"
     if _repeats(context, payment, terms):

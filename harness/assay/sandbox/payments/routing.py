@@ -1,8 +1,7 @@
-"""The HTTP side of payments: providers' calls, and the customer's browser.
+"""Routing of payment initiation: calls of TPPs, and requests of the customer's browser.
 
-Both come to paths of their own, so that a call of the other half never gets here.
-Anything may arrive, and nothing that arrives makes it fail. Links are on the host that
-was called, whichever form it has. Not for decisions: those are policies.
+Both use paths of their own, so calls of account information never get here. Hostile
+requests must never raise. Links use the host that was called, whichever form it has.
 """
 
 from collections.abc import Mapping
@@ -42,7 +41,7 @@ _ROUTES = Map(
 
 
 def answer_payments(environ: "WSGIEnvironment", policies: Policies, registry: Registry) -> Answer:
-    """Answer one call of a provider, or one request of a customer's browser."""
+    """Answer one call of a TPP, or one request of a customer's browser."""
     path = decoded_path(environ)
     if not policies.payments.serves(own_base(environ).partition("://")[2]):
         return error(421, "this host is not served")
@@ -75,7 +74,7 @@ def _authorised(
     policies: Policies,
     registry: Registry,
 ) -> Answer | None:
-    """Answer a call of a known provider; None when routing has already said no."""
+    """Answer a call of a known TPP; None if routing has already refused it."""
     scheme, _, rest = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
     found = registry.by_provider(rest.strip()) if scheme.lower() == "bearer" else None
     if scheme.lower() == "basic" and policies.payments.honours_credentials:
@@ -99,7 +98,7 @@ def _authorised(
 
 
 def _in_place_of_a_provider(encoded: str, registry: Registry) -> tuple[World, Provider] | None:
-    """Let a customer's own credentials do; the sound bank never asks."""
+    """Return a TPP for a customer's credentials; the sound bank never does this."""
     session = find_session_by_basic(encoded, registry)
     providers = session.world.payments.providers if session else {}
     first = next(iter(providers.values()), None)
@@ -125,7 +124,7 @@ def _answer_browser(
     world, verb = registry.world(name), environ["REQUEST_METHOD"]
     verbs = ("GET",) if where == "consent-approval" else ("GET", "POST")
     if verb not in verbs:
-        # Not even HEAD: looking at a screen begins a signing.
+        # Not even HEAD: loading the first screen starts a signing.
         return error(405, "this path has other methods", ("Allow", ", ".join(verbs)))
     if world is None:
         return final_page("unknown")
@@ -154,7 +153,7 @@ def _sign(
 
 
 def _form(environ: "WSGIEnvironment") -> Mapping[str, str]:
-    """Read a form; of a field that comes twice, the first counts."""
+    """Parse a form; the first value of a repeated field counts."""
     body = read_body(environ, BODY_LIMIT)
     if len(body) > BODY_LIMIT:
         return {}

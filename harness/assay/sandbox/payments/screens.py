@@ -1,9 +1,9 @@
-"""The bank's screens: plain HTML forms that a browser can walk, and so can a program.
+"""HTML screens for signing a payment, usable by a browser or by a program.
 
-The form of a screen has `data-screen`, and the page itself `data-page`, with the name
-of its step or ending. There is no script and no reference to anywhere else; every text
-is escaped by Jinja, which is only loaded when the first screen is shown. Not for
-deciding what comes next: see :mod:`assay.sandbox.payments.signing`.
+The form of a screen has `data-screen`, and the page `data-page`, with the name of the
+step or of the final page. There are no scripts and no external references. Jinja escapes
+every text; it is imported when the first screen is shown. The order of the screens is
+decided in :mod:`assay.sandbox.payments.signing`.
 """
 
 from base64 import b64encode
@@ -48,7 +48,7 @@ _TYPES: Mapping[PaymentType, str] = {
     "deferred": "Credit transfer on a later day",
     "instant": "Instant credit transfer",
 }
-#: Status, title and text of pages after which there is nothing more.
+#: Status, title and text of the final pages.
 _ENDINGS: Mapping[str, tuple[int, str, str]] = {
     "disconnected": (
         410,
@@ -87,13 +87,13 @@ def _template(name: str) -> "Template":
 
 @cache
 def _style_source() -> str:
-    """Name the one style that pages may have, by its digest."""
+    """Return the CSP source of the only style that pages may have, by its digest."""
     digest = sha256(_load("style.css").removesuffix("\n").encode()).digest()
     return f"'sha256-{b64encode(digest).decode('ascii')}'"
 
 
 def render_view(context: PaymentContext, payment: Payment, view: View) -> Answer:
-    """Show a view; it is the whole answer."""
+    """Return the answer that shows a view."""
     signing, page = payment.signing, view.page
     if view.target is not None:
         headers = (("Location", view.target), *page_headers("'none'"))
@@ -121,7 +121,7 @@ def render_view(context: PaymentContext, payment: Payment, view: View) -> Answer
 
 
 def final_page(page: str) -> Answer:
-    """Show a page with no form."""
+    """Return a page without a form."""
     status, title, says = _ENDINGS[page]
     content: dict[str, object] = {"title": title, "message": "", "says": says}
     answer = _page("ending", page, status, content, "'none'")
@@ -144,7 +144,7 @@ def _page(
 
 
 def page_headers(forms: str) -> tuple[tuple[str, str], ...]:
-    """Keep a page of the bank to itself: its key is in the URL, and must not be passed on."""
+    """Return headers that keep a page private: its URL contains a key."""
     policy = (
         f"default-src 'none'; style-src {_style_source()}; "
         f"form-action {forms}; base-uri 'none'; frame-ancestors 'none'"
@@ -158,7 +158,7 @@ def page_headers(forms: str) -> tuple[tuple[str, str], ...]:
 
 
 def _forms(terms: Terms) -> str:
-    """Allow the way back: browsers apply `form-action` to the redirection as well."""
+    """Return the allowed form targets: browsers check redirections against them too."""
     origins = {origin(url) for url in (terms.success_url, terms.failure_url) if url}
     return " ".join(["'self'", *sorted(origins - {""})])
 

@@ -1,10 +1,9 @@
-"""One customer in front of the screens: password, factor, code, and then the decision.
+"""Steps of signing a payment on the screens: password, factor, code and decision.
 
-Each step takes what the form of its screen sends and says which page comes next. There
-is one signing for each payment. Its key is in the URL and nowhere else, and changes with
-the password: the link to the first screen was made by a third party's call, so whoever
-knows it must not be able to go on in a customer's place. Not for HTML: see
-:mod:`assay.sandbox.payments.screens`.
+Each step takes the submitted form and returns the next page. There is one signing per
+payment. Its key is in the URL only, and changes with the password: the link to the first
+screen comes from a TPP's call, so the TPP must not be able to continue in the customer's
+place. The HTML is in :mod:`assay.sandbox.payments.screens`.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,7 +18,7 @@ from assay.sandbox.payments.terms import DECISIONS, Decision
 __all__ = ["Ending", "Form", "View", "begin", "look", "submit"]
 
 Form: TypeAlias = Mapping[str, str]
-#: Pages with no form, after which there is nothing more.
+#: The final pages, without a form.
 Ending: TypeAlias = Literal["disconnected", "locked", "closed", "elsewhere", "confirmed", "refused"]
 
 _WRONG_LOGIN = "This login and password do not go with the account to be debited."
@@ -31,17 +30,17 @@ _CHANGED = "The payment was changed meanwhile. Please look at it again."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """What the customer gets to see: a screen, a last page, or another site."""
+    """What the customer sees next: a screen, a final page or another site."""
 
     page: Step | Ending | None = None
     message: str = ""
-    #: Where the browser is sent instead.
+    #: Where the browser is redirected instead.
     target: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Act:
-    """A form that was sent, and everything it is about."""
+    """A submitted form, with the payment and the signing it belongs to."""
 
     context: PaymentContext
     payment: Payment
@@ -49,19 +48,19 @@ class Act:
     form: Form
 
     def go_on(self) -> View:
-        """Show the screen that follows."""
+        """Advance to the next screen."""
         signing = self.signing
         signing.step = self.context.policies.follows(signing.step, signing.factor)
         return self.show()
 
     def show(self, message: str = "") -> View:
-        """Show the screen of this step."""
+        """Return the screen of the current step."""
         if self.signing.step == "confirm":
             self.signing.shown = self.payment.terms
         return View(page=self.signing.step, message=message)
 
     def wrong(self, message: str) -> View:
-        """Show the screen again, or end it all after too many."""
+        """Return the same screen again, or lock the signing after too many wrong entries."""
         self.signing.wrong += 1
         if self.signing.wrong < self.context.policies.tries:
             return self.show(message)
@@ -71,7 +70,7 @@ class Act:
 
 
 def begin(context: PaymentContext, payment: Payment) -> View:
-    """Follow the link to the first screen; as long as nobody is logged in, again."""
+    """Open the link to the first screen; again, as long as nobody has logged in."""
     signing = payment.signing
     if signing is None and payment.status == "received":
         now, step = context.world.now, context.policies.begins
@@ -86,7 +85,7 @@ def begin(context: PaymentContext, payment: Payment) -> View:
 
 
 def look(context: PaymentContext, payment: Payment, signing: Signing) -> View:
-    """Show where a signing stands."""
+    """Return the current page of a signing."""
     return (
         _over(context, payment, signing, "look")
         or Act(context=context, payment=payment, signing=signing, form={}).show()
@@ -94,7 +93,7 @@ def look(context: PaymentContext, payment: Payment, signing: Signing) -> View:
 
 
 def submit(context: PaymentContext, payment: Payment, signing: Signing, form: Form) -> View:
-    """Take the form of a screen."""
+    """Process the form of a screen."""
     over = _over(context, payment, signing, "form")
     if over is not None:
         return over
@@ -105,7 +104,7 @@ def submit(context: PaymentContext, payment: Payment, signing: Signing, form: Fo
 def _over(
     context: PaymentContext, payment: Payment, signing: Signing, doing: Activity
 ) -> View | None:
-    """Tell how a signing ended; a signing that goes on is kept from falling idle."""
+    """Return the final page of an ended signing; otherwise restart the idle timer."""
     if signing.lapse is not None:
         target = context.policies.disconnected[signing.lapse](payment.terms)
         return View(page="disconnected", target=target)

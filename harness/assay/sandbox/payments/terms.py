@@ -1,25 +1,10 @@
-"""Which texts are IBANs, by length and check digits, in capitals and without gaps.
+"""Terms of a payment as one frozen value, and the parsing of payment requests.
 
-Written out here, since the bank shares no code with what judges it. Not about whether
-the account exists: the creditor's bank is another one.
-
-Which texts are absolute http(s) URLs that a customer can be sent to; and our own paths.
-
-Only what RFC 3986 allows in a URL, so that nothing in it can end a header or a content
-policy, and with no user name, which would only deceive whoever reads it. Not about
-whether anybody answers there.
-
-The words of a payment: what a third party asks for, as one frozen value.
-
-Texts are kept as they were sent, so that reading gives back what was created; what they
-mean is worked out beside them. Not for reading them: see
-:mod:`assay.sandbox.payments.reading`.
-
-Reading what a third party asks for, and naming what is wrong with it.
-
-One reader a field, in a table, so that a mutant can be lenient with a single one in a
-single way. Every fault has a field and a way. Input is never repeated in an answer. Not
-about rights: an account that reads well may still be somebody else's.
+Each field has a parser in a table, so that a mutant can be lenient with one field in one
+way. Every fault has a field and a defect. Input is never repeated in an answer. Texts are
+kept as they were sent, so that a payment reads back as it was created. IBANs are checked
+by length and check digits. URLs may contain only what RFC 3986 allows, so that they
+cannot break a header or a content policy, and no user name, which could deceive a reader.
 """
 
 import re
@@ -35,7 +20,7 @@ from assay.sandbox.messages import Malformed, Table, read_object
 
 _SHAPE = re.compile(r"[A-Z]{2}[0-9]{2}[0-9A-Z]{11,30}")
 _LOWEST, _HIGHEST = 2, 98
-#: Of the countries in the euro payments area.
+#: Lengths of IBANs in the countries of the euro payments area.
 _LENGTHS: Mapping[str, int] = {
     **dict.fromkeys(("NO",), 15),
     **dict.fromkeys(("BE",), 16),
@@ -55,7 +40,7 @@ _LENGTHS: Mapping[str, int] = {
 
 
 def is_iban(text: str) -> bool:
-    """Check the shape, the length where it is known, and the two check digits."""
+    """Check the shape, the length of known countries, and the check digits."""
     if not _SHAPE.fullmatch(text) or _LENGTHS.get(text[:2], len(text)) != len(text):
         return False
     if not _LOWEST <= int(text[2:4]) <= _HIGHEST:
@@ -64,7 +49,7 @@ def is_iban(text: str) -> bool:
     return int(digits) % 97 == 1
 
 
-#: What the paths of this half of the bank begin with.
+#: Path prefixes of payment initiation.
 PAYMENT_PATHS = ("/payment-requests", "/consent-approval/", "/signing/")
 
 _URL = re.compile(
@@ -77,30 +62,30 @@ _PORTS = range(1, 65_536)
 
 
 def is_absolute_url(text: str) -> bool:
-    """Check the whole text."""
+    """Return whether the whole text is an absolute http(s) URL."""
     found = _URL.fullmatch(text) if len(text) <= _LONGEST else None
     return found is not None and int(found["port"] or 80) in _PORTS
 
 
 def origin(url: str) -> str:
-    """Give scheme, host and port of a URL; nothing when it is none."""
+    """Return scheme, host and port of a URL; empty if it is none."""
     found = _URL.fullmatch(url)
     return found["origin"] if found else ""
 
 
-#: When a payment is executed: at signing, on its day, or at signing within seconds.
+#: Executed at signing, on a later day, or within seconds of signing.
 PaymentType: TypeAlias = Literal["immediate", "deferred", "instant"]
-#: The kinds of customers that the document names; only the first two are served.
+#: Customer segments of the document; only the first two are served.
 Segment: TypeAlias = Literal["PART", "PRO", "LARGE_PRO", "CORPORATE", "ASSOCIATION", "GUARDIAN"]
-#: What a customer shows beside the password; the last is offered by no sound bank.
+#: Authentication factors besides the password; the sound bank never offers the last.
 Factor: TypeAlias = Literal["sms", "cap", "soft-token", "email"]
-#: What a customer says to the payment, having seen it.
+#: The customer's decision on a payment.
 Decision: TypeAlias = Literal["confirm", "refuse"]
-#: Where a payment stands.
+#: Status of a payment.
 Status: TypeAlias = Literal[
     "received", "pending", "executed", "rejected", "refused", "expired", "cancelled"
 ]
-#: Why a signed payment was rejected.
+#: Reason for rejecting a signed payment.
 Reason: TypeAlias = Literal["duplicate", "cash", "scope"]
 
 SEGMENTS: tuple[Segment, ...] = get_args(Segment)
@@ -110,26 +95,26 @@ DECISIONS: tuple[Decision, ...] = get_args(Decision)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """One transfer as it was asked for, or as it was modified."""
+    """One transfer as requested or as modified."""
 
     type: PaymentType
     #: The local day of a deferred payment; None for the others.
     day: date | None
     debtor: str
     creditor: str
-    #: As it was sent; see `cents`.
+    #: As sent; see `cents`.
     amount: str
     currency: str
     charge_bearer: str
     purpose: str
-    #: None when there is none.
+    #: None if absent.
     reference: str | None
     success_url: str
     failure_url: str | None
 
     @property
     def cents(self) -> int:
-        """The amount, however it was spelt."""
+        """The amount in cents."""
         return int(Decimal(self.amount) * 100)
 
 
@@ -146,17 +131,17 @@ Field: TypeAlias = Literal[
     "successfulReportUrl",
     "unsuccessfulReportUrl",
 ]
-#: How a field is wrong; for a whole body also what :mod:`assay.sandbox.messages` names.
+#: Defect of a field; for a whole body, see the faults in :mod:`assay.sandbox.messages`.
 Defect: TypeAlias = str
 Content: TypeAlias = Mapping[str, object]
-#: Reads one field's value: its text, or None when there is none and none is needed.
+#: Parses the value of one field; None if an optional field is absent.
 ReadField: TypeAlias = Callable[[object], str | None]
-#: May a request with these "transfers" beside its own fields be taken?
+#: Whether a request with this member "transfers" is accepted.
 Single: TypeAlias = Callable[[object], bool]
 
-#: Stands for a member that is not there.
+#: Marks an absent member.
 ABSENT: Final = object()
-#: What a modification may name at all.
+#: Fields that a modification may contain.
 MODIFIABLE: tuple[Field, ...] = ("amount", "creditorAccount", "requestedExecutionDate", "reference")
 #: Known purposes; the document names the first.
 PURPOSES = ("CASH", "DVPM", "SALA", "SUPP")
@@ -166,10 +151,10 @@ _AMOUNT = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,2})?")
 
 
 class FieldError(Exception):
-    """The request does not read; carries the field and what is wrong with it."""
+    """The request is malformed; carries the field and the defect."""
 
     def __init__(self, field: str, defect: Defect) -> None:
-        """Keep where and how."""
+        """Store the field and the defect."""
         super().__init__(field, defect)
         self.field = field
         self.defect = defect
@@ -210,11 +195,11 @@ def _any(_text: str) -> bool:
 
 
 def _is_amount(text: str) -> bool:
-    """Accept a positive decimal with two digits after the point at most."""
+    """Accept a positive decimal with at most two decimal places."""
     return bool(_AMOUNT.fullmatch(text)) and bool(text.strip("0."))
 
 
-#: The sound bank's readers.
+#: Parsers of the sound bank.
 FIELDS: Table[Field, ReadField] = MappingProxyType(
     {
         "paymentType": _mandatory("paymentType", lambda text: text in _TYPES),
@@ -235,7 +220,7 @@ FIELDS: Table[Field, ReadField] = MappingProxyType(
 
 
 def read_body(body: bytes) -> Content:
-    """Read a JSON object."""
+    """Parse a JSON object."""
     try:
         return read_object(body)
     except Malformed as exc:
@@ -243,14 +228,14 @@ def read_body(body: bytes) -> Content:
 
 
 def at_most_one(transfers: object) -> bool:
-    """Take a list of one transfer at most, or none at all."""
+    """Accept at most one transfer in a list, or no list."""
     if transfers is ABSENT or transfers is None:
         return True
     return isinstance(transfers, list) and len(cast("list[object]", transfers)) <= 1
 
 
 def read_terms(content: Content, fields: Table[Field, ReadField], today: date) -> Terms:
-    """Read all fields of a new payment."""
+    """Parse all fields of a new payment."""
 
     def maybe(name: Field) -> str | None:
         return fields[name](content.get(name, ABSENT))
@@ -285,7 +270,7 @@ def read_changes(
     today: date,
     named: Collection[Field] = MODIFIABLE,
 ) -> Terms:
-    """Read a modification: the terms as they are to be."""
+    """Parse a modification; returns the resulting terms."""
     if not content:
         raise FieldError("body", "empty")
     if unknown := content.keys() - set(named):
@@ -305,7 +290,7 @@ def read_changes(
 
 
 def _read_day(text: str | None, today: date) -> date:
-    """Read the day of a deferred payment, which is to come."""
+    """Parse the day of a deferred payment, which must be in the future."""
     day = parse_day(text) if text else None
     if day is None or day <= today:
         raise FieldError("requestedExecutionDate", "value")

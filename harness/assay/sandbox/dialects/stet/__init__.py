@@ -1,16 +1,10 @@
-"""The door of the dialect: from a call in STET's words to one of the bank's, and back.
+"""STET 1.4.0 dialect: middleware for its paths, HAL bodies, opaque ids and status codes.
 
-A call below the dialect's root is turned into one of the bank's own and the answer into
-STET's; the control API and the customer's screens pass as they are, and the bank's own
-paths lead nowhere. What does not read is passed on, so that the bank refuses it: nothing
-is decided here but how things are spelt. An answer that is no JSON object is passed on
-too, with the media type that it declares.
-
-The dialect of STET 1.4.0: its paths, HAL bodies, opaque identifiers and status words.
-
-Written from what is publicly known of that interface, for a bank that speaks something
-else. :mod:`~assay.sandbox.dialects.stet.edge` is its door. Not a validator of the
-standard: what this bank does not look at, the dialect lets pass.
+Written from the public description of that interface. Calls below the dialect's root are
+translated; the control API and the customer's screens pass unchanged, and the bank's own
+paths do not exist. Malformed requests are passed on for the bank to refuse, and answers
+that are no JSON objects pass with their media type. The dialect does not validate the
+standard.
 """
 
 import json
@@ -54,18 +48,18 @@ if TYPE_CHECKING:
 
 
 HAL = "application/hal+json;charset=utf-8"
-#: Where nothing of the bank's is.
+#: A path that does not exist in the bank.
 _NOWHERE = "/stet"
 _OF_ACCOUNT = re.compile(r"/accounts/(?P<id>.*)/(?P<what>balances|transactions)", re.DOTALL)
 _REQUEST_ID = re.compile(r"[\x21-\x7e]{1,70}")
 _CONFIRMATION = "/confirmation"
-#: Every one of ours begins so; both are passed through.
+#: Path prefixes that pass unchanged.
 _PASSING = (PREFIX, *PAYMENT_PATHS[1:])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _BankCall:
-    """A call of the bank's: path and query as WSGI has them; None leaves the body alone."""
+    """A translated call: path and query in WSGI form; a body of None is not replaced."""
 
     path: str
     query: str
@@ -76,7 +70,7 @@ class _BankCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _BankResponse:
-    """What the bank answered, as it came."""
+    """The bank's response as received."""
 
     line: str
     headers: tuple[tuple[str, str], ...]
@@ -84,12 +78,12 @@ class _BankResponse:
 
     @property
     def status(self) -> int:
-        """The status alone."""
+        """The status code."""
         return int(self.line[:3])
 
 
 def stet_middleware(app: "WSGIApplication") -> "WSGIApplication":
-    """Put the dialect around a bank; what it issues and remembers lasts as long as it does."""
+    """Put the dialect in front of a bank; identifiers last as long as the middleware."""
     ids, sent = OpaqueIds(), SentRequests()
 
     def stet(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
@@ -105,7 +99,7 @@ def stet_middleware(app: "WSGIApplication") -> "WSGIApplication":
 
 
 def _to_bank_call(environ: "WSGIEnvironment", ids: OpaqueIds, sent: SentRequests) -> _BankCall:
-    """Find what a call means."""
+    """Translate a call."""
     path: str = environ.get("PATH_INFO", "")
     query: str = environ.get("QUERY_STRING", "")
     rest = path.removeprefix(ROOT) if path.startswith(f"{ROOT}/") else ""
@@ -136,7 +130,7 @@ def _of_account(environ: "WSGIEnvironment", query: str, ids: OpaqueIds) -> _Bank
     asked = to_bank_query(query)
     return _BankCall(
         path=f"/accounts/{named['what']}",
-        # First, since of a name that comes twice the bank takes the first.
+        # First, because the bank uses the first value of a repeated name.
         query=f"iban={key}&{asked}" if asked else f"iban={key}",
         show=lambda found: show(found, ids),
     )
@@ -161,7 +155,7 @@ def _payment(
 def _call_bank(
     app: "WSGIApplication", environ: "WSGIEnvironment", call: _BankCall
 ) -> _BankResponse:
-    """Call the bank; for a HEAD as for a GET, so that there is a body to be measured."""
+    """Call the bank; HEAD is called as GET to determine the content length."""
     inner: dict[str, Any] = {**environ, "PATH_INFO": call.path, "QUERY_STRING": call.query}
     if environ["REQUEST_METHOD"] == "HEAD":
         inner["REQUEST_METHOD"] = "GET"
@@ -187,7 +181,7 @@ def _call_bank(
 def _answer(
     environ: "WSGIEnvironment", bank_answer: _BankResponse, call: _BankCall
 ) -> tuple[str, list[tuple[str, str]], bytes]:
-    """Turn an answer into one of STET's."""
+    """Translate a response."""
     media = next((value for name, value in bank_answer.headers if name == "Content-Type"), "")
     kept = [one for one in bank_answer.headers if one[0] not in ("Content-Type", "Content-Length")]
     line, body, content = bank_answer.line, bank_answer.body, _object(bank_answer.body)
@@ -221,7 +215,7 @@ def _line(status: HTTPStatus) -> str:
 
 
 def _object(body: bytes) -> Content | None:
-    """Read an answer of the bank's; None when it is no JSON object."""
+    """Parse a JSON object in a response; None if it is none."""
     try:
         content: object = json.loads(body)
     except (ValueError, RecursionError):
@@ -230,7 +224,7 @@ def _object(body: bytes) -> Content | None:
 
 
 def _echo(environ: "WSGIEnvironment", headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Give the request's own identifier back, if it has one and the bank gives none."""
+    """Return the request's own X-Request-ID header, unless the bank sets one."""
     own: str = environ.get("HTTP_X_REQUEST_ID", "")
     given = any(name.lower() == "x-request-id" for name, _ in headers)
     return [("X-Request-ID", own)] if _REQUEST_ID.fullmatch(own) and not given else []

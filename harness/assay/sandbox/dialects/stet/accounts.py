@@ -1,8 +1,8 @@
-"""Account information: the bank's lists in the shapes of STET, and a consent the other way.
+"""STET account information: lists of accounts, balances and transactions, and consents.
 
-An account of the list has no links to its balances and transactions: they belong to those
-that are consented to, and the bank's list does not tell which these are. Nor does it tell
-whose card is debited from where, so no card names its account.
+Accounts in the list have no links to balances and transactions: STET allows these for
+consented accounts only, and the bank's list does not say which those are. Cards do not
+name the account they are debited from, because the bank does not either.
 """
 
 import json
@@ -35,15 +35,15 @@ _BALANCES: Mapping[object, str] = {
     "VALU": "Value date balance",
     "OTHR": "Instant balance",
 }
-#: The names under which each list stands, in both interfaces alike.
+#: Member names of the lists, which are the same in both interfaces.
 _ACCOUNTS, _REPORT, _HISTORY = "accounts", "balances", "transactions"
 _FLAGS = ("trustedBeneficiaries", "psuIdentity")
 
 
 def show_accounts(content: Content, ids: OpaqueIds) -> StetAnswer:
-    """Show the list of accounts and cards; one that is empty from the start is 204.
+    """Translate the list of accounts and cards; an empty first page becomes 204.
 
-    Not where there is more to tell: an answer without a body could not name the customer.
+    Unless it names the customer, which an answer without a body cannot do.
     """
     links = with_page_links(hal(members(content.get("links")), ids))
     body = {
@@ -57,7 +57,7 @@ def show_accounts(content: Content, ids: OpaqueIds) -> StetAnswer:
 
 
 def show_balances(content: Content, ids: OpaqueIds) -> StetAnswer:
-    """Show the balances of an account, or the outstandings of a card."""
+    """Translate the balances of an account, or the outstandings of a card."""
     links = hal(members(content.get("links")), ids)
     body = {
         **_rows(content, _REPORT, _balance),
@@ -68,7 +68,7 @@ def show_balances(content: Content, ids: OpaqueIds) -> StetAnswer:
 
 
 def show_transactions(content: Content, ids: OpaqueIds) -> StetAnswer:
-    """Show a page of transactions or slips."""
+    """Translate a page of transactions or slips."""
     links = with_page_links(hal(members(content.get("links")), ids))
     body = {
         **_rows(content, _HISTORY, _transaction),
@@ -79,12 +79,12 @@ def show_transactions(content: Content, ids: OpaqueIds) -> StetAnswer:
 
 
 def show_as_it_is(content: Content) -> StetAnswer:
-    """Show what the bank says: for a consent nothing, and for what it does not offer anything."""
+    """Return the bank's body unchanged."""
     return StetAnswer(body=content)
 
 
 def _rows(content: Content, name: str, row: Callable[[Content], Content]) -> Content:
-    """Turn a list of objects over; what is no list, or no object, stays as it is."""
+    """Translate a list of objects; anything else is returned unchanged."""
     if name not in content:
         return {}
     found = content[name]
@@ -143,11 +143,11 @@ def _transaction(row: Content) -> Content:
 
 
 def to_bank_consent(body: bytes) -> bytes:
-    """Turn a consent into one of the bank's, which has one list where STET has two.
+    """Translate a consent; the bank has one list where STET has two.
 
-    Consented to is what stands in both. A body that does not read is passed on as it is,
-    and one that is no consent becomes none of the bank's either, for the bank to refuse.
-    So is one with empty lists: revoking has no word in the bank's own interface.
+    An account is consented to if both lists contain it. A malformed body is passed on, and
+    an invalid consent becomes an invalid consent of the bank, for the bank to refuse. The
+    same holds for empty lists, because the bank cannot revoke a consent.
     """
     try:
         content = read_object(body)
@@ -168,7 +168,7 @@ def _consented(content: Content) -> object:
 
 
 def _keys(accounts: object) -> list[str] | None:
-    """Read a list of accounts; None when there is none, or an account that has no name."""
+    """Parse a list of accounts; None if it is none, or an account has no identifier."""
     if not isinstance(accounts, list):
         return None
     keys: list[str] = []

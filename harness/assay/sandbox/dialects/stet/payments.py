@@ -1,29 +1,22 @@
-"""What a provider asks for: a payment request, a change or a cancellation, for the bank.
+"""STET payments: translation of requests, changes and cancellations, and of their answers.
 
-Each of the bank's members is found at one place; what is not there is not asked for, and
-what has a wrong type there has one for the bank as well. The bank's `paymentType` follows
-from the request:
+Each member of the bank's request is found at one place (`PLACES`). An absent member stays
+absent, and a member of a wrong type gets a wrong type. The bank's `paymentType` is
 
-* `instant`, when `paymentTypeInformation.localInstrument` is `INST`;
-* else `deferred`, when there is a `requestedExecutionDate`;
-* else `immediate`.
+* `instant`, if `paymentTypeInformation.localInstrument` is `INST`;
+* otherwise `deferred`, if there is a `requestedExecutionDate`;
+* otherwise `immediate`.
 
-The day of `creationDateTime` is the provider's today, and a `requestedExecutionDate` of
-that same day asks for nothing: it is left out. What the bank's today is, is not told here.
+A `requestedExecutionDate` on the day of `creationDateTime` is omitted. Several transfers
+are several `creditTransferTransaction`, or a `numberOfTransactions` other than 1. Anything
+that makes a transfer a standing order, or not SEPA, makes the type of payment invalid.
 
-Several transfers are several `creditTransferTransaction`, or a `numberOfTransactions`
-other than 1. What would make the one transfer another thing than a single SEPA credit
-transfer is refused with the type of payment: anything that makes it a standing order, or
-not SEPA.
+STET's PUT only cancels. Here it cancels with RJCT and DS02, and otherwise modifies what
+it names, since the bank's document has modifications.
 
-STET's own PUT cancels and changes nothing. Here it cancels when it says RJCT and DS02,
-and otherwise changes what it names, since the bank's document has modifications.
-
-Payments as STET shows them: what was sent, with what the bank says of it laid over.
-
-The bank keeps less of a request than STET shows, so the rest is remembered here, by the
-identifier of the payment, and only those members that the standard has. Whatever the bank
-shows takes the place of what was sent, and what it does not show is not shown.
+The bank keeps less of a request than STET returns, so the standard's members of the
+request are stored here by the identifier of the payment. Values of the bank replace those
+of the request, and values that the bank omits are omitted.
 """
 
 import json
@@ -52,13 +45,13 @@ from assay.sandbox.payments.terms import ABSENT
 
 _TRANSFERS = "creditTransferTransaction"
 _AMOUNT: JsonPath = (_TRANSFERS, 0, "instructedAmount")
-#: The bank's name of the day, and STET's.
+#: Name of the execution day in both interfaces.
 DAY: Final = "requestedExecutionDate"
-#: Where the texts that go with a transfer stand: a list of one.
+#: Place of the remittance texts, a list of one.
 REFERENCES: JsonPath = (_TRANSFERS, 0, "remittanceInformation")
 INSTRUMENT: JsonPath = ("paymentTypeInformation", "localInstrument")
 INSTANT = "INST"
-#: Where each of the bank's members stands.
+#: Place of each member of the bank's request.
 PLACES: Mapping[str, JsonPath] = {
     "chargeBearer": ("chargeBearer",),
     "categoryPurpose": ("paymentTypeInformation", "categoryPurpose"),
@@ -70,12 +63,12 @@ PLACES: Mapping[str, JsonPath] = {
     "successfulReportUrl": ("supplementaryData", "successfulReportUrl"),
     "unsuccessfulReportUrl": ("supplementaryData", "unsuccessfulReportUrl"),
 }
-#: What makes one transfer a standing order, or puts it off by itself.
+#: Members that make a transfer a standing order, or defer it individually.
 _REPEATING = (DAY, "endDate", "frequency")
 
 
 def to_bank_payment(body: bytes) -> bytes:
-    """Turn a payment request into one of the bank's; what does not read is passed on."""
+    """Translate a payment request; a malformed one is passed on."""
     try:
         content = read_object(body)
     except Malformed:
@@ -87,9 +80,9 @@ def to_bank_payment(body: bytes) -> bytes:
 
 
 def to_bank_change(body: bytes) -> bytes:
-    """Turn a change or a cancellation into one of the bank's.
+    """Translate a change or a cancellation.
 
-    A currency that is named with an amount, and is the euro, is no change.
+    A currency of EUR along with an amount is not a change.
     """
     try:
         content = read_object(body)
@@ -114,7 +107,7 @@ def _written(content: Content) -> bytes:
 
 
 def _terms(content: Content) -> Content:
-    """Find what is asked for, each thing at its place."""
+    """Return the members of the bank's request that are present."""
     terms = {name: find(content, path) for name, path in PLACES.items()}
     terms[DAY] = _day(terms[DAY], content.get("creationDateTime"))
     terms["reference"] = _reference(find(content, REFERENCES))
@@ -122,7 +115,7 @@ def _terms(content: Content) -> Content:
 
 
 def _day(asked: object, created: object) -> object:
-    """Read the day that is asked for; the very day of the request is none."""
+    """Return the requested day; absent if it is the day of the request."""
     if not isinstance(asked, str):
         return asked
     day = calendar_day(asked)
@@ -131,7 +124,7 @@ def _day(asked: object, created: object) -> object:
 
 
 def _reference(texts: object) -> object:
-    """Read the one text that may go with a transfer."""
+    """Return the only remittance text of a transfer."""
     if texts is ABSENT or texts is None or texts == []:
         return ABSENT
     found = listed(texts)
@@ -139,7 +132,7 @@ def _reference(texts: object) -> object:
 
 
 def _kind(content: Content, terms: Content) -> object:
-    """Tell what type of payment is asked for; see the module."""
+    """Return the type of payment (see the module)."""
     if not _is_plain(content):
         return UNFIT
     instrument = find(content, INSTRUMENT)
@@ -149,7 +142,7 @@ def _kind(content: Content, terms: Content) -> object:
 
 
 def _is_plain(content: Content) -> bool:
-    """Tell whether each transfer is a SEPA credit transfer that is made once."""
+    """Return whether each transfer is a single SEPA credit transfer."""
     level = find(content, ("paymentTypeInformation", "serviceLevel"))
     transfers = [members(one) for one in listed(content.get(_TRANSFERS))]
     repeating = any(name in transfer for transfer in transfers for name in _REPEATING)
@@ -157,7 +150,7 @@ def _is_plain(content: Content) -> bool:
 
 
 def _several(content: Content) -> object:
-    """Find more transfers than one; `ABSENT` when there is one, and it says so."""
+    """Return more than one transfer; `ABSENT` if there is exactly one."""
     transfers = listed(content.get(_TRANSFERS))
     if len(transfers) > 1:
         return transfers
@@ -165,9 +158,9 @@ def _several(content: Content) -> object:
     return ABSENT if number is ABSENT or (number == 1 and number is not True) else UNFIT
 
 
-#: The oldest make room for new ones; what is forgotten is shown as the bank shows it.
+#: Maximum number of stored requests; without one, only the values of the bank are shown.
 _MOST = 10_000
-#: What the standard has a request consist of, and the bank may not keep.
+#: Members of a request in the standard, some of which the bank does not keep.
 _KEPT = (
     "paymentInformationId",
     "creationDateTime",
@@ -190,13 +183,13 @@ _KNOWN = (*PLACES, "paymentRequestResourceId", "status", "reason", "paymentType"
 
 @dataclass(slots=True)
 class SentRequests:
-    """What was sent of the payments of one application."""
+    """Stored requests of the payments of one application."""
 
     _requests: OrderedDict[str, Content] = field(default_factory=OrderedDict[str, Content])
     _lock: Lock = field(default_factory=Lock)
 
     def keep(self, id: object, request: Content) -> None:
-        """Remember a request by the identifier that the bank gave it, if it did."""
+        """Store a request by the bank's identifier, if there is one."""
         if not isinstance(id, str):
             return
         kept = {name: request[name] for name in _KEPT if name in request}
@@ -206,12 +199,12 @@ class SentRequests:
                 self._requests.popitem(last=False)
 
     def of(self, id: object) -> Content:
-        """Give what was sent; nothing when it is not known."""
+        """Return a stored request; empty if unknown."""
         return self._requests.get(id, {}) if isinstance(id, str) else {}
 
 
 def _read(body: bytes) -> Content:
-    """Read a request that the bank took; one that is none has nothing to remember."""
+    """Parse an accepted request; empty if it is malformed."""
     try:
         return read_object(body)
     except Malformed:
@@ -221,7 +214,7 @@ def _read(body: bytes) -> Content:
 def show_created(
     body: bytes, sent: SentRequests, ids: OpaqueIds
 ) -> Callable[[Content], StetAnswer]:
-    """Show a new payment: whom to send the customer to, and where the payment is found."""
+    """Translate the answer to a new payment: its location and the approval link."""
 
     def show(content: Content) -> StetAnswer:
         links = hal(members(content.get("links")), ids)
@@ -239,14 +232,14 @@ def show_created(
 
 
 def _fits_a_header(link: str) -> bool:
-    """Tell whether a link can stand in a header; a host is the caller's own word."""
+    """Return whether a link fits into a header; its host comes from the caller."""
     return link.isascii() and link.isprintable()
 
 
 def show_payment(
     body: bytes, sent: SentRequests, ids: OpaqueIds
 ) -> Callable[[Content], StetAnswer]:
-    """Show a payment, as the bank has it now; `body` is the change that was made, if any."""
+    """Translate a payment; `body` is the change that was made, if any."""
 
     def show(content: Content) -> StetAnswer:
         named = content.get("paymentRequestResourceId")
@@ -267,7 +260,7 @@ def show_payment(
 
 
 def _laid_over(before: Content, content: Content) -> Content:
-    """Lay what the bank shows over what was sent."""
+    """Replace the values of the request by those of the bank."""
     shown: object = before
     for name, path in PLACES.items():
         shown = with_value(shown, path, content.get(name, ABSENT))
@@ -277,6 +270,6 @@ def _laid_over(before: Content, content: Content) -> Content:
     shown = members(with_value(shown, INSTRUMENT, instrument))
     day, written = shown.get(DAY), before.get(DAY)
     if isinstance(day, str) and isinstance(written, str) and calendar_day(written):
-        # In the form in which it was asked for, with its time and offset.
+        # In the form in which it was requested, with its time and offset.
         shown = {**shown, DAY: day + written[len(day) :]}
     return shown

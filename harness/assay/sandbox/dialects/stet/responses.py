@@ -1,20 +1,15 @@
-"""Links: the bank's, turned into those of the dialect, and those that follow from them.
+"""STET response bodies: links, refusals with four-letter codes, and translated members.
 
-Scheme and host stay as the bank wrote them, right or wrong. The bank names this page and
-the next one; the first and the one before follow from the number of this page, and the
-last is only known when one is on it. Not for fetching: nothing is followed here.
+Links keep the scheme and host that the bank wrote, right or wrong. The bank links to
+this page and the next; the first and previous page follow from the page number, and the
+last is known on the last page only.
 
-Refusals in the shape that STET gives them, with the four letters of its codes.
+The reason of a refusal is derived from its status and from the API, since nothing else
+in the bank's refusals is meant for programs. The optional `timestamp` is omitted, since
+the bank does not disclose its clock.
 
-The reason is read off the status and the half of the bank, since nothing else in the
-bank's refusals is meant for programs. There is no `timestamp`, which is optional: the
-bank's clock is not told in its answers, and another clock's time would be wrong.
-
-What becomes of an accepted answer: a body of the dialect, and perhaps more headers.
-
-The bank's JSON is taken member by member. What is missing stays missing, and what the
-dialect has no word for is passed on as it is: a bank that shows too little or too much
-must not look right only because it was translated.
+Answers are translated member by member. Missing members stay missing, and unknown
+members are passed on: translation must not hide a fault of the bank.
 """
 
 import re
@@ -28,7 +23,7 @@ from assay.sandbox.dialects import BASE_PATHS
 from assay.sandbox.dialects.stet.values import TO, Content, OpaqueIds, members, shifted
 
 ROOT = BASE_PATHS["stet"]
-#: Both interfaces have payments below the same path.
+#: Path of payments, which is the same in both interfaces.
 PAYMENTS = "/payment-requests"
 
 _LINK = re.compile(
@@ -43,7 +38,7 @@ _PATHS: Mapping[str, str] = {
 
 
 def to_stet_link(link: object, ids: OpaqueIds) -> object:
-    """Turn a link of the bank's into one of the dialect; what it does not know stays."""
+    """Translate a link; an unknown one is returned unchanged."""
     found = _LINK.fullmatch(link) if isinstance(link, str) else None
     if found is None:
         return link
@@ -67,12 +62,12 @@ def _with_query(path: str, pairs: list[tuple[str, str]]) -> str:
 
 
 def hal(links: Mapping[str, object], ids: OpaqueIds) -> Content:
-    """Turn all links of an answer, each into an object of its own."""
+    """Translate all links of an answer into HAL."""
     return {name: {"href": to_stet_link(link, ids)} for name, link in links.items()}
 
 
 def with_page_links(links: Content) -> Content:
-    """Add the links by which a long list is turned over: first, prev and last."""
+    """Add the links to the first, previous and last page."""
     here = members(links.get("self")).get("href")
     if not isinstance(here, str):
         return links
@@ -96,7 +91,7 @@ def with_page_links(links: Content) -> Content:
 
 
 def with_related_links(links: Content, **tails: str) -> Content:
-    """Add links to what is beside this list: a tail each, below the list of accounts."""
+    """Add links to related lists, given their paths below the account."""
     here = members(links.get("self")).get("href")
     if not isinstance(here, str):
         return links
@@ -125,9 +120,9 @@ _PAYMENTS: Mapping[int, str] = {**_BOTH, 403: "AG01"}
 
 
 def status_of(status: int, *, offered: bool) -> int:
-    """Give the status that a refusal has in the dialect.
+    """Return the status of a refusal in the dialect.
 
-    A quota that is used up is forbidden, and what is not offered is not implemented.
+    An exhausted quota becomes 403, and an operation that is not offered 501.
     """
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return HTTPStatus.FORBIDDEN
@@ -139,7 +134,7 @@ def status_of(status: int, *, offered: bool) -> int:
 def refusal(
     content: Content, bank_answer: int, status: int, path: str, *, payments: bool
 ) -> Content:
-    """Write a refusal; `said` is the bank's own status, and its message becomes `error`."""
+    """Translate a refusal; `said` is the bank's status, and its message becomes `error`."""
     codes = _PAYMENTS if payments else _INFORMATION
     code = "TMRQ" if bank_answer == HTTPStatus.TOO_MANY_REQUESTS else codes.get(status)
     error = content.get("message")
@@ -161,21 +156,21 @@ def _phrase(status: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StetAnswer:
-    """An answer of the dialect; without a body it is 204."""
+    """A translated answer; without a body the status is 204."""
 
     body: Content | None
     headers: tuple[tuple[str, str], ...] = ()
 
 
-#: Turns the bank's accepted answer into one of the dialect.
+#: Translates an accepted answer of the bank.
 ToStet: TypeAlias = Callable[[Content], StetAnswer]
 
 
 def unknown_members(content: Content, known: Collection[str]) -> Content:
-    """Take the members that the dialect has no word for."""
+    """Return the members that the dialect does not translate."""
     return {name: value for name, value in content.items() if name not in known}
 
 
 def renamed(content: Content, **names: str) -> Content:
-    """Take some members under other names; those that are missing stay missing."""
+    """Return members under other names; missing ones stay missing."""
     return {to: content[name] for to, name in names.items() if name in content}

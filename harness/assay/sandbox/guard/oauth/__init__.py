@@ -1,16 +1,11 @@
-"""What the authorization server learns from the control API, and adds to it.
+"""OAuth2 middleware: an authorization server in front of the bank.
 
-It stands around a bank and does not look inside: worlds, clocks, customers and providers
-become known by the answers of the control API as they pass. Each provider is given a
-client identifier and a secret on the way. The demo world was never made by a call: it is
-the same in every bank, so it is read from one that is made for that.
-
-OAuth2 in front of a bank: an authorization server, and what it issues demanded.
-
-A token that was issued here is exchanged for the bank's own before the bank sees the
-call; the bank's own are worth nothing from outside. Calls that show no bearer token go
-through as they are: what a bank makes of a customer's own credentials is its affair, and
-one of the things that are checked.
+A token issued here is exchanged for the bank's own token before the bank sees the call;
+the bank's own tokens are not accepted from outside. Calls without a bearer token pass
+unchanged: how the bank treats customers' credentials is one of the things to check. The
+middleware learns about worlds, clocks, customers and TPPs from the answers of the
+control API, and adds a client identifier and a secret for each TPP. The demo world is
+the same in every bank, so it is read from a bank created for that purpose.
 """
 
 import json
@@ -42,14 +37,14 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 
-#: What a bank with an authorization server offers beside the rest.
+#: Additional capability of a bank with an authorization server.
 CAPABILITY = "clients"
 
 _DONE = range(200, 300)
 
 
 def register_demo(store: OAuthStore) -> None:
-    """Get to know the demo world, and its third parties."""
+    """Register the demo world, its customers and its TPPs."""
     registry = Registry()
     open_demo(registry, SOUND)
     world = registry.world(DEMO)
@@ -73,7 +68,7 @@ def register_demo(store: OAuthStore) -> None:
 
 
 def demo_accounts() -> Iterator[str]:
-    """Tell who can log in, and who can ask for tokens, in words for a person."""
+    """Yield the demo logins and clients as lines for people."""
     store = OAuthStore()
     register_demo(store)
     for customer in store.customers.values():
@@ -86,7 +81,7 @@ def demo_accounts() -> Iterator[str]:
 def learn_from_control(
     environ: "WSGIEnvironment", status: int, body: bytes, store: OAuthStore
 ) -> bytes:
-    """Learn from an answer of the control API, and give it back with what is added."""
+    """Register what an answer of the control API created; return it, extended."""
     verb = environ["REQUEST_METHOD"]
     steps = decoded_path(environ)[len(PREFIX) :].strip("/").split("/")
     if status not in _DONE:
@@ -148,7 +143,7 @@ def _encoded(content: Mapping[str, Any]) -> bytes:
 
 
 def require_token(app: "WSGIApplication", redirects: Iterable[str] = ()) -> "WSGIApplication":
-    """Let through to a bank what was authorised, and answer those who want to be."""
+    """Require a token of the authorization server for TPP calls."""
     store, registered = OAuthStore(), frozenset(redirects)
     register_demo(store)
 
@@ -182,7 +177,7 @@ def _answer(
 
 
 def _exchange(environ: "WSGIEnvironment", store: OAuthStore) -> Answer | None:
-    """Put the bank's own token into a call; an answer when there is none to put."""
+    """Put the bank's own token into a call; return an answer if there is none."""
     scheme, _, rest = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
     if scheme.lower() != "bearer":
         return None
@@ -204,7 +199,7 @@ def _pass_control(
     start_response: "StartResponse",
     store: OAuthStore,
 ) -> Iterable[bytes]:
-    """Let the control API answer, and learn from it."""
+    """Pass a request to the control API, and learn from the answer."""
     begun: list[tuple[str, list[tuple[str, str]]]] = []
 
     def start(

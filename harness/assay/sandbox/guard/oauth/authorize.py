@@ -1,15 +1,9 @@
-"""The authorization server's screens, in the look of the bank's other screens.
+"""Authorization endpoint (``/oauth/authorize``) and the screens behind it.
 
-Their page, style and forms are those of signing a payment, and so are the names of the
-fields; only what the customer is asked differs. Every text is escaped by Jinja, which is
-only loaded when the first screen is shown. Not for deciding what comes next.
-
-``/oauth/authorize`` and the screens behind it: the customer decides.
-
-What is wrong with the question is told to whoever asked, by sending the customer back
-(RFC 6749, 4.1.2.1); but not when it is unclear who asked or where back is. Then come
-password, factor, code and decision. There are no timers: the screens of signing have
-them, and the customer's world is not known before the login.
+Errors are reported to the TPP by redirecting the customer (RFC 6749, 4.1.2.1), unless
+the client or the redirect URI is invalid. Then follow password, factor, code and
+decision. There are no timers: the customer's world is not known before the login. Page,
+style and field names are those of the screens for signing a payment.
 """
 
 import re
@@ -43,14 +37,14 @@ _TITLES: Mapping[str, str] = {
     "code": "Your code",
     "confirm": "May they see your accounts?",
 }
-#: What each factor is called where it is chosen, and where its code is asked for.
+#: Label of each factor, and label of its code.
 _FACTORS: Mapping[Factor, tuple[str, str]] = {
     "sms": ("A code by SMS", "Code from the SMS"),
     "cap": ("A code from the card reader (CAP)", "Code from the card reader"),
     "soft-token": ("The app on your phone (soft token)", "Code from the app"),
     "email": ("A code by e-mail", "Code from the e-mail"),
 }
-#: Title and text of pages with no form.
+#: Status, title and text of the final pages.
 _ENDINGS: Mapping[str, tuple[int, str, str]] = {
     "unfit": (
         400,
@@ -69,13 +63,13 @@ def _load(name: str) -> str:
 
 @cache
 def _environment() -> "Environment":
-    from jinja2 import Environment, FunctionLoader, StrictUndefined  # noqa: PLC0415 -- see above
+    from jinja2 import Environment, FunctionLoader, StrictUndefined  # noqa: PLC0415 -- slow to import
 
     return Environment(loader=FunctionLoader(_load), autoescape=True, undefined=StrictUndefined)
 
 
 def screen(session: LoginSession, message: str = "") -> Answer:
-    """Show the screen of a customer's step."""
+    """Return the screen of the current step."""
     step, request = session.step, session.request
     content: dict[str, object] = {
         "title": _TITLES[step],
@@ -90,19 +84,19 @@ def screen(session: LoginSession, message: str = "") -> Answer:
         content["prompt"] = _FACTORS[session.factor][1]
     if step == "confirm":
         content["rows"] = [("Who", request.client.id), ("What", "Accounts, balances, transactions")]
-    # Browsers apply `form-action` to the way back as well.
+    # Browsers check the redirection against `form-action` too.
     forms = f"'self' {origin(request.redirect)}"
     return _page(step, step, 200, content, forms)
 
 
 def final_page(page: str) -> Answer:
-    """Show a page with no form."""
+    """Return a page without a form."""
     status, title, says = _ENDINGS[page]
     return _page("ending", page, status, {"title": title, "message": "", "says": says}, "'none'")
 
 
 def redirect_to(target: str) -> Answer:
-    """Send the customer elsewhere."""
+    """Redirect the browser."""
     return Answer(status=303, body=b"", headers=(("Location", target), *page_headers("'none'")))
 
 
@@ -116,7 +110,7 @@ def _page(
 
 _Form = Mapping[str, str]
 
-#: What a customer can permit.
+#: The scope that a customer can grant.
 _SCOPE = "aisp"
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 _LONGEST_STATE = 2_000
@@ -130,9 +124,9 @@ _NO_DECISION = "Please confirm or refuse."
 def answer_authorize(
     environ: "WSGIEnvironment", store: OAuthStore, registered: Collection[str]
 ) -> Answer:
-    """Take a third party's question, and show the first screen."""
+    """Validate an authorization request, and show the first screen."""
     if environ["REQUEST_METHOD"] != "GET":
-        # Not even HEAD: looking at the first screen begins something.
+        # Not even HEAD: loading the first screen starts a session.
         return error(405, "this path has other methods", ("Allow", "GET"))
     given = read_parameters(environ.get("QUERY_STRING", ""))
     if given is None:
@@ -156,7 +150,7 @@ def answer_authorize(
 
 
 def answer_screen(environ: "WSGIEnvironment", path: str, store: OAuthStore) -> Answer:
-    """Show a screen, or take its form."""
+    """Show a screen, or process its form."""
     verb = environ["REQUEST_METHOD"]
     if verb not in ("GET", "POST"):
         return error(405, "this path has other methods", ("Allow", "GET, POST"))
@@ -169,7 +163,7 @@ def answer_screen(environ: "WSGIEnvironment", path: str, store: OAuthStore) -> A
 
 
 def _wrong(given: _Form) -> str | None:
-    """Name what is wrong with a question, as RFC 6749 does."""
+    """Return the error code of an invalid request (RFC 6749); None if it is valid."""
     kind = given.get("response_type")
     method = given.get("code_challenge_method")
     challenge = given.get("code_challenge")
@@ -190,7 +184,7 @@ def _refuse(request: AuthorizationRequest, why: str) -> Answer:
 
 
 def _wrong_entry(store: OAuthStore, session: LoginSession, message: str) -> Answer:
-    """Show the screen again, or end it all after too many."""
+    """Show the screen again, or end the session after too many wrong entries."""
     session.wrong += 1
     if session.wrong < _TRIES:
         return screen(session, message)
@@ -207,7 +201,7 @@ def _password(store: OAuthStore, session: LoginSession, form: _Form) -> Answer:
     ):
         return _wrong_entry(store, session, _WRONG_LOGIN)
     session.customer, session.step = customer, "factor"
-    # Whoever opened the first screen knows its key, and need not be who logged in.
+    # The key of the first screen may be known to others than the customer.
     store.renew_key(session)
     return screen(session)
 

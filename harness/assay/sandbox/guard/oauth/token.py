@@ -1,7 +1,7 @@
-"""``/oauth/token``: a code, a refresh token or a client's own word for an access token.
+"""Token endpoint (``/oauth/token``): exchanges a code, a refresh token or client credentials.
 
-As RFC 6749 has it, with PKCE (RFC 7636). A code is good once: when it comes again, all
-that it was exchanged for is withdrawn.
+Implements RFC 6749 with PKCE (RFC 7636). A code can be used once; using it again
+withdraws all tokens issued for it.
 """
 
 from base64 import urlsafe_b64encode
@@ -32,7 +32,7 @@ _PRIVATE = (("Cache-Control", "no-store"), ("Pragma", "no-cache"))
 
 
 class _TokenError(Exception):
-    """A request that gets no token; carries the name and the explanation of why."""
+    """A refused token request; carries the error code and its description."""
 
     def __init__(self, why: str, says: str) -> None:
         super().__init__(why, says)
@@ -41,7 +41,7 @@ class _TokenError(Exception):
 
 
 def answer_token(environ: "WSGIEnvironment", store: OAuthStore) -> Answer:
-    """Answer one request for a token."""
+    """Answer one token request."""
     if environ["REQUEST_METHOD"] != "POST":
         return error(405, "this path has other methods", ("Allow", "POST"))
     given = read_form(environ)
@@ -124,7 +124,7 @@ def _by_refresh(store: OAuthStore, client: Client, given: _Form) -> Access:
 
 
 def _from(store: OAuthStore, refresh: str) -> Access:
-    """Make an access out of the permission that lasts."""
+    """Return an access based on a refresh token."""
     lasting = store.refreshes[refresh]
     now = store.worlds[lasting.world].now
     return Access(
