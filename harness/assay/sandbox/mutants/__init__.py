@@ -1,8 +1,8 @@
-"""Banks that are wrong in one way each, and banks that only look wrong.
+"""Mutants, which are banks with one fault each, and neutral variants without a fault.
 
-The harness is tested by breaking the bank: each mutant must turn its own obligations
-red and no other, each neutral variant must leave all green. The tables are here to be
-read; nothing registers itself. A mutant is a value, and the bank knows of none.
+The harness is tested by breaking the bank: each mutant must turn exactly its own
+obligations red, and each neutral variant must leave all green. The tables are written
+out; nothing registers itself. A mutant is a value, and the bank knows of none.
 """
 
 from assay.sandbox.mutants.consent import CONSENT, CREDENTIALS

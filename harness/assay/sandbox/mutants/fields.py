@@ -1,7 +1,7 @@
-"""Faults of fields: currencies, kinds of balance, identifiers.
+"""Mutants of fields: currencies, balance types and identifiers.
 
-A missing identifier is shown on an extra row, on lists of one page: were it taken from
-a real account, that account would also be missing from the list.
+A missing identifier is shown on an extra row of a one-page list: if it were removed from
+a real account, that account would be missing from the list too.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,9 +32,9 @@ def _lower(_spot: Position) -> str:
 
 
 _CURRENCIES: tuple[tuple[str, str, Currency], ...] = (
-    ("first-in-dollars", "the first is in dollars", _first_dollar),
-    ("last-in-francs", "the very last is in francs", _last_franc),
-    ("lower-case", "the code is in lower case", _lower),
+    ("first-in-dollars", "the first entry is in dollars", _first_dollar),
+    ("last-in-francs", "the very last entry is in francs", _last_franc),
+    ("lower-case", "the currency code is in lower case", _lower),
 )
 
 
@@ -47,11 +47,11 @@ _READ: tuple[tuple[Resource, str], ...] = (
     ("card", "outstanding"),
 )
 _TYPES: tuple[tuple[str, str, str, tuple[str | None, ...]], ...] = (
-    ("other-type", "", "the last is an ITAV", ("CLBD", "VALU", "ITAV")),
-    ("type-lower-case", "", "a kind is in lower case", ("CLBD", "valu", "OTHR")),
-    ("fourth-type", "", "there is a fourth, XPCD", ("CLBD", "VALU", "OTHR", "XPCD")),
-    ("last-untyped", "-present", "the last has no kind", ("CLBD", "VALU", None)),
-    ("first-untyped", "-present", "the first has no kind", (None, "VALU", "OTHR")),
+    ("other-type", "", "the last has the type ITAV", ("CLBD", "VALU", "ITAV")),
+    ("type-lower-case", "", "a type is in lower case", ("CLBD", "valu", "OTHR")),
+    ("fourth-type", "", "there is a fourth with the type XPCD", ("CLBD", "VALU", "OTHR", "XPCD")),
+    ("last-untyped", "-present", "the last has no type", ("CLBD", "VALU", None)),
+    ("first-untyped", "-present", "the first has no type", (None, "VALU", "OTHR")),
 )
 
 
@@ -88,7 +88,7 @@ def _mint(resource: Resource, mint: Callable[[IdSeed], str]) -> Change:
 
 
 def _with_room(request: Request, answer: Answer) -> bool:
-    """Pick last pages with room for one more."""
+    """Return whether the answer is a last page with room for one more row."""
     if request.operation != "accounts" or answer.status != HTTPStatus.OK:
         return False
     body = cast("Mapping[str, Mapping[str, Json]]", answer.body)
@@ -147,19 +147,19 @@ FIELDS = (
     breaking(
         "iban.domestic",
         "iban/account",
-        "the domestic account number is shown for the IBAN",
+        "the domestic account number is shown instead of the IBAN",
         _mint("account", _domestic),
     ),
     breaking(
         "iban.clear-visa",
         "iban/card",
-        "cards are named by their clear PAN",
+        "cards are identified by their clear PAN",
         _mint("card", _clear_pan(497_010)),
     ),
     breaking(
         "iban.clear-mastercard",
         "iban/card",
-        "cards are named by their clear PAN, of another scheme",
+        "cards are identified by their clear PAN of another scheme",
         _mint("card", _clear_pan(513_200)),
     ),
     breaking(
