@@ -82,11 +82,11 @@ def _answer(request: Request, policies: Policies, registry: Registry) -> Answer:
     session = find_session(request, registry, honours)
     if session is None:
         challenge = ("WWW-Authenticate", "Bearer")
-        return error(401, "a token of the customer is needed", challenge)
+        return error(401, "a customer's access token is required", challenge)
     if policies.closed(session.world.now):
         return error(503, "closed for maintenance", ("Retry-After", "3600"))
     if operation is None:
-        return error(404, "no such method")
+        return error(404, "no such operation")
     if operation in _MISSING:
         consented = session.customer.consent is not None
         return policies.unavailable[cast("Missing", operation)](consented)
@@ -105,7 +105,7 @@ def _perform(
         return error(exc.status, exc.message)
     except Malformed as exc:
         status = policies.malformed[operation](exc.fault)
-        return error(status, f"this does not read: {exc.fault}")
+        return error(status, f"malformed request: {exc.fault}")
 
 
 def _read(environ: "WSGIEnvironment", base_url: str | None) -> tuple[Request, Answer | None]:
@@ -120,7 +120,7 @@ def _read(environ: "WSGIEnvironment", base_url: str | None) -> tuple[Request, An
         (operation, route), values = _ROUTES.match(path, method)
     except MethodNotAllowed as exc:
         allow = ", ".join(sorted(exc.valid_methods or ()))
-        refusal = error(405, "this path has other methods", ("Allow", allow))
+        refusal = error(405, "method not allowed for this path", ("Allow", allow))
     except HTTPException:
         operation = None
     request = Request(

@@ -104,7 +104,7 @@ def _content(environ: "WSGIEnvironment") -> _Content:
     try:
         content: object = json.loads(body)
     except (ValueError, RecursionError):
-        raise ControlError("expected a JSON object; this is not JSON") from None
+        raise ControlError("expected a JSON object, found invalid JSON") from None
     if not isinstance(content, dict):
         raise ControlError("expected a JSON object")
     return cast("dict[str, object]", content)
@@ -154,10 +154,10 @@ def _move_clock(content: _Content, context: PaymentContext) -> Answer:
     world = context.world
     moment = read_moment(content, "to")
     if moment is None:
-        raise ControlError("to: expected like 2026-09-16T10:00:00+02:00")
+        raise ControlError("to: expected a moment like 2026-09-16T10:00:00+02:00")
     with world.lock:
         if moment < world.now:
-            raise ControlError(f"to: the clock is at {_local_text(world.now)} already", 409)
+            raise ControlError(f"to: the clock is already at {_local_text(world.now)}", 409)
         world.now = moment
         advance(context)
     return Answer(status=200, body={"now": _local_text(moment)})

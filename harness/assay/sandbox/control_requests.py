@@ -52,7 +52,7 @@ def read_seed(content: Mapping[str, object]) -> int:
     """Parse the seed of a world; 0 if absent."""
     seed = content.get("seed", 0)
     if not _is_count(seed) or seed >= 2**63:
-        raise ControlError("seed: expected a whole number from 0 to 2^63 - 1")
+        raise ControlError("seed: expected an integer from 0 to 2^63 - 1")
     return seed
 
 
@@ -67,7 +67,7 @@ def read_moment(content: Mapping[str, object], name: str) -> datetime | None:
     text = content[name]
     moment = parse_moment(text) if isinstance(text, str) else None
     if moment is None:
-        raise ControlError(f"{name}: expected like 2026-09-16T10:00:00+02:00")
+        raise ControlError(f"{name}: expected a moment like 2026-09-16T10:00:00+02:00")
     return moment
 
 
@@ -100,7 +100,7 @@ def read_offers(content: Mapping[str, object]) -> bool:
         raise ControlError("offers: expected an object")
     offered = cast("dict[str, object]", offers)
     if unknown := offered.keys() - {"instant"}:
-        raise ControlError(f"offers: this bank knows instant, not {min(unknown)!r}")
+        raise ControlError(f"offers: unknown offer {min(unknown)!r}; expected instant")
     return read_flag(offered, "instant", default=True)
 
 
@@ -139,7 +139,7 @@ def _order(holding: object, where: str) -> HoldingSpec:
         raise ControlError(f"{where}.resource: expected account or card")
     count = content.get("count", 1)
     if not _is_count(count) or count == 0:
-        raise ControlError(f"{where}.count: expected a whole number from 1")
+        raise ControlError(f"{where}.count: expected an integer from 1")
     traits = _traits(content.get("traits", {}), resource, f"{where}.traits")
     last_used = traits.pop("last-used", None)
     return HoldingSpec(
@@ -161,7 +161,7 @@ def _traits(value: object, resource: Resource, where: str) -> dict[str, bool | d
     for name, wanted in cast("dict[str, object]", value).items():
         if name not in TRAITS[resource]:
             known = ", ".join(TRAITS[resource])
-            raise ControlError(f"{where}: {resource} knows {known}, not {name!r}")
+            raise ControlError(f"{where}: unknown {resource} trait {name!r}; expected {known}")
         traits[name] = _trait(name, wanted, where)
     if traits.get("never-used") and "last-used" in traits:
         raise ControlError(f"{where}: last-used and never-used exclude each other")

@@ -152,7 +152,7 @@ def _bad_request(_fault: Fault) -> int:
 
 
 def _not_offered(_consented: bool) -> Answer:
-    return error(405, "this method is not available", ("Allow", ""))
+    return error(405, "this operation is not available", ("Allow", ""))
 
 
 def _newest_first(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:

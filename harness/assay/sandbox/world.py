@@ -200,8 +200,8 @@ def find_session(
         case "basic" if "basic" in honours:
             return find_session_by_basic(rest, registry)
         case "" if "body" in honours:
-            found = credentials_in(request.body)
-            return registry.by_login(*found) if found else None
+            credentials = credentials_in(request.body)
+            return registry.by_login(*credentials) if credentials else None
         case _:
             return None
 

@@ -30,19 +30,19 @@ def check_cavage(message: Message, keys: Mapping[str, PublicKey], now: datetime)
         SignatureError: the signature is missing or invalid.
 
     """
-    said = _parameters(message.headers.get("signature", ""))
-    names = said.get("headers", "date").lower().split(" ")
+    parameters = _parameters(message.headers.get("signature", ""))
+    names = parameters.get("headers", "date").lower().split(" ")
     _covers(names, message)
     _digest(message)
     if "date" in names:
         _fresh(message.headers["date"], now)
-    if said.get("algorithm", _ALGORITHM).lower() != _ALGORITHM:
+    if parameters.get("algorithm", _ALGORITHM).lower() != _ALGORITHM:
         raise SignatureError(f"the algorithm is not {_ALGORITHM}")
-    key = keys.get(said["keyId"])
+    key = keys.get(parameters["keyId"])
     if key is None:
-        raise SignatureError("keyId is not known")
+        raise SignatureError("unknown keyId")
     try:
-        signature = b64decode(said["signature"], validate=True)
+        signature = b64decode(parameters["signature"], validate=True)
     except ValueError:
         # Also raised for characters outside ASCII.
         raise SignatureError("signature is not base64") from None
@@ -57,18 +57,18 @@ def signing_string(message: Message, names: Sequence[str]) -> bytes:
 def _parameters(header: str) -> Mapping[str, str]:
     if not header:
         raise SignatureError("signature missing")
-    said: dict[str, str] = {}
-    at, more = 0, True
-    while more:
-        found = _PARAMETER.match(header, at)
-        if found is None or found[1] in said:
-            raise SignatureError("the header Signature does not read")
-        said[found[1]] = found[2] if found[2] is not None else found[3]
-        at, more = found.end(), bool(found[4])
+    parameters: dict[str, str] = {}
+    at, continues = 0, True
+    while continues:
+        match = _PARAMETER.match(header, at)
+        if match is None or match[1] in parameters:
+            raise SignatureError("malformed header Signature")
+        parameters[match[1]] = match[2] if match[2] is not None else match[3]
+        at, continues = match.end(), bool(match[4])
     for name in ("keyId", "signature"):
-        if name not in said:
+        if name not in parameters:
             raise SignatureError(f"the header Signature has no {name}")
-    return said
+    return parameters
 
 
 def _covers(names: list[str], message: Message) -> None:
@@ -80,7 +80,7 @@ def _covers(names: list[str], message: Message) -> None:
     for name in names:
         if name != "(request-target)" and name not in message.headers:
             # Also (created) and (expires), which the draft forbids with this algorithm.
-            raise SignatureError("a header that is signed was not sent")
+            raise SignatureError("a signed header is missing")
 
 
 def _line(name: str, message: Message) -> str:
@@ -93,27 +93,27 @@ def _digest(message: Message) -> None:
     header = message.headers.get("digest")
     if header is None:
         return
-    told = 0
-    for one in header.split(","):
-        name, _, value = one.strip().partition("=")
+    known = 0
+    for entry in header.split(","):
+        name, _, value = entry.strip().partition("=")
         make = HASHES.get(name.lower())
         if make is None:
             continue
-        told += 1
+        known += 1
         try:
             same = compare_digest(b64decode(value, validate=True), make(message.body).digest())
         except ValueError:
             same = False
         if not same:
             raise SignatureError("digest does not match")
-    if not told:
-        raise SignatureError("digest is of no known kind")
+    if not known:
+        raise SignatureError("unknown digest algorithm")
 
 
 def _fresh(text: str, now: datetime) -> None:
     try:
         date = parsedate_to_datetime(text)
     except (ValueError, OverflowError):
-        raise SignatureError("date does not read") from None
+        raise SignatureError("malformed date") from None
     if date.tzinfo is None or abs(now - date) > _AGE:
         raise SignatureError("date is too far from now")

@@ -32,14 +32,14 @@ __all__ = [
 
 #: Purpose of each file (name without suffix); all but the authority have a key file.
 FILES: Mapping[str, str] = {
-    "ca": "the authority that signed the rest: trust it, to trust the bank",
-    "server": "the bank's own, for 127.0.0.1 and localhost",
-    "client": "a third party's, to be recognised by (as a QWAC is)",
-    "expired": "the same third party's from before, no longer valid",
-    "stranger": "a third party's of an authority that the bank does not know",
-    "seal-rsa": "a third party's to sign with (as a QSEAL is): rsa-sha256, rsa-pss-sha512, ...",
-    "seal-ec": "another: ecdsa-p256-sha256",
-    "seal-ed25519": "another: ed25519",
+    "ca": "the authority that issued the others: trust it to trust the bank",
+    "server": "the bank's TLS certificate, for 127.0.0.1 and localhost",
+    "client": "the TPP's TLS client certificate (like a QWAC)",
+    "expired": "an expired client certificate of the same TPP",
+    "stranger": "a client certificate from an authority that the bank does not trust",
+    "seal-rsa": "the TPP's signing certificate (like a QSEAL): rsa-sha256, rsa-pss-sha512, ...",
+    "seal-ec": "another signing certificate: ecdsa-p256-sha256",
+    "seal-ed25519": "another signing certificate: ed25519",
 }
 #: Key identifiers of the signing certificates: the URLs where they would be found.
 KEY_IDS: Mapping[str, str] = {
@@ -115,17 +115,17 @@ class _Authority:
     certificate: x509.Certificate
 
 
-def _make(made: CertificateFolder, now: datetime) -> None:
-    made.folder.mkdir(parents=True, exist_ok=True)
+def _make(certificates: CertificateFolder, now: datetime) -> None:
+    certificates.folder.mkdir(parents=True, exist_ok=True)
     authority = _authority("Sandbox authority", now)
     stranger = _authority("Another authority", now)
-    made.certificate("ca").write_bytes(
+    certificates.certificate("ca").write_bytes(
         authority.certificate.public_bytes(serialization.Encoding.PEM)
     )
     bank = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     client, server = ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH
     curve = ec.generate_private_key
-    issue = _Issue(made=made, now=now)
+    issue = _Issue(certificates=certificates, now=now)
     issue("server", authority, curve(ec.SECP256R1()), bank, server)
     party = _third_party("Assay TPP")
     issue("client", authority, curve(ec.SECP256R1()), party, client)
@@ -165,7 +165,7 @@ def _authority(name: str, now: datetime) -> _Authority:
 class _Issue:
     """Issues certificates into a folder."""
 
-    made: CertificateFolder
+    certificates: CertificateFolder
     now: datetime
 
     def __call__(
@@ -195,13 +195,13 @@ class _Issue:
             built = built.add_extension(x509.ExtendedKeyUsage([use]), critical=False)
         if use == ExtendedKeyUsageOID.SERVER_AUTH:
             hosts = [x509.DNSName("localhost")]
-            ips = [x509.IPAddress(ip_address(one)) for one in ("127.0.0.1", "::1")]
+            ips = [x509.IPAddress(ip_address(address)) for address in ("127.0.0.1", "::1")]
             names = x509.SubjectAlternativeName([*hosts, *ips])
             built = built.add_extension(names, critical=False)
         whole = built.sign(authority.key, hashes.SHA256())
         pem = whole.public_bytes(serialization.Encoding.PEM)
-        self.made.certificate(name).write_bytes(pem)
-        _write_key(self.made.key(name), key)
+        self.certificates.certificate(name).write_bytes(pem)
+        _write_key(self.certificates.key(name), key)
 
 
 def _begun(

@@ -77,7 +77,7 @@ def require_signature(
             return app(environ, start_response)
         message = read_message(environ)
         if message is None:
-            answer = error(413, f"a body to be verified has at most {BODY_LIMIT} bytes")
+            answer = error(413, f"a signed body can have at most {BODY_LIMIT} bytes")
             return send(answer, environ["REQUEST_METHOD"], start_response)
         try:
             check(message, keys, clock())

@@ -51,7 +51,7 @@ class Signed:
 
     def __str__(self) -> str:
         """Serialize by RFC 8941."""
-        inner = " ".join(_written(one) for one in self.components)
+        inner = " ".join(_written(name) for name in self.components)
         return f"({inner})" + "".join(
             f";{name}" if value is True else f";{name}={_written(value)}"
             for name, value in self.parameters.items()
@@ -66,11 +66,11 @@ class _Reader:
         self.at = 0
 
     def take(self, pattern: re.Pattern[str]) -> re.Match[str]:
-        found = pattern.match(self.text, self.at)
-        if found is None:
-            raise SignatureError("a structured field does not read")
-        self.at = found.end()
-        return found
+        match = pattern.match(self.text, self.at)
+        if match is None:
+            raise SignatureError("malformed structured field")
+        self.at = match.end()
+        return match
 
     def skip(self, literal: str) -> bool:
         """Skip a literal if it comes next."""
@@ -81,7 +81,7 @@ class _Reader:
 
     def expect(self, literal: str) -> None:
         if not self.skip(literal):
-            raise SignatureError("a structured field does not read")
+            raise SignatureError("malformed structured field")
 
     def blank(self) -> bool:
         """Skip spaces; return whether there were any."""
@@ -106,7 +106,7 @@ class _Reader:
         try:
             return b64decode(self.take(_BYTES)[1], validate=True)
         except Undecodable:
-            raise SignatureError("a structured field does not read") from None
+            raise SignatureError("malformed structured field") from None
 
     def bare(self) -> Bare:
         match self.text[self.at : self.at + 1]:
@@ -122,27 +122,27 @@ class _Reader:
                 return Token(self.take(_TOKEN)[0])
 
     def parameters(self) -> dict[str, Bare]:
-        found: dict[str, Bare] = {}
+        result: dict[str, Bare] = {}
         while self.skip(";"):
             self.blank()
             name = self.take(_KEY)[0]
             # The last value of a repeated name counts, at its last position.
-            found.pop(name, None)
-            found[name] = self.bare() if self.skip("=") else True
-        return found
+            result.pop(name, None)
+            result[name] = self.bare() if self.skip("=") else True
+        return result
 
     def components(self) -> list[str]:
-        found: list[str] = []
+        result: list[str] = []
         self.expect("(")
         while True:
             spaced = self.blank()
             if self.skip(")"):
-                return found
-            if found and not spaced:
-                raise SignatureError("a structured field does not read")
-            found.append(self.string())
+                return result
+            if result and not spaced:
+                raise SignatureError("malformed structured field")
+            result.append(self.string())
             if self.parameters():
-                raise SignatureError("parameters of components are not understood here")
+                raise SignatureError("parameters of components are not supported")
 
 
 def read_signed(text: str) -> Mapping[str, Signed]:
@@ -152,14 +152,14 @@ def read_signed(text: str) -> Mapping[str, Signed]:
         SignatureError: it is malformed, or uses an unsupported feature.
 
     """
-    reader, found = _Reader(text.strip(" ")), dict[str, Signed]()
+    reader, result = _Reader(text.strip(" ")), dict[str, Signed]()
     while True:
         label = reader.take(_KEY)[0]
         reader.expect("=")
         components = reader.components()
-        found[label] = Signed(components=components, parameters=reader.parameters())
+        result[label] = Signed(components=components, parameters=reader.parameters())
         if reader.over():
-            return found
+            return result
 
 
 def read_bytes(text: str) -> Mapping[str, bytes]:
@@ -169,14 +169,14 @@ def read_bytes(text: str) -> Mapping[str, bytes]:
         SignatureError: it is malformed.
 
     """
-    reader, found = _Reader(text.strip(" ")), dict[str, bytes]()
+    reader, result = _Reader(text.strip(" ")), dict[str, bytes]()
     while True:
         label = reader.take(_KEY)[0]
         reader.expect("=")
-        found[label] = reader.bytes()
+        result[label] = reader.bytes()
         reader.parameters()
         if reader.over():
-            return found
+            return result
 
 
 def _written(value: Bare) -> str:
@@ -213,49 +213,53 @@ def check_rfc9421(message: Message, keys: Mapping[str, PublicKey], now: datetime
         SignatureError: no signature is valid.
 
     """
-    made, given = (message.headers.get(name) for name in ("signature-input", "signature"))
-    if not made or not given:
+    signature_input, signature_header = (
+        message.headers.get(name) for name in ("signature-input", "signature")
+    )
+    if not signature_input or not signature_header:
         raise SignatureError("signature missing")
-    signatures = read_bytes(given)
+    signatures = read_bytes(signature_header)
     pairs = [
-        (one, signatures[label]) for label, one in read_signed(made).items() if label in signatures
+        (signed, signatures[label])
+        for label, signed in read_signed(signature_input).items()
+        if label in signatures
     ]
     if not pairs:
         raise SignatureError("Signature and Signature-Input have no label in common")
     _digest(message)
     first: SignatureError | None = None
-    for one, signature in pairs[:_MOST]:
+    for signed, signature in pairs[:_MOST]:
         try:
-            return _check(message, one, signature, keys, now)
+            return _check(message, signed, signature, keys, now)
         except SignatureError as exc:
             first = first or exc
     raise first or SignatureError("signature missing")
 
 
 def _check(
-    message: Message, one: Signed, signature: bytes, keys: Mapping[str, PublicKey], now: datetime
+    message: Message, signed: Signed, signature: bytes, keys: Mapping[str, PublicKey], now: datetime
 ) -> None:
-    _covers(one.components, message)
-    _fresh(one, now)
-    keyid = one.parameters.get("keyid")
+    _covers(signed.components, message)
+    _fresh(signed, now)
+    keyid = signed.parameters.get("keyid")
     key = keys.get(keyid) if isinstance(keyid, str) else None
     if key is None:
-        raise SignatureError("keyid is not known")
-    algorithm = one.parameters.get("alg", default_algorithm(key))
+        raise SignatureError("unknown keyid")
+    algorithm = signed.parameters.get("alg", default_algorithm(key))
     if not isinstance(algorithm, str) or algorithm not in _ALGORITHMS:
-        raise SignatureError("alg is not known")
-    verify(algorithm, key, signature, signature_base(message, one))
+        raise SignatureError("unknown alg")
+    verify(algorithm, key, signature, signature_base(message, signed))
 
 
-def signature_base(message: Message, one: Signed) -> bytes:
+def signature_base(message: Message, signed: Signed) -> bytes:
     """Return the signed bytes (RFC 9421, 2.5).
 
     Raises:
         SignatureError: a signed component is unknown or missing.
 
     """
-    lines = [f'"{name}": {_value(name, message)}' for name in one.components]
-    return "\n".join([*lines, f'"@signature-params": {one}']).encode("latin-1", "replace")
+    lines = [f'"{name}": {_value(name, message)}' for name in signed.components]
+    return "\n".join([*lines, f'"@signature-params": {signed}']).encode("latin-1", "replace")
 
 
 def _covers(names: Sequence[str], message: Message) -> None:
@@ -274,10 +278,10 @@ def _value(name: str, message: Message) -> str:
     if name.startswith("@"):
         derive = _DERIVED.get(name)
         if derive is None:
-            raise SignatureError("a component that is signed is not known")
+            raise SignatureError("unknown signed component")
         return derive(message)
     if name not in message.headers:
-        raise SignatureError("a header that is signed was not sent")
+        raise SignatureError("a signed header is missing")
     return message.headers[name]
 
 
@@ -287,8 +291,8 @@ def _authority(base: str) -> str:
     return host.removesuffix(":443" if scheme == "https" else ":80")
 
 
-def _fresh(one: Signed, now: datetime) -> None:
-    created, expires = one.parameters.get("created"), one.parameters.get("expires")
+def _fresh(signed: Signed, now: datetime) -> None:
+    created, expires = signed.parameters.get("created"), signed.parameters.get("expires")
     if isinstance(created, bool) or not isinstance(created, int):
         raise SignatureError("created is missing")
     age = now.timestamp() - created
@@ -302,9 +306,11 @@ def _digest(message: Message) -> None:
     header = message.headers.get("content-digest")
     if header is None:
         return
-    told = [(HASHES[name], value) for name, value in read_bytes(header).items() if name in HASHES]
-    if not told:
-        raise SignatureError("digest is of no known kind")
-    for make, value in told:
+    digests = [
+        (HASHES[name], value) for name, value in read_bytes(header).items() if name in HASHES
+    ]
+    if not digests:
+        raise SignatureError("unknown digest algorithm")
+    for make, value in digests:
         if not compare_digest(value, make(message.body).digest()):
             raise SignatureError("digest does not match")

@@ -102,8 +102,8 @@ class TlsServer(ThreadingMixIn, TCPServer):
     def close(self) -> None:
         """End all connections, and wait for their threads."""
         with self._lock:
-            for one in self._open:
-                _end(one, SHUT_RDWR)
+            for connection in self._open:
+                _end(connection, SHUT_RDWR)
         self.server_close()
 
     def get_request(self) -> tuple[socket, Any]:
@@ -253,16 +253,16 @@ class _Handler(BaseHTTPRequestHandler):
             key = key if key == "CONTENT_TYPE" else f"HTTP_{key}"
             environ[key] = f"{environ[key]}, {value}" if key in environ else value
         environ["CONTENT_LENGTH"] = str(len(body))
-        shown = cast("ssl.SSLSocket", self.connection).getpeercert(binary_form=True)
-        if shown:
+        certificate = cast("ssl.SSLSocket", self.connection).getpeercert(binary_form=True)
+        if certificate:
             # As nginx, Apache and Werkzeug name it.
-            environ["SSL_CLIENT_CERT"] = ssl.DER_cert_to_PEM_cert(shown)
+            environ["SSL_CLIENT_CERT"] = ssl.DER_cert_to_PEM_cert(certificate)
         return environ
 
 
-def _end(one: socket, how: int) -> None:
+def _end(connection: socket, how: int) -> None:
     """Shut a connection down below TLS; ignored if it is closed already."""
     try:
-        socket.shutdown(one, how)
+        socket.shutdown(connection, how)
     except OSError:
         return

@@ -81,8 +81,8 @@ def _target(environ: "WSGIEnvironment") -> str:
         query: str = environ.get("QUERY_STRING", "")
         quoted = quote(path.encode("latin-1", "replace"), safe=_PLAIN) or "/"
         return f"{quoted}?{query}" if query else quoted
-    scheme, found, rest = sent.partition("://")
-    if found and scheme.lower() in ("http", "https"):
+    scheme, separator, rest = sent.partition("://")
+    if separator and scheme.lower() in ("http", "https"):
         # Proxies receive the whole URL.
         _, slash, rest = rest.partition("/")
         return slash + rest or "/"
@@ -115,20 +115,20 @@ class SignatureError(Exception):
 
 def _rsa(key: PublicKey, signature: bytes, base: bytes) -> None:
     if not isinstance(key, rsa.RSAPublicKey):
-        raise SignatureError("the algorithm is not that of the key")
+        raise SignatureError("the algorithm does not fit the key")
     key.verify(signature, base, padding.PKCS1v15(), hashes.SHA256())
 
 
 def _pss(key: PublicKey, signature: bytes, base: bytes) -> None:
     if not isinstance(key, rsa.RSAPublicKey):
-        raise SignatureError("the algorithm is not that of the key")
+        raise SignatureError("the algorithm does not fit the key")
     salted = padding.PSS(mgf=padding.MGF1(hashes.SHA512()), salt_length=64)
     key.verify(signature, base, salted, hashes.SHA512())
 
 
 def _ecdsa(key: PublicKey, signature: bytes, base: bytes) -> None:
     if not isinstance(key, ec.EllipticCurvePublicKey):
-        raise SignatureError("the algorithm is not that of the key")
+        raise SignatureError("the algorithm does not fit the key")
     if len(signature) != 2 * _HALF:
         raise InvalidSignature
     r, s = (int.from_bytes(half, "big") for half in (signature[:_HALF], signature[_HALF:]))
@@ -137,7 +137,7 @@ def _ecdsa(key: PublicKey, signature: bytes, base: bytes) -> None:
 
 def _ed25519(key: PublicKey, signature: bytes, base: bytes) -> None:
     if not isinstance(key, ed25519.Ed25519PublicKey):
-        raise SignatureError("the algorithm is not that of the key")
+        raise SignatureError("the algorithm does not fit the key")
     key.verify(signature, base)
 
 

@@ -34,10 +34,10 @@ def _recalling(altered: _Recall) -> Change:
         def respond(request: Request, answer: Answer) -> Answer:
             before = past.setdefault(request.authorization, [])
             accepted = answer.status < 300  # noqa: PLR2004
-            told = altered(before, request, answer) if accepted else answer
+            altered_answer = altered(before, request, answer) if accepted else answer
             if accepted or request.operation != "consents":
                 before.append(request)
-            return told
+            return altered_answer
 
         return replace(bank, respond=respond)
 
@@ -90,7 +90,7 @@ def _named_once(before: Sequence[Request], request: Request, answer: Answer) -> 
 
 
 def _read(before: Sequence[Request], operation: Operation) -> int:
-    return sum(one.operation == operation for one in before)
+    return sum(call.operation == operation for call in before)
 
 
 def _a_cent_less(before: Sequence[Request], request: Request, answer: Answer) -> Answer:
@@ -108,13 +108,13 @@ def _fee(before: Sequence[Request], request: Request, answer: Answer) -> Answer:
     if request.operation != "transactions":
         return answer
     rows = _rows("transactions", answer)
-    more = [{**rows[0], "id": f"FEE{n}", "label": "FRAIS"} for n in range(fees if rows else 0)]
-    return _showing("transactions", answer, [*more, *rows])
+    fee_rows = [{**rows[0], "id": f"FEE{n}", "label": "FRAIS"} for n in range(fees if rows else 0)]
+    return _showing("transactions", answer, [*fee_rows, *rows])
 
 
 def _consented(before: Sequence[Request]) -> int:
     """Return the number of accounts in the last consent."""
-    bodies = [one.body for one in before if one.operation == "consents"]
+    bodies = [call.body for call in before if call.operation == "consents"]
     return len(json.loads(bodies[-1])["accounts"]) if bodies else 0
 
 

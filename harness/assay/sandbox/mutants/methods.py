@@ -36,8 +36,8 @@ def _down(operation: Operation, status: int) -> Change:
 
 
 def _stumbles(operation: Operation, fault: Fault) -> Change:
-    def status(found: Fault) -> int:
-        return 500 if found == fault else 400
+    def status(actual: Fault) -> int:
+        return 500 if actual == fault else 400
 
     return lambda bank: replace(bank, malformed=put(bank.malformed, **{operation: status}))
 
@@ -162,7 +162,7 @@ def _answers(method: Missing, when: bool, body: Json) -> Change:
     def answer(consented: bool) -> Answer:
         if consented is when:
             return Answer(status=200, body=body)
-        return error(405, "this method is not available", ("Allow", ""))
+        return error(405, "this operation is not available", ("Allow", ""))
 
     return lambda bank: replace(bank, unavailable=put(bank.unavailable, **{method: answer}))
 

@@ -25,7 +25,7 @@ def _refused(**codes: int) -> Change:
 
 def _not_offered(status: int) -> Change:
     def answer(_consented: bool) -> Answer:
-        return error(status, "this method is not available")
+        return error(status, "this operation is not available")
 
     return lambda bank: replace(
         bank,

@@ -32,23 +32,23 @@ def _bounds(edge: Callable[[int, int], int]) -> Cutter:
     return cut
 
 
-def _first_page(more: int) -> _Wrong:
+def _first_page(extra: int) -> _Wrong:
     """Change the size of the first page of several; the others follow on."""
 
     def wrong(size: int) -> Cutter:
         def edge(count: int, page: int) -> int:
-            return page * size + (more if page and count > size else 0)
+            return page * size + (extra if page and count > size else 0)
 
         return _bounds(edge)
 
     return wrong
 
 
-def _second_page(more: int) -> _Wrong:
+def _second_page(extra: int) -> _Wrong:
     """Change the size of the second page; the others follow on."""
 
     def wrong(size: int) -> Cutter:
-        return _bounds(lambda _, page: page * size + (more if page > 1 else 0))
+        return _bounds(lambda _, page: page * size + (extra if page > 1 else 0))
 
     return wrong
 
@@ -77,8 +77,8 @@ def _spoilt(spoil: _Spoil) -> _Wrong:
         right = pages_of(size)
 
         def cut(count: int, page: int) -> Cut:
-            found = right(count, page)
-            return spoil(size, count, page, found) if count > size else found
+            page_cut = right(count, page)
+            return spoil(size, count, page, page_cut) if count > size else page_cut
 
         return cut
 
@@ -184,14 +184,14 @@ def _in_office_hours(oldest: Callable[[date, Span], date]) -> Change:
 
 def _unasked(days: int) -> Change:
     """Show more days if no first day was requested."""
-    more = timedelta(days=days)
-    return _in_office_hours(lambda right, span: right if span.asked else right - more)
+    extra = timedelta(days=days)
+    return _in_office_hours(lambda right, span: right if span.asked else right - extra)
 
 
 def _asked(most: int) -> Change:
     """Show what was requested, up to a number of additional days."""
-    more = timedelta(days=most)
-    return _in_office_hours(lambda right, span: max(span.asked or right, right - more))
+    extra = timedelta(days=most)
+    return _in_office_hours(lambda right, span: max(span.asked or right, right - extra))
 
 
 def _utc_day(span: Span) -> date:
@@ -207,9 +207,9 @@ def _depth(depth: Depth) -> Change:
     return lambda bank: replace(bank, depth=depth)
 
 
-def _extended(more: int) -> Change:
+def _extended(extra: int) -> Change:
     def extended(span: Span) -> date:
-        return ninety_days(span) - timedelta(days=more)
+        return ninety_days(span) - timedelta(days=extra)
 
     mode: Extended = extended
     return lambda bank: replace(bank, extended=mode)

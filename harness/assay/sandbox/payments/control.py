@@ -99,7 +99,7 @@ def _register_creditor(request: ControlRequest, id: str) -> Answer:
     if creditor is None:
         creditor = iban(world.next_id_seed())
     if not isinstance(creditor, str) or not is_iban(creditor):
-        raise ControlError("iban: expected an IBAN, in capitals and without gaps")
+        raise ControlError("iban: expected an IBAN in capitals without spaces")
     since = min(moment, customer.creditors.get(creditor, moment))
     customer.creditors[creditor] = since
     return Answer(status=201, body={"iban": creditor, "registered": local(since).isoformat()})
@@ -117,7 +117,7 @@ def _registered(content: Mapping[str, object], now: datetime) -> datetime:
                 return moment
         case _:
             pass
-    raise ControlError('registered: expected a moment that has been, or {"hours_ago": 73}')
+    raise ControlError('registered: expected a past moment or {"hours_ago": 73}')
 
 
 def _sign(request: ControlRequest, payment: Payment) -> Answer:

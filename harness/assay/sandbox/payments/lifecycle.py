@@ -76,7 +76,9 @@ def advance(context: PaymentContext) -> None:
         signing = payment.signing
         if signing is not None and payment.status == "received":
             _lapse(context, payment, signing)
-    for payment in sorted(payments, key=lambda one: due(one, context.policies.executed(one))):
+    for payment in sorted(
+        payments, key=lambda payment: due(payment, context.policies.executed(payment))
+    ):
         execute_if_due(context, payment)
 
 
@@ -127,11 +129,11 @@ def _objection(context: PaymentContext, payment: Payment, terms: Terms) -> Reaso
 
 def _repeats(context: PaymentContext, payment: Payment, terms: Terms) -> bool:
     rule = context.policies.duplicate
-    wanted = rule.parameters(terms, day_of(payment, terms))
+    parameters = rule.parameters(terms, day_of(payment, terms))
     return any(
         other is not payment
         and other.status in rule.originals
-        and rule.parameters(other.terms, day_of(other, other.terms)) == wanted
+        and rule.parameters(other.terms, day_of(other, other.terms)) == parameters
         for other in context.book.payments.values()
     )
 

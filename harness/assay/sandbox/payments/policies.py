@@ -181,7 +181,7 @@ def _where_it_stands(payment: Payment) -> Status:
 
 
 def _not_offered(_signed: bool) -> Answer:
-    return error(405, "this method is not available", ("Allow", ""))
+    return error(405, "this operation is not available", ("Allow", ""))
 
 
 def _deferred_and_open(payment: Payment) -> bool:

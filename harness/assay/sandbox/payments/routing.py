@@ -60,11 +60,13 @@ def _answer_provider(
         operation, values = _ROUTES.match(path, environ["REQUEST_METHOD"])
     except MethodNotAllowed as exc:
         allow = ", ".join(sorted(exc.valid_methods or ()))
-        refusal = error(405, "this path has other methods", ("Allow", allow))
+        refusal = error(405, "method not allowed for this path", ("Allow", allow))
     except HTTPException:
-        refusal = error(404, "no such method")
+        refusal = error(404, "no such operation")
     answer = _authorised(environ, operation, values.get("id", ""), policies, registry)
-    return policies.payments.respond(operation, answer or refusal or error(404, "no such method"))
+    return policies.payments.respond(
+        operation, answer or refusal or error(404, "no such operation")
+    )
 
 
 def _authorised(
@@ -76,13 +78,13 @@ def _authorised(
 ) -> Answer | None:
     """Answer a call of a known TPP; None if routing has already refused it."""
     scheme, _, rest = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
-    found = registry.by_provider(rest.strip()) if scheme.lower() == "bearer" else None
+    caller = registry.by_provider(rest.strip()) if scheme.lower() == "bearer" else None
     if scheme.lower() == "basic" and policies.payments.honours_credentials:
-        found = _in_place_of_a_provider(rest, registry)
-    if found is None:
+        caller = _in_place_of_a_provider(rest, registry)
+    if caller is None:
         challenge = ("WWW-Authenticate", "Bearer")
-        return error(401, "a token of the provider is needed", challenge)
-    world, provider = found
+        return error(401, "a TPP's access token is required", challenge)
+    world, provider = caller
     if policies.payments.closed(world.now):
         return error(503, "closed for maintenance", ("Retry-After", "3600"))
     if operation is None:
@@ -113,7 +115,7 @@ def _perform(call: PaymentCall, operation: PaymentOperation) -> Answer:
         return exc.answer
     except FieldError as exc:
         status = call.context.policies.malformed(operation, exc.field, exc.defect)
-        return error(status, f"this does not read: {exc.field}, {exc.defect}")
+        return error(status, f"malformed request: {exc.field}, {exc.defect}")
 
 
 def _answer_browser(
@@ -125,7 +127,7 @@ def _answer_browser(
     verbs = ("GET",) if where == "consent-approval" else ("GET", "POST")
     if verb not in verbs:
         # Not even HEAD: loading the first screen starts a signing.
-        return error(405, "this path has other methods", ("Allow", ", ".join(verbs)))
+        return error(405, "method not allowed for this path", ("Allow", ", ".join(verbs)))
     if world is None:
         return final_page("unknown")
     with world.lock:

@@ -60,11 +60,15 @@ _ENDINGS: Mapping[str, tuple[int, str, str]] = {
         "This cannot go on",
         "There were too many wrong entries. Nothing was signed, and nothing will be paid.",
     ),
-    "closed": (410, "Nothing to sign", "This payment cannot be signed, or not any more."),
+    "closed": (
+        410,
+        "Nothing to sign",
+        "This payment cannot be signed, or can no longer be signed.",
+    ),
     "elsewhere": (409, "Signing has begun", "This payment is being signed in another window."),
     "confirmed": (200, "Thank you", "The payment was signed. You can close this window."),
     "refused": (200, "Refused", "You refused this payment. You can close this window."),
-    "unknown": (404, "Nothing here", "There is no such page, or not any more."),
+    "unknown": (404, "Nothing here", "This page does not exist, or has expired."),
     "maintenance": (503, "Closed", "The bank is closed for maintenance. Please come back later."),
 }
 

@@ -120,14 +120,14 @@ def _over(
 def _password(act: Act) -> View:
     login, password = act.form.get("login", ""), act.form.get("password", "")
     owner = act.context.owner(act.payment)
-    found = [
+    matching = [
         customer
         for customer in act.context.world.customers.values()
         if customer.login == login and customer.password == password
     ]
-    if not found or not act.context.policies.signs(found[0] is owner):
+    if not matching or not act.context.policies.signs(matching[0] is owner):
         return act.wrong(_WRONG_LOGIN)
-    act.signing.customer = found[0].id
+    act.signing.customer = matching[0].id
     act.context.book.rekey(act.payment, act.signing)
     return act.go_on()
 
@@ -143,10 +143,10 @@ def _factor(act: Act) -> View:
 
 def _code(act: Act) -> View:
     factor = act.signing.factor
-    given = act.form.get("code", "").strip()
+    entered = act.form.get("code", "").strip()
     who = act.context.world.customers.get(act.signing.customer, act.context.owner(act.payment))
     right = who.factors[factor] if factor else ""
-    if factor is None or not act.context.policies.code(factor, given, right):
+    if factor is None or not act.context.policies.code(factor, entered, right):
         return act.wrong(_WRONG_CODE)
     return act.go_on()
 
@@ -154,7 +154,7 @@ def _code(act: Act) -> View:
 def _confirm(act: Act) -> View:
     signing, terms = act.signing, act.payment.terms
     decision: Decision | None = next(
-        (one for one in DECISIONS if one == act.form.get("decision")), None
+        (choice for choice in DECISIONS if choice == act.form.get("decision")), None
     )
     if decision is None:
         return act.show(_NO_DECISION)

@@ -63,14 +63,14 @@ _PORTS = range(1, 65_536)
 
 def is_absolute_url(text: str) -> bool:
     """Return whether the whole text is an absolute http(s) URL."""
-    found = _URL.fullmatch(text) if len(text) <= _LONGEST else None
-    return found is not None and int(found["port"] or 80) in _PORTS
+    match = _URL.fullmatch(text) if len(text) <= _LONGEST else None
+    return match is not None and int(match["port"] or 80) in _PORTS
 
 
 def origin(url: str) -> str:
     """Return scheme, host and port of a URL; empty if it is none."""
-    found = _URL.fullmatch(url)
-    return found["origin"] if found else ""
+    match = _URL.fullmatch(url)
+    return match["origin"] if match else ""
 
 
 #: Executed at signing, on a later day, or within seconds of signing.

@@ -415,7 +415,7 @@ def test_no_token_is_the_banks_affair(flow):
     """What shows no bearer token goes through to the bank, which refuses it by itself."""
     answer = flow.http.get("/accounts")
     assert (401, "Bearer") == (answer.status_code, answer.headers["WWW-Authenticate"])
-    assert "a token of the customer is needed" == answer.json()["message"]
+    assert "a customer's access token is required" == answer.json()["message"]
     own = (flow.guest["login"], flow.guest["password"])
     assert 401 == flow.http.get("/accounts", auth=own).status_code
 

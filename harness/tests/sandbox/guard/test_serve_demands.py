@@ -70,7 +70,7 @@ def test_what_is_told(folder):
     where = folder.folder
     asked = demands(where, mutual="handshake", signatures="cavage", oauth=True)
     text = "\n".join(asked.told("https://bank.test"))
-    assert "client       a third party's, to be recognised by" in text
+    assert "client       the TPP's TLS client certificate" in text
     assert "https://tpp.example/seal-rsa.pem" in text
     assert "https://tpp.example/seal-ec.pem" not in text
     assert f"--cacert {where / 'ca.pem'} --cert {where / 'client.pem'} --key " in text

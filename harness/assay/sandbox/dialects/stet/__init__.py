@@ -107,7 +107,9 @@ def _to_bank_call(environ: "WSGIEnvironment", ids: OpaqueIds, sent: SentRequests
         return _payment(environ, rest, query, ids, sent)
     match rest:
         case "/accounts":
-            return _BankCall(path=rest, query=query, show=lambda found: show_accounts(found, ids))
+            return _BankCall(
+                path=rest, query=query, show=lambda content: show_accounts(content, ids)
+            )
         case "/consents":
             return _BankCall(
                 path=rest, query=query, body=to_bank_consent(read_body(environ, BODY_LIMIT))
@@ -132,7 +134,7 @@ def _of_account(environ: "WSGIEnvironment", query: str, ids: OpaqueIds) -> _Bank
         path=f"/accounts/{named['what']}",
         # First, because the bank uses the first value of a repeated name.
         query=f"iban={key}&{asked}" if asked else f"iban={key}",
-        show=lambda found: show(found, ids),
+        show=lambda content: show(content, ids),
     )
 
 
@@ -183,7 +185,11 @@ def _answer(
 ) -> tuple[str, list[tuple[str, str]], bytes]:
     """Translate a response."""
     media = next((value for name, value in bank_answer.headers if name == "Content-Type"), "")
-    kept = [one for one in bank_answer.headers if one[0] not in ("Content-Type", "Content-Length")]
+    kept = [
+        header
+        for header in bank_answer.headers
+        if header[0] not in ("Content-Type", "Content-Length")
+    ]
     line, body, content = bank_answer.line, bank_answer.body, _object(bank_answer.body)
     if content is not None:
         if bank_answer.status >= HTTPStatus.BAD_REQUEST:
@@ -226,8 +232,8 @@ def _object(body: bytes) -> Content | None:
 def _echo(environ: "WSGIEnvironment", headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return the request's own X-Request-ID header, unless the bank sets one."""
     own: str = environ.get("HTTP_X_REQUEST_ID", "")
-    given = any(name.lower() == "x-request-id" for name, _ in headers)
-    return [("X-Request-ID", own)] if _REQUEST_ID.fullmatch(own) and not given else []
+    is_given = any(name.lower() == "x-request-id" for name, _ in headers)
+    return [("X-Request-ID", own)] if _REQUEST_ID.fullmatch(own) and not is_given else []
 
 
 __all__: list[str] = []

@@ -87,10 +87,10 @@ def _rows(content: Content, name: str, row: Callable[[Content], Content]) -> Con
     """Translate a list of objects; anything else is returned unchanged."""
     if name not in content:
         return {}
-    found = content[name]
-    if not isinstance(found, list):
-        return {name: found}
-    return {name: [row(members(one)) if isinstance(one, dict) else one for one in listed(found)]}
+    rows = content[name]
+    if not isinstance(rows, list):
+        return {name: rows}
+    return {name: [row(members(item)) if isinstance(item, dict) else item for item in listed(rows)]}
 
 
 def _account(row: Content, ids: OpaqueIds) -> Content:

@@ -127,8 +127,8 @@ def _reference(texts: object) -> object:
     """Return the only remittance text of a transfer."""
     if texts is ABSENT or texts is None or texts == []:
         return ABSENT
-    found = listed(texts)
-    return found[0] if len(found) == 1 else UNFIT
+    items = listed(texts)
+    return items[0] if len(items) == 1 else UNFIT
 
 
 def _kind(content: Content, terms: Content) -> object:
@@ -144,7 +144,7 @@ def _kind(content: Content, terms: Content) -> object:
 def _is_plain(content: Content) -> bool:
     """Return whether each transfer is a single SEPA credit transfer."""
     level = find(content, ("paymentTypeInformation", "serviceLevel"))
-    transfers = [members(one) for one in listed(content.get(_TRANSFERS))]
+    transfers = [members(item) for item in listed(content.get(_TRANSFERS))]
     repeating = any(name in transfer for transfer in transfers for name in _REPEATING)
     return (level is ABSENT or level in (None, "SEPA")) and not repeating
 

@@ -39,10 +39,10 @@ _PATHS: Mapping[str, str] = {
 
 def to_stet_link(link: object, ids: OpaqueIds) -> object:
     """Translate a link; an unknown one is returned unchanged."""
-    found = _LINK.fullmatch(link) if isinstance(link, str) else None
-    if found is None:
+    match = _LINK.fullmatch(link) if isinstance(link, str) else None
+    if match is None:
         return link
-    origin, path, query = found["origin"], found["path"], found["query"] or ""
+    origin, path, query = match["origin"], match["path"], match["query"] or ""
     if path.startswith(PAYMENTS):
         return f"{origin}{ROOT}{path}"
     if path not in _PATHS:
@@ -82,12 +82,12 @@ def with_page_links(links: Content) -> Content:
 
     if page == 1 and "next" not in links:
         return links
-    more = {"first": turned(1)}
+    page_links = {"first": turned(1)}
     if page > 1:
-        more["prev"] = turned(page - 1)
+        page_links["prev"] = turned(page - 1)
     if "next" not in links:
-        more["last"] = turned(page)
-    return {**links, **more}
+        page_links["last"] = turned(page)
+    return {**links, **page_links}
 
 
 def with_related_links(links: Content, **tails: str) -> Content:

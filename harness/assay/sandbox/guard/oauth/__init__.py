@@ -173,7 +173,7 @@ def _answer(
         return answer_token(environ, store)
     if path.startswith(SCREENS):
         return answer_screen(environ, path, store)
-    return error(404, "no such method")
+    return error(404, "no such operation")
 
 
 def _exchange(environ: "WSGIEnvironment", store: OAuthStore) -> Answer | None:
@@ -184,11 +184,13 @@ def _exchange(environ: "WSGIEnvironment", store: OAuthStore) -> Answer | None:
     access = store.tokens.get(rest.strip())
     if access is None or not store.is_valid(access):
         challenge = ("WWW-Authenticate", 'Bearer error="invalid_token"')
-        return error(401, "the token is not known, or not any more", challenge)
+        return error(401, "the token is unknown or has expired", challenge)
     needed = required_scope(environ)
     if access.scope != needed:
         says = f'Bearer error="insufficient_scope", scope="{needed}"'
-        return error(403, f"a token with the scope {needed} is needed", ("WWW-Authenticate", says))
+        return error(
+            403, f"a token with the scope {needed} is required", ("WWW-Authenticate", says)
+        )
     environ["HTTP_AUTHORIZATION"] = f"Bearer {access.token}"
     return None
 

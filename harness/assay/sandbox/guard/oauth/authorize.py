@@ -48,10 +48,10 @@ _FACTORS: Mapping[Factor, tuple[str, str]] = {
 _ENDINGS: Mapping[str, tuple[int, str, str]] = {
     "unfit": (
         400,
-        "This cannot be asked",
-        "Whoever sent you here is not known, or wants you to be sent on to an unknown place.",
+        "Invalid request",
+        "The application that sent you here is unknown, or its return address is not allowed.",
     ),
-    "unknown": (404, "Nothing here", "There is no such page, or not any more."),
+    "unknown": (404, "Nothing here", "This page does not exist, or has expired."),
 }
 _OWN = ("password.html.j2",)
 
@@ -127,21 +127,21 @@ def answer_authorize(
     """Validate an authorization request, and show the first screen."""
     if environ["REQUEST_METHOD"] != "GET":
         # Not even HEAD: loading the first screen starts a session.
-        return error(405, "this path has other methods", ("Allow", "GET"))
-    given = read_parameters(environ.get("QUERY_STRING", ""))
-    if given is None:
+        return error(405, "method not allowed for this path", ("Allow", "GET"))
+    parameters = read_parameters(environ.get("QUERY_STRING", ""))
+    if parameters is None:
         return final_page("unfit")
-    client = store.clients.get(given.get("client_id", ""))
-    redirect = given.get("redirect_uri", "")
+    client = store.clients.get(parameters.get("client_id", ""))
+    redirect = parameters.get("redirect_uri", "")
     if client is None or not is_allowed_redirect(redirect, registered):
         return final_page("unfit")
     request = AuthorizationRequest(
         client=client,
         redirect=redirect,
-        state=given.get("state"),
-        challenge=given.get("code_challenge"),
+        state=parameters.get("state"),
+        challenge=parameters.get("code_challenge"),
     )
-    wrong = _wrong(given)
+    wrong = _wrong(parameters)
     if wrong is not None:
         return _refuse(request, wrong)
     session = LoginSession(request=request)
@@ -153,7 +153,7 @@ def answer_screen(environ: "WSGIEnvironment", path: str, store: OAuthStore) -> A
     """Show a screen, or process its form."""
     verb = environ["REQUEST_METHOD"]
     if verb not in ("GET", "POST"):
-        return error(405, "this path has other methods", ("Allow", "GET, POST"))
+        return error(405, "method not allowed for this path", ("Allow", "GET, POST"))
     session = store.sessions.get(path.removeprefix(SCREENS))
     if session is None:
         return final_page("unknown")
@@ -162,16 +162,16 @@ def answer_screen(environ: "WSGIEnvironment", path: str, store: OAuthStore) -> A
     return _STEPS[session.step](store, session, read_form(environ) or {})
 
 
-def _wrong(given: _Form) -> str | None:
+def _wrong(parameters: _Form) -> str | None:
     """Return the error code of an invalid request (RFC 6749); None if it is valid."""
-    kind = given.get("response_type")
-    method = given.get("code_challenge_method")
-    challenge = given.get("code_challenge")
-    if kind is None or len(given.get("state", "")) > _LONGEST_STATE:
+    kind = parameters.get("response_type")
+    method = parameters.get("code_challenge_method")
+    challenge = parameters.get("code_challenge")
+    if kind is None or len(parameters.get("state", "")) > _LONGEST_STATE:
         return "invalid_request"
     if kind != "code":
         return "unsupported_response_type"
-    if given.get("scope", _SCOPE).split() != [_SCOPE]:
+    if parameters.get("scope", _SCOPE).split() != [_SCOPE]:
         return "invalid_scope"
     if challenge is None:
         return None if method is None else "invalid_request"

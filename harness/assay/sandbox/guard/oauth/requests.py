@@ -30,14 +30,16 @@ class BadClient(Exception):  # noqa: N818 - the request is at fault
         self.ambiguous = ambiguous
 
 
-def authenticate(environ: "WSGIEnvironment", given: Mapping[str, str], store: OAuthStore) -> Client:
+def authenticate(
+    environ: "WSGIEnvironment", parameters: Mapping[str, str], store: OAuthStore
+) -> Client:
     """Return the authenticated client.
 
     Raises:
         BadClient: the client is unknown, or its authentication failed.
 
     """
-    name, secret = given.get("client_id"), given.get("client_secret")
+    name, secret = parameters.get("client_id"), parameters.get("client_secret")
     scheme, _, rest = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
     if scheme.lower() == "basic":
         named, basic = _basic(rest.strip())
@@ -85,10 +87,10 @@ def read_parameters(text: str) -> Mapping[str, str] | None:
         pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=50)
     except ValueError:
         return None
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    parameters = dict(pairs)
+    if len(parameters) < len(pairs):
         return None
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in parameters.items() if value}
 
 
 def read_form(environ: "WSGIEnvironment") -> Mapping[str, str] | None:

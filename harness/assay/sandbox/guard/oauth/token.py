@@ -43,17 +43,17 @@ class _TokenError(Exception):
 def answer_token(environ: "WSGIEnvironment", store: OAuthStore) -> Answer:
     """Answer one token request."""
     if environ["REQUEST_METHOD"] != "POST":
-        return error(405, "this path has other methods", ("Allow", "POST"))
-    given = read_form(environ)
-    if given is None:
+        return error(405, "method not allowed for this path", ("Allow", "POST"))
+    parameters = read_form(environ)
+    if parameters is None:
         return _refusal("invalid_request", "expected a form, with each parameter once")
     try:
-        client = authenticate(environ, given, store)
-        access = _grant(given)(store, client, given)
+        client = authenticate(environ, parameters, store)
+        access = _grant(parameters)(store, client, parameters)
     except BadClient as exc:
         if exc.ambiguous:
-            return _refusal("invalid_request", "the client is named in two ways")
-        return _refusal("invalid_client", "the client is not known, or not proven")
+            return _refusal("invalid_request", "the client is identified in two ways")
+        return _refusal("invalid_client", "unknown client or failed authentication")
     except _TokenError as exc:
         return _refusal(exc.why, exc.says)
     body: dict[str, Json] = {
@@ -75,28 +75,28 @@ def _refusal(why: str, says: str) -> Answer:
     return Answer(status=401, body=body, headers=(challenge, *_PRIVATE))
 
 
-def _grant(given: _Form) -> _Grant:
-    grant = _GRANTS.get(given.get("grant_type", ""))
+def _grant(parameters: _Form) -> _Grant:
+    grant = _GRANTS.get(parameters.get("grant_type", ""))
     if grant is None:
-        why = "unsupported_grant_type" if "grant_type" in given else "invalid_request"
-        raise _TokenError(why, f"expected a grant_type out of {', '.join(_GRANTS)}")
+        why = "unsupported_grant_type" if "grant_type" in parameters else "invalid_request"
+        raise _TokenError(why, f"expected one of the grant types {', '.join(_GRANTS)}")
     return grant
 
 
-def _by_code(store: OAuthStore, client: Client, given: _Form) -> Access:
-    code = store.codes.get(given.get("code", ""))
+def _by_code(store: OAuthStore, client: Client, parameters: _Form) -> Access:
+    code = store.codes.get(parameters.get("code", ""))
     if code is None or code.request.client != client:
-        raise _TokenError("invalid_grant", "the code is not known")
+        raise _TokenError("invalid_grant", "unknown code")
     now = store.now(code.customer.world)
     if code.refresh is not None:
         store.withdraw(code.refresh)
-        raise _TokenError("invalid_grant", "the code was used already")
+        raise _TokenError("invalid_grant", "the code was already used")
     if now is None or now >= code.expires:
         raise _TokenError("invalid_grant", "the code has expired")
-    if given.get("redirect_uri") != code.request.redirect:
-        raise _TokenError("invalid_grant", "redirect_uri is not that of the code")
-    _check_verifier(code.request, given.get("code_verifier"))
-    _check_scope(given, "aisp")
+    if parameters.get("redirect_uri") != code.request.redirect:
+        raise _TokenError("invalid_grant", "redirect_uri differs from that of the code")
+    _check_verifier(code.request, parameters.get("code_verifier"))
+    _check_scope(parameters, "aisp")
     code.refresh = store.keep_permission(client, code.customer, now)
     return _from(store, code.refresh)
 
@@ -106,20 +106,20 @@ def _check_verifier(request: AuthorizationRequest, verifier: str | None) -> None
         return
     digest = urlsafe_b64encode(sha256((verifier or "").encode()).digest()).rstrip(b"=")
     if not compare_digest(digest, (request.challenge or "").encode()):
-        raise _TokenError("invalid_grant", "code_verifier is not that of the code")
+        raise _TokenError("invalid_grant", "code_verifier does not match the code")
 
 
-def _check_scope(given: _Form, scope: str) -> None:
-    if given.get("scope", scope).split() != [scope]:
+def _check_scope(parameters: _Form, scope: str) -> None:
+    if parameters.get("scope", scope).split() != [scope]:
         raise _TokenError("invalid_scope", f"expected the scope {scope}, or none")
 
 
-def _by_refresh(store: OAuthStore, client: Client, given: _Form) -> Access:
-    token = given.get("refresh_token", "")
+def _by_refresh(store: OAuthStore, client: Client, parameters: _Form) -> Access:
+    token = parameters.get("refresh_token", "")
     lasting = store.refreshes.get(token)
     if lasting is None or lasting.client != client.id or not store.is_valid(lasting):
-        raise _TokenError("invalid_grant", "the refresh token is not known, or not any more")
-    _check_scope(given, lasting.scope)
+        raise _TokenError("invalid_grant", "the refresh token is unknown or has expired")
+    _check_scope(parameters, lasting.scope)
     return _from(store, token)
 
 
@@ -137,8 +137,8 @@ def _from(store: OAuthStore, refresh: str) -> Access:
     )
 
 
-def _by_itself(store: OAuthStore, client: Client, given: _Form) -> Access:
-    _check_scope(given, "pisp")
+def _by_itself(store: OAuthStore, client: Client, parameters: _Form) -> Access:
+    _check_scope(parameters, "pisp")
     now = store.worlds[client.world].now
     return Access(
         client=client.id,

@@ -21,8 +21,8 @@ def _also(status: Status, *types: PaymentType) -> Callable[[Payment], bool]:
     """Also allow changes of payments with this status and one of these types."""
 
     def modifiable(payment: Payment) -> bool:
-        more = payment.terms.type in types and payment.status == status
-        return more or _SOUND.modifiable(payment)
+        is_extra = payment.terms.type in types and payment.status == status
+        return is_extra or _SOUND.modifiable(payment)
 
     return modifiable
 

@@ -56,7 +56,7 @@ def _also_cancelled(payment: Payment) -> bool:
 
 
 def _not_offered(_signed: bool) -> Answer:
-    return error(501, "this method is not available")
+    return error(501, "this operation is not available")
 
 
 def _factors(part: tuple[Factor, ...], pro: tuple[Factor, ...]) -> dict[str, Any]:

@@ -35,8 +35,8 @@ def _at(status: Status, *types: PaymentType) -> Callable[[Payment], bool]:
     """Also execute payments with this status, and one of these types if any is given."""
 
     def executable(payment: Payment) -> bool:
-        more = payment.status == status and (not types or payment.terms.type in types)
-        return more or _SOUND.executable(payment)
+        is_extra = payment.status == status and (not types or payment.terms.type in types)
+        return is_extra or _SOUND.executable(payment)
 
     return executable
 
@@ -62,8 +62,8 @@ def _first_half(_factor: Factor, given: str, right: str) -> bool:
     return given[:half] == right[:half]
 
 
-def _looked_at_but_for(one: Factor) -> Callable[[Factor, str, str], bool]:
-    return lambda factor, given, right: factor == one or given == right
+def _looked_at_but_for(unchecked: Factor) -> Callable[[Factor, str, str], bool]:
+    return lambda factor, given, right: factor == unchecked or given == right
 
 
 def _offering(segment: Segment, *factors: Factor) -> Table[Segment, tuple[Factor, ...]]:
