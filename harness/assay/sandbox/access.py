@@ -92,7 +92,7 @@ def consented_only(request: AccessRequest) -> Decision:
     return Decision.REFUSED
 
 
-def replaces(_former: frozenset[str] | None, new: frozenset[str]) -> frozenset[str]:
+def replace_consent(_former: frozenset[str] | None, new: frozenset[str]) -> frozenset[str]:
     """Replace the former consent by the new one."""
     return new
 

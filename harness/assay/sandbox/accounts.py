@@ -47,7 +47,7 @@ def card_token(id_seed: IdSeed) -> str:
     return urlsafe_b64encode(digest[:24]).decode("ascii")
 
 
-def person(id_seed: IdSeed) -> str:
+def customer_name(id_seed: IdSeed) -> str:
     """Return the name of a fictitious customer."""
     number = id_seed.seed * 31 + id_seed.serial
     return f"{_FIRST[number % len(_FIRST)]} {_LAST[number % len(_LAST)]}"

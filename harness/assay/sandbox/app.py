@@ -63,7 +63,7 @@ _TOKEN: frozenset[Approach] = frozenset({"token"})
 _MISSING: frozenset[str] = frozenset(get_args(Missing))
 
 
-def answer_third_party(
+def answer_account_information(
     environ: "WSGIEnvironment",
     policies: Policies,
     registry: Registry,
@@ -97,10 +97,10 @@ def _perform(
     request: Request, operation: Operation, policies: Policies, session: Session
 ) -> Answer:
     world, customer = session.world, session.customer
-    visit = AccountCall(policies=policies, world=world, customer=customer, request=request)
+    call = AccountCall(policies=policies, world=world, customer=customer, request=request)
     try:
         with world.lock:
-            return METHODS[operation](visit)
+            return METHODS[operation](call)
     except Refused as exc:
         return error(exc.status, exc.message)
     except Malformed as exc:
@@ -174,7 +174,7 @@ def make_app(policies: Policies = SOUND, base_url: str | None = None) -> "WSGIAp
 
             answer = answer_payments(environ, policies, registry)
         else:
-            answer = answer_third_party(environ, policies, registry, base)
+            answer = answer_account_information(environ, policies, registry, base)
         return send(answer, environ["REQUEST_METHOD"], start_response)
 
     return app

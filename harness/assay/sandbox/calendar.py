@@ -96,7 +96,7 @@ def ninety_days(span: Span) -> date:
     return today(span.now) - timedelta(days=90)
 
 
-def as_asked(first: date | None, last: date | None) -> tuple[date | None, date | None]:
+def requested_range(first: date | None, last: date | None) -> tuple[date | None, date | None]:
     """Show the requested range, both days included."""
     return first, last
 

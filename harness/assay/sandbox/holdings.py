@@ -82,7 +82,7 @@ def open_demo(registry: Registry, policies: Policies) -> None:
         for order in orders[name]:
             open_holdings(world, customer, order, policies)
     for token in DEMO_PROVIDERS:
-        registry.add_provider(world, token)
+        registry.add_tpp(world, token)
 
 
 def _one_of_each(world: World) -> tuple[HoldingSpec, ...]:

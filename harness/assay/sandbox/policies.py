@@ -21,7 +21,7 @@ from assay.sandbox.access import (
     card_eligible,
     consented_only,
     list_all,
-    replaces,
+    replace_consent,
 )
 from assay.sandbox.accounts import (
     AliasView,
@@ -45,9 +45,9 @@ from assay.sandbox.calendar import (
     Depth,
     Extended,
     Period,
-    as_asked,
     ninety_days,
     not_supported,
+    requested_range,
     sunday_night,
 )
 from assay.sandbox.messages import (
@@ -186,14 +186,14 @@ SOUND = Policies(
     identity=disclosed_after_consent,
     pages=MappingProxyType({"accounts": pages_of(5), "transactions": pages_of(15)}),
     depth=ninety_days,
-    period=as_asked,
+    period=requested_range,
     extended=not_supported,
     order=_newest_first,
     mint=MappingProxyType({"account": iban, "card": card_token}),
     currency=_each(tuple(KINDS.values()), euro),
     balance_types=_each(_RESOURCES, ("CLBD", "VALU", "OTHR")),
     scope=_each(tuple(KINDS.values()), consented_only),
-    renew=replaces,
+    renew=replace_consent,
     quota=_each(OPERATIONS, (BATCH,)),
     unavailable=MappingProxyType(
         {"trustedBeneficiaries": _not_offered, "endUserIdentity": _not_offered}

@@ -15,10 +15,10 @@ from random import Random
 from threading import RLock
 
 from assay.sandbox.access import Uses
-from assay.sandbox.accounts import IdSeed, Item, person
+from assay.sandbox.accounts import IdSeed, Item, customer_name
 from assay.sandbox.calendar import PARIS
 from assay.sandbox.messages import Request, credentials_in
-from assay.sandbox.payments.records import PaymentBook, Provider
+from assay.sandbox.payments.records import PaymentBook, Tpp
 from assay.sandbox.payments.terms import FACTORS, Factor, Segment
 from assay.sandbox.policies import Approach
 
@@ -86,7 +86,7 @@ def _code(secret: str, at: int) -> str:
     return f"{int(digits, 16) % 10**6:06d}"
 
 
-def start(seed: int) -> datetime:
+def start_moment(seed: int) -> datetime:
     """Return the first moment for a seed: never a Sunday, never near a clock change."""
     if seed == 0:
         return _SEED_ZERO.astimezone(UTC)
@@ -106,9 +106,7 @@ class Registry:
     _worlds: OrderedDict[str, World] = field(default_factory=OrderedDict[str, World])
     _tokens: dict[str, Session] = field(default_factory=dict[str, Session])
     _logins: dict[str, Session] = field(default_factory=dict[str, Session])
-    _providers: dict[str, tuple[World, Provider]] = field(
-        default_factory=dict[str, tuple[World, Provider]]
-    )
+    _providers: dict[str, tuple[World, Tpp]] = field(default_factory=dict[str, tuple[World, Tpp]])
     _lock: RLock = field(default_factory=RLock)
     _made: int = 0
 
@@ -116,7 +114,7 @@ class Registry:
         """Create a world; without a moment, the seed's own."""
         with self._lock:
             self._made += 1
-            moment = (now or start(seed)).astimezone(UTC)
+            moment = (now or start_moment(seed)).astimezone(UTC)
             world = World(id=id or f"w{self._made}", seed=seed, now=moment)
             self._worlds[world.id] = world
             while len(self._worlds) > _WORLDS:
@@ -149,7 +147,7 @@ class Registry:
         secret = sha256(f"{world.id} {number}".encode()).hexdigest()
         customer = Customer(
             id=number,
-            name=person(id_seed),
+            name=customer_name(id_seed),
             token=token or f"{world.id}-{number}-{secret[:24]}",
             login=f"{world.id}-{number}",
             password=secret[24:40],
@@ -163,17 +161,17 @@ class Registry:
             self._logins[customer.login] = session
         return customer
 
-    def add_provider(self, world: World, token: str | None = None) -> Provider:
+    def add_tpp(self, world: World, token: str | None = None) -> Tpp:
         """Create a TPP of payment initiation; a token is generated unless given."""
         number = f"p{len(world.payments.providers) + 1}"
         secret = sha256(f"{world.id} {number}".encode()).hexdigest()
-        provider = Provider(id=number, token=token or f"{world.id}-{number}-{secret[:24]}")
+        provider = Tpp(id=number, token=token or f"{world.id}-{number}-{secret[:24]}")
         with self._lock:
             world.payments.providers[number] = provider
             self._providers[provider.token] = (world, provider)
         return provider
 
-    def by_provider(self, token: str) -> tuple[World, Provider] | None:
+    def by_tpp_token(self, token: str) -> tuple[World, Tpp] | None:
         """Return the TPP with this token, and its world."""
         return self._providers.get(token)
 

@@ -73,7 +73,7 @@ def _customer(request: ControlRequest, id: str) -> Customer:
 
 
 def _add_tpp(request: ControlRequest) -> Answer:
-    provider = request.registry.add_provider(request.context.world)
+    provider = request.registry.add_tpp(request.context.world)
     return Answer(status=201, body={"provider": provider.id, "token": provider.token})
 
 

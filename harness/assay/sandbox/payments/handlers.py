@@ -13,7 +13,7 @@ from assay.sandbox.calendar import today
 from assay.sandbox.messages import Answer, Json, error
 from assay.sandbox.payments.lifecycle import PaymentContext, cancel, execute_if_due
 from assay.sandbox.payments.policies import Finding, PaymentOperation, PaymentPlace, PaymentRefusal
-from assay.sandbox.payments.records import Payment, Provider
+from assay.sandbox.payments.records import Payment, Tpp
 from assay.sandbox.payments.terms import (
     ABSENT,
     Content,
@@ -49,7 +49,7 @@ class PaymentCall:
     """One authorised call of a TPP."""
 
     context: PaymentContext
-    provider: Provider
+    provider: Tpp
     #: The identifier in the path; empty if there is none.
     id: str
     body: bytes

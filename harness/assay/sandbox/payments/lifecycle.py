@@ -20,7 +20,7 @@ from assay.sandbox.accounts import Item
 from assay.sandbox.calendar import today
 from assay.sandbox.payments.policies import PaymentPolicies
 from assay.sandbox.payments.records import LAPSES, Execution, Payment, PaymentBook, Signing
-from assay.sandbox.payments.rules import Facts, Times, breaks_cash, day_of, due
+from assay.sandbox.payments.rules import Facts, Times, breaks_cash, due, local_day
 from assay.sandbox.payments.terms import Decision, Factor, Reason, Terms
 from assay.sandbox.world import Customer, World
 
@@ -129,11 +129,11 @@ def _objection(context: PaymentContext, payment: Payment, terms: Terms) -> Reaso
 
 def _repeats(context: PaymentContext, payment: Payment, terms: Terms) -> bool:
     rule = context.policies.duplicate
-    parameters = rule.parameters(terms, day_of(payment, terms))
+    parameters = rule.parameters(terms, local_day(payment, terms))
     return any(
         other is not payment
         and other.status in rule.originals
-        and rule.parameters(other.terms, day_of(other, other.terms)) == parameters
+        and rule.parameters(other.terms, local_day(other, other.terms)) == parameters
         for other in context.book.payments.values()
     )
 

@@ -18,9 +18,9 @@ __all__ = [
     "Lapse",
     "Payment",
     "PaymentBook",
-    "Provider",
     "Signing",
     "Step",
+    "Tpp",
 ]
 
 #: Current step of a signing; the last three are final.
@@ -34,7 +34,7 @@ LAPSES: tuple[Lapse, ...] = get_args(Lapse)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Provider:
+class Tpp:
     """A TPP that initiates payments, with its own token."""
 
     id: str
@@ -102,7 +102,7 @@ class PaymentBook:
 
     #: Whether this bank offers instant payments.
     instant: bool = True
-    providers: dict[str, Provider] = field(default_factory=dict[str, Provider])
+    providers: dict[str, Tpp] = field(default_factory=dict[str, Tpp])
     #: By id, in the order of creation.
     payments: dict[str, Payment] = field(default_factory=dict[str, Payment])
     #: By the unguessable part of the URL.
@@ -110,7 +110,7 @@ class PaymentBook:
     signings: dict[str, Payment] = field(default_factory=dict[str, Payment])
     executions: list[Execution] = field(default_factory=list[Execution])
 
-    def add(self, world: str, provider: Provider, terms: Terms, now: datetime) -> Payment:
+    def add(self, world: str, provider: Tpp, terms: Terms, now: datetime) -> Payment:
         """Create a payment."""
         number = len(self.payments) + 1
         payment = Payment(

@@ -15,7 +15,7 @@ from assay.sandbox.messages import BODY_LIMIT, Answer, decoded_path, error, own_
 from assay.sandbox.payments.handlers import PAYMENT_METHODS, PaymentCall, PaymentRefused
 from assay.sandbox.payments.lifecycle import PaymentContext
 from assay.sandbox.payments.policies import PaymentOperation
-from assay.sandbox.payments.records import Payment, Provider
+from assay.sandbox.payments.records import Payment, Tpp
 from assay.sandbox.payments.screens import final_page, render_view
 from assay.sandbox.payments.signing import begin, look, submit
 from assay.sandbox.payments.terms import PAYMENT_PATHS, FieldError
@@ -78,9 +78,9 @@ def _authorised(
 ) -> Answer | None:
     """Answer a call of a known TPP; None if routing has already refused it."""
     scheme, _, rest = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
-    caller = registry.by_provider(rest.strip()) if scheme.lower() == "bearer" else None
+    caller = registry.by_tpp_token(rest.strip()) if scheme.lower() == "bearer" else None
     if scheme.lower() == "basic" and policies.payments.honours_credentials:
-        caller = _in_place_of_a_provider(rest, registry)
+        caller = _tpp_for_credentials(rest, registry)
     if caller is None:
         challenge = ("WWW-Authenticate", "Bearer")
         return error(401, "a TPP's access token is required", challenge)
@@ -99,7 +99,7 @@ def _authorised(
     return _perform(call, operation)
 
 
-def _in_place_of_a_provider(encoded: str, registry: Registry) -> tuple[World, Provider] | None:
+def _tpp_for_credentials(encoded: str, registry: Registry) -> tuple[World, Tpp] | None:
     """Return a TPP for a customer's credentials; the sound bank never does this."""
     session = find_session_by_basic(encoded, registry)
     providers = session.world.payments.providers if session else {}

@@ -34,7 +34,7 @@ def due(payment: Payment, terms: Terms) -> datetime:
     return signed if day is None else max(signed, execution_moment(day))
 
 
-def day_of(payment: Payment, terms: Terms) -> date:
+def local_day(payment: Payment, terms: Terms) -> date:
     """Return the local day of a payment, which a repeat would share."""
     return terms.day or today(payment.signed or payment.created)
 
@@ -109,7 +109,7 @@ def breaks_cash(rule: CashRule, facts: Facts) -> bool:
     return registered is None or not rule.trusted(facts.signed - registered)
 
 
-def all_parameters(terms: Terms, day: date) -> Hashable:
+def compared_parameters(terms: Terms, day: date) -> Hashable:
     """Return the parameters by which payments differ."""
     return (
         day,
@@ -128,6 +128,6 @@ class DuplicateRule:
     """Which payments count as repeats."""
 
     #: Payments with equal parameters are repeats.
-    parameters: Callable[[Terms, date], Hashable] = all_parameters
+    parameters: Callable[[Terms, date], Hashable] = compared_parameters
     #: Statuses of payments that cannot be repeated.
     originals: frozenset[Status] = frozenset({"executed"})

@@ -39,7 +39,7 @@ class View:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Act:
+class Submission:
     """A submitted form, with the payment and the signing it belongs to."""
 
     context: PaymentContext
@@ -88,7 +88,7 @@ def look(context: PaymentContext, payment: Payment, signing: Signing) -> View:
     """Return the current page of a signing."""
     return (
         _over(context, payment, signing, "look")
-        or Act(context=context, payment=payment, signing=signing, form={}).show()
+        or Submission(context=context, payment=payment, signing=signing, form={}).show()
     )
 
 
@@ -97,8 +97,8 @@ def submit(context: PaymentContext, payment: Payment, signing: Signing, form: Fo
     over = _over(context, payment, signing, "form")
     if over is not None:
         return over
-    act = Act(context=context, payment=payment, signing=signing, form=form)
-    return _STEPS[signing.step](act)
+    submission = Submission(context=context, payment=payment, signing=signing, form=form)
+    return _STEPS[signing.step](submission)
 
 
 def _over(
@@ -117,57 +117,61 @@ def _over(
     return None
 
 
-def _password(act: Act) -> View:
-    login, password = act.form.get("login", ""), act.form.get("password", "")
-    owner = act.context.owner(act.payment)
+def _password(submission: Submission) -> View:
+    login, password = submission.form.get("login", ""), submission.form.get("password", "")
+    owner = submission.context.owner(submission.payment)
     matching = [
         customer
-        for customer in act.context.world.customers.values()
+        for customer in submission.context.world.customers.values()
         if customer.login == login and customer.password == password
     ]
-    if not matching or not act.context.policies.signs(matching[0] is owner):
-        return act.wrong(_WRONG_LOGIN)
-    act.signing.customer = matching[0].id
-    act.context.book.rekey(act.payment, act.signing)
-    return act.go_on()
+    if not matching or not submission.context.policies.signs(matching[0] is owner):
+        return submission.wrong(_WRONG_LOGIN)
+    submission.signing.customer = matching[0].id
+    submission.context.book.rekey(submission.payment, submission.signing)
+    return submission.go_on()
 
 
-def _factor(act: Act) -> View:
-    offered = act.context.policies.factors[act.context.owner(act.payment).segment]
+def _factor(submission: Submission) -> View:
+    offered = submission.context.policies.factors[
+        submission.context.owner(submission.payment).segment
+    ]
     for factor in offered:
-        if factor == act.form.get("factor"):
-            act.signing.factor = factor
-            return act.go_on()
-    return act.show(_NO_FACTOR)
+        if factor == submission.form.get("factor"):
+            submission.signing.factor = factor
+            return submission.go_on()
+    return submission.show(_NO_FACTOR)
 
 
-def _code(act: Act) -> View:
-    factor = act.signing.factor
-    entered = act.form.get("code", "").strip()
-    who = act.context.world.customers.get(act.signing.customer, act.context.owner(act.payment))
+def _code(submission: Submission) -> View:
+    factor = submission.signing.factor
+    entered = submission.form.get("code", "").strip()
+    who = submission.context.world.customers.get(
+        submission.signing.customer, submission.context.owner(submission.payment)
+    )
     right = who.factors[factor] if factor else ""
-    if factor is None or not act.context.policies.code(factor, entered, right):
-        return act.wrong(_WRONG_CODE)
-    return act.go_on()
+    if factor is None or not submission.context.policies.code(factor, entered, right):
+        return submission.wrong(_WRONG_CODE)
+    return submission.go_on()
 
 
-def _confirm(act: Act) -> View:
-    signing, terms = act.signing, act.payment.terms
+def _confirm(submission: Submission) -> View:
+    signing, terms = submission.signing, submission.payment.terms
     decision: Decision | None = next(
-        (choice for choice in DECISIONS if choice == act.form.get("decision")), None
+        (choice for choice in DECISIONS if choice == submission.form.get("decision")), None
     )
     if decision is None:
-        return act.show(_NO_DECISION)
+        return submission.show(_NO_DECISION)
     if signing.shown != terms:
-        return act.show(_CHANGED)
-    sign(act.context, act.payment, signing.factor, decision)
+        return submission.show(_CHANGED)
+    sign(submission.context, submission.payment, signing.factor, decision)
     signing.step = "done"
-    leaving = Return(terms=terms, decision=decision, asked=act.form.get("returnUrl", ""))
-    target = act.context.policies.returns(leaving)
+    leaving = Return(terms=terms, decision=decision, asked=submission.form.get("returnUrl", ""))
+    target = submission.context.policies.returns(leaving)
     return View(page="confirmed" if decision == "confirm" else "refused", target=target or None)
 
 
-_STEPS: Mapping[Step, Callable[[Act], View]] = {
+_STEPS: Mapping[Step, Callable[[Submission], View]] = {
     "password": _password,
     "factor": _factor,
     "code": _code,

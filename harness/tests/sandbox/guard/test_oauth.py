@@ -576,11 +576,11 @@ def test_the_store_is_bounded():
 
 def test_worlds_that_are_forgotten_here():
     """What the control API tells of a world that made room is not learned."""
-    office = OAuthStore()
+    store = OAuthStore()
     environ = {"REQUEST_METHOD": "POST", "PATH_INFO": f"{CONTROL}/worlds/w1/providers"}
     told = b'{"provider":"p1","token":"x"}'
-    assert told == learn_from_control(environ, 201, told, office)
-    assert not office.clients
+    assert told == learn_from_control(environ, 201, told, store)
+    assert not store.clients
 
 
 HTTP = httpx.Client(

@@ -52,7 +52,7 @@ def register_demo(store: OAuthStore) -> None:
         return
     store.open(DEMO, world.now)
     for customer in world.customers.values():
-        store.welcome(
+        store.add_customer(
             LoginCustomer(
                 world=DEMO,
                 token=customer.token,
@@ -64,7 +64,7 @@ def register_demo(store: OAuthStore) -> None:
         )
     ids = {token: token for token in DEMO_PROVIDERS} | {ORGANIZATION: DEMO_PROVIDERS[0]}
     for name, token in ids.items():
-        store.register(Client(id=name, secret=f"{token}-secret", world=DEMO, token=token))
+        store.add_client(Client(id=name, secret=f"{token}-secret", world=DEMO, token=token))
 
 
 def demo_accounts() -> Iterator[str]:
@@ -106,10 +106,10 @@ def _learn(
         case ("POST", "worlds", id, "clock"):
             store.worlds[id].now = datetime.fromisoformat(content["now"])
         case ("POST", "worlds", id, "customers"):
-            store.welcome(_person(id, content))
+            store.add_customer(_person(id, content))
         case ("POST", "worlds", id, "providers"):
             client = _client(id, content)
-            store.register(client)
+            store.add_client(client)
             return _encoded({**content, "client_id": client.id, "client_secret": client.secret})
         case _:
             pass

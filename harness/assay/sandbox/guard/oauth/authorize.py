@@ -232,7 +232,7 @@ def _confirm(store: OAuthStore, session: LoginSession, form: _Form) -> Answer:
     now = store.now(customer.world) if customer else None
     if decision == "refuse" or customer is None or now is None:
         return _refuse(request, "access_denied")
-    code = store.permit(request, customer, now)
+    code = store.issue_code(request, customer, now)
     return redirect_to(with_parameters(request.redirect, {"code": code, "state": request.state}))
 
 

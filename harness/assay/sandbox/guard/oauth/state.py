@@ -159,12 +159,12 @@ class OAuthStore:
             for client in known.clients:
                 self.clients.pop(client, None)
 
-    def welcome(self, customer: LoginCustomer) -> None:
+    def add_customer(self, customer: LoginCustomer) -> None:
         """Register a customer of a known world."""
         self.customers[customer.login] = customer
         self.worlds[customer.world].logins.append(customer.login)
 
-    def register(self, client: Client) -> None:
+    def add_client(self, client: Client) -> None:
         """Register a TPP of a known world."""
         self.clients[client.id] = client
         self.worlds[client.world].clients.append(client.id)
@@ -179,13 +179,15 @@ class OAuthStore:
         self.sessions.pop(session.key, None)
         session.key = _keep(self.sessions, session, _SESSIONS)
 
-    def permit(self, request: AuthorizationRequest, customer: LoginCustomer, now: datetime) -> str:
+    def issue_code(
+        self, request: AuthorizationRequest, customer: LoginCustomer, now: datetime
+    ) -> str:
         """Issue a code."""
         return _keep(
             self.codes, Code(request=request, customer=customer, expires=now + _CODE), _ISSUED
         )
 
-    def keep_permission(self, client: Client, customer: LoginCustomer, now: datetime) -> str:
+    def issue_refresh_token(self, client: Client, customer: LoginCustomer, now: datetime) -> str:
         """Issue a refresh token."""
         lasting = Access(
             client=client.id,
@@ -196,7 +198,7 @@ class OAuthStore:
         )
         return _keep(self.refreshes, lasting, _ISSUED)
 
-    def issue(self, access: Access) -> str:
+    def issue_access_token(self, access: Access) -> str:
         """Issue an access token."""
         return _keep(self.tokens, access, _ISSUED)
 

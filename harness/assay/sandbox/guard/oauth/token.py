@@ -57,7 +57,7 @@ def answer_token(environ: "WSGIEnvironment", store: OAuthStore) -> Answer:
     except _TokenError as exc:
         return _refusal(exc.why, exc.says)
     body: dict[str, Json] = {
-        "access_token": store.issue(access),
+        "access_token": store.issue_access_token(access),
         "token_type": "Bearer",
         "expires_in": int(LIFETIMES[access.scope].total_seconds()),
         "scope": access.scope,
@@ -97,7 +97,7 @@ def _by_code(store: OAuthStore, client: Client, parameters: _Form) -> Access:
         raise _TokenError("invalid_grant", "redirect_uri differs from that of the code")
     _check_verifier(code.request, parameters.get("code_verifier"))
     _check_scope(parameters, "aisp")
-    code.refresh = store.keep_permission(client, code.customer, now)
+    code.refresh = store.issue_refresh_token(client, code.customer, now)
     return _from(store, code.refresh)
 
 

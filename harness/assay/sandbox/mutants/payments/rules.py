@@ -9,7 +9,7 @@ from assay.sandbox.payments.rules import (
     CashRule,
     DuplicateRule,
     Facts,
-    all_parameters,
+    compared_parameters,
     own_registration,
 )
 from assay.sandbox.payments.terms import PURPOSES, Factor, Status, Terms
@@ -103,22 +103,22 @@ def _ignoring(parameter: str) -> DuplicateRule:
 
     def parameters(terms: Terms, day: date) -> Hashable:
         if parameter == "amount":
-            return all_parameters(replace(terms, amount="1.00"), day)
-        return all_parameters(replace(terms, **{parameter: ""}), day)  # type: ignore[arg-type]
+            return compared_parameters(replace(terms, amount="1.00"), day)
+        return compared_parameters(replace(terms, **{parameter: ""}), day)  # type: ignore[arg-type]
 
     return replace(_DUPLICATE, parameters=parameters)
 
 
 def _any_type(terms: Terms, day: date) -> Hashable:
-    return all_parameters(replace(terms, type="immediate"), day)
+    return compared_parameters(replace(terms, type="immediate"), day)
 
 
 def _any_day(terms: Terms, _day: date) -> Hashable:
-    return all_parameters(terms, date.min)
+    return compared_parameters(terms, date.min)
 
 
 def _same_month(terms: Terms, day: date) -> Hashable:
-    return all_parameters(terms, day.replace(day=1))
+    return compared_parameters(terms, day.replace(day=1))
 
 
 #: Rows that must be rejected and are signed with an SMS code.
