@@ -1,4 +1,4 @@
-"""Signatures in both forms: what is well signed passes, and anything else says why not."""
+"""Both kinds of signatures: valid ones pass, and others are refused with a reason."""
 
 import ssl
 from base64 import b64decode
@@ -84,7 +84,7 @@ def test_the_example_of_the_rfc():
 
 @pytest.mark.parametrize("kind", ["cavage", "rfc9421"])
 def test_well_signed_calls_pass(demand, signer, kind):
-    """Calls with a body and a query, and without, reach the bank as they are."""
+    """Calls with and without a body and a query reach the bank unchanged."""
     http, sign = demand(signatures=kind), getattr(signer, kind)
     for target in ("/accounts", "/accounts?page=1&x=%2F%C3%A9+", "/accounts/FR76%20x/transactions"):
         answer = http.get(target, headers=ALICE | sign("GET", target))
@@ -96,7 +96,7 @@ def test_well_signed_calls_pass(demand, signer, kind):
 
 @pytest.mark.parametrize("kind", ["cavage", "rfc9421"])
 def test_nothing_is_signed(demand, signer, kind):
-    """A call with no signature is refused; the controls and the screens need none."""
+    """A call without a signature is refused; the control API and screens need none."""
     http = demand(signatures=kind, oauth=True)
     refused(http.get("/accounts", headers=ALICE), "signature missing")
     refused(http.post("/payment-requests", json={}), "signature missing")
@@ -111,7 +111,7 @@ def test_nothing_is_signed(demand, signer, kind):
 @pytest.mark.parametrize("kind", ["cavage", "rfc9421"])
 @pytest.mark.parametrize("served", ["waitress", "tls"])
 def test_the_target_is_what_was_sent(folder, signer, kind, served):
-    """Over a network the target is signed as it was sent, however it is escaped."""
+    """Over a network the target is signed as sent, with any escaping."""
     app = require_signature(make_app(), kind, folder.signers())
     tls = Tls(certificate=folder.certificate("server"), key=folder.key("server"))
     trust = ssl.create_default_context(cafile=folder.certificate("ca"))
@@ -144,7 +144,7 @@ CAVAGE = {
 
 @pytest.mark.parametrize("why", CAVAGE)
 def test_badly_signed_as_in_the_draft(demand, signer, why):
-    """Each way of signing badly has its own reason."""
+    """Each fault of a signature has its own reason."""
     headers = ALICE | signer.cavage("PUT", "/consents", BODY, **CAVAGE[why])
     answer = demand(signatures="cavage").put("/consents", content=BODY, headers=headers)
     refused(answer, why)
@@ -161,14 +161,14 @@ def test_badly_signed_as_in_the_draft(demand, signer, why):
     ],
 )
 def test_a_header_that_does_not_read(demand, header, why):
-    """A header that is not made as the draft has it is named."""
+    """A malformed header is named in the reason."""
     headers = {**ALICE, "X-Request-ID": "1", "Signature": header}
     refused(demand(signatures="cavage").get("/accounts", headers=headers), why)
 
 
 @pytest.mark.parametrize("wrong", ["!", "\xa7", "A"])
 def test_a_signature_that_is_no_base64(folder, signer, wrong):
-    """A signature of the wrong alphabet is told from one that does not match."""
+    """A signature that is not base64 has another reason than one that does not match."""
     headers = signer.cavage("GET", "/a")
     header = headers.pop("Signature").replace('signature="', f'signature="{wrong}')
     with pytest.raises(SignatureError, match="signature is not base64"):
@@ -188,7 +188,7 @@ def test_a_signature_that_is_no_base64(folder, signer, wrong):
     ],
 )
 def test_where_the_target_comes_from(environ, target):
-    """As it was sent where a server tells it, and else made again from the path."""
+    """The target is as sent if the server provides it, otherwise rebuilt from the path."""
     common = {"REQUEST_METHOD": "GET", "HTTP_HOST": "bank.test", "wsgi.url_scheme": "http"}
     assert target == read_message({**common, **environ}).target
 
@@ -197,7 +197,7 @@ def test_where_the_target_comes_from(environ, target):
     "algorithm", ["rsa-sha256", "rsa-pss-sha512", "ecdsa-p256-sha256", "ed25519"]
 )
 def test_a_key_is_used_for_its_own_algorithms(folder, algorithm):
-    """No signature is read in another way than its key makes them."""
+    """A signature is verified only by the algorithm of its key."""
     key = folder.signers()[
         f"https://tpp.example/seal-{'ec' if 'ed' in algorithm else 'ed25519'}.pem"
     ]
@@ -208,7 +208,7 @@ def test_a_key_is_used_for_its_own_algorithms(folder, algorithm):
 
 
 def test_a_signature_of_the_wrong_length(folder):
-    """With P-256, only two whole numbers are a signature."""
+    """With P-256, only two complete numbers are a signature."""
     key = folder.signers()["https://tpp.example/seal-ec.pem"]
     for length in (0, 63, 65):
         with pytest.raises(SignatureError, match="signature does not match"):
@@ -217,7 +217,7 @@ def test_a_signature_of_the_wrong_length(folder):
 
 @pytest.mark.parametrize("wrong", ["!", "\xa7", "A", ""])
 def test_a_digest_that_is_no_base64(folder, signer, wrong):
-    """A digest of the wrong alphabet does not match."""
+    """A digest that is not base64 does not match."""
     headers = signer.cavage("GET", "/a", digest=f"SHA-256={wrong}")
     headers["signature"] = headers.pop("Signature")
     with pytest.raises(SignatureError, match="digest does not match"):
@@ -225,7 +225,7 @@ def test_a_digest_that_is_no_base64(folder, signer, wrong):
 
 
 def test_dates_are_real(folder, signer):
-    """A date that is signed may be five minutes from now, and not more."""
+    """A signed date may differ from now by at most five minutes."""
     keys = folder.signers()
     for minutes, fits in ((5, True), (-5, True), (6, False), (-6, False)):
         date = format_datetime(NOW + timedelta(minutes=minutes), usegmt=True)
@@ -240,7 +240,7 @@ def test_dates_are_real(folder, signer):
 
 @pytest.mark.parametrize("year", ["1", "99999", "9" * 30])
 def test_dates_of_no_calendar(signer, year):
-    """A date that no calendar has does not read, or is too far from now."""
+    """An impossible date is malformed, or too far from now."""
     headers = signer.cavage("GET", "/a", date=f"Sun, 05 Jan {year} 21:31:40 +2359")
     one = message(headers={name.lower(): value for name, value in headers.items()})
     with pytest.raises(SignatureError, match=r"malformed date|date is too far"):
@@ -251,7 +251,7 @@ def test_dates_of_no_calendar(signer, year):
     "algorithm", ["rsa-v1_5-sha256", "rsa-pss-sha512", "ecdsa-p256-sha256", "ed25519"]
 )
 def test_every_algorithm(demand, signer, algorithm):
-    """Each algorithm verifies with its key, and not with what another signed."""
+    """Each algorithm verifies signatures of its key, and no others."""
     http = demand(signatures="rfc9421")
     headers = signer.rfc9421("GET", "/accounts", algorithm=algorithm)
     assert 200 == http.get("/accounts", headers=ALICE | headers).status_code
@@ -260,7 +260,7 @@ def test_every_algorithm(demand, signer, algorithm):
 
 
 def told(created=0, **more):
-    """Write parameters, created so many seconds from now."""
+    """Build parameters, created a number of seconds from now."""
     moment = int(datetime.now(UTC).timestamp()) + created
     more = {"keyid": '"https://tpp.example/seal-ec.pem"', **more}
     return f";created={moment}" + "".join(f";{name}={value}" for name, value in more.items())
@@ -292,7 +292,7 @@ RFC9421 = {
 
 @pytest.mark.parametrize("why", RFC9421)
 def test_badly_signed_as_in_the_rfc(demand, signer, why):
-    """Each way of signing badly has its own reason."""
+    """Each fault of a signature has its own reason."""
     headers = ALICE | signer.rfc9421("PUT", "/consents", BODY, **RFC9421[why])
     if "content-digest" not in headers and "content_digest" not in RFC9421[why]:
         headers["content-digest"] = signer.rfc9421("PUT", "/", BODY)["content-digest"]
@@ -324,13 +324,13 @@ def test_badly_signed_as_in_the_rfc(demand, signer, why):
     ],
 )
 def test_fields_that_do_not_read(demand, made, given, why):
-    """What is not made as the RFC has it is named."""
+    """A malformed header is named in the reason."""
     headers = {**ALICE, "Signature-Input": made, "Signature": given}
     refused(demand(signatures="rfc9421").get("/accounts", headers=headers), why)
 
 
 def test_other_components(demand, signer):
-    """Path and query do as well as the whole URI, and other components may stand beside."""
+    """Path and query replace the whole URI, and other components are allowed."""
     http = demand(signatures="rfc9421")
     for target, query in (("/accounts?page=1", "?page=1"), ("/accounts", "?")):
         components = {
@@ -347,7 +347,7 @@ def test_other_components(demand, signer):
 
 
 def test_without_a_name_the_key_decides(demand, signer):
-    """A signature that names no algorithm is read as its key's."""
+    """A signature without an algorithm is verified by that of its key."""
     http = demand(signatures="rfc9421")
     for algorithm, name in (("rsa-pss-sha512", "seal-rsa"), ("ed25519", "seal-ed25519")):
         parameters = told(keyid=f'"https://tpp.example/{name}.pem"')
@@ -356,7 +356,7 @@ def test_without_a_name_the_key_decides(demand, signer):
 
 
 def test_one_good_signature_is_enough(demand, signer):
-    """Of several, a single good one counts, wherever it stands."""
+    """One valid signature of several is enough, in any position."""
     headers = signer.rfc9421("GET", "/accounts")
     bad = headers["Signature-Input"].replace("sig1", "bad").replace("created=", "created=1")
     headers["Signature-Input"] = f"{bad}, {headers['Signature-Input']}"
@@ -368,7 +368,7 @@ def test_one_good_signature_is_enough(demand, signer):
 
 
 def test_a_digest_counts_wherever_it_is(demand, signer):
-    """A digest that does not match is refused too when nobody had to send it."""
+    """A digest that does not match is refused even if none is required."""
     headers = signer.cavage("GET", "/accounts", digest="SHA-256=AAAA")
     answer = demand(signatures="cavage").get("/accounts", headers=ALICE | headers)
     refused(answer, "digest does not match")
@@ -378,14 +378,14 @@ def test_a_digest_counts_wherever_it_is(demand, signer):
 
 
 def test_too_long_to_verify(demand):
-    """A body without end is not read to its end."""
+    """An endless body is not read to its end."""
     http = demand(signatures="cavage")
     answer = http.put("/consents", content=b" " * (BODY_LIMIT + 1))
     assert 413 == answer.status_code
 
 
 def test_fields_are_written_as_they_must_be():
-    """What is signed is the one way of writing a field, however it was sent."""
+    """The signature covers the canonical form of a field, however it was sent."""
     text = 'a=( "b"  "c" ); created=1;x;y=?0;z=tok;w=:YQ==:;q="\\"\\\\"'
     assert '("b" "c");created=1;x;y=?0;z=tok;w=:YQ==:;q="\\"\\\\"' == str(read_signed(text)["a"])
     assert {"a": b"a", "b": b""} == read_bytes("a=:YQ==:;x=1,\t b=::")
@@ -403,7 +403,7 @@ pieces = st.lists(
 
 @given(texts | pieces, texts | pieces, texts | pieces)
 def test_anything_is_refused_in_order(one, two, three):
-    """Whatever stands in the headers, it is refused and breaks nothing."""
+    """Arbitrary headers are refused without an error."""
     headers = {"x-request-id": "1", "date": three, "digest": three, "content-digest": three}
     whole = message(headers=headers | {"signature": one, "signature-input": two})
     for check in (check_cavage, check_rfc9421):
