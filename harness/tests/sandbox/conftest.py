@@ -94,7 +94,7 @@ class World:
         return self.http.get(url).json()["executions"]
 
 
-#: What is paid unless something else is said: no CASH, and no small amount.
+#: Default payment request: no CASH, and no small amount.
 PAYMENT = {
     "paymentType": "immediate",
     "creditorAccount": "FR7630006000011234567890189",

@@ -265,12 +265,12 @@ def test_unavailable_methods(world, path):
         ("2026-09-20T05:59:59+02:00", 503),
         ("2026-09-20T06:00:00+02:00", 200),
         ("2026-09-21T03:00:00+02:00", 200),
-        # The night of 25 hours: the closure lasts five.
+        # On a day of 25 hours the closure lasts five hours.
         ("2026-10-25T01:59:30+02:00", 200),
         ("2026-10-25T02:30:00+02:00", 503),
         ("2026-10-25T02:30:00+01:00", 503),
         ("2026-10-25T06:00:00+01:00", 200),
-        # The night of 23 hours: it lasts three.
+        # On a day of 23 hours it lasts three hours.
         ("2027-03-28T01:59:30+01:00", 200),
         ("2027-03-28T03:00:00+02:00", 503),
         ("2027-03-28T06:00:00+02:00", 200),

@@ -1,8 +1,7 @@
 """Mutants break exactly what they declare, checked without the harness's rules.
 
-A facet here is a small probe: True when the bank keeps it, False when not, None when
-its control fails and nothing can be told. The kill matrix of the harness is another
-test; this one is for whoever writes a mutant.
+Each facet has a small probe: True if the bank meets it, False if not, None if its control
+fails. The kill matrix of the harness is another test; this one helps in writing mutants.
 """
 
 import base64

@@ -437,7 +437,7 @@ def test_links_stay_on_the_host(open_bank, host, base_url):
         ("2026-09-21T06:00:00+02:00", False),
         ("2026-09-20T03:00:00+02:00", False),
         ("2026-09-22T03:00:00+02:00", False),
-        # The Monday after the clock was put back.
+        # The Monday after the clock was set back.
         ("2026-10-26T01:59:59+01:00", False),
         ("2026-10-26T02:00:00+01:00", True),
     ],

@@ -63,11 +63,11 @@ def test_unsigned(world, provider, payer, type):
     ("day", "before", "at"),
     [
         ("2026-09-17", "2026-09-17T06:29:59+02:00", "2026-09-17T06:30:00+02:00"),
-        # A Saturday, a Sunday and Christmas Day are days like any other.
+        # A Saturday, a Sunday and Christmas Day are ordinary days.
         ("2026-09-19", "2026-09-19T06:29:59+02:00", "2026-09-19T06:30:00+02:00"),
         ("2026-09-20", "2026-09-20T06:29:59+02:00", "2026-09-20T06:30:00+02:00"),
         ("2026-12-25", "2026-12-25T06:29:59+01:00", "2026-12-25T06:30:00+01:00"),
-        # The clock was put back, and put forward, in the night before.
+        # The clock was set back, and set forward, in the night before.
         ("2026-10-25", "2026-10-25T06:29:59+01:00", "2026-10-25T06:30:00+01:00"),
         ("2027-03-28", "2027-03-28T06:29:59+02:00", "2027-03-28T06:30:00+02:00"),
     ],

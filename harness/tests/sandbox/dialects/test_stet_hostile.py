@@ -125,7 +125,7 @@ PATHS = st.sampled_from(
         "{}",
     ]
 )
-#: As WSGI has text: bytes in the clothes of Latin-1.
+#: Text as in WSGI: bytes decoded as Latin-1.
 LATIN = st.text(st.characters(max_codepoint=255), max_size=30)
 QUERIES = LATIN | st.lists(
     st.tuples(st.sampled_from(["page", "dateFrom", "dateTo", "iban", "scope", "%00"]), LATIN),

@@ -1,9 +1,8 @@
 """Every mutant is visible in the STET dialect as in the bank's own interface.
 
-One long script is played to a sound bank and to one with a fault, in the bank's own words
-and in the dialect's, and the answers of both are compared. No rule of the harness is
-asked: a fault that shows in the bank's own words must show in the other's, and where the
-bank's own words are the same, so are the other's.
+One long script runs against a sound bank and a mutant, in the bank's own interface and in
+the dialect, and the answers are compared, without the rules of the harness. A mutant that
+differs from the sound bank in one interface must differ in the other.
 """
 
 import base64
@@ -37,7 +36,7 @@ PERIODS = (
 )
 #: Last uses of cards, around two months ago.
 USES = ("06-01", "07-15", "07-16", "07-17", "07-18", "07-20", "09-15")
-#: Moments of a night, and how often to come then.
+#: Moments of a night, with the number of calls.
 NIGHT = (("16T22:50", 3), ("16T23:20", 4), ("16T23:50", 1), ("17T00:01", 5), ("17T02:30", 1))
 SUNDAYS = (
     "2026-09-18T00:30:00+02:00",
@@ -595,9 +594,8 @@ def sound():
     return {(speaker, half): played(speaker, half) for speaker in (Own, Stet) for half in HALVES}
 
 
-#: What this script does not bring to light: the other names of a method, which STET does
-#: not have; HAL, which is STET's own; and what takes another night, or is told by nobody
-#: but the control API.
+#: Mutants that this script does not detect: aliases of paths, which STET does not have; HAL,
+#: which is STET's own format; faults of other nights, or visible in the control API only.
 UNSEEN = {
     "available.balances-alias-lacks-one",
     "available.balances-alias-empty",
@@ -624,7 +622,7 @@ UNSEEN = {
     "pis.duplicate.of-refused",
     "pis.cash.anybodys-registration",
 }
-#: What happens at the screens, which have no dialect.
+#: Mutants of the screens, which have no dialect.
 SCREENS = (
     "pis.redirect.",
     "pis.factors.",

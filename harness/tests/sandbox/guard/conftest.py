@@ -18,7 +18,7 @@ from assay.sandbox.app import make_app
 from assay.sandbox.guard import guarded
 from assay.sandbox.guard.certificates import CertificateFolder, open_certificates
 
-#: What signatures are made with, by the name of the certificate.
+#: Names of the signing certificates.
 NAMES = ("seal-rsa", "seal-ec", "seal-ed25519")
 
 
@@ -37,7 +37,7 @@ def _ecdsa(key: Any, base: bytes) -> bytes:
     return b"".join(number.to_bytes(32, "big") for number in pair)
 
 
-#: The algorithms of RFC 9421, each with a name of a key and a way to sign.
+#: The algorithms of RFC 9421, each with the name of a key and a signing function.
 ALGORITHMS = {
     "rsa-v1_5-sha256": (
         "seal-rsa",

@@ -134,7 +134,7 @@ def test_nothing_is_left(folder):
         with serving(make_app(), tls(folder)) as url:
             host, _, port = url.removeprefix("https://").partition(":")
             with socket.create_connection((host, int(port))):
-                # It says nothing, and holds nobody up.
+                # A silent connection does not block the others.
                 assert 200 == http.get(f"{url}/accounts", headers=ALICE).status_code
                 http.get(f"{url}/accounts", headers=ALICE)
         assert before == set(threading.enumerate())

@@ -23,7 +23,7 @@ ALICE = {"Authorization": "Bearer demo-alice", "PSU-IP-Address": "192.0.2.7"}
 BODY = b'{"accounts":[]}'
 NOW = datetime(2026, 9, 16, 10, tzinfo=UTC)
 
-#: The example of appendix C.2 of the draft, and the key that it is signed with.
+#: The example of the draft's appendix C.2, and its key.
 DRAFT_KEY = b"""-----BEGIN PUBLIC KEY-----
 MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQDCFENGw33yGihy92pDjZQhl0C3
 6rPJj+CvfSC8+q28hxA161QFNUd13wuCTUcq0Qd2qsBe/2hFyc2DCJJg0h1L78+6
@@ -34,7 +34,7 @@ DRAFT_SIGNATURE = (
     "qdx+H7PHHDZgy4y/Ahn9Tny9V3GP6YgBPyUXMmoxWtLbHpUnXS2mg2+SbrQDMCJypxBLSPQR2aAjn7ndmw2iicw3"
     "HMbe8VfEdKFYRqzic+efkb3nndiv/x1xSHDJWeSWkx3ButlYSuBskLu6kd9Fswtemr3lgdDEmn04swr2Os0="
 )
-#: The example of appendix B.2.6 of the RFC, and the key that it is signed with.
+#: The example of the RFC's appendix B.2.6, and its key.
 RFC_KEY = "MCowBQYDK2VwAyEAJrQLj5P/89iXES9+vFgrIy29clF9CC/oPPsw3c5D0bs="
 RFC_INPUT = (
     'sig-b26=("date" "@method" "@path" "@authority" "content-type" "content-length")'
