@@ -112,10 +112,6 @@ class Addressed(Kind):
                 )
         return tuple(out)
 
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls: making one, asking in vain, the maker; and what the other makes and asks."""
-        return 5 if scenario.id.endswith(FOREIGN) else 3
-
     def probe(self, scenario: Scenario) -> Script:
         """Make a request, ask about it wrongly, and then as its maker."""
         name, _, word = scenario.id.rpartition("-")

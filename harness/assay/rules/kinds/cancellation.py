@@ -79,11 +79,9 @@ class Cancellation(Kind):
             ),
         )
 
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls and signatures; what the customer does elsewhere is none of them."""
-        if scenario.id.endswith("-day"):
-            return 7 if scenario.id.startswith(PROVIDER) else 6
-        return 8 if scenario.id.startswith(PROVIDER) else 6
+    def accepts_variation(self, scenario: Scenario) -> bool:
+        """Whether the calls with a variation are accepted: what follows on them differs."""
+        return True
 
     def probe(self, scenario: Scenario) -> Script:
         """Cancel a request unsigned, another one signed; or wait for the day of a cancelled one.

@@ -100,12 +100,6 @@ class Factors(Kind):
             ),
         )
 
-    def price(self, scenario: Scenario) -> int:
-        """Count a look at what is offered; or each factor twice, and the first more often."""
-        if scenario.id != CODES:
-            return 2
-        return (2 * len(self.words) + len(BAD) - 1) * signing.price(self.lifecycle)
-
     def probe(self, scenario: Scenario) -> Script:
         """Look at what is offered, and refuse; or sign with right codes, and then with wrong ones."""
         lifecycle = self.lifecycle

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from urllib.parse import urljoin, urlsplit
 
-from assay.contract.model import Capability, Contract, Operation
+from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Indeterminate
 from assay.judging.verdict import Evidence, Standing
 from assay.rules import parameters, steps
@@ -52,7 +52,6 @@ class HostAffinity(Kind):
     operations: tuple[Operation, ...] = parameters.operations()
     grant: Operation | None = parameters.grant()
     every_host: bool = parameters.flag(key="every-host")
-    contract: Contract = parameters.the_contract()
 
     def facets(self) -> tuple[Facet, ...]:
         """One facet an operation, and one for the target's other hosts."""
@@ -86,20 +85,6 @@ class HostAffinity(Kind):
                 needs=needs(Capability.PSU, Capability.HOSTS) | writes,
             ),
         )
-
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls: consent where it is about something, and the question."""
-        if scenario.id == EVERY:
-            return 2 + (
-                request_steps.before(self.operations[0]) if self.operations[0].request else 0
-            )
-        request = next(
-            (one for one in self.operations if one.id == scenario.id and one.request), None
-        )
-        if request:
-            return 1 + request_steps.before(request)
-        about = next(one.about for one in self.operations if one.id == scenario.id)
-        return 2 if about and self.grant else 1
 
     def probe(self, scenario: Scenario) -> Script:
         """Own enough for a second page, and read the first."""

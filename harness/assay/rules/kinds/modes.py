@@ -111,10 +111,6 @@ class Modes(Kind):
             )
         return tuple(out)
 
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls: each served mode; or the plain one and the one in question."""
-        return len(self.served) if scenario.id == SERVED else 2
-
     def probe(self, scenario: Scenario) -> Script:
         """Make a request in each served mode; or in a plain one, and then in the one in question."""
         if scenario.id == SERVED:

@@ -150,17 +150,6 @@ class Modification(Kind):
         carried = day | needs(Capability.EFFECTS)
         return (*out, _facet(self, CARRIED, asks, "carried-out", more=carried))
 
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls and signatures."""
-        each = len(self.fields)
-        if scenario.id.startswith("never-"):
-            return 4
-        return {
-            "signed": 3 + each,
-            "done": 10 if self.once else 6,
-            "carried-out": 2 * (2 + each),
-        }.get(scenario.id, 1 + 2 * each)
-
     def probe(self, scenario: Scenario) -> Script:
         """Ask for changes, one argument at a time."""
         psu = yield from request_steps.customer(self.lifecycle)

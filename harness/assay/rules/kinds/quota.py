@@ -175,21 +175,6 @@ class Quota(Kind):
             for id_, asks, scenario, needed in ids
         )
 
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls: consent, those that count, controls."""
-        first, many, words = (1 if self.grant else 0), len(self.operations), self.period.words
-        each = 1 if self.controlled(scenario.id) else 0
-        match scenario.id:
-            case words.late | "long-day":
-                return first + many * (self.limit + 2) + many * each
-            case "per-method":
-                return first + many * self.limit + many * each
-            case "per-customer":
-                return 2 * first + many * (self.limit + 1) + 2 * many * each
-            case _:
-                turn = 2 if scenario.id.endswith(f"-{words.next}") else 1
-                return first + self.limit + turn + each
-
     def probe(self, scenario: Scenario) -> Script:
         """Use a count up, cross or approach the end of the period, and end with controls."""
         if scenario.id == "long-day" and not (yield from _to_the_long_day(self)):

@@ -79,17 +79,6 @@ class Unmetered(Kind):
             ),
         )
 
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls of a scenario."""
-        first, many = (1 if self.grant else 0), len(self.operations)
-        match scenario.id:
-            case "not-counted":
-                return 2 * first + many * (2 * self.quota + 1 + 1 + 1)
-            case "after-exhausted":
-                return 2 * first + many * (self.quota + 1 + 1 + 1)
-            case _:
-                return first + FAR * self.quota
-
     def probe(self, scenario: Scenario) -> Script:
         """Call far more often than the quota; or around the quota, with a control."""
         psu = yield from steps.customer("psu", self.owner, self.grant)
