@@ -178,15 +178,20 @@ class ConformingTarget(DryTarget):
         return sum(entry.on >= first for entry in entries)
 
 
-def dry_run(script: Script, dry_target: DryTarget, most: int | None = MOST) -> Iterator[Step]:
+def play(script: Script, dry_target: DryTarget, most: int | None = None) -> Iterator[Step]:
     """Play a probe to a dry target; yield each step as the probe asks for it.
 
-    At most `most` steps are played; all of them if it is None. If the probe cannot use an
-    answer of the dry target, the steps until then stand.
+    At most `most` steps are played; all of them if it is None.
     """
-    with suppress(Exception):  # the end of the probe, or an answer that it cannot use
+    with suppress(StopIteration):
         step = next(script)
         for _ in islice(count(), most):
             yield step
             step = script.send(dry_target.reply(step))
     script.close()
+
+
+def dry_run(script: Script, dry_target: DryTarget, most: int = MOST) -> Iterator[Step]:
+    """Play a probe likewise; if it cannot use an answer, the steps until then stand."""
+    with suppress(Exception):
+        yield from play(script, dry_target, most)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypeVar
 
 from assay.contract.model import Capability, Clause, Contract, Json, Operation
 from assay.history import Authorise, Call, History, Owned, Reply, Step, Subject
@@ -58,6 +58,21 @@ class Scenario:
     """
 
     id: str
+
+
+S = TypeVar("S", bound=Scenario)
+
+
+def scenario_of(scenario: Scenario, class_: type[S]) -> S:
+    """Return a scenario as what its kind made it.
+
+    Raises:
+        TypeError: another kind made it.
+
+    """
+    if not isinstance(scenario, class_):
+        raise TypeError(f"{scenario.id}: a {class_.__name__} was expected")
+    return scenario
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,7 +197,7 @@ class Kind:
         dry_target = dry_run.ConformingTarget(
             contract=self.contract, accepts_variation=self.accepts_variation(scenario)
         )
-        played = dry_run.dry_run(self.probe(scenario), dry_target, most=None)
+        played = dry_run.play(self.probe(scenario), dry_target)
         return sum(isinstance(step, Call | Authorise) for step in played)
 
     def explain(self) -> str | None:
