@@ -30,6 +30,7 @@ from assay.rules.rule import (
     TppFacet,
     consent,
     needs,
+    scenario_of,
 )
 from assay.rules.tpp_evidence import BROKEN, KEPT, say
 
@@ -41,6 +42,13 @@ PORTS = {"http": 80, "https": 443}
 
 #: The TPP's obligation.
 TPP_FACET = "stays-on-host"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostScenario(Scenario):
+    """A call of one operation; a call to every host of the target, if it is None."""
+
+    operation: Operation | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +67,7 @@ class HostAffinity(Kind):
             Facet(
                 id=f"{operation.id}-links",
                 description=f"every link in an answer of {operation.id} stays on the host",
-                scenario=Scenario(id=operation.id),
+                scenario=HostScenario(id=f"{operation.id}:links", operation=operation),
                 needs=needs(Capability.PSU)
                 | (consent(self.grant) if operation.about else needs())
                 | needs(*([Capability.WRITE] if operation.request else [])),
@@ -81,17 +89,17 @@ class HostAffinity(Kind):
             Facet(
                 id=EVERY,
                 description="every host of the target answers",
-                scenario=Scenario(id=EVERY),
+                scenario=HostScenario(id=EVERY),
                 needs=needs(Capability.PSU, Capability.HOSTS) | writes,
             ),
         )
 
     def probe(self, scenario: Scenario) -> Script:
         """Own enough for a second page, and read the first."""
-        if scenario.id == EVERY:
+        operation = scenario_of(scenario, HostScenario).operation
+        if operation is None:
             yield from _every(self)
             return
-        operation = next(one for one in self.operations if one.id == scenario.id)
         if operation.request:
             _, call = yield from request_steps.ready(self.contract, operation)
             yield from request_steps.maybe(call)
