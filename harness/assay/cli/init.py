@@ -59,7 +59,7 @@ _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 @click.option("--zone", help="Whose calendar day it is, such as Europe/Paris; - if unknown.")
 @click.option("--auth", type=click.Choice(AUTHS), help="How calls are authenticated.")
 @click.option("--presence", help="The header that says that the customer is there; - if none.")
-@click.option("--world", type=click.Choice(WORLDS), help="Who arranges what a check needs.")
+@click.option("--fixtures", type=click.Choice(WORLDS), help="Who arranges what a check needs.")
 @click.option("--extends", type=click.Choice(EXTENDS), help="A shipped target to build on.")
 @click.option("-y", "--yes", is_flag=True, help="Ask nothing: take the defaults.")
 def command(
