@@ -14,14 +14,12 @@ from typing import Final
 from assay.binding.target import FixtureKind
 from assay.doctor import (
     fixtures,
-    mock_detection,
     network,
     pagination,
     pointers,
-    presence_header,
-    screens,
+    request_effects,
+    static_checks,
     statuses,
-    unused,
 )
 from assay.doctor.context import DoctorContext
 from assay.doctor.finding import Finding, Weight, told
@@ -114,8 +112,15 @@ def _told(patient: DoctorContext) -> Iterator[Finding]:
 #: What is looked at, in the order in which one would mend it.
 STEPS: Final[Sequence[Check]] = (
     Check(name="profile", says="the file reads, and fits the contracts", needs=(), look=_profile),
-    Check(name="unused", says="every key has an effect", needs=("profile",), look=unused.unused),
-    Check(name="guessed", says="nothing is only guessed", needs=("profile",), look=unused.guessed),
+    Check(
+        name="unused", says="every key has an effect", needs=("profile",), look=static_checks.unused
+    ),
+    Check(
+        name="guessed",
+        says="nothing is only guessed",
+        needs=("profile",),
+        look=static_checks.guessed,
+    ),
     Check(name="secrets", says="every secret is set", needs=("profile",), look=network.secrets),
     Check(
         name="files",
@@ -140,7 +145,7 @@ STEPS: Final[Sequence[Check]] = (
         name="static",
         says="answers depend on what is asked",
         needs=("fixtures",),
-        look=mock_detection.examine,
+        look=request_effects.static_answers,
     ),
     Check(name="status", says="every answer is known", needs=("static",), look=statuses.examine),
     Check(
@@ -160,14 +165,14 @@ STEPS: Final[Sequence[Check]] = (
         name="presence",
         says="presence makes a difference",
         needs=("status",),
-        look=presence_header.examine,
+        look=request_effects.presence,
     ),
-    Check(name="screens", says="the screens are known", needs=("static",), look=screens.examine),
+    Check(name="screens", says="the screens are known", needs=("static",), look=fixtures.screens),
     Check(
         name="effects",
         says="what was carried out is told",
         needs=("screens",),
-        look=screens.effects,
+        look=fixtures.effects,
     ),
 )
 

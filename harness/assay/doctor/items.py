@@ -21,8 +21,16 @@ from assay.contract.files.document import Pointer
 from assay.contract.model import Contract, Json, Operation
 from assay.doctor.context import DoctorContext, SeenAnswer
 from assay.doctor.finding import Finding, Weight, at
-from assay.doctor.pointer_probe import PointerProbe, look, mean, values
-from assay.doctor.suggest import is_day, is_text, kind, nearest
+from assay.doctor.pointer_probe import (
+    PointerProbe,
+    is_day,
+    is_text,
+    kind,
+    look,
+    mean,
+    nearest,
+    values,
+)
 
 
 def examine(

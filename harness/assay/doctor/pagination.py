@@ -13,9 +13,8 @@ from assay.binding.target import Turn
 from assay.contract.model import Json, Operation
 from assay.doctor.context import DoctorContext, SeenAnswer, ordinary
 from assay.doctor.finding import Finding, Weight, at
-from assay.doctor.pointer_probe import PointerProbe, mean
+from assay.doctor.pointer_probe import PointerProbe, is_link, mean, nearest
 from assay.doctor.probes import SINCE, UNTIL
-from assay.doctor.suggest import is_link, nearest
 from assay.history import Accepted, Indeterminate
 
 __all__ = ["dates", "pages"]

@@ -15,8 +15,16 @@ from assay.contract.model import Json, Operation
 from assay.doctor import items
 from assay.doctor.context import DoctorContext, SeenAnswer
 from assay.doctor.finding import Finding, Weight, at
-from assay.doctor.pointer_probe import PointerProbe, look, mean
-from assay.doctor.suggest import is_link, is_text, is_things, kind, suggest
+from assay.doctor.pointer_probe import (
+    PointerProbe,
+    is_link,
+    is_text,
+    is_things,
+    kind,
+    look,
+    mean,
+    suggest,
+)
 from assay.history import Accepted, Indeterminate
 
 __all__ = ["examine"]

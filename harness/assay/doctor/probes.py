@@ -1,4 +1,9 @@
-"""What is asked of the target in the examination: a few ordinary calls, told as stories.
+"""Who tells the stories of the examination: a contract, how it is spelt, how much may be asked.
+
+Also what the stories of a contract take from it: how many things are more than a page,
+which operation transmits consents, what is counted without the customer. Pure.
+
+What is asked of the target in the examination: a few ordinary calls, told as stories.
 
 Each is a probe, so that it can be overheard before it is told (`cost`), and passes every
 gate that the probes of a run pass. Where no world is made for it, each operation is called
@@ -13,15 +18,104 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import partial
 
-from assay.binding.target import ScaKind
-from assay.contract.model import Operation
-from assay.doctor.probe_plan import ProbePlan
+from assay.binding.encode import BARE
+from assay.binding.spelling import OperationBinding
+from assay.binding.target import FixtureKind, Role, ScaKind, Target
+from assay.contract.model import Capability, Contract, Operation
+from assay.fixtures.roles import cast_for
 from assay.history import Accepted, Arrange, Authorise, Call, Exchange, Holding, Owned, Subject
 from assay.planning.dry_target import DryTarget, dry_run
-from assay.rules import steps
+from assay.rules import parameters, steps
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.rule import Script
 from assay.rules.steps import Part
+
+#: So many things are more than the first page of most lists.
+MANY = 12
+#: The most that a world is asked to make, whatever a contract says of pages.
+MOST = 60
+#: A limit above this is not looked for: it would take too many calls.
+MOST_COUNTED = 10
+#: Who signs without a person being asked for it.
+BY_ITSELF = frozenset({ScaKind.FORMS, ScaKind.BROWSER, ScaKind.CONTROL})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbePlan:
+    """What a story is told about. `whole`: a world is made for it, so nobody's calls are spent."""
+
+    contract: Contract
+    target: Target
+    whole: bool
+    today: date
+
+    @property
+    def reads(self) -> tuple[Operation, ...]:
+        """The operations that are called for the customer."""
+        every = self.contract.operations.values()
+        return tuple(one for one in every if not one.by_provider and not one.request)
+
+    def binding(self, operation: Operation) -> OperationBinding:
+        """Return how an operation is spelt."""
+        return self.target.operations.get(operation.id, BARE)
+
+    @property
+    def writes(self) -> bool:
+        """Whether requests may be made, and consents be transmitted, as far as safety goes."""
+        return self.target.environment != "live" or self.target.safety.allow_writes
+
+    @property
+    def makes(self) -> Operation | None:
+        """The operation that makes a request, where that may be done."""
+        if not self.writes or Capability.WRITE not in self.target.fixtures.offers:
+            return None
+        every = self.contract.operations.values()
+        return next((one for one in every if one.makes and one.available), None)
+
+    @property
+    def grant(self) -> Operation | None:
+        """The operation that transmits consents, where that may be done."""
+        if not self.writes or Capability.CONSENT not in self.target.fixtures.offers:
+            return None
+        every = self.contract.operations.values()
+        return next((one for one in every if one.grants and one.available), None)
+
+    @property
+    def signs(self) -> bool:
+        """Whether a signature costs nobody anything."""
+        return self.whole and self.target.sca.kind in BY_ITSELF
+
+    def sized(self, operation: Operation) -> int:
+        """Return how many things make more than a page."""
+        for clause in self.contract.clauses:
+            if clause.kind == "pagination" and clause.params["operation"] == operation.id:
+                return min(parameters.whole(clause, "size") + 2, MOST)
+        return MANY
+
+    def owner(self) -> str | None:
+        """Return what a customer surely can be asked to own, as far as it is known."""
+        roots = [one.id for one in steps.roots(self.contract)]
+        if self.target.fixtures.kind is not FixtureKind.ROLES:
+            return roots[0] if roots else None
+        return next((one for one in roots if self.role(one)), None)
+
+    def role(self, resource: str) -> Role | None:
+        """Return the listed customer who plays whoever owns one thing of a resource."""
+        wanted = (Holding(resource=resource),)
+        roles = self.target.fixtures.roles
+        return next((one for one in roles if cast_for(one, wanted, self.today)), None)
+
+    def counted(self) -> tuple[Operation, int] | None:
+        """Return a plain list whose calls without the customer are limited, and how many are free."""
+        for clause in self.contract.clauses:
+            if clause.kind != "quota" or parameters.maybe(clause, "counts") == "all":
+                continue
+            limit = parameters.whole(clause, "limit")
+            for one in parameters.operations(clause, self.contract):
+                if limit <= MOST_COUNTED and one.available and not one.about and not one.grants:
+                    return one, limit
+        return None
+
 
 #: The stories by name; that of a segment is `segment` and its name.
 READS, ROLES, REQUESTS, PRESENCE, SEGMENT = "reads", "roles", "requests", "presence", "segment"

@@ -15,8 +15,7 @@ from assay.binding.encode import Access, HttpRequest
 from assay.contract.model import Contract
 from assay.doctor.context import DoctorContext
 from assay.doctor.finding import Finding, Weight, at, one_line, told
-from assay.doctor.probe_plan import ProbePlan
-from assay.doctor.probes import doctor_probes
+from assay.doctor.probes import ProbePlan, doctor_probes
 from assay.errors import CannotArrange, InputError, TargetError
 from assay.execution.executor import Executor, executing
 from assay.history import Authorised, Event, Subject, Wire

@@ -13,10 +13,10 @@ from typing import Final, TypeAlias
 from assay.binding.decode import decode
 from assay.binding.target import Matcher, Outcomes, Target
 from assay.contract.model import Operation
-from assay.doctor import arguments, credentials, items
+from assay.doctor import items, refusals
 from assay.doctor.context import DoctorContext, SeenAnswer
 from assay.doctor.finding import Finding, Weight, at
-from assay.doctor.suggest import nearest
+from assay.doctor.pointer_probe import nearest
 from assay.history import Accepted, Cause, Indeterminate, Rejected, Unavailable
 
 __all__ = ["examine", "matched"]
@@ -34,7 +34,7 @@ def examine(patient: DoctorContext) -> Iterator[Finding]:
         what = f"404 from each of {', '.join(one.id for one in called)}"
         yield at(patient.target, ("base_url",), "the operations below it", what)
         return
-    yield from credentials.examine(patient)
+    yield from refusals.credentials(patient)
     for operation in called:
         refused = next((one for one in patient.plain(operation.id) if not _taken(one)), None)
         if refused is not None and not _follows(patient, refused):
@@ -79,7 +79,7 @@ def _refused(patient: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
         hint = f"is it {patient.redactor.bounded(where, 100)}?" if where else ""
         yield at(patient.target, ("base_url",), "an address that answers itself", what, hint)
     elif status in REFUSED:
-        yield from _REFUSALS.get(status, arguments.examine)(patient, answer)
+        yield from _REFUSALS.get(status, refusals.arguments)(patient, answer)
     elif status == CLOSED:
         what, hint = "503", "it may be closed for the moment: try again later"
         yield at(patient.target, _op(answer), "an answer", what, hint, weight=Weight.UNSEEN)

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 
 from assay.contract.model import Contract, Operation
 from assay.init.name_matching import alike, telling, words
-from assay.init.openapi_operations import OpenApiOperation
-from assay.init.schema_leaves import SchemaLeaf
+from assay.init.openapi_operations import OpenApiOperation, SchemaLeaf
 
 #: What a guess has to reach; of equals, the first in the document is taken.
 ENOUGH = 0.5

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from assay.contract.model import Json
 from assay.init.name_matching import words
+from assay.init.openapi_operations import EACH, SchemaLeaf
 from assay.init.operation_match import MatchedOperation
-from assay.init.schema_leaves import EACH, SchemaLeaf
 from assay.init.yaml_writer import YamlEntry, gap
 
 __all__ = ["LINKS", "all_links", "links", "next_page"]

@@ -13,9 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from assay.contract.model import Json
 from assay.init.name_matching import words
-from assay.init.openapi_operations import Parameter
+from assay.init.openapi_operations import EACH, Parameter, SchemaLeaf
 from assay.init.operation_match import THEIRS, MatchedOperation, guessed
-from assay.init.schema_leaves import EACH, SchemaLeaf
 from assay.init.yaml_writer import YamlEntry, gap
 
 #: Words by which the beginning and the end of a range are called.

@@ -15,10 +15,10 @@ from functools import partial
 
 from assay.contract.model import Json
 from assay.init.name_matching import words
+from assay.init.openapi_operations import EACH, SchemaLeaf
 from assay.init.operation_match import THEIRS, MatchedOperation, guessed
 from assay.init.pagination import LINKS, all_links, links, next_page
 from assay.init.requests import beside, called
-from assay.init.schema_leaves import EACH, SchemaLeaf
 from assay.init.yaml_writer import YamlEntry, gap
 
 

@@ -1,4 +1,6 @@
-"""Whether the header makes a difference by which a call says that the customer is there.
+"""Whether a target says the same whatever it is asked, as a mock does.
+
+Whether the header makes a difference by which a call says that the customer is there.
 
 Only where a contract limits calls without the customer can that be seen: when they are
 used up, calls with the customer are still served.
@@ -6,6 +8,7 @@ used up, calls with the customer are still served.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from assay.binding.target import FixtureKind
@@ -13,10 +16,33 @@ from assay.doctor.context import DoctorContext
 from assay.doctor.finding import Finding, Weight, at
 from assay.history import Accepted
 
-__all__ = ["examine"]
+#: A body shorter than this says too little to be the same by chance.
+_TELLING = 24
 
 
-def examine(patient: DoctorContext) -> Iterator[Finding]:
+def static_answers(patient: DoctorContext) -> Iterator[Finding]:
+    """Compare the bodies of good answers to different operations, or about different things."""
+    asked: defaultdict[bytes, set[tuple[str, str]]] = defaultdict(set)
+    for one in patient.answers:
+        body, operation = one.exchange.wire.body, one.operation
+        # A request is shown alike by whatever reads, changes or ends it.
+        if one.good and len(body) >= _TELLING and operation.available and not operation.request:
+            about = str(one.exchange.call.arguments.get(one.operation.about or "", ""))
+            asked[body].add((operation.id, about if one.things else ""))
+    for questions in asked.values():
+        names = sorted({name for name, _ in questions})
+        if len(names) > 1:
+            what = f"the same bytes from {', '.join(names)}"
+        elif len(questions) > 1:
+            what = f"the same bytes from {names[0]}, whatever it is asked about"
+        else:
+            continue
+        hint = "is it a mock? nothing can be told from static answers"
+        yield at(patient.target, ("base_url",), "answers to what is asked", what, hint)
+        return
+
+
+def presence(patient: DoctorContext) -> Iterator[Finding]:
     """Judge who was served when what is free without the customer was used up."""
     presence = patient.target.presence
     answers = patient.presences
