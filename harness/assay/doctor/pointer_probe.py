@@ -1,9 +1,7 @@
-"""What a pointer may have meant: looked for in what the target really answered.
+"""Comparison of one pointer of the target file with real answers, and what it may have meant.
 
-By the name of the last step before all else, then by looks. Answers are hostile: only so
-much of one is looked through.
-
-One pointer of the profile held against real answers: found, not found, of a wrong type.
+A suggestion is chosen by the name of the last step first, then by the value. Answers may be
+hostile: only a bounded part of one is searched.
 """
 
 from __future__ import annotations
@@ -22,18 +20,18 @@ from assay.contract.files.document import Pointer
 from assay.contract.model import Json
 from assay.doctor.finding import Finding, Weight, at
 
-#: What a value has to look like.
+#: Whether a value is of the expected sort.
 Fits: TypeAlias = Callable[[Json], bool]
-#: So deep, and so many members of an answer, are looked at; of a list the first few.
+#: Bounds of a search: depth, members of an answer, items of a list.
 _DEEP, _MOST, _FIRST = 8, 2_000, 3
-#: Names that are as alike as this are taken for one another.
+#: The least similarity of names that may be confused.
 ALIKE = 0.6
-#: A name longer than this is nobody's.
+#: Longer names are ignored.
 _LONGEST = 100
 
 
 def members(document: Json, at: str = "", deep: int = _DEEP) -> Iterator[tuple[str, Json]]:
-    """Yield every pointer into a document with what stands there, the nearest first."""
+    """Yield every pointer into a document with its value, the shortest first."""
     level: list[tuple[str, Json]] = [(at, document)]
     left = _MOST
     for _ in range(deep):
@@ -60,10 +58,10 @@ def _escaped(name: str) -> str:
 
 
 def suggest(documents: Sequence[Json], wanted: str, fits: Fits, *, named: bool = False) -> str:
-    """Return the pointer that was meant, if one can be told; else nothing.
+    """Return the pointer that was probably meant, or an empty text.
 
-    `wanted` is what was written, or a name. With `named` only a similar name will do;
-    without, the only thing that fits does as well, whatever its name.
+    `wanted` is the written pointer, or a name. With `named`, the name must be similar;
+    without, the only value that fits is suggested whatever its name.
     """
     candidates: dict[str, None] = {}
     for document in documents[:_FIRST]:
@@ -75,7 +73,7 @@ def suggest(documents: Sequence[Json], wanted: str, fits: Fits, *, named: bool =
 
 
 def likeness(one: str, other: str) -> float:
-    """Say from 0 to 1 how alike the last steps of two pointers are; their ways count a little."""
+    """Return the similarity of the last steps of two pointers (0 to 1), plus a little for the rest."""
     last = SequenceMatcher(None, _last(one), _last(other)).ratio()
     if _last(one) and (_last(one) in _last(other) or _last(other) in _last(one)):
         last = max(last, 0.8) if _last(other) else last
@@ -88,24 +86,24 @@ def _last(pointer: str) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Return the known word that is the most like another, if one is at all."""
+    """Return the known word most similar to another, or an empty text."""
     ranked = sorted(known, key=lambda one: -likeness(one, word))
     return ranked[0] if ranked and likeness(ranked[0], word) >= ALIKE else ""
 
 
 def is_text(value: Json) -> bool:
-    """Whether it is a text with anything in it."""
+    """Whether a value is a text that is not empty."""
     return isinstance(value, str) and bool(value)
 
 
 def is_things(value: Json) -> bool:
-    """Whether it is a list of objects."""
+    """Whether a value is a list of objects."""
     listed = cast("list[Json]", value) if isinstance(value, list) else []
     return bool(listed) and all(isinstance(one, Mapping) for one in listed)
 
 
 def is_day(value: Json) -> bool:
-    """Whether it begins with an ISO date."""
+    """Whether a value begins with an ISO date."""
     try:
         return isinstance(value, str) and bool(date.fromisoformat(value[:10]))
     except ValueError:
@@ -113,7 +111,7 @@ def is_day(value: Json) -> bool:
 
 
 def is_link(value: Json) -> bool:
-    """Whether it is an http URL, or a path on the host."""
+    """Whether a value is an http URL, or a path on the host."""
     if not isinstance(value, str) or not value.isprintable() or " " in value:
         return False
     try:
@@ -124,7 +122,7 @@ def is_link(value: Json) -> bool:
 
 
 def kind(value: Json) -> str:
-    """Name what a value is, without telling it: it may be somebody's."""
+    """Return the type of a value in words; the value itself may be private."""
     match value:
         case None:
             return "null"
@@ -142,12 +140,11 @@ def kind(value: Json) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PointerProbe:
-    """What is looked for: `key` is the place in the profile, `at` the pointers that stand there.
+    """What a pointer should find: `key` is its place in the target file, `at` the pointers there.
 
-    `what` says what should be found, and `fits` whether a value is such a thing. With
-    `named`, something else is only suggested if its name is similar to one of the pointers
-    or of `names`; `missing` is how much it weighs when nothing is found and nothing is
-    suggested.
+    `what` names the expected value and `fits` recognises it. With `named`, another pointer
+    is suggested only if its name is similar to one of the pointers or of `names`; `missing`
+    is the weight of the finding if nothing is found and nothing is suggested.
     """
 
     key: Pointer
@@ -160,35 +157,32 @@ class PointerProbe:
 
 
 def values(documents: Sequence[Json], pointers: Sequence[str]) -> list[Json]:
-    """Return what the first pointer that finds anything finds in each document, if any does."""
+    """Return from each document the value of the first pointer that finds one."""
     out: list[Json] = []
     for document in documents:
-        found = (find(document, pointer) for pointer in pointers)
-        value = next((one for one in found if one is not MISSING), MISSING)
+        every = (find(document, pointer) for pointer in pointers)
+        value = next((one for one in every if one is not MISSING), MISSING)
         if value is not MISSING:
             out.append(value)
     return out
 
 
-def look(target: Target, one: PointerProbe, documents: Sequence[Json]) -> Finding | None:
-    """Hold a pointer against some answers, or parts of them; None if it finds such a thing."""
-    found = values(documents, one.at)
-    if any(one.fits(value) for value in found):
-        return None
-    hint = mean(documents, one)
-    what = f"{kind(found[0])} at {_spelt(one.at)}" if found else f"nothing at {_spelt(one.at)}"
-    weight = Weight.FAULT if hint or found else one.missing
-    return at(target, one.key, one.what, what, hint, weight=weight)
+def compare(target: Target, probe: PointerProbe, documents: Sequence[Json]) -> Iterator[Finding]:
+    """Yield a finding unless a pointer finds its value in some answers, or parts of them."""
+    found = values(documents, probe.at)
+    if any(probe.fits(value) for value in found):
+        return
+    hint = correction(documents, probe)
+    pointers = " or ".join(pointer or "the top level" for pointer in probe.at)
+    what = f"{kind(found[0])} at {pointers}" if found else f"nothing at {pointers}"
+    weight = Weight.FAULT if hint or found else probe.missing
+    yield at(target, probe.key, probe.what, what, hint, weight=weight)
 
 
-def mean(documents: Sequence[Json], one: PointerProbe) -> str:
-    """Return the hint that names what a pointer may have meant, or nothing."""
-    for wanted in (*one.at, *one.names):
-        pointer = suggest(documents, wanted, one.fits, named=one.named)
-        if pointer and pointer not in one.at:
+def correction(documents: Sequence[Json], probe: PointerProbe) -> str:
+    """Return the hint that names the pointer that was probably meant, or an empty text."""
+    for wanted in (*probe.at, *probe.names):
+        pointer = suggest(documents, wanted, probe.fits, named=probe.named)
+        if pointer and pointer not in probe.at:
             return f"did you mean {pointer}?"
     return ""
-
-
-def _spelt(pointers: Sequence[str]) -> str:
-    return " or ".join(one or "the top" for one in pointers)

@@ -114,7 +114,9 @@ def test_no_live_hosts(problems, host: str) -> None:
         (BindingRequirement(operation="balances", feature="argument", name="iban"), True),
         (BindingRequirement(operation="end-user-identity", feature="argument", name="iban"), False),
         (
-            BindingRequirement(operation="transactions", feature="mode", name="extended_transaction_history"),
+            BindingRequirement(
+                operation="transactions", feature="mode", name="extended_transaction_history"
+            ),
             True,
         ),
         (BindingRequirement(operation="transactions", feature="mode", name="other"), False),
