@@ -24,10 +24,10 @@ Script: TypeAlias = Generator[Step, Reply, None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BindingRequirement:
-    """Something that the profile must spell before a facet can be asked.
+    """A feature that the target file must bind before a facet can be tested.
 
-    `feature` is one of key, on, links, credentials, mode, value, argument, field,
-    state, approval, other, aliases; `name` says which. `otherwise` is the verdict where the profile is silent.
+    `feature` is one of `binding.features.BINDING_FEATURES`; `name` says which argument, field,
+    mode or value is meant. `if_missing` is the verdict where the target does not bind it.
     """
 
     operation: str
