@@ -1,22 +1,20 @@
-"""A JSON schema as the leaves that a value of it may have, each with its JSON pointer.
+"""The operations of an OpenAPI document, with the leaves of their schemas and JSON pointers.
 
-Only what a guess needs: which names stand where, of which type and with which words.
-Alternatives (`oneOf`, `anyOf`, `if` and `then`) are taken together. Depth and number are
-bounded, for a schema may refer to itself.
-
-What an OpenAPI document offers: its operations as values, and how calls are let in.
+A schema is flattened into leaves: names, types, formats and values, as far as a guess needs
+them. Alternatives (`oneOf`, `anyOf`, `if` and `then`) are merged. Depth and number are
+bounded, because a schema may refer to itself.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from assay.binding.checks import bad_url
-from assay.init.name_matching import plain, words
+from assay.init.name_matching import is_plain_name, words
 from assay.init.safe_load import ForeignDocument, mapping, sequence, text
 
 #: The step from a list to each of its elements.
@@ -40,7 +38,7 @@ class SchemaLeaf:
     form: str = ""
     values: tuple[str, ...] = ()
     fixed: bool = False
-    says: str = ""
+    description: str = ""
     required: bool = False
 
     @property
@@ -74,7 +72,7 @@ class SchemaLeaf:
             form=self.form,
             values=self.values,
             fixed=self.fixed,
-            says=self.says,
+            description=self.description,
             required=self.required,
         )
 
@@ -97,7 +95,7 @@ def _both(one: SchemaLeaf, other: SchemaLeaf) -> SchemaLeaf:
         form=one.form or other.form,
         values=tuple(dict.fromkeys((*one.values, *other.values))),
         fixed=one.fixed or other.fixed,
-        says=one.says or other.says,
+        description=one.description or other.description,
         required=one.required or other.required,
     )
 
@@ -122,7 +120,7 @@ def _inner(
 ) -> Iterator[tuple[object, tuple[str, ...], bool]]:
     needed = {text(one) for one in sequence(node.get("required"))}
     for name, below in mapping(node.get("properties")).items():
-        if plain(name) and sum(map(len, (*steps, name))) < MOST_POINTER // 2:
+        if is_plain_name(name) and sum(map(len, (*steps, name))) < MOST_POINTER // 2:
             yield below, (*steps, name), required and name in needed
     for word in ("allOf", "oneOf", "anyOf"):
         for below in sequence(node.get(word)):
@@ -135,25 +133,34 @@ def _inner(
 
 
 def _leaf(node: dict[str, Any], steps: tuple[str, ...], *, required: bool) -> SchemaLeaf:
-    kind = node.get("type")
-    kinds = [text(one) for one in (kind if isinstance(kind, list) else [kind])]  # pyright: ignore[reportUnknownVariableType]
-    if not any(kinds):
-        kinds = ["object"] if "properties" in node else ["array"] if "items" in node else []
-    fixed = [text(node[name]) for name in ("const",) if name in node]
+    fixed = [text(node["const"])] if "const" in node else []
     fixed += [text(one) for one in sequence(node.get("enum"))]
-    shown = [text(node[name]) for name in ("default", "example") if name in node]
-    shown += [text(one) for one in sequence(node.get("examples"))]
-    every = dict.fromkeys(one for one in (*fixed, *shown) if one != "null")
-    values = tuple(one for one in every if one.isprintable() and 0 < len(one) <= MOST_VALUE)
+    examples = [text(node[name]) for name in ("default", "example") if name in node]
+    examples += [text(one) for one in sequence(node.get("examples"))]
     return SchemaLeaf(
         steps=steps,
-        kind=next((one for one in kinds if one and one != "null"), ""),
+        kind=_kind(node),
         form=text(node.get("format")) or text(node.get("pattern")),
-        values=values,
+        values=_usable((*fixed, *examples)),
         fixed=bool(fixed),
-        says=text(node.get("description")),
+        description=text(node.get("description")),
         required=required,
     )
+
+
+def _kind(node: dict[str, Any]) -> str:
+    """Return the type of a schema, or what its members imply; empty if unknown."""
+    kind: Any = node.get("type")
+    kinds = [text(one) for one in (kind if isinstance(kind, list) else [kind])]
+    if any(kinds):
+        return next((one for one in kinds if one and one != "null"), "")
+    return "object" if "properties" in node else "array" if "items" in node else ""
+
+
+def _usable(values: Iterable[str]) -> tuple[str, ...]:
+    """Return the values that can be written into a file, each once."""
+    every = dict.fromkeys(one for one in values if one != "null")
+    return tuple(one for one in every if one.isprintable() and 0 < len(one) <= MOST_VALUE)
 
 
 _METHODS = ("get", "post", "put", "patch", "delete")
@@ -170,7 +177,7 @@ class Parameter:
     place: str
     required: bool
     leaf: SchemaLeaf
-    says: str
+    description: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +190,7 @@ class OpenApiOperation:
     method: str
     path: str
     id: str
-    says: str
+    description: str
     parameters: tuple[Parameter, ...]
     request: tuple[SchemaLeaf, ...]
     answer: tuple[SchemaLeaf, ...]
@@ -203,7 +210,7 @@ def openapi_operations(document: ForeignDocument) -> tuple[OpenApiOperation, ...
     every = (
         _operation(document, method, path, item)
         for path, raw in mapping(document.root.get("paths")).items()
-        if path.startswith("/") and plain(path)
+        if path.startswith("/") and is_plain_name(path)
         for item in [document.at(raw)]
         for method in _METHODS
         if isinstance(item.get(method), dict)
@@ -225,7 +232,7 @@ def _operation(
         method=method.upper(),
         path=path,
         id=text(node.get("operationId")),
-        says=" ".join(
+        description=" ".join(
             filter(None, (text(node.get("summary")), text(node.get("description"))[:400]))
         ),
         parameters=tuple(
@@ -243,7 +250,7 @@ def _operation(
             (),
         ),
         statuses=tuple(dict.fromkeys(status.lower() for status, _ in answers)),
-        headers=tuple(dict.fromkeys(name for name in headers if plain(name))),
+        headers=tuple(dict.fromkeys(name for name in headers if is_plain_name(name))),
     )
 
 
@@ -253,14 +260,14 @@ def _parameters(document: ForeignDocument, raw: list[Any]) -> Iterator[Parameter
     for one in raw:
         node = document.at(one)
         name, place = text(node.get("name")), text(node.get("in"))
-        if plain(name):
+        if is_plain_name(name):
             shape = leaves(document, node.get("schema"))[0]
             found[name, place] = Parameter(
                 name=name,
                 place=place,
                 required=node.get("required") == "true",
                 leaf=shape,
-                says=text(node.get("description")) or shape.says,
+                description=text(node.get("description")) or shape.description,
             )
     yield from found.values()
 
@@ -276,7 +283,7 @@ def base_url(document: ForeignDocument) -> str:
     """Return the first server that is a whole URL; empty if there is none."""
     for one in sequence(document.root.get("servers")):
         url = text(mapping(one).get("url")).rstrip("/")
-        if plain(url) and "{" not in url and not bad_url(url):
+        if is_plain_name(url) and "{" not in url and not bad_url(url):
             return url
     return ""
 
