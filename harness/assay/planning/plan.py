@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-from assay.binding.join import BoundContract, capabilities, is_bound
+from assay.binding.features import is_bound, missing_reason
+from assay.binding.join import BoundContract, capabilities
 from assay.binding.target import ScaKind, Target
 from assay.contract.model import Capability, Contract
 from assay.history import Authorise
@@ -169,7 +170,7 @@ def _decide(
             return Planned(
                 obligation=obligation,
                 fate=Disposition(want.if_missing.value),
-                why=_unspelt(want.if_missing, str(want)),
+                why=missing_reason(want),
             )
     lacking = sorted(obligation.needs - offered, key=lambda one: one.value)
     unblocks = [UNBLOCKS[one] for one in lacking]
@@ -199,12 +200,6 @@ def _priced(
 def read_only(target: Target) -> bool:
     """Whether nothing may be changed at a target: a live one, unless its profile says so."""
     return target.environment == "live" and not target.safety.allow_writes
-
-
-def _unspelt(otherwise: Standing, where: str) -> str:
-    if otherwise is Standing.NOT_APPLICABLE:
-        return f"the target has none (profile: {where})"
-    return f"needs {where} in the profile"
 
 
 def _trials(items: Iterable[Planned], *, person: bool) -> tuple[Trial, ...]:
