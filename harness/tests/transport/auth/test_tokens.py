@@ -123,7 +123,9 @@ def token_store(read: Callable[[str], Target]) -> Callable[..., tuple[TokenStore
     return make
 
 
-def customer(who: Access = ALICE, now: datetime = NOW, sign_in: Any = None, **more: Any) -> TokenRequest:
+def customer(
+    who: Access = ALICE, now: datetime = NOW, sign_in: Any = None, **more: Any
+) -> TokenRequest:
     return TokenRequest(
         by_provider=False,
         who=who,
@@ -197,7 +199,9 @@ def test_every_customer_has_a_token_of_their_own(
     assert 2 == len(endpoint.asked)
 
 
-def test_a_token_is_renewed_before_it_expires(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None:
+def test_a_token_is_renewed_before_it_expires(
+    token_store: Callable[..., tuple[TokenStore, Endpoint]],
+) -> None:
     """By the target's clock, with the refresh token, and without the customer."""
     one, endpoint = token_store(token("t1", refresh_token="r1"), token("t2"), token("t3"))
     screens = Screens()
@@ -220,9 +224,13 @@ def test_a_margin_is_kept(token_store: Callable[..., tuple[TokenStore, Endpoint]
     assert "t2" == one.token(customer(now=NOW + timedelta(seconds=870)))
 
 
-def test_who_cannot_be_renewed_agrees_again(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None:
+def test_who_cannot_be_renewed_agrees_again(
+    token_store: Callable[..., tuple[TokenStore, Endpoint]],
+) -> None:
     """A refresh token that is not taken is not tried again: the customer signs in anew."""
-    one, endpoint = token_store(token("t1", refresh_token="r1"), refused("invalid_grant"), token("t2"))
+    one, endpoint = token_store(
+        token("t1", refresh_token="r1"), refused("invalid_grant"), token("t2")
+    )
     screens = Screens()
     assert "t1" == one.token(customer(sign_in=screens))
     assert "t2" == one.token(customer(sign_in=screens, now=NOW + timedelta(hours=1)))
@@ -241,7 +249,9 @@ def test_a_clock_that_went_back(token_store: Callable[..., tuple[TokenStore, End
 
 
 @pytest.mark.parametrize("lifecycle", [None, 0, -5, "soon", True, [900], 10**20])
-def test_a_life_that_is_none(token_store: Callable[..., tuple[TokenStore, Endpoint]], lifecycle: object) -> None:
+def test_a_life_that_is_none(
+    token_store: Callable[..., tuple[TokenStore, Endpoint]], lifecycle: object
+) -> None:
     """Where nobody says for how long, a token is shown until somebody refuses it."""
     one, _ = token_store(token("t1", expires_in=lifecycle))
     assert "t1" == one.token(customer())
@@ -255,7 +265,9 @@ def test_seconds_in_a_text(token_store: Callable[..., tuple[TokenStore, Endpoint
     assert "t2" == one.token(customer(now=NOW + timedelta(minutes=1)))
 
 
-def test_the_third_party_asks_for_itself(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None:
+def test_the_third_party_asks_for_itself(
+    token_store: Callable[..., tuple[TokenStore, Endpoint]],
+) -> None:
     """By client credentials, as `provider` says, and for all customers alike."""
     one, endpoint = token_store(token("p1"))
     assert "p1" == one.token(third_party())
@@ -270,7 +282,9 @@ def test_the_third_party_asks_for_itself(token_store: Callable[..., tuple[TokenS
     assert "Authorization" not in dict(endpoint.asked[0].headers)
 
 
-def test_clients_of_the_worlds_making(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None:
+def test_clients_of_the_worlds_making(
+    token_store: Callable[..., tuple[TokenStore, Endpoint]],
+) -> None:
     """A provider that the world made asks with what the world gave it, and shares no token."""
     one, endpoint = token_store(token("p1"), token("p2"))
     made = [Access(client_id=f"w-{n}", client_secret=f"s-{n}") for n in (1, 2)]
@@ -284,17 +298,19 @@ def test_several_third_parties_take_several_clients(
 ) -> None:
     """Two third parties are never played with one client."""
     one, _ = token_store()
-    with pytest.raises(CannotArrange, match="clients of the world's making"):
+    with pytest.raises(CannotArrange, match="OAuth clients created by a control API"):
         one.token(third_party(named=True))
 
 
-def test_a_client_that_nobody_gives(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None:
+def test_a_client_that_nobody_gives(
+    token_store: Callable[..., tuple[TokenStore, Endpoint]],
+) -> None:
     """With no client_id in the file and none from the world, the profile is told so."""
     lines = (line for line in TEXT.splitlines(keepends=True) if "our id" not in line)
     text = "".join(line for line in lines if "T_SECRET" not in line)
     one, endpoint = token_store(text=text)
     said = told(one, customer())
-    assert "bank.yaml:5: auth: client_id is missing: neither the file nor the world" in str(said)
+    assert "bank.yaml:5: auth: client_id is missing: neither the target file nor" in str(said)
     assert said.hopeless is False
     assert [] == endpoint.asked
 
@@ -327,24 +343,48 @@ def test_a_third_party_for_whom_nothing_is_said(
         (refused("unsupported_grant_type"), "6: auth.kind: the token endpoint refuses (uns", True),
         (refused("invalid_grant"), "9: auth.redirect_uri: the token endpoint refuses (inva", False),
         (refused("invalid_request"), "auth.client_auth: the token endpoint refuses (inval", False),
-        (refused("hush"), "7: auth.token_url: that is no token endpoint: it answers 400", True),
-        ((404, b"<html>"), "7: auth.token_url: that is no token endpoint: it answers 404", True),
-        ((200, b"<html>"), "auth.token_url: that is no token endpoint: its answer has no ac", True),
-        ((200, ["t"]), "auth.token_url: that is no token endpoint: its answer has no access", True),
+        (refused("hush"), "7: auth.token_url: this is not a token endpoint: it answers 400", True),
+        ((404, b"<html>"), "7: auth.token_url: this is not a token endpoint: it answers 404", True),
+        (
+            (200, b"<html>"),
+            "auth.token_url: this is not a token endpoint: its answer has no ac",
+            True,
+        ),
+        (
+            (200, ["t"]),
+            "auth.token_url: this is not a token endpoint: its answer has no access",
+            True,
+        ),
         (
             token("two\nlines"),
-            "auth.token_url: that is no token endpoint: its token is none th",
+            "auth.token_url: this is not a token endpoint: its token cannot be s",
             True,
         ),
         (
             token("t" * 8193),
-            "auth.token_url: that is no token endpoint: its token is none that",
+            "auth.token_url: this is not a token endpoint: its token cannot be s",
             True,
         ),
-        (token("t", token_type="mac"), "7: auth.token_url: that is no token endpoint: its t", True),
-        (token("t", token_type=7), "7: auth.token_url: that is no token endpoint: its token", True),
-        ((503, b""), "7: auth.token_url: the token endpoint failed (503) (is it down?)", False),
-        ("no whole answer within 10 s", "auth.token_url: the token endpoint failed (no who", False),
+        (
+            token("t", token_type="mac"),
+            "7: auth.token_url: this is not a token endpoint: its t",
+            True,
+        ),
+        (
+            token("t", token_type=7),
+            "7: auth.token_url: this is not a token endpoint: its token",
+            True,
+        ),
+        (
+            (503, b""),
+            "7: auth.token_url: the token endpoint failed (503) (the endpoint may be down)",
+            False,
+        ),
+        (
+            "no complete answer within 10 s",
+            "auth.token_url: the token endpoint failed (no com",
+            False,
+        ),
         (TargetError("cannot connect"), "7: auth.token_url: the token endpoint cannot be re", True),
     ],
 )
@@ -358,7 +398,9 @@ def test_refusals(
     assert (False if lost else None) is error.hopeless
 
 
-def test_what_was_said_of_a_client_stays_said(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None:
+def test_what_was_said_of_a_client_stays_said(
+    token_store: Callable[..., tuple[TokenStore, Endpoint]],
+) -> None:
     """A client that was refused is not sent again, whoever the customer is."""
     one, endpoint = token_store(refused("invalid_client", 401), token("p1"))
     first = told(one, customer())
@@ -386,16 +428,16 @@ def back(query: str) -> Screens:
 @pytest.mark.parametrize(
     ("screens", "said"),
     [
-        (back("code=hush&state=other"), "8: auth.authorize_url: the state that came back is not"),
-        (back("code=hush"), "8: auth.authorize_url: the state that came back is not the one that"),
-        (back("code=hush&state=STATE&state=STATE"), "the state that came back is not the one"),
-        (back("error=access_denied&state=x"), "the state that came back is not the one that was"),
-        (back("state=STATE"), "8: auth.authorize_url: the customer came back without a code"),
-        (back("code=&state=STATE"), "8: auth.authorize_url: the customer came back without a code"),
-        (back("code=hush&code=a&state=STATE"), "auth.authorize_url: the customer came back with"),
-        (back("error=invalid_scope&state=STATE"), "12: auth.scope: the bank sent the customer ba"),
-        (back("error=access_denied&state=STATE"), "8: auth.authorize_url: the bank sent the cust"),
-        (back("error=hush&state=STATE"), "a refusal (in no word of RFC 6749)"),
+        (back("code=hush&state=other"), "8: auth.authorize_url: the redirect has another state"),
+        (back("code=hush"), "8: auth.authorize_url: the redirect has another state than"),
+        (back("code=hush&state=STATE&state=STATE"), "the redirect has another state"),
+        (back("error=access_denied&state=x"), "the redirect has another state than was sent"),
+        (back("state=STATE"), "8: auth.authorize_url: the redirect has no code"),
+        (back("code=&state=STATE"), "8: auth.authorize_url: the redirect has no code"),
+        (back("code=hush&code=a&state=STATE"), "auth.authorize_url: the redirect has no"),
+        (back("error=invalid_scope&state=STATE"), "12: auth.scope: the bank refused the auth"),
+        (back("error=access_denied&state=STATE"), "8: auth.authorize_url: the bank refused the"),
+        (back("error=hush&state=STATE"), "authorization (not an error code of RFC 6749)"),
         (Screens(lambda _: "https://evil.example/cb?code=hush"), "9: auth.redirect_uri: the cust"),
         (Screens(lambda _: "https://tpp.example/cbx?code=hush"), "9: auth.redirect_uri: the cust"),
         (
@@ -404,11 +446,11 @@ def back(query: str) -> Screens:
         ),
         (
             Screens(lambda _: None, status=200, screens=(), why="no screen of the profile"),
-            "8: auth.authorize_url: no screen that the profile knows (no screen of the profile)",
+            "8: auth.authorize_url: no screen matches sca.screens (no screen of the profile)",
         ),
         (
-            Screens(lambda _: None, status=200, why="the same screen came again"),
-            "21: sca.screens: the screens did not lead back: the same screen came again (filled",
+            Screens(lambda _: None, status=200, why="the same screen was shown again"),
+            "21: sca.screens: the screens did not lead to redirect_uri: the same screen was shown again (filled",
         ),
     ],
 )
@@ -425,7 +467,9 @@ def test_screens_that_come_to_nothing(
     assert [] == endpoint.asked
 
 
-def test_screens_that_cannot_be_reached(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None:
+def test_screens_that_cannot_be_reached(
+    token_store: Callable[..., tuple[TokenStore, Endpoint]],
+) -> None:
     """A login page with nobody there is told by its line, for all customers."""
 
     def dry_target(link: str) -> ScreenFlowResult:
@@ -437,7 +481,9 @@ def test_screens_that_cannot_be_reached(token_store: Callable[..., tuple[TokenSt
     assert error.hopeless is False
 
 
-def test_tokens_are_not_kept_for_ever(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None:
+def test_tokens_are_not_kept_for_ever(
+    token_store: Callable[..., tuple[TokenStore, Endpoint]],
+) -> None:
     """Worlds are left behind, and so are the tokens of their customers."""
     one, _ = token_store(*(token(f"t{n}") for n in range(1002)))
     for n in range(1002):
