@@ -72,7 +72,7 @@ class Cause(Enum):
 
     SERVER = "the target failed"
     TRANSPORT = "no answer came"
-    BINDING = "the profile does not know this answer"
+    BINDING = "the answer does not fit the target file"
     AUTH = "the target does not take the credentials"
 
 
