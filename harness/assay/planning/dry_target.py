@@ -1,7 +1,7 @@
-"""Nobody: a target that does not exist, and grants whatever a probe asks for.
+"""A fake target that grants every step of a probe, to see which steps a probe takes.
 
-Played to it, a probe shows what it would ask: how many signatures (`run.forecast`), and
-in which words (`journeys.words`). It knows no rule, and its answers mean nothing.
+A dry run against it counts the signatures of a trial and collects the arguments that a
+probe sends. It knows no rule of a contract, so its answers are no evidence.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ from assay.history import (
 from assay.planning.plan import Plan, Trial, script_of
 from assay.rules.rule import Script
 
-_WIRE = Wire(method="GET", url="nobody:", status=200)
+_WIRE = Wire(method="GET", url="dry-run:", status=200)
 
 
 @dataclass(slots=True, kw_only=True)
 class DryTarget:
-    """Grants everything; remembers what was signed, to say that it is done.
+    """Grants every step, and shows a request as carried out once it is signed.
 
-    `owned` tells whose a key is and its place among his things, `requests` are the keys
-    of what was made.
+    `owned` maps the key of each thing to its customer and its place among that customer's
+    things; `requests` are the keys of the requests that were made.
     """
 
     contract: Contract
@@ -62,7 +62,7 @@ class DryTarget:
     signed: set[str] = field(default_factory=set[str])
 
     def reply(self, step: Step) -> Event:
-        """Say that it went well."""
+        """Return the event of a step that succeeds."""
         match step:
             case Call():
                 event: Event = self._call(step)
@@ -96,25 +96,28 @@ class DryTarget:
 
     def _offered(self) -> tuple[str, ...]:
         """Return every factor that the contract names."""
-        segments = [
+        offered = [
             cast("Mapping[str, list[str]]", clause.params["offered"])
             for clause in self.contract.clauses
             if clause.kind == "factors"
         ]
-        return tuple(dict.fromkeys(w for one in segments for words in one.values() for w in words))
+        factors = (
+            factor for by_segment in offered for each in by_segment.values() for factor in each
+        )
+        return tuple(dict.fromkeys(factors))
 
     def _subject(self, step: Arrange) -> Subject:
-        things = [one for one in step.holdings for _ in range(one.count)]
+        holdings = [holding for holding in step.holdings for _ in range(holding.count)]
         owns = tuple(
             Owned(
                 key=f"{step.subject}-{n}",
-                resource=one.resource,
-                traits=one.traits,
-                entries=tuple(Entry(key=f"{n}-{on}", on=on) for on in one.entries or ()),
+                resource=holding.resource,
+                traits=holding.traits,
+                entries=tuple(Entry(key=f"{n}-{on}", on=on) for on in holding.entries or ()),
             )
-            for n, one in enumerate(things)
+            for n, holding in enumerate(holdings)
         )
-        self.owned |= {one.key: (step.subject, n) for n, one in enumerate(owns)}
+        self.owned |= {thing.key: (step.subject, n) for n, thing in enumerate(owns)}
         return Subject(name=step.subject, now=self.now, owns=owns, segment=step.segment)
 
     def _call(self, call: Call) -> Exchange:
@@ -125,16 +128,16 @@ class DryTarget:
             self.requests.append(key)
         state = State.DONE if key in self.signed else State.OPEN
         item = Item(key=key, state=state, fields=call.arguments)
-        outcome = Accepted(items=(item,), approval="nobody:")
+        outcome = Accepted(items=(item,), approval="dry-run:")
         return Exchange(n=0, at=self.now, call=call, outcome=outcome, wire=_WIRE)
 
 
 def dry_run(script: Script, dry_target: DryTarget, most: int) -> Iterator[Step]:
-    """Play a probe to nobody, so many steps at the most; yield each step as it is asked for.
+    """Run a probe against a dry target for at most `most` steps; yield each step.
 
-    Whatever nobody's answers make of a probe, what it asked for until then stands.
+    A probe that fails on the meaningless answers ends the dry run; its steps until then count.
     """
-    with suppress(Exception):  # the end of the probe, and whatever it stumbles over
+    with suppress(Exception):  # the end of the probe, or an answer that it cannot use
         step = next(script)
         for _ in range(most):
             yield step
@@ -142,17 +145,17 @@ def dry_run(script: Script, dry_target: DryTarget, most: int) -> Iterator[Step]:
     script.close()
 
 
-#: So many steps of a probe are played, for nobody's answers might keep it going.
+#: Steps after which a dry run ends: meaningless answers might keep a probe going for ever.
 MOST = 1_000
 
 
 def count_signatures(plan: Plan) -> int:
-    """Return how many signatures the trials of a plan ask for, at the most."""
+    """Return the largest number of signatures that the trials of a plan can need."""
     return sum(signatures_in(plan, trial) for trial in plan.trials if trial.signed)
 
 
 def signatures_in(plan: Plan, trial: Trial) -> int:
-    """Return how many signatures one trial asks for, at the most."""
+    """Return the largest number of signatures that a trial can need."""
     _, script = script_of(plan, trial)
     dry_target = DryTarget(contract=plan.contracts[trial.contract])
     return sum(isinstance(step, Authorise) for step in dry_run(script, dry_target, MOST))

@@ -1,8 +1,8 @@
-"""From a contract to its obligations: one for each facet of each clause.
+"""The obligations of a contract: one for each facet of each clause.
 
 An obligation's id is `<contract>/<clause>/<facet>` and names it everywhere: in
-pytest, in the journal, in reports and in the kill matrix. Points on which the
-document is silent are obligations too, so that they are counted and never lost.
+pytest, in the journal, in reports and in the kill matrix. Points that the source
+document leaves open are obligations too, so that they are counted and never lost.
 """
 
 from __future__ import annotations
@@ -14,13 +14,17 @@ from assay.contract.model import Capability, Clause, Contract, Level, Party, Sou
 from assay.rules.kinds import rule_of
 from assay.rules.rule import BindingRequirement, Duty, Facet, Rule
 
-#: The kind that stands for a point on which the document is silent.
+#: The kind of the points that the source document leaves open.
 UNSPECIFIED = "unspecified"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Obligation:
-    """One thing to be checked: a clause's facet, with what checking it takes."""
+    """A facet of a clause, which gets one verdict, and what a target must offer to test it.
+
+    `statement` is the sentence of the clause, `description` that of the facet. `scenario`
+    names the probe of the clause that tests it.
+    """
 
     id: str
     contract: str
@@ -39,13 +43,13 @@ class Obligation:
 
     @property
     def trial(self) -> str:
-        """The id of the trial in which it is asked, shared by its scenario."""
+        """The id of the trial that tests it, shared by all facets of its scenario."""
         return f"{self.contract}/{self.clause}#{self.scenario}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundClause:
-    """A clause with its rule and the parameters that the rule read from it."""
+    """A clause with its rule, and its parameters as the rule parsed them."""
 
     clause: Clause
     rule: Rule[Any]
@@ -62,7 +66,7 @@ def bound_clauses(contract: Contract) -> dict[str, BoundClause]:
 
 
 def obligations(contract: Contract) -> tuple[Obligation, ...]:
-    """Return what a bank owes under a contract, in the contract's order."""
+    """Return the obligations of a bank under a contract, in the contract's order."""
     out: list[Obligation] = []
     for applied in bound_clauses(contract).values():
         if applied.rule.party is Party.BANK:
@@ -76,7 +80,7 @@ def obligations(contract: Contract) -> tuple[Obligation, ...]:
             kind=UNSPECIFIED,
             level=Level.MAY,
             statement=point.statement,
-            description="the document is silent",
+            description="the source document leaves this open",
             sources=point.sources,
             line=point.line,
         )
@@ -86,11 +90,12 @@ def obligations(contract: Contract) -> tuple[Obligation, ...]:
 
 
 def duties(contract: Contract) -> tuple[Obligation, ...]:
-    """Return what a provider owes under a contract, in the contract's order.
+    """Return the obligations of a TPP under a contract, in the contract's order.
 
-    An obligation's id is `<contract>/<clause>/<duty>`; nothing is ever asked for it.
+    The id of such an obligation is `<contract>/<clause>/<duty>`. It is judged from recorded
+    traffic only: no probe tests it.
     """
-    from assay.rules.client import DUTIES  # noqa: PLC0415 -- only where a provider is judged
+    from assay.rules.client import DUTIES  # noqa: PLC0415 -- only where a TPP is judged
 
     out: list[Obligation] = []
     for applied in bound_clauses(contract).values():

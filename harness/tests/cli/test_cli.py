@@ -87,7 +87,7 @@ def test_what_cannot_be_asked_exits_with_3(tmp_path):
     args = ("run", "--target", target, "-m", "quota")
     code, out, _ = assay(*args, cwd=tmp_path)
     assert code == 3
-    assert "how calls without the customer are marked" in out
+    assert "set `presence` in the target file" in out
     assert assay(*args, "--allow-incomplete", cwd=tmp_path)[0] == 0
 
 

@@ -29,7 +29,7 @@ from assay.fuzzing.session import MAKERS, SearchSession, limits_of
 from assay.history import Arrange, Holding
 from assay.journal.writer import Journal
 from assay.judging.verdict import Exit, Standing
-from assay.planning.plan import Disposition, restrict
+from assay.planning.plan import ALLOW_WRITES, Disposition, restrict
 from assay.planning.prepare import Prepared, prepare
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
@@ -299,7 +299,7 @@ def test_a_live_bank_gets_no_write() -> None:
     assert bank.calls
     assert {"GET"} == {method for method, _ in bank.calls}
     assert 0 == result.counts["violates"]
-    assert "needs safety.allow_writes" in {one.reason for one in result.verdicts}
+    assert f"needs {ALLOW_WRITES}" in {one.reason for one in result.verdicts}
 
 
 def test_limits_of_what_is_paid() -> None:
