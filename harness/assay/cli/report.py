@@ -45,5 +45,5 @@ def command(journal: Path, name: str, out: Path | None, partial: bool) -> int:
     if out is not None:
         report.render(read, name, out)
     else:
-        report.chosen(name).render(read, sys.stdout)
+        report.find_format(name).render(read, sys.stdout)
     return 0

@@ -92,7 +92,7 @@ class Disposition(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """An obligation with its disposition; `calls` is the number of calls of its whole trial."""
+    """An obligation with its fate; `calls` is what its whole trial costs."""
 
     obligation: Obligation
     fate: Disposition

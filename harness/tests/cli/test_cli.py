@@ -58,7 +58,7 @@ def test_run_with_no_arguments_is_the_main_job(tmp_path):
     """In an empty folder everything conforms, and the report stands below reports/local."""
     code, out, err = assay("run", cwd=tmp_path)
     assert (0, "") == (code, err)
-    assert "The gateway keeps all 227 obligations." in out
+    assert "The gateway meets all 227 obligations." in out
     (folder,) = (tmp_path / "reports" / "local").iterdir()
     assert {"journal.jsonl", "report.html", "report.md", "report.json", "junit.xml"} == {
         path.name for path in folder.iterdir()
@@ -75,7 +75,7 @@ def test_a_violation_exits_with_1_and_can_be_reproduced(tmp_path, served):
     found = re.search(r"reproduce  assay (run .*)", out)
     again, out, _ = assay(*found[1].split(), cwd=tmp_path)
     assert again == 1
-    assert "The gateway breaks 1 of 1 obligation." in out
+    assert "The gateway violates the one obligation." in out
 
 
 def test_what_cannot_be_asked_exits_with_3(tmp_path):
@@ -278,7 +278,7 @@ def test_serve_serves_the_bank(tmp_path):
         finally:
             process.terminate()
     assert code == 0
-    assert "The gateway keeps all 2 obligations." in out
+    assert "The gateway meets all 2 obligations." in out
 
 
 @pytest.mark.parametrize("name", ["", *COMMANDS])
