@@ -21,6 +21,7 @@ from assay.contract.model import (
     Clause,
     Contract,
     Due,
+    Json,
     Level,
     OpenPoint,
     Operation,
@@ -29,6 +30,7 @@ from assay.contract.model import (
 )
 from assay.contract.references import OPEN, findings
 from assay.errors import InputError, did_you_mean
+from assay.rules.kinds import KINDS, find_kind
 
 __all__ = ["find_contract", "parse_contract", "parse_document", "read_zone"]
 
@@ -58,7 +60,7 @@ def parse_contract(path: str | Path) -> Contract:
 
 def parse_document(document: Document) -> Contract:
     """Read a loaded contract."""
-    problems = check(document, "contract")
+    problems = check(document, "contract", rule_schema=_rule_schema, kinds=KINDS)
     if not problems:
         raw = cast("_Raw", document.data)
         problems = [problem(document, *one) for one in findings(raw)]
@@ -66,6 +68,11 @@ def parse_document(document: Document) -> Contract:
     if problems:
         raise InputError(problems)
     return _contract(document)
+
+
+def _rule_schema(kind: str) -> Mapping[str, Json] | None:
+    found = find_kind(kind)
+    return found.schema() if found is not None else None
 
 
 def _near(path: Path) -> Path:

@@ -16,7 +16,7 @@ from assay.binding.target import ScaKind, Target
 from assay.contract.model import Capability, Contract
 from assay.judging.verdict import Standing
 from assay.planning.obligation import UNSPECIFIED, BoundClause, Obligation, bound_clauses
-from assay.rules.rule import BindingRequirement
+from assay.rules.rule import BindingRequirement, Scenario
 
 #: What the fixtures of a target can provide, by the word that `fixtures.offers` has for it.
 _OFFERS: Mapping[Capability, str] = {
@@ -115,7 +115,7 @@ class Trial:
     id: str
     contract: str
     clause: str
-    scenario: str
+    scenario: Scenario
     settles: tuple[Obligation, ...]
     calls: int
     signed: bool = False
@@ -214,7 +214,7 @@ def _decide(
         why = "needs " + "; ".join(remedies)
         return Planned(obligation=obligation, fate=Disposition.UNVERIFIED, why=why)
     applied: BoundClause = ruled[obligation.clause]
-    calls = applied.rule.price(applied.params, obligation.scenario)
+    calls = applied.kind.price(obligation.scenario) if obligation.scenario else 0
     return Planned(obligation=obligation, fate=Disposition.ASK, calls=calls)
 
 
@@ -248,6 +248,8 @@ def _trials(items: Iterable[Planned], *, person: bool) -> tuple[Trial, ...]:
 
 def _trial(id_: str, settled: list[Planned]) -> Trial:
     first = settled[0].obligation
+    if first.scenario is None:
+        raise TypeError(f"{first.id} is never asked")
     return Trial(
         id=id_,
         contract=first.contract,
@@ -262,7 +264,7 @@ def _trial(id_: str, settled: list[Planned]) -> Trial:
 def script_of(plan_: Plan, trial: Trial) -> tuple[BoundClause, Any]:
     """Return the clause of a trial, and a new probe for it."""
     applied = plan_.ruled[trial.contract][trial.clause]
-    return applied, applied.rule.probe(applied.params, trial.scenario)
+    return applied, applied.kind.probe(trial.scenario)
 
 
 def decided(plan_: Plan, items: Iterable[Planned]) -> Plan:

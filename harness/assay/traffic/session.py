@@ -25,7 +25,7 @@ from assay.execution.session import RunResult
 from assay.history import Authorised, Exchange
 from assay.journal.redact import Redactor
 from assay.journal.writer import Journal, header, planned
-from assay.planning.obligation import UNSPECIFIED, Obligation, bound_clauses, duties
+from assay.planning.obligation import UNSPECIFIED, Obligation, bound_clauses, tpp_obligations
 from assay.planning.plan import REMEDIES, Disposition, Plan, Planned, lacking, not_bound
 from assay.planning.prepare import SHIPPED, load_target, selector
 from assay.traffic.har import read_har
@@ -192,7 +192,7 @@ def plan_recording(
     """Decide the fate of every selected obligation of the party that is judged."""
     items: list[Planned] = []
     for each in bound:
-        owed = each.obligations if party is Party.BANK else duties(each.contract)
+        owed = each.obligations if party is Party.BANK else tpp_obligations(each.contract)
         items += [_decide(one, each.contract, target, party) for one in owed if select(one)]
     return Plan(
         items=tuple(items),

@@ -35,7 +35,7 @@ def told(chapter, chapters, *, same):
     return long(chapter, chapters, same=same)
 
 
-def lines(check, params, history):
+def lines(check, history):
     """Count the lines that a check runs, and the frames that it enters, to judge a history."""
     ran = 0
 
@@ -47,17 +47,17 @@ def lines(check, params, history):
     former = sys.gettrace()
     sys.settrace(trace)
     try:
-        for _ in check(params, history):
+        for _ in check(history):
             pass
     finally:
         sys.settrace(former)
     return ran
 
 
-def growth(check, params, chapter, *, same):
+def growth(check, chapter, *, same):
     """Return how many times as much late chapters cost as early ones."""
-    lines(check, params, told(chapter, 1, same=same))  # what is worked out only once
-    cost = {size: lines(check, params, told(chapter, size, same=same)) for size in (*EARLY, *LATE)}
+    lines(check, told(chapter, 1, same=same))  # what is worked out only once
+    cost = {size: lines(check, told(chapter, size, same=same)) for size in (*EARLY, *LATE)}
     return (cost[LATE[1]] - cost[LATE[0]]) / (cost[EARLY[1]] - cost[EARLY[0]])
 
 
@@ -67,7 +67,7 @@ def test_a_late_chapter_costs_what_an_early_one_does(clause, same):
     """No check looks back at all that was before."""
     chapter, ruled = RULED[clause]
 
-    assert growth(ruled.rule.check, ruled.params, chapter, same=same) <= BOUND
+    assert growth(ruled.kind.check, chapter, same=same) <= BOUND
 
 
 def looks_back(_params, history):
@@ -121,8 +121,8 @@ def test_what_the_world_has_told_it_need_not_tell_again(clause):
     chapter, ruled = RULED[clause]
     brief = told(chapter, 4, same=True)
 
-    assert list(ruled.rule.check(ruled.params, brief)) == list(
-        ruled.rule.check(ruled.params, again(brief))
+    assert list(ruled.kind.check(brief)) == list(
+        ruled.kind.check(again(brief))
     )
 
 
@@ -140,4 +140,4 @@ def test_there_is_something_to_judge_in_a_chapter(clause):
     """What a check does not look at costs nothing, however it is done."""
     chapter, ruled = RULED[clause]
 
-    assert list(ruled.rule.check(ruled.params, told(chapter, 7, same=True)))
+    assert list(ruled.kind.check(told(chapter, 7, same=True)))

@@ -361,8 +361,8 @@ def test_a_bank_that_says_no_costs_what_was_planned(clause, scenario, modes):
 
 def facets(clause):
     """Return the facets of a clause by id."""
-    rule, params = ruled(clause)
-    return {one.id: one for one in rule.facets(params)}
+    params = ruled(clause)
+    return {one.id: one for one in params.facets()}
 
 
 def test_what_should_have_been_rejected_is_signed_to_see():
