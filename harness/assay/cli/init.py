@@ -1,4 +1,4 @@
-"""`assay init`: a commented target file, by asking or from an OpenAPI document."""
+"""`assay init`: a commented first target file, from answers or an OpenAPI document."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Examples:
   assay init --yes --base-url https://sandbox.bank.example/v1 --extends stet-1.4.0
 
 \b
-Nothing is sent, and no file is written over. What an option says is not asked.
+Nothing is sent, and no file is overwritten. There is no question for an option that is given.
 """
 
 AUTHS = ("none", "bearer", "key", "client-credentials", "authorization-code")
-WORLDS = ("control", "roles", "none")
+FIXTURES = ("control", "roles", "none")
 EXTENDS = ("none", "sandbox", "stet-1.4.0")
 EXAMPLE_URL = "https://sandbox.bank.example/v1"
 _NAME = re.compile(r"[a-z][a-z0-9]*([.-][a-z0-9]+)*")
@@ -44,34 +44,42 @@ _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
     default=Path("my-bank.yaml"),
     show_default=True,
     metavar="FILE",
-    help="The file to write; never one that is there already.",
+    help="Target file to write. An existing file is never overwritten.",
 )
 @click.option(
     "--openapi",
     "document",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="The bank's OpenAPI 3 document, in JSON or YAML, to guess from.",
+    help="OpenAPI 3 document of the bank (JSON or YAML), from which bindings are guessed.",
 )
-@click.option("--name", help="The target's name in reports.")
-@click.option("--base-url", help="What every path is appended to.")
-@click.option("--environment", type=click.Choice(["sandbox", "live"]), help="What it is.")
-@click.option("--zone", help="Whose calendar day it is, such as Europe/Paris; - if unknown.")
+@click.option("--name", help="Name of the target in reports.")
+@click.option("--base-url", help="Base URL to which every path is appended.")
+@click.option(
+    "--environment", type=click.Choice(["sandbox", "live"]), help="Whether the target is live."
+)
+@click.option(
+    "--zone", help="Time zone of the bank's calendar day, such as Europe/Paris; - if unknown."
+)
 @click.option("--auth", type=click.Choice(AUTHS), help="How calls are authenticated.")
-@click.option("--presence", help="The header that says that the customer is there; - if none.")
-@click.option("--world", type=click.Choice(WORLDS), help="Who arranges what a check needs.")
-@click.option("--extends", type=click.Choice(EXTENDS), help="A shipped target to build on.")
-@click.option("-y", "--yes", is_flag=True, help="Ask nothing: take the defaults.")
+@click.option(
+    "--presence", help="Header that marks a call as made with the customer present; - if none."
+)
+@click.option("--fixtures", type=click.Choice(FIXTURES), help="Source of the test data.")
+@click.option("--extends", type=click.Choice(EXTENDS), help="Shipped target to build on.")
+@click.option("-y", "--yes", is_flag=True, help="Ask no questions and take the defaults.")
 def command(
     contracts: Sequence[str], out: Path, document: Path | None, yes: bool, **given: str | None
 ) -> int:
-    """Write a commented target file: a beginning, which says what was guessed and what is missing."""
+    """Write a commented first target file, which marks what was guessed and what is missing."""
     if out.exists():
-        raise InputError.one(str(out), "this file exists already", hint="name another with --out")
-    asked = [one for key, one in given.items() if not (key == "extends" and document)]
-    if not yes and not sys.stdin.isatty() and None in asked:
-        hint = "say --yes to take the defaults, or give every answer as an option"
-        raise InputError.one("init", "there is no terminal to ask at", hint=hint)
+        raise InputError.one(
+            str(out), "this file exists already", hint="choose another file with --out"
+        )
+    needed = [answer for key, answer in given.items() if not (key == "extends" and document)]
+    if not yes and not sys.stdin.isatty() and None in needed:
+        hint = "use --yes to take the defaults, or give every answer as an option"
+        raise InputError.one("init", "there is no terminal for the questions", hint=hint)
     draft = _draft(
         _contracts(contracts), document, out, yes=yes, given=given, named=bool(contracts)
     )
@@ -83,8 +91,8 @@ def command(
             file.write(text)
     except OSError as error:
         what = f"cannot be written: {error.strerror}"
-        raise InputError.one(str(out), what, hint="is the path right?") from None
-    return _told(out, text, draft)
+        raise InputError.one(str(out), what, hint="check the path") from None
+    return _print_next_steps(out, text, draft)
 
 
 def _contracts(names: Sequence[str]) -> tuple[Contract, ...]:
@@ -103,7 +111,7 @@ def _draft(
     given: Mapping[str, str | None],
     named: bool,
 ) -> TargetDraft:
-    """Put together what the document says and what is asked."""
+    """Return the draft of what the document and the answers say."""
     from assay.init.defaults import init_defaults  # noqa: PLC0415
 
     start = init_defaults(contracts, path, named=named)
@@ -118,7 +126,7 @@ def _draft(
         "extends": "none" if path else "stet-1.4.0",
         **start.defaults,
     }
-    told: dict[str, str] = {}
+    final: dict[str, str] = {}
     whys = dict(start.whys)
     for key, question in QUESTIONS.items():
         answer = given.get(key)
@@ -126,37 +134,36 @@ def _draft(
             answer = _ask(key, question, answers[key])
         if answer is None:
             answer = answers[key]
-            if key in UNSAID:
-                whys.setdefault(key, UNSAID[key])
+            if key in GUESSED:
+                whys.setdefault(key, GUESSED[key])
         else:
-            # Somebody said so: it is no guess any more.
-            whys.pop(key, None)
-        told[key] = _sound(key, answer)
-    return start.draft(told, whys)
+            whys.pop(key, None)  # a given answer is no guess
+        final[key] = _valid(key, answer)
+    return start.draft(final, whys)
 
 
-#: What is asked, in this order.
+#: The questions, in this order.
 QUESTIONS: Mapping[str, str] = {
-    "name": "The target's name in reports",
+    "name": "Name of the target in reports (small letters, digits, hyphens)",
     "base_url": "Base URL, to which every path is appended",
-    "environment": "Is it a sandbox, or live",
-    "zone": "Whose calendar day it is (- if nobody knows)",
+    "environment": "Is the target a sandbox, or live",
+    "zone": "Time zone of the bank's calendar day (- if unknown)",
     "auth": "How calls are authenticated",
-    "presence": "The header that says that the customer is there (- if none)",
-    "fixtures": "Who arranges what a check needs: a control API, or test customers that exist (roles)",
-    "extends": "A shipped target whose dialect the bank speaks",
+    "presence": "Header that marks a call as made with the customer present (- if none)",
+    "fixtures": "Source of the test data: a control API, or existing test customers (roles)",
+    "extends": "Shipped target with the API that the bank uses",
 }
-#: What an answer is taken for, where nobody gave one.
-UNSAID: Mapping[str, str] = {
-    "base_url": "nobody said, so this is an example",
-    "zone": "nobody said",
-    "auth": "nobody said",
-    "presence": "nobody said",
+#: The comment on a default that was taken without an answer.
+GUESSED: Mapping[str, str] = {
+    "base_url": "no answer was given; this is an example",
+    "zone": "no answer was given",
+    "auth": "no answer was given",
+    "presence": "no answer was given",
 }
 CHOICES: Mapping[str, Sequence[str]] = {
     "environment": ("sandbox", "live"),
     "auth": AUTHS,
-    "fixtures": WORLDS,
+    "fixtures": FIXTURES,
     "extends": EXTENDS,
 }
 
@@ -166,63 +173,69 @@ def _ask(key: str, question: str, default: str) -> str:
     while True:
         answer: Any = click.prompt(question, default=default, type=kind)
         try:
-            return _sound(key, str(answer))
+            return _valid(key, str(answer))
         except InputError as error:
             click.echo(f"  {error.problems[0].what} ({error.problems[0].hint})")
 
 
-def _sound(key: str, answer: str) -> str:
-    """Return an answer that can stand in a file, or say what is wrong with it."""
+def _valid(key: str, answer: str) -> str:
+    """Return an answer as it is written to the file.
+
+    Raises:
+        InputError: the answer is not valid.
+
+    """
     if key in {"zone", "presence"} and answer in {"", "-"}:
         return ""
-    wrong = SOUND[key](answer) if key in SOUND else None
-    if wrong:
-        raise InputError.one(f"--{key.replace('_', '-')}", wrong[0], hint=wrong[1])
+    error = ERRORS[key](answer) if key in ERRORS else None
+    if error:
+        what, hint = error
+        raise InputError.one(f"--{key.replace('_', '-')}", what, hint=hint)
     return answer.strip()
 
 
-def _sound_name(answer: str) -> tuple[str, str] | None:
+def _name_error(answer: str) -> tuple[str, str] | None:
     if _NAME.fullmatch(answer.strip()) and len(answer) <= 64:  # noqa: PLR2004 -- of names
         return None
     return "expected a name of small letters, digits, dots and hyphens", "for example my-bank"
 
 
-def _sound_url(answer: str) -> tuple[str, str] | None:
+def _url_error(answer: str) -> tuple[str, str] | None:
     from assay.binding.checks import bad_url  # noqa: PLC0415
 
     return bad_url(answer.strip())
 
 
-def _sound_zone(answer: str) -> tuple[str, str] | None:
+def _zone_error(answer: str) -> tuple[str, str] | None:
     from assay.contract.files.load import read_zone  # noqa: PLC0415
 
     hint = read_zone(answer.strip())
     return ("there is no such time zone", hint) if isinstance(hint, str) else None
 
 
-def _sound_header(answer: str) -> tuple[str, str] | None:
+def _header_error(answer: str) -> tuple[str, str] | None:
     if _HEADER.fullmatch(answer.strip()) and answer.lower() not in {"authorization", "cookie"}:
         return None
     return "expected the name of a header that carries no secret", "for example PSU-IP-Address"
 
 
-#: What an answer has to be, where it is not chosen.
-SOUND: Mapping[str, Callable[[str], tuple[str, str] | None]] = {
-    "name": _sound_name,
-    "base_url": _sound_url,
-    "zone": _sound_zone,
-    "presence": _sound_header,
+#: What is wrong with an answer, and a hint, for each question without choices.
+ERRORS: Mapping[str, Callable[[str], tuple[str, str] | None]] = {
+    "name": _name_error,
+    "base_url": _url_error,
+    "zone": _zone_error,
+    "presence": _header_error,
 }
 
 
 def _name(out: Path) -> str:
-    """Return the name of a target whose file is called so."""
+    """Return the default name of a target, from the name of its file."""
     name = re.sub(r"[^a-z0-9]+", "-", out.stem.lower()).strip("-")[:64].strip("-")
     return name if _NAME.fullmatch(name) else "my-bank"
 
 
-def _told(out: Path, text: str, draft: TargetDraft) -> int:
-    """Say what was written, what is left to do, and whether it can be read as it is."""
+def _print_next_steps(out: Path, text: str, draft: TargetDraft) -> int:
+    """Print what was written and what is left to do, and check the file."""
     from assay.binding.join import bind  # noqa: PLC0415
     from assay.binding.read import read_target  # noqa: PLC0415
 
@@ -234,10 +247,10 @@ def _told(out: Path, text: str, draft: TargetDraft) -> int:
     click.echo(f"wrote {out}: {len(guessed)} lines guessed, {len(missing)} missing")
     for number, row in missing:
         click.echo(f"  {out}:{number}: {row.removeprefix('# ')}")
-    # What is wrong with it, if anything, is told as `assay check` would.
+    # Reports the same problems as `assay check`.
     bind(draft.contracts, read_target(out))
     click.echo("next:")
-    click.echo(f"  look at   each line of {out} that says `guessed` or `missing`")
+    click.echo(f"  edit      each line of {out} with `guessed` or `missing`")
     click.echo(f"  check     assay check {out}")
     click.echo(f"  examine   assay doctor --target {out}")
     click.echo(f"  plan      assay plan --target {out}")

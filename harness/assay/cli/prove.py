@@ -1,4 +1,4 @@
-"""`assay prove`: the kill matrix, printed and kept."""
+"""`assay prove`: the kill matrix, printed and written as Markdown."""
 
 from __future__ import annotations
 
@@ -25,21 +25,23 @@ Examples:
     "keywords",
     default="",
     metavar="EXPR",
-    help="Only mutants and variants whose id contains these words.",
+    help="Only mutants and neutral variants whose id contains these words, as in pytest.",
 )
-@click.option("-n", "--workers", type=click.IntRange(1), help="Processes. Default: one a core.")
+@click.option(
+    "-n", "--workers", type=click.IntRange(1), help="Number of processes. Default: one per core."
+)
 @click.option(
     "-o",
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write the matrix as Markdown too.",
+    help="Also write the matrix as Markdown.",
 )
 def command(keywords: str, workers: int | None, out: Path | None) -> int:
-    """Break the sandbox in every known way and see that each fault is found.
+    """Test the harness: run it on sandboxes with one fault each, and on neutral variants.
 
-    Each mutant must turn exactly the obligations that it breaks red; neutral variants
-    must stay green; every obligation must have a mutant. Anything else exits with 1.
+    A run on a mutant must find exactly the violations of its fault; a run on a neutral
+    variant none. Every obligation must have a mutant. Otherwise the exit code is 1.
     """
     matrix = prove(matching("-k", keywords), workers=workers, on_row=_show)
     for line in text(matrix, whole=not keywords):
@@ -52,7 +54,7 @@ def command(keywords: str, workers: int | None, out: Path | None) -> int:
 
 
 def _show(row: MatrixRow) -> None:
-    """Print a row as soon as it is known."""
+    """Print a row as soon as its run is over."""
     click.echo(f"{'ok   ' if row.sound else 'WRONG'} {row.id:<44} {_result(row)}")
 
 
@@ -69,7 +71,7 @@ def _result(row: MatrixRow) -> str:
 
 
 def text(matrix: Matrix, *, whole: bool) -> Iterator[str]:
-    """Yield the figures, and what is wrong, as lines."""
+    """Yield the figures, and the obligations without a mutant, as lines."""
     yield ""
     for what, figure in count(matrix).items():
         if whole or "without" not in what:
@@ -80,7 +82,7 @@ def text(matrix: Matrix, *, whole: bool) -> Iterator[str]:
 
 
 def markdown(matrix: Matrix) -> Iterator[str]:
-    """Yield the matrix as a page that is committed and compared."""
+    """Yield the matrix as lines of Markdown, for reports/reference."""
     yield "# Kill matrix"
     yield ""
     yield "Written by `assay prove --out`. Each mutant is the sandbox with one fault; a whole run"

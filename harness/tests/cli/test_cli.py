@@ -99,7 +99,7 @@ def test_a_target_that_refuses_the_connection_is_blamed_for_nothing(tmp_path):
     assert (2, "") == (code, out)
     assert len(err.splitlines()) == 1
     assert "cannot connect" in err
-    assert "no obligation is blamed on the bank" in err
+    assert "no obligation is reported as violated" in err
     lines = (tmp_path / "out" / "journal.jsonl").read_text(encoding="utf-8").splitlines()
     footer = json.loads(lines[-1])
     assert "cannot connect" in footer["aborted"]
@@ -223,7 +223,7 @@ def test_plan_shows_costs_and_sends_nothing(tmp_path):
     code, out, _ = assay("plan", "--target", "t.yaml", cwd=tmp_path)
     assert code == 0
     assert "unverified: needs" in out
-    assert re.search(r"\d+ obligations: \d+ will be asked in \d+ trials and \d+ calls", out)
+    assert re.search(r"\d+ obligations: \d+ tested in \d+ trials with \d+ calls", out)
 
 
 def test_plan_for_machines(tmp_path):

@@ -180,7 +180,7 @@ def test_two_runs_on_one_day(tmp_path: Path) -> None:
             if each["verdict"] == "unverified"
         }
         assert fates == left
-        assert re.search(r"\d+ obligations were held back by the budget", out)
+        assert re.search(r"\d+ obligations were skipped: today\'s call budget is used up", out)
     why = "needs 4 more accesses of accounts without the customer today; 0 of 4 left (budget.batch, alice)"
     assert why in {each["why"] for each in by_kind(two, "plan")}
     assert why in planned

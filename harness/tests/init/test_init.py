@@ -54,7 +54,7 @@ def test_from_our_own_document_a_run_conforms_but_for_what_is_missing(begin, tmp
     told = tmp_path / "sandbox.json"
     told.write_text(json.dumps(document(bound, target)))
     with serving(make_app()) as url:
-        path, _ = begin("--openapi", told, "--base-url", url, "--world", "control")
+        path, _ = begin("--openapi", told, "--base-url", url, "--fixtures", "control")
         run = [*ASSAY, "run", "-c", "aisp", "-t", str(path), "--out", "report", "--quiet"]
         subprocess.run(run, cwd=tmp_path, capture_output=True, timeout=100, check=False)
     report = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
@@ -75,7 +75,7 @@ def test_a_shipped_dialect_is_a_beginning_that_runs(begin, tmp_path):
     """With no document, a bank that speaks a shipped dialect conforms at once."""
     with serving(DIALECTS["stet"](make_app())) as host:
         url = f"{host}{BASE_PATHS['stet']}"
-        args = ("--extends", "stet-1.4.0", "--base-url", url, "--world", "control")
+        args = ("--extends", "stet-1.4.0", "--base-url", url, "--fixtures", "control")
         path, _ = begin("--contract", "aisp", *args)
         text = path.read_text(encoding="utf-8")
         gap = next(row for row in text.splitlines() if "where the control API stands" in row)
@@ -444,7 +444,7 @@ def test_the_defaults_are_a_file_that_can_be_read(begin):
     assert {"accounts", "create-payment"} <= target.operations.keys()
     assert target.sca.kind.value == "none"
     guesses, missing = guessed(path)
-    assert "nobody said, so this is an example" == guesses[f"base_url: {target.base_url}"]
+    assert "no answer was given; this is an example" == guesses[f"base_url: {target.base_url}"]
     assert 1 == len(missing)
     assert f"assay check {path}" in told
 
@@ -454,7 +454,7 @@ def test_the_defaults_are_a_file_that_can_be_read(begin):
 @pytest.mark.parametrize("auth", ["none", "bearer", "key", "client-credentials"])
 def test_every_answer_gives_a_file_that_can_be_read(begin, extends, world, auth):
     """Whatever is chosen, the file passes, and binds to the contracts."""
-    path, _ = begin("--extends", extends, "--world", world, "--auth", auth, "--zone", "-")
+    path, _ = begin("--extends", extends, "--fixtures", world, "--auth", auth, "--zone", "-")
     target = read_target(path)
     assert (world, auth) == (target.fixtures.kind.value, target.auth.kind.value)
     assert not target.hosts
@@ -480,7 +480,7 @@ def test_it_asks_at_a_terminal(tmp_path):
         "init",
         "--out",
         "b.yaml",
-        "--world",
+        "--fixtures",
         "roles",
         "--extends",
         "none",
@@ -545,7 +545,7 @@ def test_without_a_terminal_it_says_so_and_ends(tmp_path):
     )
     assert (2, "") == (done.returncode, done.stdout)
     assert (
-        "assay: init: there is no terminal to ask at "
-        "(say --yes to take the defaults, or give every answer as an option)\n"
+        "assay: init: there is no terminal for the questions "
+        "(use --yes to take the defaults, or give every answer as an option)\n"
     ) == done.stderr
     assert [] == list(tmp_path.iterdir())

@@ -677,4 +677,4 @@ def test_under_pytest_a_person_is_spoken_to(sandbox: str, tmp_path: Path) -> Non
 def test_one_person_cannot_be_in_many_places(sandbox: str, tmp_path: Path) -> None:
     """Where a person signs, pytest's workers are refused in one line."""
     code, out = pytest_run(lay(tmp_path, sandbox), "-n", "2", cwd=tmp_path)
-    assert (4, True) == (code, "one person signs (sca: manual): leave -n away" in out)
+    assert (4, True) == (code, "a person signs (`sca.kind: manual`): do not use -n" in out)

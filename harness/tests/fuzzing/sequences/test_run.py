@@ -149,7 +149,7 @@ def test_fields_are_searched_in_the_same_way(tmp_path):
     ("args", "said"),
     [
         (("--replay", "none.json"), "none.json"),
-        (("--replay", "empty"), "there is no story in this directory"),
+        (("--replay", "empty"), "there is no recorded sequence in this folder"),
         (("--replay", "bad.json"), "bad.json:1"),
         (("--replay", "other.json"), "there is no obligation aisp/batch-quotas/x"),
         (("--journeys", "-1"), "-1"),

@@ -61,7 +61,7 @@ def test_a_file_that_is_no_certificate(folder, tmp_path, name):
     """A certificate that does not read is the folder's fault, and said to be so."""
     copied = Path(copytree(folder.folder, tmp_path / "copied"))
     (copied / f"{name}.pem").write_text("nonsense")
-    with pytest.raises(InputError, match="has a file that is no certificate"):
+    with pytest.raises(InputError, match="has a file that is not a certificate"):
         demands(copied, signatures="cavage").put_before(make_app())
 
 
@@ -69,14 +69,14 @@ def test_what_is_told(folder):
     """Whoever serves is told which file is for what, and how to get a token."""
     where = folder.folder
     asked = demands(where, mutual="handshake", signatures="cavage", oauth=True)
-    text = "\n".join(asked.told("https://bank.test"))
+    text = "\n".join(asked.instructions("https://bank.test"))
     assert "client       a third party's, to be recognised by" in text
     assert "https://tpp.example/seal-rsa.pem" in text
     assert "https://tpp.example/seal-ec.pem" not in text
     assert f"--cacert {where / 'ca.pem'} --cert {where / 'client.pem'} --key " in text
     assert "https://bank.test/oauth/token" in text
-    assert "seal-ec.pem" in "\n".join(demands(where, signatures="rfc9421").told("x"))
-    assert "Bearer demo-alice' x/accounts" in "\n".join(demands(where).told("x"))
+    assert "seal-ec.pem" in "\n".join(demands(where, signatures="rfc9421").instructions("x"))
+    assert "Bearer demo-alice' x/accounts" in "\n".join(demands(where).instructions("x"))
 
 
 def test_the_command_says_what_is_missing():
