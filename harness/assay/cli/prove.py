@@ -55,18 +55,18 @@ def command(keywords: str, workers: int | None, out: Path | None) -> int:
 
 def _show(row: MatrixRow) -> None:
     """Print a row as soon as its run is over."""
-    click.echo(f"{'ok   ' if row.sound else 'WRONG'} {row.id:<44} {_result(row)}")
+    click.echo(f"{'ok   ' if row.as_expected else 'WRONG'} {row.id:<44} {_result(row)}")
 
 
 def _result(row: MatrixRow) -> str:
     if row.neutral:
-        wrong = sorted(row.red | row.open)
-        return "all green" if row.sound else "not green: " + ", ".join(wrong)
-    if row.sound:
-        return ", ".join(sorted(row.red))
-    missed, astray = sorted(row.breaks - row.red), sorted(row.red - row.breaks)
-    parts = [f"missed by {', '.join(missed)}"] if missed else []
-    parts += [f"also red: {', '.join(astray)}"] if astray else []
+        wrong = sorted(row.violated | row.unresolved)
+        return "no violation" if row.as_expected else "not expected: " + ", ".join(wrong)
+    if row.as_expected:
+        return ", ".join(sorted(row.violated))
+    missed, others = sorted(row.expected - row.violated), sorted(row.violated - row.expected)
+    parts = [f"not found: {', '.join(missed)}"] if missed else []
+    parts += [f"not expected: {', '.join(others)}"] if others else []
     return "; ".join(parts)
 
 
@@ -78,30 +78,34 @@ def text(matrix: Matrix, *, whole: bool) -> Iterator[str]:
             yield f"{figure:>5} {what}"
     if whole:
         for id_ in matrix.unproved:
-            yield f"no mutant turns {id_} red"
+            yield f"no mutant violates {id_}"
 
 
 def markdown(matrix: Matrix) -> Iterator[str]:
     """Yield the matrix as lines of Markdown, for reports/reference."""
     yield "# Kill matrix"
     yield ""
-    yield "Written by `assay prove --out`. Each mutant is the sandbox with one fault; a whole run"
-    yield "must turn red exactly what it breaks. Neutral variants must stay green."
+    yield "Written by `assay prove --out`. A mutant is the sandbox with one fault: a run on it must"
+    yield "find exactly the violations of that fault. A run on a neutral variant must find none."
     yield ""
     yield "| figure | count |"
     yield "|---|---:|"
     for what, figure in count(matrix).items():
         yield f"| {what} | {figure} |"
     yield ""
-    yield "| mutant | the fault | turns red | as it should |"
+    yield "| mutant | fault | violations found | as expected |"
     yield "|---|---|---|---|"
     for row in matrix.rows:
         if not row.neutral:
-            red = "<br>".join(f"`{one}`" for one in sorted(row.red)) or "nothing"
-            yield f"| `{row.id}` | {row.says} | {red} | {'yes' if row.sound else 'NO'} |"
+            found = "<br>".join(f"`{id_}`" for id_ in sorted(row.violated)) or "none"
+            yield f"| `{row.id}` | {row.description} | {found} | {_yes(row)} |"
     yield ""
-    yield "| neutral variant | how it differs | stays green |"
+    yield "| neutral variant | difference | no violation found |"
     yield "|---|---|---|"
     for row in matrix.rows:
         if row.neutral:
-            yield f"| `{row.id}` | {row.says} | {'yes' if row.sound else 'NO'} |"
+            yield f"| `{row.id}` | {row.description} | {_yes(row)} |"
+
+
+def _yes(row: MatrixRow) -> str:
+    return "yes" if row.as_expected else "NO"

@@ -117,7 +117,7 @@ class Suites:
         """Give each test the obligations of the kinds that it discharges."""
         if "searched" in metafunc.fixturenames:
             searches.parametrize(metafunc, self.prepared.plan)
-        if "schema_told" in metafunc.fixturenames:
+        if "schema_result" in metafunc.fixturenames:
             from assay.fuzzing.schema.items import items as examined  # noqa: PLC0415 -- seldom used
 
             wanted = metafunc.config.getoption("assay_schema")
@@ -231,7 +231,7 @@ class Suites:
             pytest.exit(f"{error}; {NO_BLAME}", Exit.USAGE.value)
 
     @pytest.fixture
-    def schema_told(self, schema_item: SchemaItem) -> ItemResult:
+    def schema_result(self, schema_item: SchemaItem) -> ItemResult:
         """Test an operation by its schemas, and return the result."""
         if self.session is None:
             raise pytest.UsageError("no session is open (are the items collected?)")

@@ -260,7 +260,7 @@ def test_prove_finds_a_fault(tmp_path):
     code, out, _ = assay("prove", "-k", "quota.helsinki or neutral.ascending", cwd=tmp_path)
     assert code == 0
     assert "aisp/batch-quota/before-midnight" in out
-    assert "all green" in out
+    assert "no violation" in out
 
 
 def test_serve_serves_the_bank(tmp_path):

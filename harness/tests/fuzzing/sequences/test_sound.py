@@ -5,7 +5,7 @@ Fifty seeds each: other customers, another day, other journeys.
 
 import pytest
 
-from assay.kill_matrix import touched
+from assay.kill_matrix import changed_contracts
 from assay.sandbox.policies import SOUND
 
 from .conftest import VARIANTS
@@ -32,7 +32,7 @@ def test_nothing_is_found_at_the_sound_bank(searching, contract):
 @pytest.mark.parametrize("variant", NEUTRAL)
 def test_nothing_is_found_where_the_document_is_silent(searching, variant):
     """Nor in any of the ways in which a sound bank may differ from it."""
-    for contract in touched(VARIANTS[variant].change(SOUND)):
+    for contract in changed_contracts(VARIANTS[variant].change(SOUND)):
         assert [] == found(searching, contract, variant, 1)
 
 

@@ -50,7 +50,7 @@ def test_certificates_are_needed(named):
 def test_a_folder_of_no_use(folder, tmp_path):
     """A folder with some of the files, or that is none, is said to be so."""
     (tmp_path / "ca.pem").write_text("x")
-    with pytest.raises(InputError, match=r"and not server\.pem"):
+    with pytest.raises(InputError, match=r"but not server\.pem"):
         demands(tmp_path).put_before(make_app())
     with pytest.raises(InputError, match="cannot be read or written"):
         demands(tmp_path / "ca.pem" / "below").put_before(make_app())

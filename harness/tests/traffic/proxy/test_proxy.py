@@ -403,7 +403,7 @@ def test_a_record_can_be_read_after_a_crash(by_hand, tmp_path):
         (["--upstream", "http://b.example", "--record", "no/new.har"], "cannot be written"),
         (
             ["--upstream", "http://b.example", "--record", "new.har", "--listen", "8900"],
-            "--listen: '8900' is no address",
+            "--listen: expected HOST:PORT, found '8900'",
         ),
         (
             ["--upstream", "http://b.example", "--record", "new.har", "--listen", "192.0.2.1:1"],
