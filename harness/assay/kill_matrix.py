@@ -32,6 +32,9 @@ from assay.sandbox.policies import SOUND, Policies
 #: The contracts of the proof, and the shipped target of the sandbox.
 CONTRACTS, TARGET = ("aisp", "pis"), "sandbox"
 
+#: The name of the figure that only a whole proof has.
+UNPROVED = "obligations without a mutant"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixRow:
@@ -196,5 +199,5 @@ def count(matrix: Matrix) -> dict[str, int]:
         "mutants found by exactly their own violations": sum(row.as_expected for row in mutants),
         "neutral variants": len(neutral),
         "neutral variants without a violation": sum(row.as_expected for row in neutral),
-        "obligations without a mutant": len(matrix.unproved),
+        UNPROVED: len(matrix.unproved),
     }

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
-from assay.binding.read import find_target, read_document
+from assay.binding.read import find_target, read_document, shipped
 from assay.contract.files.load import load
 from assay.contract.parse import find_contract, parse_document
 from assay.errors import InputError, Problem
@@ -53,6 +54,8 @@ def _check(name: str) -> str:
 
 def _find(name: str) -> str:
     """Return the path of a file, or of a shipped contract or target."""
+    if name in shipped() and not Path(name).exists():
+        return str(find_target(name))  # its name may have a dot, as that of a file
     try:
         return str(find_contract(name))
     except InputError:

@@ -63,9 +63,10 @@ def command() -> None:
     help="Write to this file instead of standard output.",
 )
 def openapi(contracts: Sequence[str], target: str | None, name: str, out: Path | None) -> int:
-    """Write an OpenAPI 3.1 document of the contracts, with the names and paths of a target.
+    """Write an OpenAPI 3.1 document of contracts and a target.
 
-    Limits and rules are `x-assay-` extensions, which contract/README.md documents.
+    Paths and names are those of the target. Limits and rules are `x-assay-` extensions,
+    which contract/README.md documents.
     """
     loaded = load_target(target)
     bound = bind([parse_contract(find_contract(one)) for one in contracts or SHIPPED], loaded)

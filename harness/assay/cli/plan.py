@@ -50,7 +50,9 @@ def command(
     """
     prepared = prepare(contracts, target, keywords=keywords, marks=marks, wait=wait, ledger=ledger)
     plan = prepared.plan
-    lines = (json.dumps(planned(one)) for one in plan.items) if as_json else text(plan, verbose)
+    lines = (
+        (json.dumps(planned(one)) for one in plan.items) if as_json else plan_lines(plan, verbose)
+    )
     for line in lines:
         click.echo(line)
     for line in options.cost_json(prepared) if as_json else options.cost_lines(prepared):
@@ -61,7 +63,7 @@ def command(
     return 0
 
 
-def text(plan: Plan, verbose: bool = False) -> Iterator[str]:
+def plan_lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
     """Yield the plan as lines of text."""
     for _, group in groupby(
         plan.items, key=lambda one: (one.obligation.contract, one.obligation.clause)

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from assay.judging.verdict import Exit
-from assay.kill_matrix import Matrix, MatrixRow, count, prove
+from assay.kill_matrix import UNPROVED, Matrix, MatrixRow, count, prove
 from assay.planning.prepare import matching
 
 EPILOG = """\b
@@ -44,11 +44,11 @@ def command(keywords: str, workers: int | None, out: Path | None) -> int:
     variant none. Every obligation must have a mutant. Otherwise the exit code is 1.
     """
     matrix = prove(matching("-k", keywords), workers=workers, on_row=_show)
-    for line in text(matrix, whole=not keywords):
+    for line in summary_lines(matrix, whole=not keywords):
         click.echo(line)
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text("\n".join(markdown(matrix)) + "\n", encoding="utf-8")
+        out.write_text("\n".join(markdown_lines(matrix)) + "\n", encoding="utf-8")
     holds = matrix.proved if not keywords else matrix.rows and not matrix.wrong
     return Exit.OK.value if holds else Exit.VIOLATION.value
 
@@ -70,18 +70,18 @@ def _result(row: MatrixRow) -> str:
     return "; ".join(parts)
 
 
-def text(matrix: Matrix, *, whole: bool) -> Iterator[str]:
+def summary_lines(matrix: Matrix, *, whole: bool) -> Iterator[str]:
     """Yield the figures, and the obligations without a mutant, as lines."""
     yield ""
     for what, figure in count(matrix).items():
-        if whole or "without" not in what:
+        if whole or what != UNPROVED:
             yield f"{figure:>5} {what}"
     if whole:
         for id_ in matrix.unproved:
             yield f"no mutant violates {id_}"
 
 
-def markdown(matrix: Matrix) -> Iterator[str]:
+def markdown_lines(matrix: Matrix) -> Iterator[str]:
     """Yield the matrix as lines of Markdown, for reports/reference."""
     yield "# Kill matrix"
     yield ""

@@ -214,6 +214,22 @@ def test_check_describes_what_is_sound(tmp_path):
     assert "target sandbox" in out
 
 
+def test_check_finds_shipped_targets_with_a_dot_in_their_name(tmp_path):
+    """`stet-1.4.0` is a shipped target and not a file with the suffix `.0`."""
+    code, out, _ = assay("check", "stet-1.4.0", cwd=tmp_path)
+    assert code == 0
+    assert "stet-1.4.0: target stet-1.4.0" in out
+
+
+def test_help_of_run_has_sections(tmp_path):
+    """The sixteen options of `run` are listed by what they are for, each once."""
+    _, out, _ = assay("run", "--help", cwd=tmp_path)
+    titles = re.findall(r"(?m)^([A-Z].*):$", out)
+    assert ["What is tested", "Random search", "Safety and cost", "Result", "Options"] == titles
+    for option in ("--contract", "--replay", "--no-doctor", "--quiet", "--help"):
+        assert 1 == len(re.findall(rf"(?m)^  (?:-\w, )?{option}\b", out))
+
+
 def test_plan_shows_costs_and_sends_nothing(tmp_path):
     """Without presence or clock the plan says what stays open, and what would unblock it."""
     (tmp_path / "t.yaml").write_text(
@@ -257,7 +273,7 @@ def test_report_refuses_an_unfinished_journal(tmp_path):
 
 def test_prove_finds_a_fault(tmp_path):
     """A part of the matrix can be printed by name."""
-    code, out, _ = assay("prove", "-k", "quota.helsinki or neutral.ascending", cwd=tmp_path)
+    code, out, _ = assay("prove", "-k", "quota.helsinki or neutral.more-headers", cwd=tmp_path)
     assert code == 0
     assert "aisp/batch-quota/before-midnight" in out
     assert "no violation" in out

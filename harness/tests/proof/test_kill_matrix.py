@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli.prove import markdown
+from assay.cli.prove import markdown_lines
 from assay.kill_matrix import count, prove
 
 REFERENCE = Path(__file__).parents[3] / "reports" / "reference" / "kill-matrix.md"
@@ -42,4 +42,4 @@ def test_there_are_enough_of_both(matrix):
 
 def test_the_reference_is_up_to_date(matrix):
     """The committed matrix is what the proof gives today (assay prove --out)."""
-    assert REFERENCE.read_text(encoding="utf-8") == "\n".join(markdown(matrix)) + "\n"
+    assert REFERENCE.read_text(encoding="utf-8") == "\n".join(markdown_lines(matrix)) + "\n"

@@ -34,7 +34,7 @@ from assay.binding.target import (
     Target,
     TransportKind,
 )
-from assay.cli.plan import text
+from assay.cli.plan import plan_lines
 from assay.cli.progress import Progress
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange, InputError
@@ -632,8 +632,8 @@ def test_the_plan_says_who_is_needed() -> None:
     said = f"up to {count_signatures(whole)} signatures by a person, in {whole.signed} trials"
     said += ", which come last"
     assert whole.signed < count_signatures(whole) < 2 * whole.calls
-    assert said in list(text(whole))
-    assert not any("by a person" in one for one in text(planned(ScaKind.FORMS)))
+    assert said in list(plan_lines(whole))
+    assert not any("by a person" in one for one in plan_lines(planned(ScaKind.FORMS)))
 
 
 def pytest_run(target: str, *args: str, cwd: Path) -> tuple[int, str]:
