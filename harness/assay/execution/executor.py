@@ -53,7 +53,7 @@ from assay.history import (
     Withdrawn,
 )
 from assay.judging.rejected_credentials import not_taken
-from assay.planning.plan import UNBLOCKS
+from assay.planning.plan import REMEDIES
 from assay.sca.protocol import Signer
 
 #: So many pages of a list are read for the names in it.
@@ -200,7 +200,7 @@ class Executor:
         if name not in self.providers:
             offered = Capability.PROVIDERS in self.environment.target.fixtures.offers
             if name and not offered:
-                raise CannotArrange(UNBLOCKS[Capability.PROVIDERS])
+                raise CannotArrange(REMEDIES[Capability.PROVIDERS])
             common = self.environment.party or self.environment.common
             self.providers[name] = self.fixture.provider() if offered else common
         return self.providers[name]
@@ -336,13 +336,13 @@ def _permitted(call: Call, operation: Operation, target: Target) -> None:
     that nothing marks as such would look like one with.
     """
     if operation.grants and Capability.CONSENT not in target.fixtures.offers:
-        raise CannotArrange(UNBLOCKS[Capability.CONSENT])
+        raise CannotArrange(REMEDIES[Capability.CONSENT])
     if operation.writes and Capability.WRITE not in target.fixtures.offers:
-        raise CannotArrange(UNBLOCKS[Capability.WRITE])
+        raise CannotArrange(REMEDIES[Capability.WRITE])
     if call.host is not None and call.host >= len(target.hosts):
-        raise CannotArrange(UNBLOCKS[Capability.HOSTS])
+        raise CannotArrange(REMEDIES[Capability.HOSTS])
     if not call.present and target.presence is None:
-        raise CannotArrange(UNBLOCKS[Capability.BATCH])
+        raise CannotArrange(REMEDIES[Capability.BATCH])
 
 
 @contextmanager

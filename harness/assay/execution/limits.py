@@ -20,7 +20,7 @@ from assay.binding.wire_values import RequestValues, sent
 from assay.contract.model import Json, Operation
 from assay.errors import CannotArrange
 from assay.history import Call
-from assay.planning.plan import ALLOW, read_only
+from assay.planning.plan import ALLOW_WRITES, read_only
 
 __all__ = ["check_written"]
 
@@ -34,7 +34,7 @@ def check_written(call: Call, operation: Operation, request: HttpRequest, target
     """
     safety, live = target.safety, target.environment == "live"
     if read_only(target):
-        raise CannotArrange(ALLOW)
+        raise CannotArrange(ALLOW_WRITES)
     if live and call.malformed is not None:
         raise CannotArrange("a bank that is not live: nothing malformed is written there (safety)")
     binding = target.operations.get(operation.id, BARE)

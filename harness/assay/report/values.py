@@ -20,15 +20,15 @@ Headers = tuple[tuple[str, str], ...]
 #: Evidence kept per verdict, and exchanges kept of those that it cites.
 KEPT = 10
 
-#: The ways of searching, and what each of them makes: one, and several.
+#: The ways of searching, and the noun for their cases: singular and plural.
 WAYS: Mapping[str, tuple[str, str]] = {
-    "journeys": ("journey", "journeys"),
-    "fields": ("field story", "field stories"),
+    "journeys": ("random sequence", "random sequences"),
+    "fields": ("field variation", "field variations"),
     "schema": ("schema case", "schema cases"),
 }
 
 #: Why an obligation of an unfinished run has no verdict of its own.
-ENDED = "the run ended before it"
+ENDED = "the run ended before this obligation was tested"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,7 @@ from assay.history import Authorised, Exchange
 from assay.journal.redact import Redactor
 from assay.journal.writer import Journal, header, planned
 from assay.planning.obligation import UNSPECIFIED, Obligation, bound_clauses, tpp_obligations
-from assay.planning.plan import UNBLOCKS, Disposition, Plan, Planned
+from assay.planning.plan import REMEDIES, Disposition, Plan, Planned, lacking
 from assay.planning.prepare import SHIPPED, load_target, selector
 from assay.traffic.har import read_har
 from assay.traffic.har_to_history import MOST_KNOWN, to_history
@@ -205,7 +205,9 @@ def plan_recording(
 
 def _decide(one: Obligation, contract: Contract, target: Target, party: Party) -> Planned:
     if one.kind == UNSPECIFIED:
-        return Planned(obligation=one, fate=Disposition.UNSPECIFIED, why="the document is silent")
+        return Planned(
+            obligation=one, fate=Disposition.UNSPECIFIED, why="the source document leaves this open"
+        )
     if party is Party.BANK and one.clause in target.not_offered:
         why = target.not_offered[one.clause]
         return Planned(obligation=one, fate=Disposition.NOT_APPLICABLE, why=why)
@@ -213,13 +215,13 @@ def _decide(one: Obligation, contract: Contract, target: Target, party: Party) -
         return Planned(
             obligation=one, fate=Disposition.NOT_APPLICABLE, why=one.not_applicable_because
         )
-    for want in one.requires:
-        if not is_bound(want, contract, target):
-            fate, why = Disposition(want.if_missing.value), missing_reason(want)
-            return Planned(obligation=one, fate=fate, why=why)
-    lacking = sorted(one.needs - capabilities(contract, target), key=lambda need: need.value)
-    if party is Party.TPP and lacking:
-        why = "needs " + "; ".join(UNBLOCKS[need] for need in lacking)
+    for requirement in one.requires:
+        if not is_bound(requirement, contract, target):
+            fate = Disposition(requirement.if_missing.value)
+            return Planned(obligation=one, fate=fate, why=missing_reason(requirement))
+    remedies = [REMEDIES[need] for need in lacking(one, capabilities(contract, target))]
+    if party is Party.TPP and remedies:
+        why = "needs " + "; ".join(remedies)
         return Planned(obligation=one, fate=Disposition.UNVERIFIED, why=why)
     # What has to be arranged to ask for it may stand in a recording as well.
     return Planned(obligation=one, fate=Disposition.ASK)

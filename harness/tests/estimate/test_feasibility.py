@@ -26,7 +26,7 @@ from assay.estimate.dry_run import dry_run_trial
 from assay.estimate.feasibility import assess
 from assay.execution.guard import Customer
 from assay.execution.ledger import Ledger, QuotaUse
-from assay.planning.plan import Disposition, plan
+from assay.planning.plan import ALLOW_WRITES, Disposition, plan
 from assay.planning.prepare import prepare
 
 SANDBOX = prepare().target
@@ -251,9 +251,9 @@ def test_a_live_bank_that_is_only_read():
         if one.needs & {Capability.WRITE, Capability.CONSENT} and not one.not_applicable_because
     }
     assert writing
-    assert {"needs safety.allow_writes"} == {found[id_] for id_ in writing}
+    assert {f"needs {ALLOW_WRITES}"} == {found[id_] for id_ in writing}
     allowed = replace(live, safety=Safety(allow_writes=True))
-    assert "needs safety.allow_writes" not in told(foreseen(allowed)).values()
+    assert f"needs {ALLOW_WRITES}" not in told(foreseen(allowed)).values()
 
 
 def test_a_live_bank_without_a_budget():

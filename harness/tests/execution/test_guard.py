@@ -25,6 +25,7 @@ from assay.execution.guard import Customer, Guard, customer_of, is_held_back, qu
 from assay.execution.ledger import Ledger
 from assay.history import Call, Malformed
 from assay.judging.verdict import Standing, Verdict
+from assay.planning.plan import ALLOW_WRITES
 from assay.planning.prepare import prepare
 
 PLAN = prepare().plan
@@ -90,7 +91,7 @@ def with_body(change, call=PAY):
 def test_a_live_bank_is_only_read(call):
     """Nothing is made, changed, ended or consented to unless the profile allows writing."""
     closed = replace(LIVE, safety=Safety())
-    assert "safety.allow_writes" == told(call, closed)
+    assert ALLOW_WRITES == told(call, closed)
     assert told(call, SANDBOX) == told(call, LIVE) == ""
 
 

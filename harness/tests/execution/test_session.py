@@ -409,7 +409,7 @@ def test_what_the_plan_decides(tmp_path: Path) -> None:
     held = hold(tmp_path, keywords="unspecified")
     assert {Disposition.UNSPECIFIED} == {one.fate for one in held.prepared.plan.items}
     assert 0 == held.result.exchanges
-    assert {("unspecified", "the document is silent")} == {
+    assert {("unspecified", "the source document leaves this open")} == {
         (one["verdict"], one["reason"]) for one in held.lines("verdict")
     }
 

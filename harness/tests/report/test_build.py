@@ -264,7 +264,7 @@ def test_aborted(journal):
     report = read_journal(path, partial=True)
     assert not report.complete
     assert Standing.UNVERIFIED is report.results[0].standing
-    assert report.results[0].reason == "the run ended before it"
+    assert report.results[0].reason == "the run ended before this obligation was tested"
     assert Standing.CONFORMS is report.results[1].standing
 
 

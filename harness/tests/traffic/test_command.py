@@ -25,8 +25,8 @@ def test_a_clean_client(recording, tmp_path):
     """All duties are kept: exit 0, every view is written, and what was left out is named."""
     code, out, _ = judge(recording, "--party", "tpp", "--out", tmp_path / "r", cwd=tmp_path)
     assert 0 == code
-    assert "for the duties of the tpp" in out
-    assert "1 requests are not of this contract" in out
+    assert "for the obligations of the TPP" in out
+    assert "1 request not judged: not part of these contracts" in out
     assert {"journal.jsonl", "report.html", "report.json", "junit.xml", "report.md"} == {
         one.name for one in (tmp_path / "r").iterdir()
     }
