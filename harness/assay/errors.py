@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import get_close_matches
+from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -58,8 +59,22 @@ class TargetError(AssayError):
     """The target could not be reached or set up; no obligation is blamed on it."""
 
 
+class Shortage(Enum):
+    """What today's limits leave no room for; another day has it again."""
+
+    BUDGET = "calls that the budget of the target file allows"
+    UNUSED_QUOTA = "a day on which the customer's quota is unused"
+
+
 class CannotArrange(AssayError):  # noqa: N818 -- it reads as the sentence it is
-    """The world cannot make the state asked for; its text says what is needed."""
+    """A step that cannot be performed here; its text says what is needed.
+
+    `shortage` says that it could be on another day.
+    """
+
+    def __init__(self, needed: str, shortage: Shortage | None = None) -> None:
+        self.shortage = shortage
+        super().__init__(needed)
 
 
 class JournalError(AssayError):

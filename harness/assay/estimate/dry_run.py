@@ -18,7 +18,7 @@ from itertools import count
 from assay.binding.encode import Access, HttpRequest
 from assay.binding.target import Budget, FixtureKind, OperationBinding, Role, Target
 from assay.contract.model import Json
-from assay.errors import CannotArrange
+from assay.errors import CannotArrange, Shortage
 from assay.estimate.fakes import ANYTHING, NullLedger, NullTransport, scene_of, signer_of
 from assay.execution.environment import Environment
 from assay.execution.environment import MissingFixtures as NoWorld
@@ -64,6 +64,7 @@ class TrialEstimate:
     """
 
     stopped: str = ""
+    shortage: Shortage | None = None
     tells: frozenset[str] = frozenset()
     calls: int = 0
     batch: Counter[tuple[Customer, str, date]] = field(

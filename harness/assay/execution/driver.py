@@ -30,7 +30,7 @@ def run_probe(
         TargetError: the target's world cannot be reached or used at all.
 
     """
-    stopped = ""
+    stopped, shortage = "", None
     with executing(environment, operations, number=number, record=record) as play:
         try:
             step = next(script)
@@ -39,7 +39,7 @@ def run_probe(
         except StopIteration:
             pass
         except CannotArrange as error:
-            stopped = f"needs {error}"
+            stopped, shortage = f"needs {error}", error.shortage
         finally:
             script.close()
-    return ProbeRun(history=History(events=tuple(play.events)), stopped=stopped)
+    return ProbeRun(history=History(events=tuple(play.events)), stopped=stopped, shortage=shortage)

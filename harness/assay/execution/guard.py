@@ -22,7 +22,7 @@ from uuid import uuid4
 from assay.binding.encode import Access, HttpRequest
 from assay.binding.target import Role, Target
 from assay.contract.model import Operation
-from assay.errors import CannotArrange
+from assay.errors import CannotArrange, Shortage
 from assay.execution.limits import check_written
 from assay.history import Call
 from assay.judging.verdict import Standing, Verdict
@@ -141,7 +141,7 @@ class Guard:
         """
         most = self.target.budget.calls
         if most is not None and self.calls >= most:
-            raise CannotArrange(f"1 more call; 0 of {most} left (budget.calls)")
+            raise CannotArrange(f"1 more call; 0 of {most} left (budget.calls)", Shortage.BUDGET)
         self.calls += 1
 
     def admit(
@@ -195,7 +195,8 @@ class Guard:
         if self.book is not None:
             use = self.use(operation, who, at)
             if not self.book.spend(use, most=most, run=self.run, at=at):
-                raise CannotArrange(held_back(1, operation, 0, most or 0, who.name))
+                needed = held_back(1, operation, 0, most or 0, who.name)
+                raise CannotArrange(needed, Shortage.BUDGET)
         elif most is not None:
             raise CannotArrange(f"a ledger of accesses of {operation} (--ledger)")
         self.spent[who.name, operation] += 1
@@ -233,10 +234,8 @@ def held_back(needed: int, operation: str, left: int, most: int, name: str) -> s
 
 
 def is_held_back(verdict: Verdict) -> bool:
-    """Whether a budget, or what is left of a day, let an obligation stay open."""
-    return verdict.standing is Standing.UNVERIFIED and any(
-        word in verdict.reason for word in ("(budget.", UNTOUCHED)
-    )
+    """Whether an obligation stayed unverified only for today's limits."""
+    return verdict.standing is Standing.UNVERIFIED and verdict.shortage is not None
 
 
 def absent(call: Call, request: HttpRequest, target: Target) -> bool:

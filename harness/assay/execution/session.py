@@ -8,14 +8,12 @@ finish with an obligation forgotten.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from assay.binding.encode import Access
-from assay.binding.join import expired, waiver_of
-from assay.contract.model import Contract, Level
+from assay.contract.model import Contract
 from assay.errors import JournalError, TargetError
 from assay.execution.driver import run_probe
 from assay.execution.environment import Environment
@@ -25,20 +23,15 @@ from assay.fuzzing.sequences.concretize import script
 from assay.history import Authorised, Event, Exchange, History
 from assay.history.events import ProbeRun
 from assay.journal.writer import Journal, header, planned
-from assay.judging.judge import Breach, StaticWatch, breaches, discount_static, judge
-from assay.judging.rejected_credentials import CredentialWatch, discount_untaken, parties, provided
-from assay.judging.verdict import Exit, Standing, Verdict, exit_of, tally
+from assay.judging.assembly import VerdictAssembly
+from assay.judging.corrections import AnnouncedHours
+from assay.judging.judge import Breach, breaches, judge
+from assay.judging.rejected_credentials import parties
+from assay.judging.verdict import Exit, Standing, Verdict, tally
 from assay.planning.dry_target import count_signatures
 from assay.planning.obligation import Obligation
-from assay.planning.plan import Disposition, Plan, Trial, script_of
-from assay.rules.kinds.maintenance_window import Params as Window
-from assay.rules.kinds.maintenance_window import windows
+from assay.planning.plan import Plan, Trial, script_of
 from assay.transport.auth.diagnostics import AuthenticationError
-
-#: Verdicts that leave a must unsettled.
-OPEN = frozenset({Standing.INDETERMINATE, Standing.UNVERIFIED})
-#: Which of two verdicts on one obligation stays: the graver one.
-_GRAVE = dict.fromkeys(Standing, 0) | {Standing.INDETERMINATE: 1, Standing.VIOLATES: 2}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,14 +70,14 @@ class Session:
     faults: list[str] = field(default_factory=list[str])
     exchanges: int = 0
     closed: bool = False
-    _found: dict[str, Verdict] = field(default_factory=dict[str, Verdict])
-    _watch: StaticWatch = field(default_factory=StaticWatch)
-    _windows: dict[str, tuple[Window, ...]] = field(default_factory=dict[str, tuple[Window, ...]])
-    _operations: dict[int, str] = field(default_factory=dict[int, str])
-    _credentials: CredentialWatch = field(default_factory=CredentialWatch)
+    _assembly: VerdictAssembly = field(init=False)
     _lost: set[bool] = field(default_factory=set[bool])
-    _told: dict[str, str] = field(default_factory=dict[str, str])
+    _trials: dict[str, str] = field(default_factory=dict[str, str])
     _replays: dict[str, Path] = field(default_factory=dict[str, Path])
+
+    def __post_init__(self) -> None:
+        """Begin with the verdicts that the plan decides alone."""
+        self._assembly = VerdictAssembly(plan=self.plan, target=self.environment.target)
 
     def open(self) -> None:
         """Write the header and the whole plan."""
@@ -104,14 +97,6 @@ class Session:
         )
         for item in self.plan.items:
             self.journal.write("plan", planned(item))
-        self._credentials.provided = provided(self.plan)
-        self._windows = {id_: windows(one) for id_, one in self.plan.contracts.items()}
-        for item in self.plan.items:
-            if item.fate is not Disposition.ASK:
-                verdict = Verdict(
-                    obligation=item.obligation.id, standing=item.standing, reason=item.why
-                )
-                self._found[item.obligation.id] = verdict
 
     def run_trial(self, trial: Trial) -> tuple[Verdict, ...]:
         """Hold one trial, and return the verdicts on what it settles.
@@ -144,10 +129,10 @@ class Session:
             self.journal.write("fault", {"where": trial.id, "what": what})
             verdicts = self._without(trial, "harness fault")
         else:
-            self._watch.see(driven.history)
+            self._assembly.see_trial(driven.history)
         verdicts = tuple(map(self.journal.clean, verdicts))
-        self._found.update({one.obligation: one for one in verdicts})
-        return self._discounted(verdicts)
+        self._assembly.record(verdicts)
+        return self._assembly.corrected(verdicts)
 
     def replay(
         self,
@@ -172,7 +157,7 @@ class Session:
             number=self._number,
             record=self._recorder(name),
         )
-        self._watch.see(driven.history)
+        self._assembly.see_trial(driven.history)
         return driven
 
     def broken(self, plan: Plan, contract: str, history: History) -> tuple[Breach, ...]:
@@ -181,22 +166,18 @@ class Session:
 
     def record_finding(self, verdict: Verdict, *, trial: str, replay: Path | None) -> None:
         """Take in a verdict that a story gave; a graver one that was reached before stays."""
-        verdict = self.journal.clean(verdict)
-        before = self._found.get(verdict.obligation)
-        if before is None or _GRAVE[verdict.standing] >= _GRAVE[before.standing]:
-            self._found[verdict.obligation] = verdict
-            self._told[verdict.obligation] = trial
+        if self._assembly.record_graver(self.journal.clean(verdict)):
+            self._trials[verdict.obligation] = trial
             if replay is not None:
                 self._replays[verdict.obligation] = replay
 
     def violated(self) -> frozenset[str]:
         """Return the obligations that were found to be violated so far."""
-        found = self._found.values()
-        return frozenset(one.obligation for one in found if one.standing is Standing.VIOLATES)
+        return self._assembly.violated()
 
-    def windows(self, contract: str) -> tuple[Window, ...]:
-        """Return the maintenance windows of a contract."""
-        return self._windows[contract]
+    def windows(self, contract: str) -> tuple[AnnouncedHours, ...]:
+        """Return the announced maintenance hours of a contract, by its id."""
+        return self._assembly.hours(contract)
 
     def settle(self, obligation: Obligation) -> Verdict:
         """Return the verdict on one obligation, holding its trial if need be.
@@ -205,17 +186,10 @@ class Session:
             TargetError: nothing was ever reached at the target.
 
         """
-        if obligation.id not in self._found:
+        if not self._assembly.has(obligation.id):
             trial = next(one for one in self.plan.trials if obligation in one.settles)
             self.run_trial(trial)
-        found = (self._found[obligation.id],)
-        (verdict,) = self._discounted(found)
-        return self._waived(verdict)
-
-    def _discounted(self, verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
-        """Take back what rests on static answers, or on credentials that were never taken."""
-        live = discount_static(verdicts, self._watch.static(), self._operations)
-        return discount_untaken(live, self._credentials, self._operations, self.environment.target)
+        return self._assembly.final_on(obligation.id)
 
     def _try(self, trial: Trial) -> tuple[ProbeRun, tuple[Verdict, ...]]:
         applied, probe = script_of(self.plan, trial)
@@ -234,15 +208,13 @@ class Session:
         )
         stopped = self.environment.guard.stopped
         if driven.stopped and stopped:
-            driven = replace(driven, stopped=stopped)
-        return driven, judge(applied, trial.settles, driven, self._windows[trial.contract])
+            driven = replace(driven, stopped=stopped, shortage=None)
+        return driven, judge(applied, trial.settles, driven, self.windows(trial.contract))
 
     def _recorder(self, name: str) -> Recorder:
         def record(event: Event, access: Access) -> None:
             self.journal.event(name, event, access)
-            if isinstance(event, Exchange):
-                self._operations[event.n] = event.call.operation
-                self._credentials.see(event)
+            self._assembly.see(event)
             if isinstance(event, Exchange | Authorised):
                 self.on_exchange()
 
@@ -262,29 +234,23 @@ class Session:
     def close(self) -> RunResult:
         """Write every verdict and the footer; planned must equal judged."""
         verdicts = self._write_verdicts()
-        counts = tally(verdicts)
-        if sum(counts.values()) != len(self.plan.items):
+        if len(verdicts) != len(self.plan.items):
             self.faults.append("planned obligations and verdicts do not add up")
-        exit_ = exit_of(
-            counts,
-            incomplete_musts=sum(
-                item.obligation.level is Level.MUST and verdict.standing in OPEN
-                for item, verdict in zip(self.plan.items, verdicts, strict=True)
-            ),
+        stopped = self.environment.guard.stopped
+        conclusion = self._assembly.conclude(
+            verdicts,
             faults=len(self.faults),
-            # Whatever is missing of a run that was stopped, nobody has agreed to it.
-            allow_incomplete=self.options.allow_incomplete and not self.environment.guard.stopped,
+            allow_incomplete=self.options.allow_incomplete,
+            stopped=bool(stopped),
         )
-        if self.environment.guard.stopped and exit_ is Exit.OK:
-            exit_ = Exit.INCOMPLETE
-        self._footer(counts, exit_)
+        self._footer(conclusion.counts, conclusion.exit)
         return RunResult(
             verdicts=verdicts,
-            counts=counts,
+            counts=conclusion.counts,
             exchanges=self.exchanges,
             faults=tuple(self.faults),
-            exit=exit_,
-            stopped=self.environment.guard.stopped,
+            exit=conclusion.exit,
+            stopped=stopped,
         )
 
     def abort(self, why: str) -> None:
@@ -294,13 +260,11 @@ class Session:
 
     def _write_verdicts(self) -> tuple[Verdict, ...]:
         """Write every verdict that was reached, in the plan's order."""
-        names = [item.obligation.id for item in self.plan.items]
-        rough = [self._found[name] for name in names if name in self._found]
-        found = tuple(map(self._waived, self._discounted(rough)))
-        for one in found:
-            told = self._told.get(one.obligation, "")
-            self.journal.verdict(one, self._reproduce(one.obligation), told)
-        return found
+        verdicts = self._assembly.final()
+        for verdict in verdicts:
+            name = verdict.obligation
+            self.journal.verdict(verdict, self._reproduce(name), self._trials.get(name, ""))
+        return verdicts
 
     def _footer(self, counts: Mapping[str, int], exit_: Exit, **more: str) -> None:
         self.closed = True
@@ -322,22 +286,6 @@ class Session:
             return f"assay run{self.options.reproduce} --replay {path}"
         seed = f" --seed {self.options.seed}" if self.options.seed else ""
         return f"assay run{self.options.reproduce} -k {shlex.quote(obligation)}{seed}"
-
-    def _waived(self, verdict: Verdict) -> Verdict:
-        """Apply the profile's waiver of an obligation, if it has a sound one."""
-        waiver = waiver_of(self.environment.target, verdict.obligation)
-        if waiver is None:
-            return verdict
-        if expired(waiver, datetime.now(UTC).date()):
-            reason = f"the waiver of {waiver.owner} expired on {waiver.expires}"
-            return replace(verdict, standing=Standing.VIOLATES, reason=reason)
-        if verdict.standing is Standing.VIOLATES:
-            reason = f"{waiver.reason} ({waiver.owner}, until {waiver.expires})"
-            return replace(verdict, standing=Standing.WAIVED, reason=reason)
-        if verdict.standing is Standing.CONFORMS:
-            reason = f"waived by {waiver.owner}, but it conforms now: remove the waiver"
-            return replace(verdict, standing=Standing.VIOLATES, reason=reason)
-        return verdict
 
 
 def run_session(

@@ -28,10 +28,9 @@ from assay.fuzzing.sequences.machine import machine
 from assay.fuzzing.sequences.sequence import SequenceBuilder
 from assay.fuzzing.sequences.shrink import Story, shrink
 from assay.history import Call, Event, History, Step
+from assay.judging.corrections import AnnouncedHours, announced_maintenance
 from assay.judging.judge import Breach, breaches
 from assay.planning.plan import Plan
-from assay.rules.kinds.maintenance_window import Params as Window
-from assay.rules.kinds.maintenance_window import windows
 
 #: So many journeys are made by one seed: Hypothesis makes variants of what it made before
 #: as soon as there is enough, and what is quite different finds more here.
@@ -88,14 +87,14 @@ class Search:
     exchanges: int = 0
     findings: list[FuzzFinding] = field(default_factory=list[FuzzFinding])
     known: frozenset[str] = frozenset()
-    _windows: tuple[Window, ...] = field(init=False)
+    _windows: tuple[AnnouncedHours, ...] = field(init=False)
     _asked: frozenset[str] = field(init=False)
     _play: Executor | None = None
     _open: AbstractContextManager[Executor] | None = None
 
     def __post_init__(self) -> None:
         # Both are looked at whenever something is judged.
-        self._windows = windows(self.contract)
+        self._windows = announced_maintenance(self.contract)
         self._asked = self.plan.asked
 
     def travel(self, on_finding: Callable[[FuzzFinding], None] = _nobody) -> SearchResult:

@@ -14,6 +14,7 @@ from enum import Enum
 from typing import Self, TypeAlias
 
 from assay.contract.model import Json
+from assay.errors import Shortage
 from assay.history.outcomes import (
     Accepted,
     Indeterminate,
@@ -263,7 +264,11 @@ class Masked(str):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeRun:
-    """The history of one probe, and what stopped it before its end, if anything did."""
+    """The history of one probe, and what stopped it before its end, if anything did.
+
+    `shortage` is set if another day would let it go on.
+    """
 
     history: History
     stopped: str = ""
+    shortage: Shortage | None = None

@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
+from assay.errors import Shortage
+
 
 class Agreement(Enum):
     """What one observation says of one facet."""
@@ -50,13 +52,17 @@ class Standing(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What became of one obligation, why, and on what evidence."""
+    """What became of one obligation, why, and on what evidence.
+
+    `shortage` says that it stayed unverified only for want of something that another day has.
+    """
 
     obligation: str
     standing: Standing
     reason: str = ""
     evidence: tuple[Evidence, ...] = ()
     calls: int = 0
+    shortage: Shortage | None = None
 
 
 class Exit(Enum):

@@ -14,6 +14,7 @@ from typing import Any
 from assay.binding.join import BoundContract, capabilities, is_bound
 from assay.binding.target import ScaKind, Target
 from assay.contract.model import Capability, Contract
+from assay.errors import Shortage
 from assay.judging.verdict import Standing
 from assay.planning.obligation import UNSPECIFIED, BoundClause, Obligation, bound_clauses
 
@@ -56,12 +57,16 @@ class Disposition(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """An obligation with its fate; `calls` is what its whole trial costs."""
+    """An obligation with its fate; `calls` is what its whole trial costs.
+
+    `shortage` says that it is left unverified only for want of something that another day has.
+    """
 
     obligation: Obligation
     fate: Disposition
     why: str = ""
     calls: int = 0
+    shortage: Shortage | None = None
 
     @property
     def standing(self) -> Standing:

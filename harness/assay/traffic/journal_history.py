@@ -69,6 +69,7 @@ def read_trials(path: Path) -> JournalHistories:
             history=History(events=tuple(events)),
             about=frozenset(about.get(name, ())),
             story=name not in about,
+            own=True,
         )
         for name, events in trials.items()
         if name not in faulty

@@ -73,6 +73,7 @@ class RecordingSession:
             allow_incomplete=allow_incomplete,
         )
         judged = bench.judge(self.told)
+        conclusion = judged.conclusion
         journal = Journal.at(path)
         journal.redactor = self.redactor
         head = header(self.plan, self.target, seed=0, selection=self.selection, command=command)
@@ -87,24 +88,24 @@ class RecordingSession:
                     journal.redactor.begin()  # as while it was read
                 n = event.n if isinstance(event, Exchange | Authorised) else 0
                 journal.event(one.name, event, self.access.get(n, Access()))
-        verdicts = tuple(map(journal.clean, judged.verdicts))
+        verdicts = tuple(map(journal.clean, conclusion.verdicts))
         for verdict in verdicts:
             journal.verdict(verdict, command, judged.trials.get(verdict.obligation, ""))
         journal.footer(
             {
                 "planned": len(self.plan.items),
-                "counts": dict(judged.counts),
+                "counts": dict(conclusion.counts),
                 "exchanges": self.exchanges,
                 "faults": 0,
-                "exit": judged.exit.value,
+                "exit": conclusion.exit.value,
             }
         )
         return RunResult(
             verdicts=verdicts,
-            counts=judged.counts,
+            counts=conclusion.counts,
             exchanges=self.exchanges,
             faults=(),
-            exit=judged.exit,
+            exit=conclusion.exit,
         )
 
 

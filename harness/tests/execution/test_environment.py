@@ -50,7 +50,7 @@ def test_secrets(monkeypatch: pytest.MonkeyPatch, target: Target, line: int, nam
 
 
 @pytest.mark.parametrize(
-    ("fixtures", "kind"),
+    ("world", "kind"),
     [
         (Fixtures(kind=FixtureKind.CONTROL), ControlProvider),
         (Fixtures(kind=FixtureKind.ROLES), RolesProvider),

@@ -13,7 +13,7 @@ from assay.execution.environment import set_up
 from assay.execution.session import RunResult, Session, run_session
 from assay.history import Accepted, Call, Exchange, History, Item, Owned, Rejected, Subject, Wire
 from assay.journal.writer import Journal
-from assay.judging.judge import StaticWatch, discount_static
+from assay.judging.corrections import StaticWatch, discount_static
 from assay.judging.verdict import Agreement, Evidence, Standing, Verdict
 from assay.planning.prepare import prepare
 
