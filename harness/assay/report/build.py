@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from assay.errors import JournalError
+from assay.journal.codec import EVENTS
 from assay.journal.lines import Line, parse, raw_lines, refuse
 from assay.judging.verdict import Standing
 from assay.report import decode
@@ -31,9 +32,6 @@ from assay.report.values import (
     ReportedSearch,
 )
 
-_EVENTS = frozenset(
-    {"subject", "advanced", "exchange", "effects", "registered", "withdrawn", "lacking"}
-)
 _FINDINGS = (Standing.VIOLATES, Standing.INDETERMINATE)
 
 Key = tuple[str, int]
@@ -124,7 +122,7 @@ def _take(draft: _Draft, line: Line) -> None:
             draft.faults.append(decode.fault(line))
         case "footer":
             draft.footer = decode.footer(line)
-        case kind if kind in _EVENTS:
+        case kind if kind in EVENTS:
             draft.begun = True
         case kind:
             line.refuse(f"unknown kind of line {kind[:40]!r}")
