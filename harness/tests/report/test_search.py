@@ -86,7 +86,7 @@ def test_no_search(mixed):
         ({"made": 10**400}, "'made' is no number of things"),
         ({"made": True}, "'made' is not a whole number"),
         ({"exchanges": "4312"}, "'exchanges' is not a whole number"),
-        ({"seconds": -0.1}, "'seconds' is less than nought"),
+        ({"seconds": -0.1}, "'seconds' is negative"),
         ({"seconds": None}, "'seconds' is not a number"),
         ({"seed": 0.5}, "'seed' is not a whole number"),
         ({"findings": {}}, "'findings' is not a list"),
