@@ -18,9 +18,10 @@ from assay.doctor.finding import Finding, Weight, at, one_line, told
 from assay.doctor.probe_plan import ProbePlan
 from assay.doctor.probes import doctor_probes
 from assay.errors import CannotArrange, InputError, TargetError
-from assay.execution.executor import Executor, executing
+from assay.execution.executor import executing
 from assay.history import Authorised, Event, Subject, Wire
 from assay.rules.rule import Script
+from assay.rules.steps import perform_all
 from assay.transport.auth.diagnostics import AuthenticationError
 from assay.transport.protocol import Delivery, Transport
 
@@ -101,7 +102,7 @@ def _tell(
         with executing(
             watched, contract.operations, number=lambda: next(numbers), record=record
         ) as play:
-            _perform(play, script)
+            perform_all(script, play.perform)
     except InputError as error:
         patient.problems += error.problems
     except AuthenticationError as error:
@@ -111,15 +112,6 @@ def _tell(
     finally:
         script.close()
     return ""
-
-
-def _perform(play: Executor, script: Script) -> None:
-    try:
-        step = next(script)
-        while True:
-            step = script.send(play.perform(step))
-    except StopIteration:
-        return
 
 
 def lacking(patient: DoctorContext) -> Iterator[Finding]:

@@ -40,6 +40,7 @@ from assay.history import (
 from assay.planning.dry_target import DryTarget
 from assay.planning.plan import Plan, Trial, script_of
 from assay.rules.rule import Script
+from assay.rules.steps import perform_all
 
 #: So many steps of a probe are played, for nobody's answers might keep it going.
 MOST = 1_000
@@ -222,13 +223,9 @@ def dry_run_trial(
 def _played(script: Script, played: DryExecutor) -> str:
     """Play a probe to its end, and return what stopped it before, if anything did."""
     try:
-        step = next(script)
-        for _ in range(MOST):
-            step = script.send(played.perform(step))
+        perform_all(script, played.perform, MOST)
     except CannotArrange as error:
         return f"needs {error}"
-    except Exception:  # noqa: BLE001 -- its end, or it stumbled over nobody's answers
+    except Exception:  # noqa: BLE001 -- it stumbled over nobody's answers
         return ""
-    finally:
-        script.close()
     return ""

@@ -12,18 +12,18 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from time import perf_counter
-from uuid import UUID, uuid4, uuid5
+from uuid import UUID, uuid4
 
 from assay.binding.decode import body_of, decode, links_of
 from assay.binding.encode import BARE, Access, HttpRequest, arguments, encode
 from assay.binding.pointer import MISSING
-from assay.binding.target import OperationBinding, Target
-from assay.binding.wire_values import RequestValues
+from assay.binding.target import OperationBinding
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange, TargetError
-from assay.execution.credentials import credentials_for
+from assay.execution.call_values import credentials_for, values_for
 from assay.execution.environment import Environment
 from assay.execution.guard import Customer, customer_of
+from assay.execution.limits import check_offered
 from assay.fixtures.protocol import Fixture
 from assay.history import (
     Accepted,
@@ -38,6 +38,7 @@ from assay.history import (
     Effects,
     Event,
     Exchange,
+    History,
     Indeterminate,
     Inquire,
     Item,
@@ -51,8 +52,10 @@ from assay.history import (
     Withdraw,
     Withdrawn,
 )
+from assay.history.events import ProbeRun
 from assay.judging.rejected_credentials import not_taken
-from assay.planning.plan import UNBLOCKS
+from assay.rules.rule import Script
+from assay.rules.steps import perform_all
 from assay.sca.protocol import Signer
 
 #: So many pages of a list are read for the names in it.
@@ -194,16 +197,6 @@ class Executor:
         now = self.fixture.clock(None)
         return self.fixture.clock(now + span) if span else now
 
-    def provider(self, name: str) -> Access:
-        """Return the access of a third party, who comes into being when first needed."""
-        if name not in self.providers:
-            offered = Capability.PROVIDERS in self.environment.target.fixtures.offers
-            if name and not offered:
-                raise CannotArrange(UNBLOCKS[Capability.PROVIDERS])
-            common = self.environment.party or self.environment.common
-            self.providers[name] = self.fixture.provider() if offered else common
-        return self.providers[name]
-
     def _arrange(self, step: Arrange) -> Subject:
         subject, access = self.fixture.arrange(step)
         common = self.environment.common
@@ -236,31 +229,15 @@ class Executor:
     def _call(self, call: Call) -> Exchange:
         operation = self.operations[call.operation]
         target = self.environment.target
-        _permitted(call, operation, target)
+        check_offered(call, operation, target)
         access = credentials_for(self, call, operation)
         binding = target.operations.get(operation.id, BARE)
         self._find(call, binding)
-        request = encode(call, operation, target, access, self._made(call))
+        request = encode(call, operation, target, access, values_for(self, call))
         if operation.request:
             # What the profile added is part of what was asked for.
             call = replace(call, arguments=arguments(call, operation, binding))
         return self.exchanged(call, request)
-
-    def _made(self, call: Call) -> RequestValues:
-        """Return what belongs to this request alone, as far as the profile asks for it."""
-        target = self.environment.target
-        binding = target.operations.get(call.operation, BARE)
-        if not (target.headers or binding.headers or binding.queries or binding.template):
-            return RequestValues(ids=self.ids, resources=self.resources)
-        self.made += 1
-        twin = repr(replace(call, by="", variation="", present=True, alias=None, host=None))
-        return RequestValues(
-            now=(self.now or self.look()).isoformat(),
-            unique=str(uuid5(self.name, str(self.made))),
-            alike=uuid5(self.name, twin).hex[:30],
-            ids=self.ids,
-            resources=self.resources,
-        )
 
     def _find(self, call: Call, binding: OperationBinding) -> None:
         """Ask for the target's own names of what a call is about, where it goes by them.
@@ -326,22 +303,6 @@ class Executor:
         return exchange
 
 
-def _permitted(call: Call, operation: Operation, target: Target) -> None:
-    """Hold back what the profile does not offer, whatever a rule forgot to need.
-
-    A consent would change the customer's affairs; a call without the customer
-    that nothing marks as such would look like one with.
-    """
-    if operation.grants and Capability.CONSENT not in target.fixtures.offers:
-        raise CannotArrange(UNBLOCKS[Capability.CONSENT])
-    if operation.writes and Capability.WRITE not in target.fixtures.offers:
-        raise CannotArrange(UNBLOCKS[Capability.WRITE])
-    if call.host is not None and call.host >= len(target.hosts):
-        raise CannotArrange(UNBLOCKS[Capability.HOSTS])
-    if not call.present and target.presence is None:
-        raise CannotArrange(UNBLOCKS[Capability.BATCH])
-
-
 @contextmanager
 def executing(
     environment: Environment,
@@ -369,3 +330,27 @@ def executing(
     finally:
         with suppress(TargetError):  # a scene that cannot be given back costs no verdict
             fixture.close()
+
+
+def run_probe(
+    script: Script,
+    environment: Environment,
+    operations: Mapping[str, Operation],
+    *,
+    number: Callable[[], int],
+    record: Recorder,
+) -> ProbeRun:
+    """Run a probe to its end, or to the first step that cannot be performed.
+
+    Raises:
+        TargetError: the fixture provider cannot be reached or used at all.
+
+    """
+    stopped, shortage = "", None
+    with executing(environment, operations, number=number, record=record) as executor:
+        try:
+            perform_all(script, executor.perform)
+        except CannotArrange as error:
+            stopped, shortage = f"needs {error}", error.shortage
+    history = History(events=tuple(executor.events))
+    return ProbeRun(history=history, stopped=stopped, shortage=shortage)

@@ -17,12 +17,32 @@ from assay.binding.encode import BARE, HttpRequest
 from assay.binding.pointer import MISSING, find, steps
 from assay.binding.target import OperationBinding, Place, Spelling, Target
 from assay.binding.wire_values import RequestValues, sent
-from assay.contract.model import Json, Operation
+from assay.contract.model import Capability, Json, Operation
 from assay.errors import CannotArrange
 from assay.history import Call
-from assay.planning.plan import ALLOW, read_only
+from assay.planning.plan import ALLOW, UNBLOCKS, read_only
 
-__all__ = ["check_written"]
+__all__ = ["check_offered", "check_written"]
+
+
+def check_offered(call: Call, operation: Operation, target: Target) -> None:
+    """Do nothing if the target file offers what a call takes.
+
+    A consent would change the customer's affairs, and a call without the customer that
+    nothing marks as such would look like one with.
+
+    Raises:
+        CannotArrange: it does not, whatever the rule's facet requires.
+
+    """
+    if operation.grants and Capability.CONSENT not in target.fixtures.offers:
+        raise CannotArrange(UNBLOCKS[Capability.CONSENT])
+    if operation.writes and Capability.WRITE not in target.fixtures.offers:
+        raise CannotArrange(UNBLOCKS[Capability.WRITE])
+    if call.host is not None and call.host >= len(target.hosts):
+        raise CannotArrange(UNBLOCKS[Capability.HOSTS])
+    if not call.present and target.presence is None:
+        raise CannotArrange(UNBLOCKS[Capability.BATCH])
 
 
 def check_written(call: Call, operation: Operation, request: HttpRequest, target: Target) -> None:

@@ -15,9 +15,8 @@ from pathlib import Path
 from assay.binding.encode import Access
 from assay.contract.model import Contract
 from assay.errors import JournalError, TargetError
-from assay.execution.driver import run_probe
 from assay.execution.environment import Environment
-from assay.execution.executor import Recorder
+from assay.execution.executor import Recorder, run_probe
 from assay.fuzzing.sequences.abstract_step import AbstractStep
 from assay.fuzzing.sequences.concretize import script
 from assay.history import Authorised, Event, Exchange, History

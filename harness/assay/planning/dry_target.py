@@ -43,6 +43,7 @@ from assay.history import (
 )
 from assay.planning.plan import Plan, Trial, script_of
 from assay.rules.rule import Script
+from assay.rules.steps import each_step
 
 _WIRE = Wire(method="GET", url="nobody:", status=200)
 
@@ -134,12 +135,8 @@ def dry_run(script: Script, dry_target: DryTarget, most: int) -> Iterator[Step]:
 
     Whatever nobody's answers make of a probe, what it asked for until then stands.
     """
-    with suppress(Exception):  # the end of the probe, and whatever it stumbles over
-        step = next(script)
-        for _ in range(most):
-            yield step
-            step = script.send(dry_target.reply(step))
-    script.close()
+    with suppress(Exception):  # whatever the probe stumbles over
+        yield from each_step(script, dry_target.reply, most)
 
 
 #: So many steps of a probe are played, for nobody's answers might keep it going.

@@ -22,8 +22,8 @@ from assay.binding.encode import HttpRequest
 from assay.binding.target import Budget, Safety
 from assay.errors import CannotArrange
 from assay.estimate.feasibility import assess
-from assay.execution.driver import run_probe
 from assay.execution.environment import Environment, set_up
+from assay.execution.executor import run_probe
 from assay.execution.session import Options, RunResult, Session, run_session
 from assay.fuzzing.session import MAKERS, SearchSession, limits_of
 from assay.history import Arrange, Holding

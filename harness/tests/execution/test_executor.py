@@ -25,8 +25,8 @@ from assay.binding.target import (
 )
 from assay.contract.model import Operation
 from assay.errors import CannotArrange, TargetError
-from assay.execution.driver import run_probe
 from assay.execution.environment import Environment
+from assay.execution.executor import run_probe
 from assay.history import (
     Accepted,
     Advanced,
