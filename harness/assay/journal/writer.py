@@ -1,8 +1,8 @@
-"""The journal: one line of JSON for everything, written as it happens.
+"""Writer of the journal, a file of JSON lines that records a run as it happens.
 
-Header, plan, events, verdicts, footer. It is the record of a run; every report
-is a view of it. Lines are flushed one by one and redacted before they are
-written, so that a run that is cut short leaves an honest, unfinished journal.
+Header, plan, events, verdicts, footer: every report is a view of them. Lines are redacted,
+written and flushed one by one, so that a run that is cut short leaves an honest,
+unfinished journal.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from enum import Enum
 from pathlib import Path
 from typing import IO, Any
 
 from assay import __version__
 from assay.binding.encode import Access
 from assay.binding.target import Target
-from assay.contract.model import Contract
 from assay.errors import InputError, JournalError
 from assay.history import (
     Accepted,
@@ -37,7 +37,7 @@ FORMAT = 1
 
 @dataclass(slots=True, kw_only=True)
 class Journal:
-    """An open journal; with no `out` it only counts, for runs nobody keeps."""
+    """An open journal; with no `out` nothing is written, for runs whose record is not kept."""
 
     out: IO[str] | None
     redactor: Redactor = field(default_factory=Redactor)
@@ -103,7 +103,7 @@ class Journal:
         return self._encoder.line(event)
 
     def _learn(self, exchange: Exchange, access: Access) -> None:
-        """Learn what must not be told: who called, and the link by which one signs."""
+        """Learn what must not be written: the caller's token, and the link to the screens."""
         outcome = exchange.outcome
         if access.token:
             self.redactor.name(access.token, "token")
@@ -111,7 +111,7 @@ class Journal:
             self.redactor.name(outcome.approval, "approval-link")
 
     def clean(self, verdict: Verdict) -> Verdict:
-        """Return a verdict fit to be told to anybody; asked while its trial's names are known."""
+        """Return a verdict without private texts; call it while the names of its trial are known."""
         bounded = self.redactor.bounded
         return replace(
             verdict,
@@ -141,13 +141,7 @@ class Journal:
                 "verdict": verdict.standing.value,
                 "reason": verdict.reason,
                 "evidence": [
-                    {
-                        "agreement": one.agreement.value,
-                        "expected": one.expected,
-                        "seen": one.seen,
-                        "variation": one.variation,
-                        "exchanges": list(one.exchanges),
-                    }
+                    _plain(one, "agreement", "expected", "seen", "variation", "exchanges")
                     for one in verdict.evidence
                 ],
                 "calls": verdict.calls,
@@ -179,26 +173,22 @@ def header(
         "version": __version__,
         "started": now(),
         "seed": seed,
-        "contracts": [_contract(one) for one in plan.contracts.values()],
-        "target": {
-            "name": target.name,
-            "transport": target.transport.value,
-            "base_url": target.base_url,
-            "digest": target.digest,
-        },
+        "contracts": [
+            _plain(one, "id", "title", "version", "digest", "path", "document")
+            for one in plan.contracts.values()
+        ],
+        "target": _plain(target, "name", "transport", "base_url", "digest"),
         "selection": dict(selection),
         "command": command,
     }
 
 
-def _contract(contract: Contract) -> dict[str, str]:
+def _plain(value: object, *names: str) -> dict[str, object]:
+    """Return fields of a value by their names; of an enumeration, its value."""
+    contents = {name: getattr(value, name) for name in names}
     return {
-        "id": contract.id,
-        "title": contract.title,
-        "version": contract.version,
-        "digest": contract.digest,
-        "path": contract.path,
-        "document": contract.document,
+        name: content.value if isinstance(content, Enum) else content
+        for name, content in contents.items()
     }
 
 
@@ -207,21 +197,10 @@ def planned(item: Planned) -> dict[str, object]:
     one = item.obligation
     return {
         "obligation": one.id,
-        "contract": one.contract,
-        "clause": one.clause,
-        "facet": one.facet,
-        "kind": one.kind,
-        "level": one.level.value,
+        **_plain(one, "contract", "clause", "facet", "kind", "level", "line", "trial"),
         "says": one.statement,
         "asks": one.description,
-        "sources": [
-            {"section": source.section, "line": source.line, "text": source.text}
-            for source in one.sources
-        ],
-        "line": one.line,
+        "sources": [_plain(source, "section", "line", "text") for source in one.sources],
         "needs": sorted(need.value for need in one.needs),
-        "calls": item.calls,
-        "trial": one.trial,
-        "fate": item.fate.value,
-        "why": item.why,
+        **_plain(item, "calls", "fate", "why"),
     }
