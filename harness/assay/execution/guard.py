@@ -1,12 +1,11 @@
-"""What stands between a call that is ready and the target.
+"""Guard that admits or refuses each call just before it is sent.
 
-Every call of a run passes here, whoever made it up: a probe, a journey, a bent field, a
-schema, the doctor. What may not be sent raises `CannotArrange`, so that an obligation
-stays unverified and its reason says what would allow it. Nothing is ever sent twice.
+Every call of a run passes here: of a probe, a random sequence, a mutated field, a schema case, the
+doctor. A call that may not be sent raises `CannotArrange`, so that an obligation stays unverified
+and its reason says what would allow it. No call is ever repeated.
 
-Where the world is one of real customers, accesses without the customer are counted in the
-ledger, before they are sent. Of a quota only the calendar day is known here: one by the
-hour is bounded by `budget.batch` alone.
+For real customers, accesses without the customer are counted in the ledger before they are sent.
+Only quotas per calendar day are known here: one per hour is bounded by `budget.batch` alone.
 """
 
 from __future__ import annotations
@@ -35,16 +34,16 @@ if TYPE_CHECKING:
 
 __all__ = ["LIVE_BREAKER", "Customer", "Guard", "QuotaRecord", "customer_of", "quotas"]
 
-#: So many failures in a row end a run on a live bank, if the profile says nothing else.
+#: Failures in a row that end a run on a live bank, unless the target file says otherwise.
 LIVE_BREAKER = 5
-#: What a probe of a quota wants of a day.
-UNTOUCHED = "a day on which nobody has called"
-#: The first status of those that say that the target failed.
+#: What a probe of a quota needs; an operation follows.
+UNTOUCHED = "a day with no earlier call of"
+#: The first status that reports a failure of the target.
 FAILED = 500
 
 
 def quotas(ruled: Mapping[str, Mapping[str, BoundClause]]) -> dict[str, int]:
-    """Return how many accesses a day contracts allow without the customer, by operation."""
+    """Return the daily quotas of contracts for accesses without the customer, by operation."""
     found: dict[str, int] = {}
     for clauses in ruled.values():
         for one in clauses.values():
@@ -58,17 +57,17 @@ def quotas(ruled: Mapping[str, Mapping[str, BoundClause]]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Customer:
-    """A customer: `name` as a reader knows him, `key` as the ledger does."""
+    """A customer: `name` for people, `key` for the ledger."""
 
     name: str
     key: str
 
 
 def customer_of(target: Target, access: Access, subject: str, owns: list[str]) -> Customer:
-    """Return whose accesses those of a subject are; `owns` are the keys of his things.
+    """Return the customer whose accesses those of a subject are.
 
-    A role is known by the first thing that it lists, so that it may be renamed. Roles that
-    call with one token are one customer to the bank.
+    `owns` are the keys of what the subject owns. A role is identified by the first thing that it
+    lists, so that it may be renamed. Roles that share a token are one customer to the bank.
     """
     role = next((one for one in target.fixtures.roles if one.name == access.id), None)
     if role is None:
@@ -83,23 +82,24 @@ def _known_by(role: Role, target: Target) -> str:
 
 
 class QuotaRecord(Protocol):
-    """Where accesses are written down: a ledger, or what only pretends to be one."""
+    """What counts accesses: a ledger, or a stand-in."""
 
     def gone(self, use: QuotaUse) -> int:
-        """Return how many were spent."""
+        """Return how many accesses were made."""
         ...
 
     def spend(self, use: QuotaUse, *, most: int | None, run: str, at: datetime) -> bool:
-        """Write one down if fewer than `most` are; tell whether it was."""
+        """Count an access if fewer than `most` are counted; return whether it was."""
         ...
 
 
 @dataclass(slots=True, kw_only=True)
 class Guard:
-    """The gates of one run. `stopped` says why nothing more is sent, once that is so.
+    """The limits of one run, and what it has used of them.
 
-    `spent` are the accesses without the customer, by customer's name and operation.
-    `limits` are the quotas of the contracts, None while nobody has told them.
+    `stopped` says why nothing more is sent, once that is so. `spent` are the accesses without the
+    customer, by customer's name and operation. `limits` are the quotas of the contracts, None until
+    they are known.
     """
 
     target: Target
@@ -113,7 +113,7 @@ class Guard:
     spent: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
 
     def learn(self, plan: Plan) -> None:
-        """Take in what the contracts say of quotas, and whose day it is."""
+        """Take in the quotas of the contracts, and the time zones of their days."""
         self.limits = quotas(plan.ruled)
         self.zones = {
             operation: contract.zone
@@ -123,7 +123,7 @@ class Guard:
         }
 
     def going(self) -> None:
-        """Do nothing, unless the run was stopped.
+        """Check that the run was not stopped.
 
         Raises:
             CannotArrange: it was.
@@ -136,7 +136,7 @@ class Guard:
         """Count a call, or a signature, that is about to be made.
 
         Raises:
-            CannotArrange: that would be one too many.
+            CannotArrange: the budget has no call left.
 
         """
         most = self.target.budget.calls
@@ -152,7 +152,7 @@ class Guard:
         who: Callable[[], Customer],
         now: Callable[[], datetime],
     ) -> None:
-        """Let a call through, which is about to be sent, and count it.
+        """Admit a call that is about to be sent, and count it.
 
         Raises:
             CannotArrange: it must not be sent; the text says what would allow it.
@@ -169,7 +169,7 @@ class Guard:
     def bound(self, operation: str) -> int | None:
         """Return how many accesses a day are allowed, None for any number.
 
-        Of a live bank whose quotas nobody has told, none are.
+        A live bank whose quotas are not known allows none.
         """
         if self.target.budget.batch is not None:
             return self.target.budget.batch
@@ -202,7 +202,7 @@ class Guard:
         self.spent[who.name, operation] += 1
 
     def told(self) -> dict[str, object]:
-        """Return what a record keeps: what was spent, and what stopped the run, if anything."""
+        """Return what the journal's footer says: accesses made, and what stopped the run."""
         spent = [
             {"customer": name, "operation": operation, "accesses": number}
             for (name, operation), number in sorted(self.spent.items())
@@ -215,7 +215,7 @@ class Guard:
         return found
 
     def see(self, status: int, trouble: str) -> None:
-        """Take in what came of a call; too many failures in a row end the run."""
+        """Take in the answer to a call; too many failures in a row stop the run."""
         self.failures = self.failures + 1 if trouble or status >= FAILED else 0
         most = self.target.safety.breaker or (LIVE_BREAKER if self.target.is_live else None)
         if most is not None and self.failures >= most:
@@ -225,7 +225,7 @@ class Guard:
 
 
 def held_back(needed: int, operation: str, left: int, most: int, name: str) -> str:
-    """Say that a budget does not allow so many more accesses."""
+    """Return the reason why a budget does not allow more accesses."""
     more = "1 more access" if needed == 1 else f"{needed} more accesses"
     return (
         f"{more} of {operation} without the customer today; "
@@ -241,8 +241,7 @@ def is_held_back(verdict: Verdict) -> bool:
 def absent(call: Call, request: HttpRequest, target: Target) -> bool:
     """Whether the bank takes a request for one without the customer.
 
-    What the request says counts, and not only what the call meant: a header that somebody
-    bent marks nothing.
+    The header of the request decides, not what the call meant: a mutated header marks nothing.
     """
     mark = target.presence
     if mark is None:

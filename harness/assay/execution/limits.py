@@ -1,8 +1,7 @@
-"""What may be written at a target: to whom, how much, and whether at all.
+"""Limits on what a run may send: what the target file offers and what `safety` allows.
 
-What counts is what stands in the request, not what a call meant to put there. Whatever
-cannot be read surely is not sent to a live bank. Only the contract's own names of
-arguments are known here, as the profile's `safety` uses them.
+What counts is the content of the request, not what a call meant to put there. A value that cannot
+be read with certainty is not sent to a live bank.
 """
 
 from __future__ import annotations

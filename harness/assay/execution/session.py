@@ -1,8 +1,7 @@
-"""A run: trials held one by one, every obligation given a verdict, all recorded.
+"""Session of a run: holds every trial, gives every obligation a verdict, and records it all.
 
-`Session` is what both the command line and the pytest plugin use. It writes the
-plan before the first call and the footer after the last verdict, and refuses to
-finish with an obligation forgotten.
+The command line and the pytest plugin both use it. It writes the plan before the first call and the
+footer after the last verdict, and reports a fault if an obligation has no verdict.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from assay.transport.auth.diagnostics import AuthenticationError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What a user asked for, as far as it shapes verdicts and the record."""
+    """Options of the user that shape verdicts and the journal."""
 
     seed: int = 0
     allow_incomplete: bool = False
@@ -47,7 +46,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """What a finished run amounts to; `stopped` says what ended it before its time."""
+    """Result of a finished run; `stopped` says what ended it early."""
 
     verdicts: tuple[Verdict, ...]
     counts: Mapping[str, int]
@@ -98,13 +97,13 @@ class Session:
             self.journal.write("plan", planned(item))
 
     def run_trial(self, trial: Trial) -> tuple[Verdict, ...]:
-        """Hold one trial, and return the verdicts on what it settles.
+        """Run one trial, and return the verdicts on the obligations that it settles.
 
-        A fault of the harness costs its own trial and no other.
+        A fault of the harness affects its own trial and no other.
 
         Raises:
             TargetError: nothing was ever reached at the target.
-            JournalError: the record cannot be written any more.
+            JournalError: the journal can no longer be written.
 
         """
         try:
@@ -121,7 +120,7 @@ class Session:
         except TargetError as error:
             if not self.environment.client.reached:
                 raise
-            verdicts = self._without(trial, f"the world failed: {error}")
+            verdicts = self._without(trial, f"the fixture provider failed: {error}")
         except Exception as error:  # noqa: BLE001 -- a fault of ours must not cost the record
             what = self.journal.redactor.bounded(f"{type(error).__name__}: {error}", 500)
             self.faults.append(f"{trial.id}: {what}")
@@ -141,10 +140,10 @@ class Session:
         *,
         seed: int | None = None,
     ) -> ProbeRun:
-        """Tell a story for the record, as a trial of its own.
+        """Perform a sequence for the record, as a trial of its own.
 
         Raises:
-            TargetError: the target's world cannot be reached or used at all.
+            TargetError: the fixture provider cannot be reached or used at all.
 
         """
         self.journal.redactor.begin()
@@ -160,11 +159,11 @@ class Session:
         return driven
 
     def broken(self, plan: Plan, contract: str, history: History) -> tuple[Breach, ...]:
-        """Return what a history breaks of all that a plan asks."""
+        """Return what a history violates of all that a plan asks."""
         return tuple(breaches(plan, contract, history, self.windows(contract)))
 
     def record_finding(self, verdict: Verdict, *, trial: str, replay: Path | None) -> None:
-        """Take in a verdict that a story gave; a graver one that was reached before stays."""
+        """Record the verdict of a sequence, unless a graver one was reached before."""
         if self._assembly.record_graver(self.journal.clean(verdict)):
             self._trials[verdict.obligation] = trial
             if replay is not None:
@@ -179,7 +178,7 @@ class Session:
         return self._assembly.hours(contract)
 
     def settle(self, obligation: Obligation) -> Verdict:
-        """Return the verdict on one obligation, holding its trial if need be.
+        """Return the verdict on one obligation, running its trial if need be.
 
         Raises:
             TargetError: nothing was ever reached at the target.
@@ -231,7 +230,7 @@ class Session:
         )
 
     def close(self) -> RunResult:
-        """Write every verdict and the footer; planned must equal judged."""
+        """Write every verdict and the footer; every planned obligation must have one."""
         verdicts = self._write_verdicts()
         if len(verdicts) != len(self.plan.items):
             self.faults.append("planned obligations and verdicts do not add up")
@@ -253,7 +252,7 @@ class Session:
         )
 
     def abort(self, why: str) -> None:
-        """Close the record of a run that cannot go on; nothing is blamed on anybody."""
+        """Write the footer of a run that cannot go on, with the verdicts reached so far."""
         settled = self._write_verdicts()
         self._footer(tally(settled), Exit.USAGE, aborted=why)
 
@@ -292,7 +291,7 @@ def run_session(
     on_trial: Callable[[Trial], None] = lambda _: None,
     more: Callable[[], None] = lambda: None,
 ) -> RunResult:
-    """Hold every trial of a session, do what there is more to do, and close it.
+    """Run every trial of a session, then whatever `more` does, and close it.
 
     Raises:
         TargetError: the target was never reached; the journal says so.

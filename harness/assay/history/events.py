@@ -1,8 +1,7 @@
-"""What happened: the events that steps became, and a history of them.
+"""Events that steps became, and the history that checks judge.
 
-The same values come from a sandbox run, a live run and a recorded file.
-
-A text that was taken out of a record, with what could be said of it before.
+A run and a recording have the same values. `Masked` is a text that was taken out of a record, with
+what is still known of it.
 """
 
 from __future__ import annotations

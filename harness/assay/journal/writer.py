@@ -58,7 +58,7 @@ class Journal:
             return cls(out=path.open("x", encoding="utf-8", newline="\n"))
         except FileExistsError:
             hint = "choose another --out; what is recorded is never written over"
-            raise InputError.one(str(path), "a journal is there already", hint=hint) from None
+            raise InputError.one(str(path), "a journal already exists", hint=hint) from None
         except OSError as error:
             what = f"cannot write the journal: {error.strerror}"
             raise InputError.one(str(path), what) from None

@@ -125,7 +125,7 @@ def _discount(verdict: Verdict, static: frozenset[str], operations: Mapping[int,
     touched = sorted(cited & static)
     if not touched or verdict.standing not in DECIDED:
         return verdict
-    reason = f"static answers: {', '.join(touched)} says the same whatever is asked"
+    reason = f"static answers: {', '.join(touched)} returns the same bytes for every request"
     return replace(verdict, standing=Standing.INDETERMINATE, reason=reason)
 
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from assay.history import History
 from assay.history.events import ProbeRun
 from assay.judging.corrections import AnnouncedHours, soften
-from assay.judging.verdict import Agreement, Evidence, Standing, Verdict, weigh
+from assay.judging.verdict import NO_EVIDENCE, Agreement, Evidence, Standing, Verdict, weigh
 from assay.planning.obligation import BoundClause, Obligation
 from assay.planning.plan import Plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Breach:
-    """An obligation that a history shows to be broken, and by what."""
+    """An obligation that a history violates, and the evidence."""
 
     obligation: str
     evidence: Evidence
@@ -32,10 +32,10 @@ def breaches(
     windows: Iterable[AnnouncedHours],
     asked: Collection[str] | None = None,
 ) -> Iterator[Breach]:
-    """Have every check of a contract judge a history, whatever it came from.
+    """Let every check of a contract judge a history; yield what it violates.
 
-    Only obligations that are `asked`, all that the plan asks if nothing is said, can be
-    broken: what a bank does not offer, or a profile cannot spell, is nobody's fault.
+    Only obligations that are `asked`, by default those of the plan, can be violated: not what a
+    bank does not offer, nor what a target file does not describe.
     """
     asked = plan.asked if asked is None else asked
     exchanges = {one.n: one for one in history.exchanges}
@@ -56,7 +56,7 @@ def judge(
     driven: ProbeRun,
     windows: Iterable[AnnouncedHours],
 ) -> tuple[Verdict, ...]:
-    """Give a verdict on each obligation of a trial."""
+    """Return the verdict on each obligation of a trial."""
     exchanges = {one.n: one for one in driven.history.exchanges}
     hours = tuple(windows)
     found: dict[str, list[Evidence]] = {}
@@ -76,7 +76,7 @@ def _verdict(
     if not evidence and driven.stopped:
         standing, reason, shortage = Standing.UNVERIFIED, driven.stopped, driven.shortage
     elif not evidence:
-        reason = _silence(driven.history)
+        reason = _undecided(driven.history)
     return Verdict(
         obligation=obligation.id,
         standing=standing,
@@ -87,11 +87,11 @@ def _verdict(
     )
 
 
-def _silence(history: History) -> str:
-    """Say why no exchange of a trial could tell: the first that was not accepted."""
-    for one in history.exchanges:
-        if not one.accepted and not one.call.variation:
-            outcome = one.outcome
-            what = getattr(outcome, "why", "") or f"it was refused ({one.wire.status})"
-            return f"the control was not answered: {one.call.operation}: {what}"
-    return "no exchange could tell"
+def _undecided(history: History) -> str:
+    """Return why no exchange of a trial decides: the first control that was not accepted."""
+    for exchange in history.exchanges:
+        if not exchange.accepted and not exchange.call.variation:
+            failure = getattr(exchange.outcome, "why", "")
+            what = failure or f"it was refused ({exchange.wire.status})"
+            return f"not judged: the control call of {exchange.call.operation} failed: {what}"
+    return NO_EVIDENCE

@@ -1,10 +1,9 @@
-"""From a journal file to a `Report`, or a refusal.
+"""Reader of a journal file: returns a `Report`, or refuses the file.
 
-A record is refused rather than read charitably: a truncated or altered journal
-that reads as a full one is how a run goes green for nothing. Two passes over
-the file: the first checks every line and takes plan, verdicts and footer, the
-second takes only the exchanges that a finding cites; so memory grows with the
-obligations, never with the exchanges. No judgement here: verdicts are read.
+A journal is refused rather than read charitably: a truncated or altered one that reads as a full
+one would make a run green without proof. Two passes: the first checks every line and takes plan,
+verdicts and footer, the second takes only the exchanges that a finding cites; so memory grows with
+the obligations, never with the exchanges. No judgement here: verdicts are read.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""From a journal's lines to a report's values, cleaned and bounded on the way.
+"""Decoder of journal lines into report values, cleaned and bounded.
 
-This is the only place where text enters a report, so no view has to remember
-that a target is hostile. Each function reads one kind of line and knows
-nothing of the others.
+Text enters a report only here, so no view has to remember that a target may be hostile. Each
+function reads one kind of line.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What a report knows: the values that every view is made from.
+"""Values of a report, from which every view is made.
 
-Frozen and already clean: `decode` takes out control characters and bounds
-every text on the way in, so a view only escapes for its own syntax. Nothing
-here reads a file, and nothing here knows a format.
+Frozen and already clean: `decode` removes control characters and bounds every text, so a view only
+escapes for its own syntax. Nothing here reads a file or knows a format.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""A run's own journal, read back as the histories of its trials.
+"""Histories of the trials of a run, read back from its journal.
 
-What a private text was, a journal does not hold; that two were the same, it does. So
-every check says of it what it said in the run, and what it looked at beyond that is told
-beside. A journal that is damaged or unfinished is refused, as in a report.
+A journal does not have private texts, but shows which of them were the same, so every check says of
+it what it said in the run. A journal that is damaged or unfinished is refused, as in a report.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Judging what others did: every check over a recorded history, and a record of it.
+"""Judge of recorded histories: the verdicts of a run, on traffic that exists already.
 
-What a run does with its own trials is done here with histories that are there already:
-evidence is weighed, softened and taken back in the same way. What nothing shows is
-`unverified`; nothing is asked of anybody.
+Evidence is weighed and corrected as in a run. What no history shows is `unverified`; nothing is
+sent.
 """
 
 from __future__ import annotations
@@ -107,8 +106,8 @@ class Judge:
 def ruled(applied: BoundClause, party: Party, own: Collection[int]) -> BoundClause:
     """Return a clause with the check of the party that is judged.
 
-    A recording may have calls of several contracts. What happened between two calls of one
-    may explain them, so a check sees all; but it is asked about its `own` alone.
+    A recording may have calls of several contracts. What happened between two calls of one may
+    explain them, so a check sees everything; but only evidence on its `own` exchanges counts.
     """
     rule = applied.rule
     check = rule.check if party is Party.BANK else DUTIES[applied.clause.kind].check

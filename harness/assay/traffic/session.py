@@ -1,12 +1,7 @@
-"""A case: a recording, whose duties it is judged for, and the record of what came of it.
+"""Session that judges a recording: reads it, plans what it can show, and writes the journal.
 
-The one way in for the command line and for whoever else has a recording. Reads files and
-writes one; sends nothing.
-
-What can be judged of a recording: the plan of a run that asks nothing.
-
-No capability is needed to look at what others did, but what the profile does not spell
-cannot be read off their traffic either.
+The command line and Python callers use it. No capability is needed to look at what others sent, but
+an operation that the target file does not describe cannot be recognised.
 """
 
 from __future__ import annotations
@@ -39,8 +34,8 @@ from assay.traffic.judge import Judge, NamedHistory
 class RecordingSession:
     """A recording that was read, ready to be judged.
 
-    `strangers` counts what in it is no call of the contract, `unread` the calls whose own
-    body was not recorded.
+    `strangers` counts requests that are no call of the contract, `unread` the calls whose own body
+    was not recorded.
     """
 
     plan: Plan
@@ -119,7 +114,7 @@ def open_recording(
     marks: str = "",
     bases: Sequence[str] = (),
 ) -> RecordingSession:
-    """Read a recording, with the contracts and the target file that spell it.
+    """Read a recording, with the contracts and the target file that describe it.
 
     Raises:
         InputError: a file or an option cannot be used, or nothing is selected.
@@ -173,7 +168,7 @@ def open_recording(
 
 
 def _same(path: Path, contracts: Sequence[Contract], journey: JournalHistories) -> None:
-    """Refuse to judge a run by other words than those it was made for."""
+    """Refuse to judge a run by other contracts than those of the run."""
     for one in contracts:
         if journey.digests.get(one.id, one.digest) != one.digest:
             what = f"recorded with another version of the contract {one.id}"

@@ -211,7 +211,7 @@ def test_after_a_run_without_a_budget(tmp_path: Path) -> None:
     two = journal(tmp_path / "two")
     assert 0 == by_kind(two, "footer")[0]["counts"]["violates"]
     why = (
-        "needs a day on which nobody has called accounts without the customer; "
+        "needs a day with no earlier call of accounts without the customer; "
         "5 made earlier today (alice)"
     )
     assert why in {one["reason"] for one in by_kind(two, "verdict")}
