@@ -22,13 +22,13 @@ from assay.history import Authorised, Event, Exchange, History
 from assay.history.events import ProbeRun
 from assay.journal.writer import Journal, header, planned
 from assay.judging.assembly import VerdictAssembly
-from assay.judging.corrections import AnnouncedHours
 from assay.judging.judge import Breach, breaches, judge
 from assay.judging.rejected_credentials import parties
 from assay.judging.verdict import Exit, Standing, Verdict, tally
 from assay.planning.dry_target import count_signatures
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan, Trial, script_of
+from assay.rules.clauses import clauses_of
 from assay.transport.auth.diagnostics import AuthenticationError
 
 
@@ -160,7 +160,7 @@ class Session:
 
     def broken(self, plan: Plan, contract: str, history: History) -> tuple[Breach, ...]:
         """Return what a history violates of all that a plan asks."""
-        return tuple(breaches(plan, contract, history, self.windows(contract)))
+        return tuple(breaches(plan, contract, history, clauses_of(plan.contracts[contract])))
 
     def record_finding(self, verdict: Verdict, *, trial: str, replay: Path | None) -> None:
         """Record the verdict of a sequence, unless a graver one was reached before."""
@@ -172,10 +172,6 @@ class Session:
     def violated(self) -> frozenset[str]:
         """Return the obligations that were found to be violated so far."""
         return self._assembly.violated()
-
-    def windows(self, contract: str) -> tuple[AnnouncedHours, ...]:
-        """Return the announced maintenance hours of a contract, by its id."""
-        return self._assembly.hours(contract)
 
     def settle(self, obligation: Obligation) -> Verdict:
         """Return the verdict on one obligation, running its trial if need be.
@@ -194,7 +190,7 @@ class Session:
         stopped = self.environment.guard.stopped
         if stopped:
             driven = ProbeRun(history=History(), stopped=stopped)
-            return driven, judge(applied, trial.settles, driven, ())
+            return driven, judge(applied.kind.check, trial.settles, driven, ())
         self.journal.redactor.begin()
 
         driven = run_probe(
@@ -207,7 +203,12 @@ class Session:
         stopped = self.environment.guard.stopped
         if driven.stopped and stopped:
             driven = replace(driven, stopped=stopped, shortage=None)
-        return driven, judge(applied, trial.settles, driven, self.windows(trial.contract))
+        return driven, judge(
+            applied.kind.check,
+            trial.settles,
+            driven,
+            clauses_of(self.plan.contracts[trial.contract]),
+        )
 
     def _recorder(self, name: str) -> Recorder:
         def record(event: Event, access: Access) -> None:

@@ -16,9 +16,7 @@ from assay.binding.target import Target
 from assay.contract.model import Level, Party
 from assay.history import Event, Exchange, History
 from assay.judging.corrections import (
-    AnnouncedHours,
     StaticWatch,
-    announced_maintenance,
     apply_waiver,
     discount_static,
 )
@@ -61,13 +59,10 @@ class VerdictAssembly:
     _answers: StaticWatch = field(default_factory=StaticWatch)
     _credentials: CredentialWatch = field(default_factory=CredentialWatch)
     _operations: dict[int, str] = field(default_factory=dict[int, str])
-    _hours: Mapping[str, tuple[AnnouncedHours, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
         """Take in what the plan decides alone."""
-        contracts = self.plan.contracts
         self._credentials.provided = provided(self.plan)
-        self._hours = {name: announced_maintenance(one) for name, one in contracts.items()}
         self.record(
             Verdict(
                 obligation=item.obligation.id,
@@ -96,10 +91,6 @@ class VerdictAssembly:
             if own:
                 self._credentials.see(exchange)
         self.see_trial(history)
-
-    def hours(self, contract: str) -> tuple[AnnouncedHours, ...]:
-        """Return the announced maintenance hours of a contract, by its id."""
-        return self._hours[contract]
 
     def operations_of(self, contract: str) -> frozenset[int]:
         """Return the numbers of the exchanges that call operations of a contract."""

@@ -11,14 +11,12 @@ import hashlib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from typing import Protocol
 
 from assay.binding.join import expired, waiver_of
 from assay.binding.target import Target
-from assay.contract.model import Contract
 from assay.history import Exchange, History
 from assay.judging.verdict import Agreement, Evidence, Standing, Verdict
-from assay.rules.kinds.maintenance_window import windows
+from assay.rules.rule import Kind
 
 #: Different questions that must get the very same bytes before answers are static.
 SAME_ANSWERS = 4
@@ -26,27 +24,14 @@ SAME_ANSWERS = 4
 DECIDED = frozenset({Standing.CONFORMS, Standing.VIOLATES})
 
 
-class AnnouncedHours(Protocol):
-    """Hours in which a bank has announced that its interface may not answer."""
-
-    def covers(self, instant: datetime) -> bool:
-        """Whether an instant lies in these hours."""
-        ...
-
-
-def announced_maintenance(contract: Contract) -> tuple[AnnouncedHours, ...]:
-    """Return the maintenance hours that a contract announces."""
-    return windows(contract)
-
-
 def soften(
-    evidence: Evidence, exchanges: Mapping[int, Exchange], hours: Collection[AnnouncedHours]
+    evidence: Evidence, exchanges: Mapping[int, Exchange], clauses: Collection[Kind]
 ) -> Evidence:
     """Return evidence that is unclear where it disagrees in announced maintenance hours."""
     if evidence.agreement is not Agreement.DISAGREES:
         return evidence
     instants: list[datetime] = [exchanges[n].at for n in evidence.exchanges if n in exchanges]
-    if not any(window.covers(instant) for window in hours for instant in instants):
+    if not any(clause.closed_at(instant) for clause in clauses for instant in instants):
         return evidence
     seen = f"{evidence.seen}, in the announced maintenance hours"
     return replace(evidence, agreement=Agreement.UNCLEAR, seen=seen)

@@ -6,15 +6,17 @@ more than one trial are made later, by the assembly of all verdicts.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from assay.history import History
 from assay.history.events import ProbeRun
-from assay.judging.corrections import AnnouncedHours, soften
+from assay.judging.corrections import soften
 from assay.judging.verdict import NO_EVIDENCE, Agreement, Evidence, Standing, Verdict, weigh
-from assay.planning.obligation import BoundClause, Obligation
+from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan
+from assay.rules.rule import Kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,11 +27,15 @@ class Breach:
     evidence: Evidence
 
 
+#: Judges a history: what each exchange says of a facet.
+Check: TypeAlias = Callable[[History], Iterator[Evidence]]
+
+
 def breaches(
     plan: Plan,
     contract: str,
     history: History,
-    windows: Iterable[AnnouncedHours],
+    clauses: Iterable[Kind],
     asked: Collection[str] | None = None,
 ) -> Iterator[Breach]:
     """Let every check of a contract judge a history; yield what it violates.
@@ -39,9 +45,9 @@ def breaches(
     """
     asked = plan.asked if asked is None else asked
     exchanges = {one.n: one for one in history.exchanges}
-    hours = tuple(windows)
+    hours = tuple(clauses)
     for applied in plan.ruled[contract].values():
-        for evidence in applied.rule.check(applied.params, history):
+        for evidence in applied.kind.check(history):
             if evidence.agreement is not Agreement.DISAGREES:
                 continue
             name = f"{contract}/{applied.clause.id}/{evidence.facet}"
@@ -51,16 +57,16 @@ def breaches(
 
 
 def judge(
-    applied: BoundClause,
+    check: Check,
     obligations: Sequence[Obligation],
     driven: ProbeRun,
-    windows: Iterable[AnnouncedHours],
+    clauses: Iterable[Kind],
 ) -> tuple[Verdict, ...]:
     """Return the verdict on each obligation of a trial."""
     exchanges = {one.n: one for one in driven.history.exchanges}
-    hours = tuple(windows)
+    hours = tuple(clauses)
     found: dict[str, list[Evidence]] = {}
-    for evidence in applied.rule.check(applied.params, driven.history):
+    for evidence in check(driven.history):
         soft = soften(evidence, exchanges, hours)
         found.setdefault(evidence.facet, []).append(soft)
     return tuple(

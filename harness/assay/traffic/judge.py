@@ -7,19 +7,18 @@ sent.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
 
 from assay.binding.target import Target
 from assay.contract.model import Party
 from assay.history import Authorised, History
 from assay.history.events import ProbeRun
 from assay.judging.assembly import Conclusion, VerdictAssembly
-from assay.judging.judge import judge
+from assay.judging.judge import Check, judge
 from assay.judging.verdict import Agreement, Evidence, Standing, Verdict, weigh
 from assay.planning.obligation import BoundClause, Obligation
 from assay.planning.plan import Disposition, Plan
-from assay.rules.client import DUTIES
+from assay.rules.clauses import clauses_of
 
 UNSHOWN = "this traffic does not show it"
 #: So much evidence of one agreement is kept for one obligation.
@@ -87,15 +86,15 @@ class Judge:
         """Judge the obligations of one clause by all histories that may speak of them."""
         first = owed[0]
         own = self._assembly.operations_of(first.contract) | self._signed
-        applied = ruled(self.plan.ruled[first.contract][first.clause], self.party, own)
+        check = party_check(self.plan.ruled[first.contract][first.clause], self.party, own)
         bank = self.party is Party.BANK
-        hours = self._assembly.hours(first.contract) if bank else ()
+        clauses = clauses_of(self.plan.contracts[first.contract]) if bank else ()
         heard: dict[str, list[tuple[Verdict, str]]] = {one.id: [] for one in owed}
         for named in histories:
             about = [one for one in owed if not (bank and named.about) or one.id in named.about]
             if about:
                 driven = ProbeRun(history=named.history)
-                for verdict in judge(applied, about, driven, hours):
+                for verdict in judge(check, about, driven, clauses):
                     blamed = verdict.standing is Standing.VIOLATES
                     if verdict.evidence and (blamed or not (bank and named.story)):
                         heard[verdict.obligation].append((verdict, named.name))
@@ -103,21 +102,20 @@ class Judge:
             yield _merged(name, verdicts)
 
 
-def ruled(applied: BoundClause, party: Party, own: Collection[int]) -> BoundClause:
-    """Return a clause with the check of the party that is judged.
+def party_check(bound: BoundClause, party: Party, own: Collection[int]) -> Check:
+    """Return the check of the party that is judged.
 
     A recording may have calls of several contracts. What happened between two calls of one may
     explain them, so a check sees everything; but only evidence on its `own` exchanges counts.
     """
-    rule = applied.rule
-    check = rule.check if party is Party.BANK else DUTIES[applied.clause.kind].check
+    check = bound.kind.check if party is Party.BANK else bound.kind.check_tpp
 
-    def judges(p: Any, history: History) -> Iterator[Evidence]:
-        for one in check(p, history):
-            if any(n in own for n in one.exchanges):
-                yield one
+    def of_own_calls(history: History) -> Iterator[Evidence]:
+        for evidence in check(history):
+            if any(n in own for n in evidence.exchanges):
+                yield evidence
 
-    return replace(applied, rule=replace(rule, check=judges))
+    return of_own_calls
 
 
 def _by_clause(owed: Iterable[Obligation]) -> Iterator[Sequence[Obligation]]:
