@@ -20,7 +20,7 @@ import pytest
 
 from assay.binding.encode import HttpRequest
 from assay.binding.target import Budget, Safety
-from assay.errors import CannotArrange
+from assay.errors import CannotArrange, Shortage
 from assay.estimate.feasibility import assess
 from assay.execution.environment import Environment, set_up
 from assay.execution.executor import run_probe
@@ -449,6 +449,7 @@ def test_another_process_spends_meanwhile(tmp_path: Path, monkeypatch: pytest.Mo
     (verdict,) = results[1].verdicts
     why = "needs 1 more access of accounts without the customer today; 0 of 4 left (budget.batch, alice)"
     assert (Standing.UNVERIFIED, why) == (verdict.standing, verdict.reason)
+    assert Shortage.BUDGET is verdict.shortage
 
 
 def test_no_step_is_taken_once_a_run_is_stopped() -> None:
