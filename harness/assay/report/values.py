@@ -56,7 +56,7 @@ class TargetRef:
 class Header:
     """The first line of a journal: who asked whom, about what, when.
 
-    `party` is whose duties were judged: `bank`, or `tpp` for the provider's.
+    `party` is the judged side: `bank` or `tpp`.
     """
 
     tool: str
