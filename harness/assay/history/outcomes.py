@@ -1,4 +1,4 @@
-"""What an answer means, and what went over the wire, as values."""
+"""Outcomes of calls in the contract's words, and the messages on the wire, as values."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ class Unavailable:
 
 
 class Cause(Enum):
-    """Why an answer says nothing of the contract, and so whom to ask."""
+    """Why an answer says nothing about the contract."""
 
     SERVER = "the target failed"
     TRANSPORT = "no answer came"
-    BINDING = "the profile does not know this answer"
-    AUTH = "the target does not take the credentials"
+    BINDING = "the target file does not describe this answer"
+    AUTH = "the target rejects the credentials"
 
 
 class Detail(Enum):
@@ -85,7 +85,7 @@ class Detail(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Indeterminate:
-    """Nobody can tell what the target did.
+    """The answer does not show what the target did.
 
     `detail` is known while the target is called; a journal does not record it.
     """

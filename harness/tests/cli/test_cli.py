@@ -98,7 +98,7 @@ def test_an_existing_journal_is_never_written_over(tmp_path):
     before = (tmp_path / "out" / "journal.jsonl").read_bytes()
     code, _, err = assay(*args, cwd=tmp_path)
     assert code == 2
-    assert "a journal is there already" in err
+    assert "a journal already exists" in err
     assert before == (tmp_path / "out" / "journal.jsonl").read_bytes()
 
 

@@ -5,6 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from assay.binding.features import BINDING_FEATURES
 from assay.binding.join import bind
 from assay.binding.read import find_target, read_target
 from assay.binding.target import FixtureKind
@@ -12,7 +13,7 @@ from assay.contract.model import Capability
 from assay.contract.parse import find_contract, parse_contract
 from assay.history import Advance
 from assay.judging.verdict import Standing
-from assay.planning.plan import BINDING_KEYS, REMEDIES, Disposition, plan, restrict, script_of
+from assay.planning.plan import REMEDIES, Disposition, plan, restrict, script_of
 
 AISP = parse_contract(find_contract("aisp"))
 SANDBOX = read_target(find_target("sandbox"))
@@ -213,7 +214,7 @@ def test_every_capability_has_a_remedy():
 def test_every_feature_has_a_key():
     """What a facet requires of a binding can be named as a key of the target file."""
     requirements = [one for item in planned().items for one in item.obligation.requires]
-    assert {one.feature for one in requirements} <= set(BINDING_KEYS)
+    assert {one.feature for one in requirements} <= set(BINDING_FEATURES)
 
 
 @pytest.mark.parametrize(
