@@ -123,7 +123,7 @@ def _roles(raw: _Raw) -> Iterator[Finding]:
     fixtures = raw.get("fixtures", {})
     python = fixtures.get("kind") == FixtureKind.PYTHON.value
     if python is not ("adapter" in fixtures):
-        hint = "for example {kind: python, adapter: our_bank.worlds:SandboxWorld}"
+        hint = "for example {kind: python, adapter: our_bank.fixtures:SandboxFixtures}"
         what = "an adapter and kind: python go together"
         yield ("fixtures", "adapter" if "adapter" in fixtures else "kind"), what, hint
     if fixtures.get("kind") != FixtureKind.ROLES.value:
