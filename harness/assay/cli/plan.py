@@ -107,8 +107,9 @@ def _explained(plan: Plan, item: Planned) -> Iterator[str]:
     """Yield what the kind of a clause derived from it, if it tells."""
     one = item.obligation
     applied = plan.ruled[one.contract].get(one.clause)
-    if applied is not None and applied.rule.explain is not None:
-        for line in applied.rule.explain(applied.params).splitlines():
+    explanation = applied.kind.explain() if applied is not None else None
+    if explanation is not None:
+        for line in explanation.splitlines():
             yield f"    {line}".rstrip()
 
 

@@ -15,7 +15,7 @@ from assay.binding.target import FixtureKind, Role, ScaKind, Target
 from assay.contract.model import Capability, Contract, Operation
 from assay.fixtures.roles import cast_for
 from assay.history import Holding
-from assay.rules import parameters, steps
+from assay.rules import clauses, steps
 
 #: So many things are more than the first page of most lists.
 MANY = 12
@@ -74,10 +74,8 @@ class ProbePlan:
 
     def sized(self, operation: Operation) -> int:
         """Return how many things make more than a page."""
-        for clause in self.contract.clauses:
-            if clause.kind == "pagination" and clause.params["operation"] == operation.id:
-                return min(parameters.whole(clause, "size") + 2, MOST)
-        return MANY
+        size = clauses.page_size(self.contract, operation.id)
+        return MANY if size is None else min(size + 2, MOST)
 
     def owner(self) -> str | None:
         """Return what a customer surely can be asked to own, as far as it is known."""
@@ -94,11 +92,9 @@ class ProbePlan:
 
     def counted(self) -> tuple[Operation, int] | None:
         """Return a plain list whose calls without the customer are limited, and how many are free."""
-        for clause in self.contract.clauses:
-            if clause.kind != "quota" or parameters.maybe(clause, "counts") == "all":
-                continue
-            limit = parameters.whole(clause, "limit")
-            for one in parameters.operations(clause, self.contract):
+        for clause in clauses.clauses_of(self.contract):
+            for name, limit in clause.unattended_limits().items():
+                one = self.contract.operations[name]
                 if limit <= MOST_COUNTED and one.available and not one.about and not one.grants:
                     return one, limit
         return None

@@ -205,7 +205,7 @@ def dry_run_trial(
     tells: set[str] = set()
     if stopped:
         with suppress(Exception):  # nobody's answers may be such as no check expects
-            tells |= {one.facet for one in applied.rule.check(applied.params, history)}
+            tells |= {one.facet for one in applied.kind.check(history)}
     return TrialEstimate(
         stopped=stopped,
         tells=frozenset(tells),

@@ -28,7 +28,6 @@ from assay.history import Call
 from assay.judging.verdict import Standing, Verdict
 from assay.planning.obligation import BoundClause
 from assay.planning.plan import Plan
-from assay.rules.kinds.quota import Params as Quota
 
 if TYPE_CHECKING:
     from assay.execution.ledger import QuotaUse
@@ -47,12 +46,9 @@ def quotas(ruled: Mapping[str, Mapping[str, BoundClause]]) -> dict[str, int]:
     """Return how many accesses a day contracts allow without the customer, by operation."""
     found: dict[str, int] = {}
     for clauses in ruled.values():
-        for one in clauses.values():
-            params = one.params
-            if isinstance(params, Quota) and params.daily and not params.attended:
-                for operation in params.operations:
-                    most = found.get(operation.id, params.limit)
-                    found[operation.id] = min(most, params.limit)
+        for clause in clauses.values():
+            for operation, limit in clause.kind.daily_limits().items():
+                found[operation] = min(found.get(operation, limit), limit)
     return found
 
 

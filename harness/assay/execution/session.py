@@ -31,8 +31,7 @@ from assay.judging.verdict import Exit, Standing, Verdict, exit_of, tally
 from assay.planning.dry_target import count_signatures
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Disposition, Plan, Trial, script_of
-from assay.rules.kinds.maintenance_window import Params as Window
-from assay.rules.kinds.maintenance_window import windows
+from assay.rules.clauses import clauses_of
 from assay.transport.auth.diagnostics import AuthenticationError
 
 #: Verdicts that leave a must unsettled.
@@ -79,7 +78,6 @@ class Session:
     closed: bool = False
     _found: dict[str, Verdict] = field(default_factory=dict[str, Verdict])
     _watch: StaticWatch = field(default_factory=StaticWatch)
-    _windows: dict[str, tuple[Window, ...]] = field(default_factory=dict[str, tuple[Window, ...]])
     _operations: dict[int, str] = field(default_factory=dict[int, str])
     _credentials: CredentialWatch = field(default_factory=CredentialWatch)
     _lost: set[bool] = field(default_factory=set[bool])
@@ -105,7 +103,6 @@ class Session:
         for item in self.plan.items:
             self.journal.write("plan", planned(item))
         self._credentials.provided = provided(self.plan)
-        self._windows = {id_: windows(one) for id_, one in self.plan.contracts.items()}
         for item in self.plan.items:
             if item.fate is not Disposition.ASK:
                 verdict = Verdict(
@@ -177,7 +174,7 @@ class Session:
 
     def broken(self, plan: Plan, contract: str, history: History) -> tuple[Breach, ...]:
         """Return what a history breaks of all that a plan asks."""
-        return tuple(breaches(plan, contract, history, self.windows(contract)))
+        return tuple(breaches(plan, contract, history, clauses_of(plan.contracts[contract])))
 
     def record_finding(self, verdict: Verdict, *, trial: str, replay: Path | None) -> None:
         """Take in a verdict that a story gave; a graver one that was reached before stays."""
@@ -193,10 +190,6 @@ class Session:
         """Return the obligations that were found to be violated so far."""
         found = self._found.values()
         return frozenset(one.obligation for one in found if one.standing is Standing.VIOLATES)
-
-    def windows(self, contract: str) -> tuple[Window, ...]:
-        """Return the maintenance windows of a contract."""
-        return self._windows[contract]
 
     def settle(self, obligation: Obligation) -> Verdict:
         """Return the verdict on one obligation, holding its trial if need be.
@@ -222,7 +215,7 @@ class Session:
         stopped = self.environment.guard.stopped
         if stopped:
             driven = ProbeRun(history=History(), stopped=stopped)
-            return driven, judge(applied, trial.settles, driven, ())
+            return driven, judge(applied.kind.check, trial.settles, driven, ())
         self.journal.redactor.begin()
 
         driven = run_probe(
@@ -235,7 +228,12 @@ class Session:
         stopped = self.environment.guard.stopped
         if driven.stopped and stopped:
             driven = replace(driven, stopped=stopped)
-        return driven, judge(applied, trial.settles, driven, self._windows[trial.contract])
+        return driven, judge(
+            applied.kind.check,
+            trial.settles,
+            driven,
+            clauses_of(self.plan.contracts[trial.contract]),
+        )
 
     def _recorder(self, name: str) -> Recorder:
         def record(event: Event, access: Access) -> None:

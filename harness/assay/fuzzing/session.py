@@ -24,6 +24,7 @@ from assay.fuzzing.sequences.sequence_file import RecordedSequence, write
 from assay.judging.judge import judge
 from assay.judging.verdict import Standing, Verdict, weigh
 from assay.planning.plan import Plan, restrict
+from assay.rules.clauses import clauses_of
 
 #: Where stories are written, beside the journal.
 STORIES = "stories"
@@ -230,5 +231,10 @@ def replay(session: Session, plan: Plan, kept: RecordedSequence) -> None:
     for name in kept.breaks:
         item = next(one for one in plan.items if one.obligation.id == name)
         applied = plan.ruled[kept.contract][item.obligation.clause]
-        (verdict,) = judge(applied, (item.obligation,), driven, session.windows(kept.contract))
+        (verdict,) = judge(
+            applied.kind.check,
+            (item.obligation,),
+            driven,
+            clauses_of(plan.contracts[kept.contract]),
+        )
         session.record_finding(verdict, trial=trial, replay=Path(kept.path))

@@ -8,16 +8,17 @@ asked. Neither can then convict, and static answers cannot acquit either.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import TypeAlias
 
 from assay.history import Exchange, History
 from assay.history.events import ProbeRun
 from assay.judging.verdict import Agreement, Evidence, Standing, Verdict, weigh
-from assay.planning.obligation import BoundClause, Obligation
+from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan
-from assay.rules.kinds.maintenance_window import Params as Window
+from assay.rules.rule import Kind
 
 #: Different questions that must get the very same bytes before answers are static.
 SAME_ANSWERS = 4
@@ -92,11 +93,15 @@ class Breach:
     evidence: Evidence
 
 
+#: Judges a history: what each exchange says of a facet.
+Check: TypeAlias = Callable[[History], Iterator[Evidence]]
+
+
 def breaches(
     plan: Plan,
     contract: str,
     history: History,
-    windows: Iterable[Window],
+    clauses: Iterable[Kind],
     asked: Collection[str] | None = None,
 ) -> Iterator[Breach]:
     """Have every check of a contract judge a history, whatever it came from.
@@ -106,9 +111,9 @@ def breaches(
     """
     asked = plan.asked if asked is None else asked
     exchanges = {one.n: one for one in history.exchanges}
-    hours = tuple(windows)
+    hours = tuple(clauses)
     for applied in plan.ruled[contract].values():
-        for evidence in applied.rule.check(applied.params, history):
+        for evidence in applied.kind.check(history):
             if evidence.agreement is not Agreement.DISAGREES:
                 continue
             name = f"{contract}/{applied.clause.id}/{evidence.facet}"
@@ -118,16 +123,16 @@ def breaches(
 
 
 def judge(
-    applied: BoundClause,
+    check: Check,
     obligations: Sequence[Obligation],
     driven: ProbeRun,
-    windows: Iterable[Window],
+    clauses: Iterable[Kind],
 ) -> tuple[Verdict, ...]:
     """Give a verdict on each obligation of a trial."""
     exchanges = {one.n: one for one in driven.history.exchanges}
-    hours = tuple(windows)
+    hours = tuple(clauses)
     found: dict[str, list[Evidence]] = {}
-    for evidence in applied.rule.check(applied.params, driven.history):
+    for evidence in check(driven.history):
         soft = _soften(evidence, exchanges, hours)
         found.setdefault(evidence.facet, []).append(soft)
     return tuple(
@@ -136,12 +141,12 @@ def judge(
 
 
 def _soften(
-    evidence: Evidence, exchanges: Mapping[int, Exchange], hours: Sequence[Window]
+    evidence: Evidence, exchanges: Mapping[int, Exchange], hours: Sequence[Kind]
 ) -> Evidence:
     if evidence.agreement is not Agreement.DISAGREES:
         return evidence
     instants: list[datetime] = [exchanges[n].at for n in evidence.exchanges if n in exchanges]
-    if not any(window.covers(instant) for window in hours for instant in instants):
+    if not any(clause.closed_at(instant) for clause in hours for instant in instants):
         return evidence
     seen = f"{evidence.seen}, in the announced maintenance hours"
     return replace(evidence, agreement=Agreement.UNCLEAR, seen=seen)

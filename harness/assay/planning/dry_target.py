@@ -6,11 +6,10 @@ in which words (`journeys.words`). It knows no rule, and its answers mean nothin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import cast
 
 from assay.contract.model import Contract
 from assay.history import (
@@ -42,6 +41,7 @@ from assay.history import (
     Withdrawn,
 )
 from assay.planning.plan import Plan, Trial, script_of
+from assay.rules.clauses import factors
 from assay.rules.rule import Script
 
 _WIRE = Wire(method="GET", url="nobody:", status=200)
@@ -77,7 +77,7 @@ class DryTarget:
                     step=step,
                     ending=ending,
                     moments=(self.now,),
-                    offered=self._offered(),
+                    offered=factors(self.contract),
                     wire=_WIRE,
                 )
             case Advance(to=to):
@@ -93,15 +93,6 @@ class DryTarget:
             case Lack(mode=mode):
                 event = Lacking(mode=mode, now=self.now)
         return event
-
-    def _offered(self) -> tuple[str, ...]:
-        """Return every factor that the contract names."""
-        segments = [
-            cast("Mapping[str, list[str]]", clause.params["offered"])
-            for clause in self.contract.clauses
-            if clause.kind == "factors"
-        ]
-        return tuple(dict.fromkeys(w for one in segments for words in one.values() for w in words))
 
     def _subject(self, step: Arrange) -> Subject:
         things = [one for one in step.holdings for _ in range(one.count)]

@@ -8,11 +8,10 @@ document is silent are obligations too, so that they are counted and never lost.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from assay.contract.model import Capability, Clause, Contract, Level, Party, Source
-from assay.rules.kinds import rule_of
-from assay.rules.rule import BindingRequirement, Duty, Facet, Rule
+from assay.contract.model import Capability, Clause, Contract, Level, Source
+from assay.rules.clauses import clauses_of
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, TppFacet
 
 #: The kind that stands for a point on which the document is silent.
 UNSPECIFIED = "unspecified"
@@ -20,7 +19,10 @@ UNSPECIFIED = "unspecified"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Obligation:
-    """One thing to be checked: a clause's facet, with what checking it takes."""
+    """One thing to be checked: a clause's facet, with what checking it takes.
+
+    `scenario` is None where nothing is ever asked for it.
+    """
 
     id: str
     contract: str
@@ -32,7 +34,7 @@ class Obligation:
     description: str
     sources: tuple[Source, ...]
     line: int
-    scenario: str = ""
+    scenario: Scenario | None = None
     needs: frozenset[Capability] = frozenset()
     requires: tuple[BindingRequirement, ...] = ()
     not_applicable_because: str = ""
@@ -40,34 +42,33 @@ class Obligation:
     @property
     def trial(self) -> str:
         """The id of the trial in which it is asked, shared by its scenario."""
-        return f"{self.contract}/{self.clause}#{self.scenario}"
+        return f"{self.contract}/{self.clause}#{self.scenario.id if self.scenario else ''}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundClause:
-    """A clause with its rule and the parameters that the rule read from it."""
+    """A clause with its parameters as the instance of its kind."""
 
     clause: Clause
-    rule: Rule[Any]
-    params: Any
+    kind: Kind
 
 
 def bound_clauses(contract: Contract) -> dict[str, BoundClause]:
-    """Return every clause of a contract with its rule, by clause id."""
-    out: dict[str, BoundClause] = {}
-    for clause in contract.clauses:
-        rule = rule_of(clause.kind)
-        out[clause.id] = BoundClause(clause=clause, rule=rule, params=rule.parse(clause, contract))
-    return out
+    """Return every clause of a contract with its kind, by clause id."""
+    return {
+        clause.id: BoundClause(clause=clause, kind=kind)
+        for clause, kind in zip(contract.clauses, clauses_of(contract), strict=True)
+    }
 
 
 def obligations(contract: Contract) -> tuple[Obligation, ...]:
-    """Return what a bank owes under a contract, in the contract's order."""
-    out: list[Obligation] = []
-    for applied in bound_clauses(contract).values():
-        if applied.rule.party is Party.BANK:
-            out += _of_clause(contract, applied)
-    out += [
+    """Return what a contract obliges a bank to, in the contract's order."""
+    of_clauses = [
+        _obligation(contract, bound.clause, facet, scenario=facet.scenario)
+        for bound in bound_clauses(contract).values()
+        for facet in bound.kind.facets()
+    ]
+    open_points = [
         Obligation(
             id=f"{contract.id}/{UNSPECIFIED}/{point.id}",
             contract=contract.id,
@@ -82,58 +83,41 @@ def obligations(contract: Contract) -> tuple[Obligation, ...]:
         )
         for point in contract.open_points
     ]
-    return tuple(out)
+    return (*of_clauses, *open_points)
 
 
-def duties(contract: Contract) -> tuple[Obligation, ...]:
-    """Return what a provider owes under a contract, in the contract's order.
+def tpp_obligations(contract: Contract) -> tuple[Obligation, ...]:
+    """Return what a contract obliges a TPP to, in the contract's order.
 
-    An obligation's id is `<contract>/<clause>/<duty>`; nothing is ever asked for it.
+    Nothing is ever asked for them: only recordings of the TPP's traffic can show them.
     """
-    from assay.rules.client import DUTIES  # noqa: PLC0415 -- only where a provider is judged
-
-    out: list[Obligation] = []
-    for applied in bound_clauses(contract).values():
-        duty = DUTIES.get(applied.clause.kind)
-        if duty is not None:
-            out += _obligations(contract, applied, (_facet(duty, applied.params),))
-    return tuple(out)
-
-
-def _facet(duty: Duty[Any], params: object) -> Facet:
-    return Facet(
-        id=duty.id,
-        description=duty.description(params),
-        scenario="",
-        needs=duty.needs,
-        requires=duty.requires(params) if duty.requires else (),
+    return tuple(
+        _obligation(contract, bound.clause, facet)
+        for bound in bound_clauses(contract).values()
+        if (facet := bound.kind.tpp_facet()) is not None
     )
 
 
-def _of_clause(contract: Contract, applied: BoundClause) -> list[Obligation]:
-    return _obligations(contract, applied, applied.rule.facets(applied.params))
-
-
-def _obligations(
-    contract: Contract, applied: BoundClause, facets: tuple[Facet, ...]
-) -> list[Obligation]:
-    clause = applied.clause
-    return [
-        Obligation(
-            id=f"{contract.id}/{clause.id}/{facet.id}",
-            contract=contract.id,
-            clause=clause.id,
-            facet=facet.id,
-            kind=clause.kind,
-            level=clause.level,
-            statement=clause.statement,
-            description=facet.description,
-            sources=clause.sources,
-            line=clause.line,
-            scenario=facet.scenario,
-            needs=facet.needs,
-            requires=facet.requires,
-            not_applicable_because=facet.not_applicable_because,
-        )
-        for facet in facets
-    ]
+def _obligation(
+    contract: Contract,
+    clause: Clause,
+    facet: Facet | TppFacet,
+    *,
+    scenario: Scenario | None = None,
+) -> Obligation:
+    return Obligation(
+        id=f"{contract.id}/{clause.id}/{facet.id}",
+        contract=contract.id,
+        clause=clause.id,
+        facet=facet.id,
+        kind=clause.kind,
+        level=clause.level,
+        statement=clause.statement,
+        description=facet.description,
+        sources=clause.sources,
+        line=clause.line,
+        scenario=scenario,
+        needs=facet.needs,
+        requires=facet.requires,
+        not_applicable_because=facet.not_applicable_because if isinstance(facet, Facet) else "",
+    )

@@ -16,6 +16,7 @@ from assay.binding.target import ScaKind, Target
 from assay.contract.model import Capability, Contract
 from assay.judging.verdict import Standing
 from assay.planning.obligation import UNSPECIFIED, BoundClause, Obligation, bound_clauses
+from assay.rules.rule import Scenario
 
 #: What would unblock an obligation that needs a capability the target lacks.
 UNBLOCKS = {
@@ -79,7 +80,7 @@ class Trial:
     id: str
     contract: str
     clause: str
-    scenario: str
+    scenario: Scenario
     settles: tuple[Obligation, ...]
     calls: int
     signed: bool = False
@@ -176,7 +177,7 @@ def _decide(
         why = "needs " + "; ".join(unblocks)
         return Planned(obligation=obligation, fate=Disposition.UNVERIFIED, why=why)
     applied: BoundClause = ruled[obligation.clause]
-    calls = applied.rule.price(applied.params, obligation.scenario)
+    calls = applied.kind.price(obligation.scenario) if obligation.scenario else 0
     return Planned(obligation=obligation, fate=Disposition.ASK, calls=calls)
 
 
@@ -202,6 +203,8 @@ def _trials(items: Iterable[Planned], *, person: bool) -> tuple[Trial, ...]:
 
 def _trial(id_: str, settled: list[Planned]) -> Trial:
     first = settled[0].obligation
+    if first.scenario is None:
+        raise TypeError(f"{first.id} is never asked")
     return Trial(
         id=id_,
         contract=first.contract,
@@ -216,7 +219,7 @@ def _trial(id_: str, settled: list[Planned]) -> Trial:
 def script_of(plan_: Plan, trial: Trial) -> tuple[BoundClause, Any]:
     """Return a trial's clause and a fresh probe for it."""
     applied = plan_.ruled[trial.contract][trial.clause]
-    return applied, applied.rule.probe(applied.params, trial.scenario)
+    return applied, applied.kind.probe(trial.scenario)
 
 
 def decided(plan_: Plan, items: Iterable[Planned]) -> Plan:

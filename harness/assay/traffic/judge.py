@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
 
 from assay.binding.join import expired, waiver_of
 from assay.binding.target import Target
@@ -18,7 +17,7 @@ from assay.contract.model import Level, Party
 from assay.execution.session import OPEN
 from assay.history import Authorised, History
 from assay.history.events import ProbeRun
-from assay.judging.judge import StaticWatch, discount_static, judge
+from assay.judging.judge import Check, StaticWatch, discount_static, judge
 from assay.judging.verdict import (
     Agreement,
     Evidence,
@@ -31,8 +30,7 @@ from assay.judging.verdict import (
 )
 from assay.planning.obligation import BoundClause, Obligation
 from assay.planning.plan import Disposition, Plan
-from assay.rules.client import DUTIES
-from assay.rules.kinds.maintenance_window import windows
+from assay.rules.clauses import clauses_of
 
 UNSHOWN = "this traffic does not show it"
 #: So much evidence of one agreement is kept for one obligation.
@@ -111,15 +109,15 @@ class Judge:
         first = owed[0]
         operations = self.plan.contracts[first.contract].operations
         own = {n for n, name in self._operations.items() if name in operations} | self._signed
-        applied = ruled(self.plan.ruled[first.contract][first.clause], self.party, own)
+        check = party_check(self.plan.ruled[first.contract][first.clause], self.party, own)
         bank = self.party is Party.BANK
-        hours = windows(self.plan.contracts[first.contract]) if bank else ()
+        hours = clauses_of(self.plan.contracts[first.contract]) if bank else ()
         heard: dict[str, list[tuple[Verdict, str]]] = {one.id: [] for one in owed}
         for one in told:
             meant = [each for each in owed if not (bank and one.about) or each.id in one.about]
             if meant:
                 driven = ProbeRun(history=one.history)
-                for verdict in judge(applied, meant, driven, hours):
+                for verdict in judge(check, meant, driven, hours):
                     blamed = verdict.standing is Standing.VIOLATES
                     if verdict.evidence and (blamed or not (bank and one.story)):
                         heard[verdict.obligation].append((verdict, one.name))
@@ -141,21 +139,20 @@ class Judge:
         return replace(verdict, standing=Standing.WAIVED, reason=reason)
 
 
-def ruled(applied: BoundClause, party: Party, own: Collection[int]) -> BoundClause:
-    """Return a clause with the check of the party that is judged.
+def party_check(bound: BoundClause, party: Party, own: Collection[int]) -> Check:
+    """Return the check of the party that is judged.
 
     A recording may have calls of several contracts. What happened between two calls of one
-    may explain them, so a check sees all; but it is asked about its `own` alone.
+    may explain them, so a check sees all; only evidence on its `own` calls counts.
     """
-    rule = applied.rule
-    check = rule.check if party is Party.BANK else DUTIES[applied.clause.kind].check
+    check = bound.kind.check if party is Party.BANK else bound.kind.check_tpp
 
-    def judges(p: Any, history: History) -> Iterator[Evidence]:
-        for one in check(p, history):
-            if any(n in own for n in one.exchanges):
-                yield one
+    def of_own_calls(history: History) -> Iterator[Evidence]:
+        for evidence in check(history):
+            if any(n in own for n in evidence.exchanges):
+                yield evidence
 
-    return replace(applied, rule=replace(rule, check=judges))
+    return of_own_calls
 
 
 def _by_clause(owed: Iterable[Obligation]) -> Iterator[Sequence[Obligation]]:

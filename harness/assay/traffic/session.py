@@ -26,7 +26,7 @@ from assay.history import Authorised, Exchange
 from assay.journal.redact import Redactor
 from assay.journal.writer import Journal, header, planned
 from assay.judging.verdict import Standing
-from assay.planning.obligation import UNSPECIFIED, Obligation, bound_clauses, duties
+from assay.planning.obligation import UNSPECIFIED, Obligation, bound_clauses, tpp_obligations
 from assay.planning.plan import UNBLOCKS, Disposition, Plan, Planned
 from assay.planning.prepare import SHIPPED, load_target, selector
 from assay.traffic.har import read_har
@@ -193,7 +193,7 @@ def plan_recording(
     """Decide the fate of every selected obligation of the party that is judged."""
     items: list[Planned] = []
     for each in bound:
-        owed = each.obligations if party is Party.BANK else duties(each.contract)
+        owed = each.obligations if party is Party.BANK else tpp_obligations(each.contract)
         items += [_decide(one, each.contract, target, party) for one in owed if select(one)]
     return Plan(
         items=tuple(items),

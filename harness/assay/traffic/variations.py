@@ -15,7 +15,7 @@ from assay.binding.pointer import MISSING, find
 from assay.binding.target import OperationBinding, Place, Spelling
 from assay.contract.model import Json, Operation
 from assay.history import Call, Malformed
-from assay.rules.client.modes import UNKNOWN
+from assay.history.steps import UNBOUND_MODE
 from assay.traffic.callers import pair
 from assay.traffic.parse_request import ParsedRequest, leaves
 
@@ -73,7 +73,7 @@ def mode(
         single = not (where.place is Place.BODY and isinstance(where.value, Mapping))
         if operation.makes and single and taken.at(where, found) is not MISSING:
             said.note(where)
-            return UNKNOWN
+            return UNBOUND_MODE
     return None
 
 

@@ -16,12 +16,11 @@ from assay.binding.join import bind
 from assay.binding.read import read_document
 from assay.binding.target import Outcomes, Target
 from assay.contract.files.load import load, loads
-from assay.contract.files.shape_check import check
 from assay.contract.model import Contract
-from assay.contract.parse import parse_document
+from assay.contract.parse import parse_document, shape_problems
 from assay.errors import InputError
 from assay.planning.obligation import obligations
-from assay.rules.kinds import RULES
+from assay.rules.kinds import KINDS
 
 PAGE = contract_dir() / "README.md"
 TEXT = PAGE.read_text("utf-8")
@@ -150,9 +149,9 @@ def test_the_facets_are_those_of_the_rules() -> None:
     """A facet that the page names exists, and none of the examples' is left out."""
     facets: dict[str, set[str]] = {}
     for one in obligations(contract()):
-        if one.kind in RULES:
+        if one.kind in KINDS:
             facets.setdefault(one.kind, set()).add(one.facet)
-    for kind in RULES:
+    for kind in KINDS:
         words = set(
             re.findall(r"\((?:named after the \w+: )?`([A-Za-z0-9-]+)`[,)]", sections()[kind])
         )
@@ -181,7 +180,7 @@ def sections() -> dict[str, str]:
 
 def test_every_kind_has_a_section_with_an_example() -> None:
     """A rule kind is explained under its name, by an example of it, with its needs."""
-    for kind in RULES:
+    for kind in KINDS:
         section = sections()[kind]
         assert f"kind: {kind}\n" in section
         assert "Asks" in section
@@ -193,13 +192,13 @@ def test_the_needs_are_those_of_the_rules() -> None:
     needed: dict[str, set[str]] = {}
     for one in obligations(contract()):
         needed.setdefault(one.kind, set()).update(need.value for need in one.needs)
-    for kind in RULES:
+    for kind in KINDS:
         said = sections()[kind].rpartition("Needs:")[2].partition("\n\n")[0]
         assert needed[kind] == set(re.findall(r"`([a-z-]+)`", said)) - {"about"}, kind
 
 
 @pytest.mark.parametrize(
-    "name", ["contract.yaml", "target.yaml", *(f"rules/{one}.yaml" for one in RULES)]
+    "name", ["contract.yaml", "target.yaml", *(f"rules/{one}.yaml" for one in KINDS)]
 )
 def test_every_key_is_explained(name: str) -> None:
     """No key of the language is missing on the page, neither in the words nor as an example."""
@@ -230,7 +229,7 @@ def test_the_errors_are_the_real_ones() -> None:
     (wrong,) = of("rule: wrong")
     *_, shown = (one.text for one in BLOCKS if one.language == "text")
     text = whole((wrong,))
-    problems = check(loads(text, "meters.yaml"), "contract")
+    problems = shape_problems(loads(text, "meters.yaml"))
     above = text[: text.index("rules:\n")].count("\n") + 1
     lines = [str(one).replace(f":{one.line}:", f":{one.line - above + 1}:") for one in problems]
     assert shown.splitlines() == lines

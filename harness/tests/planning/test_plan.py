@@ -200,7 +200,7 @@ def test_a_trial_has_a_fresh_probe_each_time():
     applied, script = script_of(found, trial)
     _, again = script_of(found, trial)
 
-    assert "field" == applied.rule.kind
+    assert "field" == applied.kind.name
     assert Advance() == next(script) == next(again)
 
 

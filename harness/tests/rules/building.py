@@ -29,7 +29,7 @@ from assay.history import (
     Wire,
 )
 from assay.planning.obligation import obligations
-from assay.rules.kinds import rule_of
+from assay.rules.kinds import kind_of
 from assay.rules.kinds.eligibility import states, surely_listed
 
 PARIS = ZoneInfo("Europe/Paris")
@@ -117,20 +117,19 @@ def history(*events):
 
 # -- what a check says of it ------------------------------------------------------
 def ruled(clause, zone=PARIS, **changed):
-    """Return a clause's rule and parameters, with some of its words changed."""
+    """Return a clause as an instance of its kind, with some of its words changed."""
     contract = replace(AISP, zone=zone)
     found = next(one for one in contract.clauses if one.id == clause)
     found = replace(found, params={**found.params, **changed})
-    rule = rule_of(found.kind)
-    return rule, rule.parse(found, contract)
+    return kind_of(found.kind).parse(found, contract)
 
 
 def check(clause, *events, zone=PARIS, **changed):
     """Return what a clause's check says of a history: ``facet agreement [calls]``."""
-    rule, params = ruled(clause, zone, **changed)
+    params = ruled(clause, zone, **changed)
     return [
         f"{one.facet} {one.agreement.value} {','.join(map(str, one.exchanges))}"
-        for one in rule.check(params, history(*events))
+        for one in params.check(history(*events))
     ]
 
 
@@ -215,10 +214,10 @@ class Obliging:
 
 
 def facets():
-    """Return (obligation, rule, parameters) of everything that the contract asks."""
+    """Return (obligation, clause) of everything that the contract asks."""
     out = []
     for one in obligations(AISP):
         if one.kind != "unspecified":
-            rule, params = ruled(one.clause)
-            out.append((one, rule, params))
+            params = ruled(one.clause)
+            out.append((one, params))
     return out

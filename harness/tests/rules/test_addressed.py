@@ -318,6 +318,6 @@ def test_a_probe_stops_where_no_request_is_made(scenario):
 
 def test_only_the_foreign_needs_a_second_provider():
     """The rest can be asked of any bank."""
-    rule, params = ruled("payments.addressed")
-    needing = [one.id for one in rule.facets(params) if Capability.PROVIDERS in one.needs]
+    params = ruled("payments.addressed")
+    needing = [one.id for one in params.facets() if Capability.PROVIDERS in one.needs]
     assert ["read-payment-foreign", "modify-payment-foreign"] == needing

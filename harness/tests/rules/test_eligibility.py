@@ -203,8 +203,8 @@ def test_surely_listed_is_what_nothing_speaks_against(one, sure):
 
 def test_a_kind_without_recent_use_owns_a_plain_one_too():
     """The probe's control is an account without any state."""
-    rule, params = ruled("accounts.eligible")
-    script = rule.probe(params, "states")
+    params = ruled("accounts.eligible")
+    script = params.probe(params.scenario("states"))
     next(script)
     arranged = script.send(Advanced(now=AT))
 
@@ -215,10 +215,10 @@ def test_a_kind_without_recent_use_owns_a_plain_one_too():
 
 def test_the_facets_at_the_edge_need_the_zone():
     """A plan without one says so, and does not leave it to chance."""
-    rule, params = ruled("cards.eligible")
+    params = ruled("cards.eligible")
 
     assert {"lists-just-inside", "hides-just-outside"} == {
-        one.id for one in rule.facets(params) if "zone" in {need.value for need in one.needs}
+        one.id for one in params.facets() if "zone" in {need.value for need in one.needs}
     }
 
 

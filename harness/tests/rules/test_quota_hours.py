@@ -331,8 +331,8 @@ def test_where_all_count_another_method_is_controlled_in_a_later_hour(came, agre
 
 # -- facets and probes --------------------------------------------------------------
 def facets(**changed):
-    rule, params = ruled("batch-quota", **changed)
-    return {one.id: one for one in rule.facets(params)}
+    params = ruled("batch-quota", **changed)
+    return {one.id: one for one in params.facets()}
 
 
 @pytest.mark.parametrize("per", HOURS)
@@ -421,10 +421,10 @@ SCENARIOS = [
 
 def tried(bank, scenario, **changed):
     """Play a scenario, and return what is said of it: facets by agreement, and the calls."""
-    rule, params = ruled("batch-quota", **{"operations": TWO, **changed})
-    calls = bank.play(rule.probe(params, scenario))
-    found = rule.check(params, history(*bank.events))
-    assert rule.price(params, scenario) == len(calls)
+    params = ruled("batch-quota", **{"operations": TWO, **changed})
+    calls = bank.play(params.probe(params.scenario(scenario)))
+    found = params.check(history(*bank.events))
+    assert params.price(params.scenario(scenario)) == len(calls)
     return {(one.facet, one.agreement.value) for one in found}, calls
 
 

@@ -8,6 +8,7 @@ from assay.contract.model import Contract, Operation
 from assay.errors import CannotArrange
 from assay.history import Call, Holding
 from assay.rules import steps
+from assay.rules.clauses import clauses_of
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.tracker import lifecycle_of_operation
 from assay.rules.steps import Part
@@ -30,10 +31,9 @@ def ready(contract: Contract, operation: Operation, subject: str, alias: int | N
 
 def _control(contract: Contract, operation: Operation) -> Operation:
     """Return the method whose answer shows that all else is well: mostly it is the same."""
-    for clause in contract.clauses:
-        if clause.kind == "unavailable" and clause.params.get("operation") == operation.id:
-            return contract.operations[str(clause.params["control"])]
-    return operation
+    controls = (clause.control_of(operation.id) for clause in clauses_of(contract))
+    control = next((name for name in controls if name is not None), operation.id)
+    return contract.operations[control]
 
 
 def _plain(contract: Contract, operation: Operation, subject: str) -> Part[Call]:

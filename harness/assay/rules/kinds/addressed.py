@@ -6,6 +6,11 @@ itself; for another provider's it is the caller, too, who is answered about his 
 
 A key that there never was is made from a real one and looks like it. Only such a key is
 judged: whatever else a stranger asks for may have been made before the history began.
+
+The TPP: a request is addressed by a key that it was given.
+A key that no answer of the history gave may be one from before it. It surely is not if
+the bank refuses it and it does not even look like those that were given, or if it is
+another provider's.
 """
 
 from __future__ import annotations
@@ -13,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from assay.contract.model import Capability, Clause, Contract, Json, Operation, Party
+from assay.contract.files.document import Finding, Pointer
+from assay.contract.model import Capability, Json, Operation
 from assay.history import (
     Accepted,
     Advanced,
@@ -28,11 +34,16 @@ from assay.history import (
     Unavailable,
     Withdrawn,
 )
-from assay.judging.verdict import Evidence
+from assay.judging.verdict import Agreement, Evidence
 from assay.rules import parameters, steps
 from assay.rules.lifecycle import request_steps, tracker
+from assay.rules.lifecycle.parameters import the_request
+from assay.rules.lifecycle.request_queries import said_no
+from assay.rules.lifecycle.tracker import Tracker
+from assay.rules.parameters import Raw, about_one_thing
 from assay.rules.queries import DISAGREES, doubt, must_be_refused, ordinary
-from assay.rules.rule import BindingRequirement, Facet, Rule, Script, needs
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
+from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, say
 
 UNKNOWN, FOREIGN = "unknown", "foreign"
 #: What another provider is called in this script.
@@ -47,20 +58,131 @@ _TURNED = str.maketrans("".join(_ALPHABETS), "".join(one[::-1] for one in _ALPHA
 EARLIER = "it may be the key of a request from before this history"
 
 
+#: How an operation can be about a request that was made.
+_ABOUT = ("shows", "changes", "ends")
+
+
+def _about_the_request(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find fault with an operation that is not about the clause's request."""
+    yield from about_one_thing(at, name, clause, raw)
+    defined = raw["operations"][name]
+    if "about" in defined and clause["request"] not in map(defined.get, _ABOUT):
+        hint = f"add `shows`, `changes` or `ends` to operations.{name}, or leave it out here"
+        yield at, f"{name!r} is about no {clause['request']!r}", hint
+
+
+#: The TPP's obligation.
+TPP_FACET = "own-requests-only"
+OWED = "that only requests are addressed whose key was given to the provider"
+#: Keys of one make may differ so much in their length: numbers grow.
+GROWTH = 3
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class Addressed(Kind):
     """The request, and the operations that are about one."""
 
-    lifecycle: tracker.Lifecycle
-    operations: tuple[Operation, ...]
+    name = "addressed"
 
+    lifecycle: tracker.Lifecycle = the_request()
+    operations: tuple[Operation, ...] = parameters.operations(also=_about_the_request)
 
-def parse(clause: Clause, contract: Contract) -> Params:
-    """Read the clause's parameters."""
-    return Params(
-        lifecycle=tracker.of_clause(clause, contract),
-        operations=parameters.operations(clause, contract),
-    )
+    def facets(self) -> tuple[Facet, ...]:
+        """Two facets an operation, each in a trial of its own."""
+        out: list[Facet] = []
+        for one in self.operations:
+            asks = {UNKNOWN: "that no request ever had", FOREIGN: "of another provider"}
+            wants = (
+                BindingRequirement(operation=self.lifecycle.create.id, feature="key"),
+                *_wants(self, one),
+            )
+            for word, whose in asks.items():
+                id_, needed = f"{one.id}-{word}", needs(Capability.PSU, Capability.WRITE)
+                if word == FOREIGN:
+                    needed |= needs(Capability.PROVIDERS)
+                asked = f"{one.id} refuses a key {whose}"
+                out.append(
+                    Facet(
+                        id=id_,
+                        description=asked,
+                        scenario=Scenario(id=id_),
+                        needs=needed,
+                        requires=wants,
+                    )
+                )
+        return tuple(out)
+
+    def price(self, scenario: Scenario) -> int:
+        """Count the calls: making one, asking in vain, the maker; and what the other makes and asks."""
+        return 5 if scenario.id.endswith(FOREIGN) else 3
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Make a request, ask about it wrongly, and then as its maker."""
+        name, _, word = scenario.id.rpartition("-")
+        operation = next(one for one in self.operations if one.id == name)
+        psu = yield from request_steps.customer(self.lifecycle)
+        make = request_steps.request(
+            self.lifecycle, psu, None if operation.shows else self.lifecycle.changeable
+        )
+        made = yield from steps.send(make)
+        call = _about(self, operation, made)
+        if call is None:
+            return
+        if word == UNKNOWN:
+            key = stray(request_steps.key_of(made) or "")
+            arguments = {**call.arguments, operation.about or "": key}
+            words = "about a request that there never was"
+            if arguments != call.arguments:
+                yield from steps.send(replace(call, arguments=arguments, variation=words))
+                yield from steps.send(call)
+            return
+        theirs = yield from steps.send(replace(make, by=OTHER))
+        yield from steps.send(replace(call, by=OTHER, variation="by another provider"))
+        yield from steps.send(call)
+        yield from request_steps.maybe(_about(self, operation, theirs))
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every call about a key that is not the caller's own."""
+        token_store = _Desk(
+            book=tracker.Tracker(lifecycle=self.lifecycle),
+            operations={one.id: one for one in self.operations},
+        )
+        asked = [one for one in map(token_store.note, history.events) if one is not None]
+        answered = [one for one in asked if not one.word and one.exchange.accepted]
+        questions = {one.question for one in answered}
+        callers = {one.caller for one in answered}
+        for one in asked:
+            if one.word:
+                controlled = one.question in questions and one.caller in callers
+                shown = token_store.operations[one.exchange.call.operation].shows is not None
+                yield from _judge(one, controlled=controlled, shown=shown)
+
+    def tpp_facet(self) -> TppFacet:
+        """Return the one obligation of the TPP."""
+        return TppFacet(
+            id=TPP_FACET,
+            description="only requests are addressed whose key was given to the provider",
+            requires=(BindingRequirement(operation=self.lifecycle.create.id, feature="key"),),
+        )
+
+    def check_tpp(self, history: History) -> Iterator[Evidence]:
+        """Judge every call about a request."""
+        book = Tracker(lifecycle=self.lifecycle)
+        makers: dict[str, set[str]] = {}
+        about = {
+            one.id: one.about or ""
+            for one in (self.lifecycle.read, self.lifecycle.change, self.lifecycle.end)
+            if one
+        }
+        for event in history.events:
+            found = book.note(event)
+            if not isinstance(event, Exchange):
+                continue
+            if found is not None and found.made is event and found.key is not None:
+                makers.setdefault(found.key, set()).add(event.call.by)
+            key = event.call.arguments.get(about.get(event.call.operation, ""))
+            if event.call.operation in about and isinstance(key, str):
+                yield from _judge_by_tpp(event, key, makers)
 
 
 def stray(key: str) -> str:
@@ -69,25 +191,7 @@ def stray(key: str) -> str:
     return key[:-tail] + key[-tail:].translate(_TURNED)
 
 
-def facets(p: Params) -> tuple[Facet, ...]:
-    """Two facets an operation, each in a trial of its own."""
-    out: list[Facet] = []
-    for one in p.operations:
-        asks = {UNKNOWN: "that no request ever had", FOREIGN: "of another provider"}
-        wants = (
-            BindingRequirement(operation=p.lifecycle.create.id, feature="key"),
-            *_wants(p, one),
-        )
-        for word, whose in asks.items():
-            id_, needed = f"{one.id}-{word}", needs(Capability.PSU, Capability.WRITE)
-            if word == FOREIGN:
-                needed |= needs(Capability.PROVIDERS)
-            asked = f"{one.id} refuses a key {whose}"
-            out.append(Facet(id=id_, description=asked, scenario=id_, needs=needed, requires=wants))
-    return tuple(out)
-
-
-def _wants(p: Params, operation: Operation) -> tuple[BindingRequirement, ...]:
+def _wants(p: Addressed, operation: Operation) -> tuple[BindingRequirement, ...]:
     changed = p.lifecycle.changed if operation.changes else ()
     return (
         BindingRequirement(operation=operation.id, feature="argument", name=operation.about or ""),
@@ -98,38 +202,7 @@ def _wants(p: Params, operation: Operation) -> tuple[BindingRequirement, ...]:
     )
 
 
-def price(p: Params, scenario: str) -> int:
-    """Count the calls: making one, asking in vain, the maker; and what the other makes and asks."""
-    return 5 if scenario.endswith(FOREIGN) else 3
-
-
-def probe(p: Params, scenario: str) -> Script:
-    """Make a request, ask about it wrongly, and then as its maker."""
-    name, _, word = scenario.rpartition("-")
-    operation = next(one for one in p.operations if one.id == name)
-    psu = yield from request_steps.customer(p.lifecycle)
-    make = request_steps.request(
-        p.lifecycle, psu, None if operation.shows else p.lifecycle.changeable
-    )
-    made = yield from steps.send(make)
-    call = _about(p, operation, made)
-    if call is None:
-        return
-    if word == UNKNOWN:
-        key = stray(request_steps.key_of(made) or "")
-        arguments = {**call.arguments, operation.about or "": key}
-        words = "about a request that there never was"
-        if arguments != call.arguments:
-            yield from steps.send(replace(call, arguments=arguments, variation=words))
-            yield from steps.send(call)
-        return
-    theirs = yield from steps.send(replace(make, by=OTHER))
-    yield from steps.send(replace(call, by=OTHER, variation="by another provider"))
-    yield from steps.send(call)
-    yield from request_steps.maybe(_about(p, operation, theirs))
-
-
-def _about(p: Params, operation: Operation, made: Exchange) -> Call | None:
+def _about(p: Addressed, operation: Operation, made: Exchange) -> Call | None:
     call = request_steps.about(operation, made)
     return replace(call, varied=p.lifecycle.changed) if call and operation.changes else call
 
@@ -214,23 +287,6 @@ class _Desk:
         return subject is not None and subject.fresh
 
 
-def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge every call about a key that is not the caller's own."""
-    token_store = _Desk(
-        book=tracker.Tracker(lifecycle=p.lifecycle),
-        operations={one.id: one for one in p.operations},
-    )
-    asked = [one for one in map(token_store.note, history.events) if one is not None]
-    answered = [one for one in asked if not one.word and one.exchange.accepted]
-    questions = {one.question for one in answered}
-    callers = {one.caller for one in answered}
-    for one in asked:
-        if one.word:
-            controlled = one.question in questions and one.caller in callers
-            shown = token_store.operations[one.exchange.call.operation].shows is not None
-            yield from _judge(one, controlled=controlled, shown=shown)
-
-
 def _judge(one: _Asked, *, controlled: bool, shown: bool) -> Iterator[Evidence]:
     facet = f"{one.exchange.call.operation}-{one.word}"
     why = "no request has this key" if one.word == UNKNOWN else "it is another provider's"
@@ -262,12 +318,25 @@ def _tells(item: Item, sent: Mapping[str, Json]) -> bool:
     return named or more or item.state is not None
 
 
-RULE = Rule(
-    kind="addressed",
-    party=Party.BANK,
-    parse=parse,
-    facets=facets,
-    price=price,
-    probe=probe,
-    check=check,
-)
+def like(key: str, given: str) -> bool:
+    """Whether a key may be of the same make as another: as long, and divided in the same way."""
+    signs = ("".join(one for one in each if not one.isalnum()) for each in (key, given))
+    return len(set(signs)) == 1 and abs(len(key) - len(given)) <= GROWTH
+
+
+def _judge_by_tpp(
+    exchange: Exchange, key: str, makers: Mapping[str, set[str]]
+) -> Iterator[Evidence]:
+    if exchange.call.by in makers.get(key, ()):
+        yield say(TPP_FACET, KEPT, exchange, OWED, "it was given in this history")
+        return
+    refused = said_no(exchange)
+    judged: Agreement = OPEN
+    why = "no answer of this history gave it"
+    if key in makers:
+        judged, why = BROKEN, "it was given to another provider"
+    elif refused and makers and not any(like(key, one) for one in makers):
+        judged, why = BROKEN, f"{why}, and it looks like none that was given"
+    elif exchange.accepted:
+        judged, why = KEPT, "the bank knows it as the provider's"
+    yield say(TPP_FACET, judged, exchange, OWED, f"{why}; {EARLIER}" if judged is OPEN else why)

@@ -24,10 +24,10 @@ from building import (
 
 from assay.contract.parse import find_contract, parse_contract
 from assay.history import Accepted, Item, Lacking, State
+from assay.history.steps import UNBOUND_MODE
 from assay.planning.obligation import bound_clauses
-from assay.rules.client import DUTIES
-from assay.rules.client.modes import UNKNOWN
-from assay.rules.kinds import RULES
+from assay.rules.kinds import KINDS
+from assay.rules.rule import Kind
 
 PIS = replace(parse_contract(find_contract("pis")), zone=PARIS)
 RULED = {**bound_clauses(AISP), **bound_clauses(PIS)}
@@ -49,11 +49,10 @@ def say(clause, *events, zone=PARIS, of=RULED):
     """Return what a clause's duty says of a history: ``agreement call`` each."""
     found = of[clause]
     contract = AISP if found.clause in AISP.clauses else PIS
-    params = RULES[found.clause.kind].parse(found.clause, replace(contract, zone=zone))
-    duty = DUTIES[found.clause.kind]
+    params = KINDS[found.clause.kind].parse(found.clause, replace(contract, zone=zone))
     return [
         f"{one.agreement.value} {max(one.exchanges)}"
-        for one in duty.check(params, history(*events))
+        for one in params.check_tpp(history(*events))
     ]
 
 
@@ -80,12 +79,13 @@ def about(operation, key, came, *, provider="", **changed):
 
 def test_every_duty_is_of_a_kind_and_a_clause():
     """A duty goes by the name of a kind that there is, and some clause has it."""
-    assert set(DUTIES) <= set(RULES)
-    assert {one.kind for one in DUTIES.values()} == set(DUTIES)
-    assert set(DUTIES) <= {one.clause.kind for one in (*RULED.values(), *OF_PIS.values())}
+    bound = (*RULED.values(), *OF_PIS.values())
+    kinds = {one.clause.kind for one in bound if one.kind.tpp_facet() is not None}
+    judging = {name for name, kind in KINDS.items() if kind.check_tpp is not Kind.check_tpp}
+    assert judging == kinds
 
 
-@pytest.mark.parametrize("clause", [n for n, r in RULED.items() if r.clause.kind in DUTIES])
+@pytest.mark.parametrize("clause", [n for n, r in RULED.items() if r.kind.tpp_facet() is not None])
 def test_nothing_is_said_of_nothing(clause):
     """A history without calls shows no duty kept."""
     assert [] == say(clause)
@@ -215,8 +215,8 @@ def test_spelling_of_a_fixed_value():
 
 def test_modes():
     """A mode that is not spelt is none that is served, unless the bank takes it."""
-    assert ["disagrees 1"] == say("payment-types", pay(NO, mode=UNKNOWN))
-    assert ["unclear 1"] == say("payment-types", pay(shown("k"), mode=UNKNOWN))
+    assert ["disagrees 1"] == say("payment-types", pay(NO, mode=UNBOUND_MODE))
+    assert ["unclear 1"] == say("payment-types", pay(shown("k"), mode=UNBOUND_MODE))
     assert ["agrees 1"] == say("payment-types", pay(NO, mode="instant"))
     lacking = Lacking(mode="instant", now=AT)
     assert ["disagrees 1"] == say("payment-types", lacking, pay(NO, mode="instant"))

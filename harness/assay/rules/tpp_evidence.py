@@ -1,4 +1,4 @@
-"""How the checks of duties speak: one call, what was owed, what was done instead."""
+"""Evidence of the TPP's side: one call, what the clause obliged the TPP to, what it did instead."""
 
 from __future__ import annotations
 
