@@ -65,7 +65,7 @@ def command() -> None:
 def openapi(contracts: Sequence[str], target: str | None, name: str, out: Path | None) -> int:
     """Write an OpenAPI 3.1 document of contracts as a target spells them.
 
-    Limits and rules stand in it as x-assay- extensions, which contract/README.md explains.
+    Limits and rules stand in it as x-assay- extensions, which contract/openapi.md explains.
     """
     loaded = load_target(target)
     bound = bind([parse_contract(find_contract(one)) for one in contracts or SHIPPED], loaded)

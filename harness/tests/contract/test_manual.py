@@ -19,6 +19,7 @@ import click
 import pytest
 import yaml
 
+import assay
 from assay import pytest_plugin
 from assay._resources import contract_dir
 from assay.binding.join import bind
@@ -359,13 +360,27 @@ def test_the_tables_of_words_are_complete() -> None:
     assert {str(code.value) for code in Exit} <= rows["ci.md"]
 
 
+def test_the_architecture_names_every_room() -> None:
+    """Each room of the package has its place on the page of the architecture, and no others do."""
+    page = (ROOT / "harness" / "ARCHITECTURE.md").read_text("utf-8").partition("## Rooms")[2]
+    table = page.partition("\n## ")[0]
+    named = {
+        name.partition(".")[0]
+        for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
+        for name in re.findall(r"`([a-z_.]+)`", row)
+    }
+    package = Path(assay.__file__).parent
+    rooms = {init.parent.name for init in package.glob("*/__init__.py")} - {"data", "suites"}
+    assert rooms | {"errors", "kill_matrix"} == named
+
+
 def commands() -> list[str]:
     """Return every use of Assay in a block or a sentence of the manual and the other pages."""
     text = "\n".join([TEXT, *((ROOT / name).read_text("utf-8") for name in OTHERS)])
-    code = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S))
-    for block in re.findall(r"^```(?!python)\w*\n(.*?)^```$", text, re.M | re.S):
+    code = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL))
+    for block in re.findall(r"^```(?!python)\w*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
         code += [line for line in block.splitlines() if not line.startswith("#")]
-    return [use for text in code for use in re.findall(r"\bassay [a-z]+\b(?! *:)[^'|&#`]*", text)]
+    return [use for text in code for use in re.findall(r"(?<![/\w.])assay [a-z]+\b(?! *:)[^'|&#`]*", text)]
 
 
 def options(words: list[str]) -> set[str]:
