@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assay.binding.encode import Access
-from assay.binding.join import BoundContract, bind, capabilities, is_bound
+from assay.binding.features import is_bound, missing_reason
+from assay.binding.join import BoundContract, bind, capabilities
 from assay.binding.target import Target
 from assay.contract.model import Contract, Operation, Party
 from assay.contract.parse import find_contract, parse_contract
@@ -25,7 +26,6 @@ from assay.execution.session import RunResult
 from assay.history import Authorised, Exchange
 from assay.journal.redact import Redactor
 from assay.journal.writer import Journal, header, planned
-from assay.judging.verdict import Standing
 from assay.planning.obligation import UNSPECIFIED, Obligation, bound_clauses, tpp_obligations
 from assay.planning.plan import UNBLOCKS, Disposition, Plan, Planned
 from assay.planning.prepare import SHIPPED, load_target, selector
@@ -215,11 +215,8 @@ def _decide(one: Obligation, contract: Contract, target: Target, party: Party) -
         )
     for want in one.requires:
         if not is_bound(want, contract, target):
-            none = want.if_missing is Standing.NOT_APPLICABLE
-            why = (
-                f"the target has none (profile: {want})" if none else f"needs {want} in the profile"
-            )
-            return Planned(obligation=one, fate=Disposition(want.if_missing.value), why=why)
+            fate, why = Disposition(want.if_missing.value), missing_reason(want)
+            return Planned(obligation=one, fate=fate, why=why)
     lacking = sorted(one.needs - capabilities(contract, target), key=lambda need: need.value)
     if party is Party.TPP and lacking:
         why = "needs " + "; ".join(UNBLOCKS[need] for need in lacking)

@@ -134,12 +134,12 @@ def operation(name, **changed):
 
 
 def test_what_the_profile_does_not_spell_is_unverified_and_says_where():
-    """The path in the profile that would unblock it."""
+    """The reason names the key of the target file that would unblock it."""
     found = fates(planned(operation("transactions", modes={})))["no-extended-history/gives-no-more"]
 
     assert Disposition.UNVERIFIED is found.fate
     assert (
-        "needs operations.transactions.mode.extended_transaction_history in the profile"
+        "needs operations.transactions.modes.extended_transaction_history in the target file"
         == found.why
     )
 
@@ -149,7 +149,7 @@ def test_a_target_without_links_need_not_keep_them_on_its_host():
     found = fates(planned(operation("balances", links=(), next=None)))["live-host/balances-links"]
 
     assert (Disposition.NOT_APPLICABLE, Standing.NOT_APPLICABLE) == (found.fate, found.standing)
-    assert "the target has none (profile: operations.balances.links)" == found.why
+    assert "the target has none (no operations.balances.links in the target file)" == found.why
 
 
 def test_what_a_bank_need_not_offer_is_not_asked():
