@@ -112,3 +112,15 @@ class Wire:
             if name.lower() == "content-type":
                 return value.partition(";")[0].strip().lower()
         return ""
+
+    def header(self, name: str) -> str | None:
+        """Return the first header of this name in the answer, or None."""
+        return _first(self.headers, name)
+
+    def request_header(self, name: str) -> str | None:
+        """Return the first header of this name in the request, or None."""
+        return _first(self.request_headers, name)
+
+
+def _first(headers: tuple[tuple[str, str], ...], wanted: str) -> str | None:
+    return next((value for name, value in headers if name.lower() == wanted.lower()), None)
