@@ -29,10 +29,10 @@ from assay.contract.model import (
     Source,
 )
 from assay.contract.references import OPEN, findings
-from assay.errors import InputError, did_you_mean
+from assay.errors import InputError, Problem, did_you_mean
 from assay.rules.kinds import KINDS, find_kind
 
-__all__ = ["find_contract", "parse_contract", "parse_document", "read_zone"]
+__all__ = ["find_contract", "parse_contract", "parse_document", "read_zone", "shape_problems"]
 
 _COMMON: Final = frozenset({"id", "kind", "says", "source", "level"})
 
@@ -60,7 +60,7 @@ def parse_contract(path: str | Path) -> Contract:
 
 def parse_document(document: Document) -> Contract:
     """Read a loaded contract."""
-    problems = check(document, "contract", rule_schema=_rule_schema, kinds=KINDS)
+    problems = shape_problems(document)
     if not problems:
         raw = cast("_Raw", document.data)
         problems = [problem(document, *one) for one in findings(raw)]
@@ -68,6 +68,11 @@ def parse_document(document: Document) -> Contract:
     if problems:
         raise InputError(problems)
     return _contract(document)
+
+
+def shape_problems(document: Document) -> list[Problem]:
+    """Return what is wrong with the shape of a contract, each rule by the schema of its kind."""
+    return check(document, "contract", rule_schema=_rule_schema, kinds=KINDS)
 
 
 def _rule_schema(kind: str) -> Mapping[str, Json] | None:

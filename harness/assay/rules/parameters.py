@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from assay.contract.files.document import Finding, Pointer, found
 from assay.contract.model import Clause, Contract, Json
@@ -101,11 +101,20 @@ def parameter(
 ) -> Any:
     """Declare a parameter by its schema and the function that converts its JSON.
 
-    `default` is the value of the field where a contract leaves the parameter out.
+    `default` is the value of the field where a contract leaves the parameter out. A clause
+    has been compared with the schema before it is read: a `TypeError` while reading is a
+    fault of Assay or of a guest kind, never of the contract's author.
     """
 
     def read(clause: Clause, contract: Contract, _known: Mapping[str, Any]) -> Any:
-        return convert(clause.params[key], contract) if key in clause.params else default
+        if key in clause.params:
+            try:
+                return convert(clause.params[key], contract)
+            except TypeError as error:
+                raise TypeError(f"{clause.id}.{key} {error}") from None
+        if required:
+            raise TypeError(f"{clause.id}.{key} is missing")
+        return default
 
     declared = Parameter(
         key=key, schema=schema, read=read, references=references, required=required
@@ -132,15 +141,33 @@ def the_zone() -> Any:
     return derived(lambda contract, _: contract.zone)
 
 
+def _number(value: Json) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError("is no whole number")
+    return value
+
+
+def _text(value: Json) -> str:
+    if not isinstance(value, str):
+        raise TypeError("is no text")
+    return value
+
+
+def _texts(value: Json) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple):
+        raise TypeError("is no list")
+    return tuple(str(name) for name in cast("list[Json]", value))
+
+
 # -- plain values ---------------------------------------------------------------------
 def whole(*, key: str) -> Any:
     """Declare a whole number of at least 1."""
-    return parameter(ref("whole"), lambda value, _: int(value), key=key)
+    return parameter(ref("whole"), lambda value, _: _number(value), key=key)
 
 
 def word(*, key: str, references: Reference | None = None) -> Any:
     """Declare a name: text without blanks."""
-    return parameter(ref("word"), lambda value, _: str(value), key=key, references=references)
+    return parameter(ref("word"), lambda value, _: _text(value), key=key, references=references)
 
 
 def choice(
@@ -178,7 +205,7 @@ def names(
     """Declare a list of names; empty where it is left out."""
     return parameter(
         schema,
-        lambda value, _: tuple(str(name) for name in value),
+        lambda value, _: _texts(value),
         key=key,
         references=references,
         required=required,

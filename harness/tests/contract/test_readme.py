@@ -16,9 +16,8 @@ from assay.binding.join import bind
 from assay.binding.read import read_document
 from assay.binding.target import Outcomes, Target
 from assay.contract.files.load import load, loads
-from assay.contract.files.shape_check import check
 from assay.contract.model import Contract
-from assay.contract.parse import parse_document
+from assay.contract.parse import parse_document, shape_problems
 from assay.errors import InputError
 from assay.planning.obligation import obligations
 from assay.rules.kinds import KINDS
@@ -230,7 +229,7 @@ def test_the_errors_are_the_real_ones() -> None:
     (wrong,) = of("rule: wrong")
     *_, shown = (one.text for one in BLOCKS if one.language == "text")
     text = whole((wrong,))
-    problems = check(loads(text, "meters.yaml"), "contract")
+    problems = shape_problems(loads(text, "meters.yaml"))
     above = text[: text.index("rules:\n")].count("\n") + 1
     lines = [str(one).replace(f":{one.line}:", f":{one.line - above + 1}:") for one in problems]
     assert shown.splitlines() == lines

@@ -14,6 +14,7 @@ from assay.contract.files.document import spell
 from assay.contract.files.load import load, loads
 from assay.contract.files.shape_check import check, found
 from assay.contract.model import Capability
+from assay.contract.parse import shape_problems
 from assay.rules.formats import FORMATS
 from assay.rules.kinds import KINDS, published_schema
 
@@ -54,7 +55,9 @@ base_url: https://library.example
 
 def errors(text: str, name: str = "contract") -> list[str]:
     """List the errors of a text as lines."""
-    return [str(one) for one in check(loads(text, "f.yaml"), name)]
+    document = loads(text, "f.yaml")
+    found = shape_problems(document) if name == "contract" else check(document, name)
+    return [str(one) for one in found]
 
 
 def changed(old: str, new: str) -> list[str]:
@@ -118,7 +121,7 @@ def test_all_errors_come_at_once_in_the_order_of_their_lines() -> None:
     """Nothing hides behind the first error."""
     text = CONTRACT.replace("assay: 1", "assay: one").replace("limit: 4", "limit: four")
     text = text.replace("calendar-day", "day").replace("/loans", "loans") + "colour: red\n"
-    lines = [one.line for one in check(loads(text), "contract")]
+    lines = [one.line for one in shape_problems(loads(text))]
     assert lines == [1, 11, 18, 19, 22]
 
 

@@ -4,7 +4,7 @@
 from assay.contract.model import Level
 from assay.contract.parse import find_contract, parse_contract
 from assay.planning.obligation import UNSPECIFIED, bound_clauses, obligations, tpp_obligations
-from assay.rules.kinds import KINDS
+from assay.rules.kinds import KINDS, kind_of
 
 AISP = parse_contract(find_contract("aisp"))
 ALL = obligations(AISP)

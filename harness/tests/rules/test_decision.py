@@ -530,7 +530,7 @@ def test_a_facet_needs_what_its_row_does():
 
 def asked(scenario, *, offered=None, state=DONE, refuse=False):
     """Play a probe to its end, and return its steps; every request comes to `state`."""
-    script, steps, keys = PARAMS.probe(scenario), [], iter(range(99))
+    script, steps, keys = PARAMS.probe(PARAMS.scenario(scenario)), [], iter(range(99))
     step = next(script)
     while step is not None:
         steps.append(step)

@@ -426,7 +426,7 @@ def test_one_mode_and_no_way_to_cancel():
 
 def asked(scenario, state=DONE):
     """Play a probe; every second request comes to `state`. Return its steps in short."""
-    script, out, keys = PARAMS.probe(scenario), [], []
+    script, out, keys = PARAMS.probe(PARAMS.scenario(scenario)), [], []
     step = next(script)
     while True:
         match step:
@@ -503,5 +503,5 @@ def test_a_first_that_is_not_carried_out(scenario, begins):
     good, bad = asked(scenario), asked(scenario, REJECTED)
 
     assert begins == good[1 : 1 + len(begins)]
-    assert PARAMS.price(scenario) == len([one for one in good if one != "arrange"])
+    assert PARAMS.price(PARAMS.scenario(scenario)) == len([one for one in good if one != "arrange"])
     assert [*good, "read", "arrange"] == bad[: len(good) + 2]

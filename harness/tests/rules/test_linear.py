@@ -70,7 +70,7 @@ def test_a_late_chapter_costs_what_an_early_one_does(clause, same):
     assert growth(ruled.kind.check, chapter, same=same) <= BOUND
 
 
-def looks_back(_params, history):
+def looks_back(history):
     """Look for each answer whether the same was asked before."""
     before = []
     for event in history.exchanges:
@@ -79,7 +79,7 @@ def looks_back(_params, history):
         before.append(event)
 
 
-def goes_over_all_requests(_params, history):
+def goes_over_all_requests(history):
     """Follow requests as a fold does, but for each inquiry look at all that there are."""
     book = Tracker(lifecycle=lifecycle_of_request(PIS, "payment"))
     for event in history.events:
@@ -90,7 +90,7 @@ def goes_over_all_requests(_params, history):
                     yield one.made.n
 
 
-def reads_again(_params, history):
+def reads_again(history):
     """Gather the exchanges anew for each inquiry."""
     for event in history.events:
         if isinstance(event, Effects):
@@ -100,7 +100,7 @@ def reads_again(_params, history):
 @pytest.mark.parametrize("check", [looks_back, goes_over_all_requests, reads_again])
 def test_a_check_that_looks_back_is_caught(check):
     """The bound is one that can be broken, also by what does so only now and then."""
-    assert growth(check, None, payments, same=True) > BOUND + 0.1
+    assert growth(check, payments, same=True) > BOUND + 0.1
 
 
 def again(history):

@@ -327,7 +327,7 @@ def test_one_trial_a_field():
 
     assert 16 == len(facets)
     assert dict.fromkeys(FIELDS, 4) == {
-        name: sum(one.scenario == name for one in facets) for name in FIELDS
+        name: sum(one.scenario.id == name for one in facets) for name in FIELDS
     }
     assert {"psu", "write"} == {need.value for one in facets for need in one.needs}
 

@@ -409,6 +409,6 @@ def test_a_mode_that_nobody_spells_is_not_offered():
     found = facets("payment-types")
     (here,) = found["instant-offered"].requires
     (there,) = found["instant-not-offered"].requires
-    assert (Standing.NOT_APPLICABLE, Standing.UNVERIFIED) == (here.if_missing, there.otherwise)
+    assert (Standing.NOT_APPLICABLE, Standing.UNVERIFIED) == (here.if_missing, there.if_missing)
     assert Capability.BANKS in found["instant-not-offered"].needs
     assert {"immediate", "deferred"} == {one.name for one in found["immediate"].requires}

@@ -459,7 +459,7 @@ def test_the_price(clause):
     """What the plan says is what it costs."""
     p = ruled(clause)
     (scenario,) = {one.scenario for one in p.facets()}
-    assert p.price(p.scenario(scenario)) == Signing().play(p.probe(p.scenario(scenario)))
+    assert p.price(scenario) == Signing().play(p.probe(scenario))
 
 
 def test_without_days_or_reading_it_costs_less():

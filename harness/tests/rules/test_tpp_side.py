@@ -4,7 +4,6 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from assay.rules.client.modes import UNKNOWN
 from building import (
     AISP,
     AT,
@@ -25,6 +24,7 @@ from building import (
 
 from assay.contract.parse import find_contract, parse_contract
 from assay.history import Accepted, Item, Lacking, State
+from assay.history.steps import UNBOUND_MODE
 from assay.planning.obligation import bound_clauses
 from assay.rules.kinds import KINDS
 from assay.rules.rule import Kind
@@ -215,8 +215,8 @@ def test_spelling_of_a_fixed_value():
 
 def test_modes():
     """A mode that is not spelt is none that is served, unless the bank takes it."""
-    assert ["disagrees 1"] == say("payment-types", pay(NO, mode=UNKNOWN))
-    assert ["unclear 1"] == say("payment-types", pay(shown("k"), mode=UNKNOWN))
+    assert ["disagrees 1"] == say("payment-types", pay(NO, mode=UNBOUND_MODE))
+    assert ["unclear 1"] == say("payment-types", pay(shown("k"), mode=UNBOUND_MODE))
     assert ["agrees 1"] == say("payment-types", pay(NO, mode="instant"))
     lacking = Lacking(mode="instant", now=AT)
     assert ["disagrees 1"] == say("payment-types", lacking, pay(NO, mode="instant"))

@@ -8,11 +8,12 @@ request about an ordinary thing.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from assay.contract.files.document import Finding, Pointer
-from assay.contract.model import Capability
+from assay.contract.model import Capability, Contract, Operation
 from assay.history import Exchange, History, Holding, Owned
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
@@ -49,6 +50,14 @@ def _refuses(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[
     yield from all_known(at, wanted, owner.get("traits", {}), "trait")
 
 
+def _owned(_contract: Contract, known: Mapping[str, Any]) -> str:
+    """Return the argument that names what the request is about."""
+    create: Operation = known["lifecycle"].create
+    if create.owned is None:
+        raise TypeError(f"{create.id} names nothing that a customer owns")
+    return create.owned
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EligibleFor(Kind):
     """The request, the argument that names a thing, and the traits that it must not have."""
@@ -60,7 +69,7 @@ class EligibleFor(Kind):
     refuses: tuple[str, ...] = parameters.names(
         parameters.ref("names"), key="refuses", references=_refuses
     )
-    owned: str = parameters.derived(lambda _, known: known["lifecycle"].create.owned)
+    owned: str = parameters.derived(_owned)
 
     def facets(self) -> tuple[Facet, ...]:
         """One facet for ordinary things, and one a trait."""

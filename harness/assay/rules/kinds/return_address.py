@@ -8,11 +8,13 @@ where it leads.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import SplitResult
 
 from assay.contract.files.document import Finding, Pointer
+from assay.contract.model import Contract, Operation
 from assay.history import Decision, Ending, Exchange, History, State
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import parameters
@@ -37,6 +39,14 @@ def _returns(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]
         yield at, f"a {name} names no address to return to", hint
 
 
+def _argument(_contract: Contract, known: Mapping[str, Any]) -> str:
+    """Return the argument with the address to return to."""
+    create: Operation = known["lifecycle"].create
+    if create.returns is None:
+        raise TypeError(f"{create.id} names no argument that returns")
+    return create.returns
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReturnAddress(Kind):
     """The request, and the argument that holds the address."""
@@ -45,7 +55,7 @@ class ReturnAddress(Kind):
     applies_to = ("makes",)
 
     lifecycle: tracker.Lifecycle = the_request(also=_returns)
-    argument: str = parameters.derived(lambda _, known: known["lifecycle"].create.returns)
+    argument: str = parameters.derived(_argument)
 
     def facets(self) -> tuple[Facet, ...]:
         """Where one is sent after signing, after refusing, and when the browser asks for more."""
