@@ -10,11 +10,14 @@ Three ways to show that a kind is right, from the fastest to the most complete:
 - A real run: `verdicts` runs contract and target file against a WSGI application.
 
 `problems` returns the findings in a contract file, `kind_in` one of its clauses.
+
+`Bank` is the type of a scripted bank, and `START` the moment at which literal histories and
+scripted banks begin.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -74,6 +77,7 @@ __all__ = [
     "history",
     "judge",
     "kind_in",
+    "listed",
     "lost",
     "play",
     "problems",
@@ -83,7 +87,7 @@ __all__ = [
     "violated",
 ]
 
-#: `START`: the moment at which literal histories and scripted banks begin.
+#: The moment at which literal histories and scripted banks begin.
 START = datetime(2026, 9, 16, 8, 0, tzinfo=UTC)
 
 
@@ -97,7 +101,7 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-#: `Bank`: a scripted bank, a function from a call to its answer.
+#: A scripted bank, a function from a call to its answer.
 Bank: TypeAlias = Callable[[Call], Answer]
 
 
@@ -108,15 +112,22 @@ def accepted(
     values: Mapping[str, Json] | None = None,
     next: str | None = None,  # noqa: A002 -- its name in `Accepted`
 ) -> Answer:
-    """Return an answer that does what was asked; a text stands for an item with this key."""
-    made = tuple(Item(key=each) if isinstance(each, str) else each for each in items)
-    outcome = Accepted(items=made, values=values or {}, next=next)
+    """Return an answer that does what was asked; a text stands for an item with this key.
+
+    Without items the answer shows none; `listed` returns an empty list.
+    """
+    outcome = Accepted(items=_items(items) or None, values=values or {}, next=next)
     return Answer(outcome=outcome, status=status, headers=headers or {})
+
+
+def listed(*items: Item | str, next: str | None = None) -> Answer:  # noqa: A002 -- likewise
+    """Return an answer with a list, which may be empty; `next` names the next page."""
+    return Answer(outcome=Accepted(items=_items(items), next=next), status=200)
 
 
 def refused(*leaked: str, status: int = 403, headers: Mapping[str, str] | None = None) -> Answer:
     """Return a refusal; `leaked` are keys of items that it discloses all the same."""
-    outcome = Rejected(leaked=tuple(Item(key=key) for key in leaked))
+    outcome = Rejected(leaked=_items(leaked))
     return Answer(outcome=outcome, status=status, headers=headers or {})
 
 
@@ -135,6 +146,10 @@ def lost() -> Answer:
     """Return what is recorded where no answer arrives."""
     why = "no answer within 10 s"
     return Answer(outcome=Indeterminate(cause=Cause.TRANSPORT, why=why), status=0)
+
+
+def _items(items: Iterable[Item | str]) -> tuple[Item, ...]:
+    return tuple(Item(key=each) if isinstance(each, str) else each for each in items)
 
 
 # -- literal histories ---------------------------------------------------------------

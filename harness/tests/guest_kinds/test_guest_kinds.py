@@ -3,6 +3,7 @@
 import ast
 import sys
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -145,7 +146,9 @@ def test_another_body_is_refused_beside_its_control():
     assert ["conflict agrees 1,2,3"] == judged(
         booked(FIRST), control, booked(refused(), size="large")
     )
-    assert ["conflict disagrees 1,2"] == judged(booked(FIRST), booked(accepted(), size="large"))
+    assert ["conflict disagrees 1,2"] == judged(
+        booked(FIRST), booked(accepted("B-2"), size="large")
+    )
     assert ["conflict unclear 1,2,3"] == judged(
         booked(FIRST), control, booked(failed(), size="large")
     )
@@ -197,15 +200,15 @@ def test_a_scenario_costs_what_it_says(clause):
 @pytest.mark.parametrize(
     ("right", "wrong", "line", "problem"),
     [
-        ("argument: trace", "argument: trac", 44, "there is no argument trac (did you mean 'trace'?)"),
-        ("key: booking-key", "key: bookingkey", 51, "there is no argument bookingkey (did you mean 'booking-key'?)"),
-        ("varies: size", "varies: seize", 52, "there is no argument seize (did you mean 'size'?)"),
-        ("request: booking", "request: boking", 50, "there is no resource boking (did you mean 'booking'?)"),
-        ("operation: parcels", "operation: parcel", 43, "there is no operation parcel (did you mean 'parcels'?)"),
-        ("kind: echo", "kind: ecko", 40, "there is no rule kind ecko (did you mean 'echo'?)"),
-        ("header: Parcel-Trace", "header: Parcel Trace", 45, "expected the name of a header, found Parcel Trace (for example X-Request-ID)"),
-        ("    varies: size\n", "", 46, "'varies' is missing (expected a name)"),
-        ("varies: size", "varies: size\n    heather: x", 53, "unknown key heather"),
+        ("argument: trace", "argument: trac", 43, "there is no argument 'trac' (did you mean 'trace'?)"),
+        ("key: booking-key", "key: bookingkey", 50, "there is no argument 'bookingkey' (did you mean 'booking-key'?)"),
+        ("varies: size", "varies: seize", 51, "there is no argument 'seize' (did you mean 'size'?)"),
+        ("request: booking", "request: boking", 49, "there is no resource 'boking' (did you mean 'booking'?)"),
+        ("operation: parcels", "operation: parcel", 42, "there is no operation 'parcel' (did you mean 'parcels'?)"),
+        ("kind: echo", "kind: ecko", 39, "there is no rule kind 'ecko' (did you mean 'echo'?)"),
+        ("header: Parcel-Trace", "header: Parcel Trace", 44, "expected the name of a header, found 'Parcel Trace' (for example X-Request-ID)"),
+        ("    varies: size\n", "", 45, "'varies' is missing (expected a name)"),
+        ("varies: size", "varies: size\n    heather: x", 52, "unknown key 'heather'"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_in_a_contract_is_a_finding(tmp_path, right, wrong, line, problem):
@@ -225,10 +228,10 @@ def test_without_the_package_its_kinds_are_unknown(monkeypatch):
     """A contract says which kind is missing, and where."""
     from assay.rules import kinds  # noqa: PLC0415
 
-    monkeypatch.setattr(kinds, "installed", dict)
+    monkeypatch.setattr(kinds, "installed", cache(dict))
     assert [
-        f"{CONTRACT}:40: there is no rule kind echo",
-        f"{CONTRACT}:47: there is no rule kind idempotency",
+        f"{CONTRACT}:39: rules[0].kind: there is no rule kind 'echo'",
+        f"{CONTRACT}:46: rules[1].kind: there is no rule kind 'idempotency'",
     ] == [each.partition(" (")[0] for each in problems(CONTRACT)]
 
 
