@@ -9,7 +9,8 @@ Three ways to show that a kind is right, from the fastest to the most complete:
   return exactly the facets that it breaks.
 - A real run: `verdicts` runs contract and target file against a WSGI application.
 
-`problems` returns the findings in a contract file, `kind_in` one of its clauses.
+`problems` returns the findings in a contract file, `kind_in` one of its clauses; `use_kind`
+makes a kind known to both where its package is not installed.
 
 `Bank` is the type of a scripted bank, and `START` the moment at which literal histories and
 scripted banks begin.
@@ -18,11 +19,12 @@ scripted banks begin.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from assay.contract.model import Contract, Json
 from assay.contract.parse import parse_contract
@@ -61,7 +63,7 @@ from assay.history import (
     Withdrawn,
 )
 from assay.judging.verdict import Evidence, Standing, weigh
-from assay.rules.kinds import kind_of
+from assay.rules.kinds import installed, kind_of
 from assay.rules.rule import Kind
 from assay.transport.embedded import Application
 
@@ -83,6 +85,7 @@ __all__ = [
     "problems",
     "refused",
     "unavailable",
+    "use_kind",
     "verdicts",
     "violated",
 ]
@@ -296,6 +299,19 @@ def _owned(step: Arrange) -> Iterator[Owned]:
 
 
 # -- files and real runs -------------------------------------------------------------
+@contextmanager
+def use_kind(kind: type[Kind]) -> Iterator[None]:
+    """Make a kind known to contracts within a `with` block, as if its package were installed."""
+    known = cast("dict[str, type[Kind]]", installed())
+    before = dict(known)
+    known[kind.name] = kind
+    try:
+        yield
+    finally:
+        known.clear()
+        known.update(before)
+
+
 def kind_in(contract: str | Path, clause: str) -> Kind:
     """Return a clause of a contract file, by its id, as an instance of its kind.
 

@@ -85,6 +85,7 @@ def test_types_are_seen_from_another_package(tmp_path):
 
 def test_the_marker_for_types_is_in_the_wheel():
     """What hatch puts into a wheel includes py.typed."""
+    assert (PACKAGE / "py.typed").is_file()
     builders = pytest.importorskip("hatchling.builders.wheel")
     files = builders.WheelBuilder(str(ROOT)).recurse_included_files()
 
