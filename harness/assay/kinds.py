@@ -7,7 +7,8 @@ Other modules of Assay may change without notice.
 
 Besides classes there are modules, each for one part of a kind:
 
-- fields of the class: `parameters`, and `lifecycle_parameters` for a kind about requests;
+- fields of the class: `parameters`, `operation_parameters` for a kind about one operation,
+  and `lifecycle_parameters` for a kind about requests;
 - facets: `needs`, `consent`, `Capability`, `BindingRequirement`;
 - the probe: `steps`, and `request_steps` for requests; `Script` is its return type;
 - the check: `queries`, and `attempts`, `request_queries` and `tracker` for requests;
@@ -65,7 +66,14 @@ from assay.history import (
     Withdrawn,
 )
 from assay.judging.verdict import Agreement, Evidence, Standing
-from assay.rules import clauses, parameters, queries, steps, tpp_evidence
+from assay.rules import (
+    clauses,
+    operation_parameters,
+    parameters,
+    queries,
+    steps,
+    tpp_evidence,
+)
 from assay.rules.lifecycle import attempts, request_queries, request_steps, tracker
 from assay.rules.lifecycle import parameters as lifecycle_parameters
 from assay.rules.parameters import Raw, Reference
@@ -150,6 +158,7 @@ __all__ = [
     "consents",
     "lifecycle_parameters",
     "needs",
+    "operation_parameters",
     "parameters",
     "queries",
     "request_queries",

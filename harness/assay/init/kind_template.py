@@ -79,14 +79,12 @@ an obligation red.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from assay.kinds import (
     Call,
     Capability,
-    Contract,
     Evidence,
     Facet,
     History,
@@ -96,6 +94,7 @@ from assay.kinds import (
     Scenario,
     Script,
     needs,
+    operation_parameters,
     parameters,
     queries,
     steps,
@@ -104,19 +103,14 @@ from assay.kinds import (
 ANSWERED = "answered"
 
 
-def _owner(contract: Contract, known: Mapping[str, Any]) -> str:
-    """Return the resource that a customer must own so that the operation can be called."""
-    return steps.owners(contract, known["operation"])[0]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class $kind_class(Kind):
-    """The parameters of a clause, each declared by a function of `assay.kinds.parameters`."""
+    """The parameters of a clause, each declared by a function of `parameters`."""
 
     name = "$name"
 
     operation: Operation = parameters.operation()
-    owner: str = parameters.derived(_owner)
+    owner: str = operation_parameters.owner()
 
     def facets(self) -> tuple[Facet, ...]:
         """Return the ways in which a clause can hold or be broken; each gets one verdict."""

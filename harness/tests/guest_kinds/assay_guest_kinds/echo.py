@@ -7,47 +7,32 @@ operation whose answer repeats its value.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from assay.kinds import (
     Agreement,
     BindingRequirement,
     Call,
     Capability,
-    Contract,
     Evidence,
     Exchange,
     Facet,
-    Finding,
     History,
     Holding,
     Kind,
     Malformed,
     Operation,
-    Pointer,
-    Raw,
     Scenario,
     Script,
     needs,
+    operation_parameters,
     parameters,
     queries,
     steps,
 )
 
 RETURNED, IN_REFUSALS = "returned", "in-refusals"
-
-
-def _argument_of_operation(at: Pointer, name: str, clause: Raw, contract: Raw) -> Iterator[Finding]:
-    operation = contract["operations"].get(clause.get("operation"))
-    if operation is not None:
-        yield from parameters.known(at, name, operation.get("arguments", ()), "argument")
-
-
-def _owner(contract: Contract, known: Mapping[str, Any]) -> str:
-    """Return the resource that a customer must own so that the operation can be called."""
-    return steps.owners(contract, known["operation"])[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +42,7 @@ class Echo(Kind):
     name = "echo"
 
     operation: Operation = parameters.operation()
-    argument: str = parameters.word(key="argument", references=_argument_of_operation)
+    argument: str = operation_parameters.argument()
     header: str = parameters.parameter(
         {
             "description": "the name of a header",
@@ -68,7 +53,7 @@ class Echo(Kind):
         lambda value, _: str(value),
         key="header",
     )
-    owner: str = parameters.derived(_owner)
+    owner: str = operation_parameters.owner()
 
     def facets(self) -> tuple[Facet, ...]:
         """One facet for answers, one for refusals."""
