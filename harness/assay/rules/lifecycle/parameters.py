@@ -8,16 +8,7 @@ from typing import Any
 from assay.contract.files.document import Finding, Pointer
 from assay.errors import did_you_mean
 from assay.rules.lifecycle.tracker import lifecycle_of_request
-from assay.rules.parameters import (
-    Raw,
-    Reference,
-    all_known,
-    known,
-    maker,
-    names,
-    parameter,
-    ref,
-)
+from assay.rules.parameters import Raw, Reference, all_known, known, maker, names, parameter, ref
 
 
 def the_request(*, also: Reference | None = None, required: bool = True) -> Any:
