@@ -240,17 +240,19 @@ class Executor:
         access = credentials_for(self, call, operation)
         binding = target.operations.get(operation.id, BARE)
         self._find(call, binding)
-        request = encode(call, operation, target, access, self._made(call))
+        made = self._made(call)
+        request = encode(call, operation, target, access, made)
         if operation.request:
             # What the profile added is part of what was asked for.
-            call = replace(call, arguments=arguments(call, operation, binding))
+            call = replace(call, arguments=arguments(call, operation, binding, made))
         return self.exchanged(call, request)
 
     def _made(self, call: Call) -> RequestValues:
         """Return what belongs to this request alone, as far as the profile asks for it."""
         target = self.environment.target
         binding = target.operations.get(call.operation, BARE)
-        if not (target.headers or binding.headers or binding.queries or binding.template):
+        values = any("{" in str(spelling.value) for spelling in binding.arguments.values())
+        if not (target.headers or binding.headers or binding.queries or binding.template or values):
             return RequestValues(ids=self.ids, resources=self.resources)
         self.made += 1
         twin = repr(replace(call, by="", variation="", present=True, alias=None, host=None))

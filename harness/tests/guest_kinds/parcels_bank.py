@@ -80,6 +80,8 @@ class Lockers:
             if steps[1] not in owned:
                 raise Refused(404)
             return 200, [{"id": f"{steps[1]}-1"}]
+        if (environ["REQUEST_METHOD"], steps) != ("POST", ["bookings"]):
+            raise Refused(404)
         body = json.loads(environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0)))
         if body.get("locker") not in owned or body.get("size") not in {"small", "large"}:
             raise Refused(422)
@@ -89,6 +91,8 @@ class Lockers:
         """Answer a call of the control API: `/assay-control/1/worlds/...`."""
         if environ["REQUEST_METHOD"] == "DELETE":
             return 200, {}
+        if environ["REQUEST_METHOD"] != "POST":
+            raise Refused(404)
         if steps[-1] == "worlds":
             return 201, {"world": f"w-{next(self.numbers)}", "now": NOW}
         body = json.loads(environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0)))

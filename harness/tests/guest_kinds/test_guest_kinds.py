@@ -1,16 +1,20 @@
 """Two kinds of another package: found by entry point, checked, probed and judged like ours."""
 
 import ast
+import json
 import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from parcels_bank import Lockers
 from parcels_mutants import MUTANTS, NEUTRAL
 
+from assay.cli.main import group
 from assay.kinds import Call, Item, Malformed, Standing
+from assay.sandbox.serve import serving
 from assay.testing import (
     accepted,
     evidence,
@@ -65,6 +69,35 @@ def test_every_facet_has_a_mutant():
 def test_what_only_looks_different_conforms(service):
     """Neither the spelling of a header nor the status of a refusal matters."""
     assert ALL == of(service, Standing.CONFORMS)
+
+
+OVER_HTTP = """\
+assay: 1
+target: lockers-over-http
+extends: {0}
+transport: http
+base_url: {1}
+fixtures: {{url: "{1}"}}
+"""
+
+
+def test_by_command_a_run_and_its_journal_say_the_same(tmp_path):
+    """A journal hides unknown headers: judged again, a trace is open and nothing is violated."""
+    with serving(Lockers()) as address:
+        (tmp_path / "target.yaml").write_text(OVER_HTTP.format(TARGET, address))
+        words = ["--contract", str(CONTRACT), "--target", str(tmp_path / "target.yaml")]
+        ran = CliRunner().invoke(group, ["run", *words, "--out", str(tmp_path / "run")])
+    journal = str(tmp_path / "run" / "journal.jsonl")
+    again = CliRunner().invoke(group, ["judge", journal, *words, "--out", str(tmp_path / "again")])
+
+    assert 0 == ran.exit_code, ran.output
+    counts = [
+        json.loads((tmp_path / name / "report.json").read_text("utf-8"))["counts"]
+        for name in ("run", "again")
+    ]
+    assert [(4, 0, 0), (2, 1, 0)] == [
+        (each["conforms"], each["indeterminate"], each["violates"]) for each in counts
+    ], again.output
 
 
 # -- literal histories: echo ----------------------------------------------------------

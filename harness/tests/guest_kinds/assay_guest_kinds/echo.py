@@ -33,6 +33,8 @@ from assay.kinds import (
 )
 
 RETURNED, IN_REFUSALS = "returned", "in-refusals"
+#: What it means whether the header has the value; None where a journal hides it.
+AGREEMENTS = {True: Agreement.AGREES, False: Agreement.DISAGREES, None: Agreement.UNCLEAR}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +109,7 @@ class Echo(Kind):
                 continue
             if exchange.accepted:
                 yield self._judge(RETURNED, exchange, sent)
-                if exchange.wire.header(self.header) == sent:
+                if exchange.wire.has_header(self.header, sent):
                     control = exchange
             elif control and exchange.refused and exchange.wire.status != queries.UNAUTHENTICATED:
                 yield self._judge(IN_REFUSALS, exchange, sent, control.n)
@@ -116,7 +118,7 @@ class Echo(Kind):
         seen = exchange.wire.header(self.header)
         return Evidence(
             facet=facet,
-            agreement=Agreement.AGREES if seen == sent else Agreement.DISAGREES,
+            agreement=AGREEMENTS[exchange.wire.has_header(self.header, sent)],
             expected=f"{self.header}: {sent}",
             seen=f"{self.header}: {seen}" if seen is not None else f"no header {self.header}",
             exchanges=(*control, exchange.n),
