@@ -86,7 +86,8 @@ def values_for(executor: Executor, call: Call) -> RequestValues:
     """
     target = executor.environment.target
     binding = target.operations.get(call.operation, BARE)
-    if not (target.headers or binding.headers or binding.queries or binding.template):
+    values = any("{" in str(spelling.value) for spelling in binding.arguments.values())
+    if not (target.headers or binding.headers or binding.queries or binding.template or values):
         return RequestValues(ids=executor.ids, resources=executor.resources)
     executor.made += 1
     twin = repr(replace(call, by="", variation="", present=True, alias=None, host=None))

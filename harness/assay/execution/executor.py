@@ -233,10 +233,11 @@ class Executor:
         access = credentials_for(self, call, operation)
         binding = target.operations.get(operation.id, BARE)
         self._find(call, binding)
-        request = encode(call, operation, target, access, values_for(self, call))
+        made = values_for(self, call)
+        request = encode(call, operation, target, access, made)
         if operation.request:
             # What the target file added is part of the request.
-            call = replace(call, arguments=arguments(call, operation, binding))
+            call = replace(call, arguments=arguments(call, operation, binding, made))
         return self.exchanged(call, request)
 
     def _find(self, call: Call, binding: OperationBinding) -> None:
