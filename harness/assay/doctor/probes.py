@@ -17,8 +17,8 @@ from assay.binding.target import ScaKind
 from assay.contract.model import Operation
 from assay.doctor.probe_plan import ProbePlan
 from assay.history import Accepted, Arrange, Authorise, Call, Exchange, Holding, Owned, Subject
-from assay.planning.dry_target import DryTarget, dry_run
 from assay.rules import steps
+from assay.rules.dry_run import DryTarget, dry_run
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.rule import Script
 from assay.rules.steps import Part

@@ -25,9 +25,8 @@ from assay.judging.assembly import VerdictAssembly
 from assay.judging.judge import Breach, breaches, judge
 from assay.judging.rejected_credentials import parties
 from assay.judging.verdict import Exit, Standing, Verdict, tally
-from assay.planning.dry_target import count_signatures
 from assay.planning.obligation import Obligation
-from assay.planning.plan import Plan, Trial, script_of
+from assay.planning.plan import Plan, Trial, count_signatures, script_of
 from assay.rules.clauses import clauses_of
 from assay.transport.auth.diagnostics import AuthenticationError
 

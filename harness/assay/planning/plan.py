@@ -6,7 +6,7 @@ fate before the first call, so that nothing can drop out of a run unnoticed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
@@ -15,8 +15,10 @@ from assay.binding.join import BoundContract, capabilities, is_bound
 from assay.binding.target import ScaKind, Target
 from assay.contract.model import Capability, Contract
 from assay.errors import Shortage
+from assay.history import Authorise
 from assay.judging.verdict import Standing
 from assay.planning.obligation import UNSPECIFIED, BoundClause, Obligation, bound_clauses
+from assay.rules.dry_run import DryTarget, dry_run
 from assay.rules.rule import Scenario
 
 #: What would unblock an obligation that needs a capability the target lacks.
@@ -133,14 +135,15 @@ def plan(
         ruled[contract.id] = bound_clauses(contract)
         offered = capabilities(contract, target)
         items += [
-            _decide(obligation, contract, target, offered, ruled[contract.id])
+            _decide(obligation, contract, target, offered)
             for obligation in each.obligations
             if select(obligation)
         ]
     person = target.sca.kind is ScaKind.MANUAL
+    priced = tuple(_priced(items, ruled))
     return Plan(
-        items=tuple(items),
-        trials=_trials(items, person=person),
+        items=priced,
+        trials=_trials(priced, person=person),
         ruled=ruled,
         contracts={each.contract.id: each.contract for each in bound},
         person=person,
@@ -152,7 +155,6 @@ def _decide(
     contract: Contract,
     target: Target,
     offered: frozenset[Capability],
-    ruled: dict[str, BoundClause],
 ) -> Planned:
     if obligation.kind == UNSPECIFIED:
         return Planned(
@@ -181,9 +183,22 @@ def _decide(
     if unblocks:
         why = "needs " + "; ".join(unblocks)
         return Planned(obligation=obligation, fate=Disposition.UNVERIFIED, why=why)
-    applied: BoundClause = ruled[obligation.clause]
-    calls = applied.kind.price(obligation.scenario) if obligation.scenario else 0
-    return Planned(obligation=obligation, fate=Disposition.ASK, calls=calls)
+    return Planned(obligation=obligation, fate=Disposition.ASK)
+
+
+def _priced(
+    items: Iterable[Planned], ruled: Mapping[str, Mapping[str, BoundClause]]
+) -> Iterator[Planned]:
+    """Give each obligation that is asked the price of its trial, which is played dry once."""
+    prices: dict[str, int] = {}
+    for item in items:
+        asked, scenario = item.obligation, item.obligation.scenario
+        if item.fate is not Disposition.ASK or scenario is None:
+            yield item
+            continue
+        if asked.trial not in prices:
+            prices[asked.trial] = ruled[asked.contract][asked.clause].kind.price(scenario)
+        yield replace(item, calls=prices[asked.trial])
 
 
 def read_only(target: Target) -> bool:
@@ -225,6 +240,18 @@ def script_of(plan_: Plan, trial: Trial) -> tuple[BoundClause, Any]:
     """Return a trial's clause and a fresh probe for it."""
     applied = plan_.ruled[trial.contract][trial.clause]
     return applied, applied.kind.probe(trial.scenario)
+
+
+def count_signatures(plan_: Plan) -> int:
+    """Return how many signatures the trials of a plan ask for at most."""
+    return sum(signatures_in(plan_, trial) for trial in plan_.trials if trial.signed)
+
+
+def signatures_in(plan_: Plan, trial: Trial) -> int:
+    """Return how many signatures one trial asks for at most."""
+    _, script = script_of(plan_, trial)
+    dry_target = DryTarget(contract=plan_.contracts[trial.contract])
+    return sum(isinstance(step, Authorise) for step in dry_run(script, dry_target))
 
 
 def decided(plan_: Plan, items: Iterable[Planned]) -> Plan:

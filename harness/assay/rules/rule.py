@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypeVar
 
 from assay.contract.model import Capability, Clause, Contract, Json, Operation
-from assay.history import Call, History, Reply, Step, Subject
+from assay.history import Authorise, Call, History, Owned, Reply, Step, Subject
 from assay.judging.verdict import Evidence, Standing
-from assay.rules.parameters import Parameter, Raw, Reference, kind_schema
+from assay.rules.parameters import Parameter, Raw, Reference, kind_schema, the_contract
 
 if TYPE_CHECKING:
     from assay.contract.files.document import Finding, Pointer
@@ -58,6 +58,21 @@ class Scenario:
     """
 
     id: str
+
+
+S = TypeVar("S", bound=Scenario)
+
+
+def scenario_of(scenario: Scenario, class_: type[S]) -> S:
+    """Return a scenario as what its kind made it.
+
+    Raises:
+        TypeError: another kind made it.
+
+    """
+    if not isinstance(scenario, class_):
+        raise TypeError(f"{scenario.id}: a {class_.__name__} was expected")
+    return scenario
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +128,9 @@ class Kind:
     #: changes, ends. Empty for all of them.
     applies_to: ClassVar[tuple[str, ...]] = ()
 
+    #: The contract of the clause.
+    contract: Contract = the_contract()  # noqa: RUF009 -- declares a parameter
+
     # -- from a contract to an instance ----------------------------------------------
     @classmethod
     def declared(cls) -> Mapping[str, Parameter]:
@@ -165,9 +183,22 @@ class Kind:
         """Judge any history: what each exchange says of a facet."""
         raise NotImplementedError
 
+    def accepts_variation(self, scenario: Scenario) -> bool:
+        """Whether a bank that conforms accepts the calls of a scenario that have a variation."""
+        return False
+
     def price(self, scenario: Scenario) -> int:
-        """Return how many calls and signatures a scenario spends at a bank that conforms."""
-        raise NotImplementedError
+        """Return how many calls and signatures a scenario spends at a bank that conforms.
+
+        It is the number of these steps in a dry run of the probe.
+        """
+        from assay.rules import dry_run  # noqa: PLC0415 -- a dry run asks kinds for page sizes
+
+        dry_target = dry_run.ConformingTarget(
+            contract=self.contract, accepts_variation=self.accepts_variation(scenario)
+        )
+        played = dry_run.play(self.probe(scenario), dry_target)
+        return sum(isinstance(step, Call | Authorise) for step in played)
 
     def explain(self) -> str | None:
         """Write down what was derived from the parameters, where facets do not show it."""
@@ -202,6 +233,10 @@ class Kind:
     def page_size(self, operation: str) -> int | None:
         """Return how many items a full page of an operation has, if the clause says so."""
         return None
+
+    def listed_by_trait(self, thing: Owned, at: datetime) -> Mapping[str, bool]:
+        """Return for each trait of an owned thing that the clause judges whether it is listed."""
+        return {}
 
     def history_days(self, operation: str) -> int | None:
         """Return how many days back an operation answers, if the clause says so."""

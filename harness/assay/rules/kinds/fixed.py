@@ -100,10 +100,6 @@ class Fixed(Kind):
             if facet in asked
         )
 
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls: the control, and one for each value."""
-        return 1 + len(_values(self))
-
     def probe(self, scenario: Scenario) -> Script:
         """Make a request with the right value, and then with all others; read what was accepted."""
         psu = yield from request_steps.customer(self.lifecycle)
