@@ -21,6 +21,7 @@ from assay.contract.model import (
     Clause,
     Contract,
     Due,
+    Json,
     Level,
     OpenPoint,
     Operation,
@@ -28,9 +29,10 @@ from assay.contract.model import (
     Source,
 )
 from assay.contract.references import OPEN, findings
-from assay.errors import InputError, did_you_mean
+from assay.errors import InputError, Problem, did_you_mean
+from assay.rules.kinds import KINDS, find_kind, installed
 
-__all__ = ["find_contract", "parse_contract", "parse_document", "read_zone"]
+__all__ = ["find_contract", "parse_contract", "parse_document", "read_zone", "shape_problems"]
 
 _COMMON: Final = frozenset({"id", "kind", "says", "source", "level"})
 
@@ -58,7 +60,7 @@ def parse_contract(path: str | Path) -> Contract:
 
 def parse_document(document: Document) -> Contract:
     """Read a loaded contract."""
-    problems = check(document, "contract")
+    problems = shape_problems(document)
     if not problems:
         raw = cast("_Raw", document.data)
         problems = [problem(document, *one) for one in findings(raw)]
@@ -66,6 +68,20 @@ def parse_document(document: Document) -> Contract:
     if problems:
         raise InputError(problems)
     return _contract(document)
+
+
+def shape_problems(document: Document) -> list[Problem]:
+    """Return what is wrong with the shape of a contract, each rule by the schema of its kind."""
+    return check(document, "contract", rule_schema=_rule_schema, kinds=_kind_names)
+
+
+def _kind_names() -> tuple[str, ...]:
+    return (*KINDS, *installed())
+
+
+def _rule_schema(kind: str) -> Mapping[str, Json] | None:
+    found = find_kind(kind)
+    return found.schema() if found is not None else None
 
 
 def _near(path: Path) -> Path:

@@ -16,9 +16,9 @@ from typing import Final
 
 from assay.contract.files.document import Finding, Pointer, found
 from assay.contract.files.load import read_zone
-from assay.contract.files.shape_check import kinds
-from assay.contract.parameter_references import PARAMETERS, Raw, all_known, known
 from assay.errors import did_you_mean
+from assay.rules.kinds import find_kind
+from assay.rules.parameters import Raw, all_known, known
 
 #: What a contract says where the document says nothing.
 OPEN: Final = "unspecified"
@@ -142,7 +142,6 @@ def findings(raw: Raw) -> Iterator[Finding]:
         yield from section(raw)
     yield from ids(raw)
     for index, rule in enumerate(raw["rules"]):
-        for name, value in rule.items() if rule["kind"] in kinds() else ():
-            if name in PARAMETERS:
-                at: Pointer = ("rules", index, name)
-                yield from PARAMETERS[name](at, value, rule, raw)
+        kind = find_kind(rule["kind"])
+        if kind is not None:
+            yield from kind.references(("rules", index), rule, raw)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
-from typing import cast
 
 from assay.binding.decode import same
 from assay.binding.spelling import FieldAt, ItemBinding
@@ -29,6 +28,7 @@ from assay.doctor.pointer_probe import (
     nearest,
     values,
 )
+from assay.rules.clauses import clauses_of
 
 #: How many different words of a bank are reported for one key.
 _MOST_WORDS = 5
@@ -204,17 +204,9 @@ def _field_fits(context: DoctorContext, operation: Operation, name: str) -> Fits
 
 
 def _allowed_values(contract: Contract, name: str) -> list[Sequence[Json]]:
-    """Return the values that each `field` clause allows in a field."""
-    clauses = (
-        clause.params
-        for clause in contract.clauses
-        if clause.kind == "field" and clause.params.get("field") == name
-    )
-    return [
-        [params["const"]] if "const" in params else cast("Sequence[Json]", params["enum"])
-        for params in clauses
-        if "const" in params or "enum" in params
-    ]
+    """Return the values that each clause allows in a field."""
+    every = (clause.allowed_values(name) for clause in clauses_of(contract))
+    return [values for values in every if values is not None]
 
 
 def _contract(context: DoctorContext, operation: Operation) -> Contract:

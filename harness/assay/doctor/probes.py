@@ -21,8 +21,8 @@ from assay.binding.target import FixtureKind, Role, ScaKind, Target
 from assay.contract.model import Capability, Contract, Operation
 from assay.fixtures.roles import cast_for
 from assay.history import Accepted, Arrange, Authorise, Call, Exchange, Holding, Owned, Subject
-from assay.planning.dry_target import DryTarget, dry_run
-from assay.rules import parameters, steps
+from assay.rules import clauses, steps
+from assay.rules.dry_run import DryTarget, dry_run
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.rule import Script
 from assay.rules.steps import Part
@@ -88,10 +88,8 @@ class ProbePlan:
 
     def sized(self, operation: Operation) -> int:
         """Return a number of items that exceeds one page of an operation."""
-        for clause in self.contract.clauses:
-            if clause.kind == "pagination" and clause.params["operation"] == operation.id:
-                return min(parameters.whole(clause, "size") + 2, MOST)
-        return MANY
+        size = clauses.page_size(self.contract, operation.id)
+        return MANY if size is None else min(size + 2, MOST)
 
     def owner(self) -> str | None:
         """Return a resource that a customer can be arranged to own, if there is one."""
@@ -108,11 +106,9 @@ class ProbePlan:
 
     def counted(self) -> tuple[Operation, int] | None:
         """Return a list whose calls without the customer are limited, and that limit."""
-        for clause in self.contract.clauses:
-            if clause.kind != "quota" or parameters.maybe(clause, "counts") == "all":
-                continue
-            limit = parameters.whole(clause, "limit")
-            for one in parameters.operations(clause, self.contract):
+        for clause in clauses.clauses_of(self.contract):
+            for name, limit in clause.unattended_limits().items():
+                one = self.contract.operations[name]
                 if limit <= MOST_COUNTED and one.available and not one.about and not one.grants:
                     return one, limit
         return None

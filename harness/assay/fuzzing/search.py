@@ -16,9 +16,8 @@ from hypothesis.strategies import SearchStrategy
 
 from assay.contract.model import Capability, Contract
 from assay.errors import CannotArrange
-from assay.execution.driver import run_probe
 from assay.execution.environment import Environment
-from assay.execution.executor import Executor, executing
+from assay.execution.executor import Executor, executing, run_probe
 from assay.fuzzing.engine import ExplorationEnded, explore_machine, explore_values
 from assay.fuzzing.findings import FuzzFinding, SearchResult
 from assay.fuzzing.sequences.abstract_step import AbstractStep
@@ -30,8 +29,7 @@ from assay.fuzzing.sequences.shrink import Story, shrink
 from assay.history import Call, Event, History, Step
 from assay.judging.judge import Breach, breaches
 from assay.planning.plan import Plan
-from assay.rules.kinds.maintenance_window import Params as Window
-from assay.rules.kinds.maintenance_window import windows
+from assay.rules.clauses import clauses_of
 
 #: So many journeys are made by one seed: Hypothesis makes variants of what it made before
 #: as soon as there is enough, and what is quite different finds more here.
@@ -88,14 +86,12 @@ class Search:
     exchanges: int = 0
     findings: list[FuzzFinding] = field(default_factory=list[FuzzFinding])
     known: frozenset[str] = frozenset()
-    _windows: tuple[Window, ...] = field(init=False)
     _asked: frozenset[str] = field(init=False)
     _play: Executor | None = None
     _open: AbstractContextManager[Executor] | None = None
 
     def __post_init__(self) -> None:
         # Both are looked at whenever something is judged.
-        self._windows = windows(self.contract)
         self._asked = self.plan.asked
 
     def travel(self, on_finding: Callable[[FuzzFinding], None] = _nobody) -> SearchResult:
@@ -243,7 +239,9 @@ class Search:
 
     def _judged(self, history: History) -> tuple[Breach, ...]:
         asked = self._asked - self.known
-        return tuple(breaches(self.plan, self.contract.id, history, self._windows, asked))
+        return tuple(
+            breaches(self.plan, self.contract.id, history, clauses_of(self.contract), asked)
+        )
 
     def _shortened(
         self, broken: ObligationBroken, tries: int | None = None

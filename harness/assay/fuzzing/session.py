@@ -18,12 +18,13 @@ from assay.errors import InputError, did_you_mean
 from assay.execution.session import Session
 from assay.fuzzing.examples import Examples
 from assay.fuzzing.fields import stories
-from assay.fuzzing.findings import FuzzFinding, SearchResult
+from assay.fuzzing.findings import FuzzFinding, SearchRequest, SearchResult
 from assay.fuzzing.search import Search, SearchLimits
 from assay.fuzzing.sequences.sequence_file import RecordedSequence, write
 from assay.judging.judge import judge
 from assay.judging.verdict import Standing, Verdict, weigh
 from assay.planning.plan import Plan, restrict
+from assay.rules.clauses import clauses_of
 
 #: Where stories are written, beside the journal.
 STORIES = "stories"
@@ -198,6 +199,32 @@ def run_field_tests(search: Search, on_finding: Callable[[FuzzFinding], None]) -
 MAKERS: Mapping[str, Maker] = {"journeys": run_sequences, "fields": run_field_tests}
 
 
+def run_search(
+    session: Session,
+    request: SearchRequest,
+    *,
+    plan: Plan,
+    whole: Plan,
+    folder: Path | None = None,
+    examples: Examples | None = None,
+) -> SearchResult:
+    """Run one search of a session, for the command line and for pytest.
+
+    `plan` is what the run tests, `whole` the plan of all obligations. Sequences are written
+    to `folder` and kept in `examples`, if given.
+
+    Raises:
+        TargetError: the target cannot be reached or used at all.
+        JournalError: the record cannot be written any more.
+
+    """
+    limits = limits_of(session.environment.target, request.times)
+    search = SearchSession(
+        session=session, plan=plan, whole=whole, folder=folder, examples=examples
+    )
+    return search.search(request.contract, request.how, limits, MAKERS[request.how])
+
+
 # -- one story alone -----------------------------------------------------------------
 def replayed(plan: Plan, stories: Iterable[RecordedSequence]) -> Plan:
     """Return the part of a plan that stories are about; no trial is held of it.
@@ -230,5 +257,10 @@ def replay(session: Session, plan: Plan, kept: RecordedSequence) -> None:
     for name in kept.breaks:
         item = next(one for one in plan.items if one.obligation.id == name)
         applied = plan.ruled[kept.contract][item.obligation.clause]
-        (verdict,) = judge(applied, (item.obligation,), driven, session.windows(kept.contract))
+        (verdict,) = judge(
+            applied.kind.check,
+            (item.obligation,),
+            driven,
+            clauses_of(plan.contracts[kept.contract]),
+        )
         session.record_finding(verdict, trial=trial, replay=Path(kept.path))

@@ -1,6 +1,6 @@
-"""What a probe asks for: the steps that the driver performs, as values.
+"""Steps that a probe asks for and the executor performs, as values.
 
-Nothing here knows what becomes of a step; that is told by `events`.
+What happened at a step is an event, in `events`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from enum import Enum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from assay.contract.model import Json
 
@@ -60,6 +60,10 @@ class Malformed(Enum):
     DEEP = "a body nested 100 levels deep"
     SCALAR = "a body that is a bare string"
     HUGE = "a body of two million bytes"
+
+
+#: The mode of a recorded request that names one which the target file does not define.
+UNBOUND_MODE: Final = "a mode that is not spelt"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from assay.contract.model import Clause, Contract, Json, Operation
+from assay.contract.model import Contract, Json, Operation
 from assay.init.openapi_operations import OpenApiOperation
 from assay.init.operation_match import MatchedOperation, OperationMatch, matches
 from assay.init.requests import about_slot, arguments, modes, template, unfilled
 from assay.init.responses import responses
 from assay.init.yaml_writer import YamlEntry, gap
+from assay.rules.clauses import clauses_of
 
 __all__ = ["matched", "operations", "outcomes"]
 
@@ -95,7 +96,7 @@ def _operation(
         yield YamlEntry(key="modes", below=ways)
     yield from unfilled(shape, (*asked, *ways))
     yield from template(shape, _pointers((*asked, *ways)))
-    if any(_forbids(one, operation.id) for one in contract.clauses):
+    if any(clause.bars_credentials(operation.id) for clause in clauses_of(contract)):
         what = "where a client would send a customer's credentials"
         yield gap("credentials", what, "{basic: true}")
     yield from responses(shape)
@@ -157,14 +158,6 @@ def _aliases(
     kept = [one for one in operation.aliases if _SLOT.sub("{}", one) in known]
     if len(kept) < len(operation.aliases):
         yield YamlEntry(key="aliases", value=kept, why="the document has no other paths")
-
-
-def _forbids(clause: Clause, operation: str) -> bool:
-    """Whether a clause forbids customer credentials in a call."""
-    operations = clause.params.get("operations")
-    return (
-        clause.kind == "no-credentials" and isinstance(operations, list) and operation in operations
-    )
 
 
 def _pointers(entries: Sequence[YamlEntry]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from assay.init.name_matching import words
 from assay.init.openapi_operations import EACH, Parameter, SchemaLeaf
 from assay.init.operation_match import THEIRS, MatchedOperation, guessed
 from assay.init.yaml_writer import YamlEntry, gap
+from assay.rules.clauses import clauses_of
 
 #: Usual names of the beginning and the end of a range.
 _SINCE = (("date", "from"), ("from", "date"), ("from",), ("since",), ("start",), ("date", "start"))
@@ -253,10 +254,10 @@ def member(shape: MatchedOperation, name: str) -> YamlEntry:
 
 def _valid(shape: MatchedOperation, name: str, leaf: SchemaLeaf) -> tuple[str, ...]:
     """Return valid values: that of the contract, or those of the document."""
-    for clause in shape.contract.clauses:
-        value = clause.params.get("const")
-        if clause.kind == "fixed" and clause.params.get("field") == name and isinstance(value, str):
-            return (value,)
+    values = (clause.fixed_value(name) for clause in clauses_of(shape.contract))
+    fixed = next((value for value in values if value is not None), None)
+    if fixed is not None:
+        return (fixed,)
     return leaf.values
 
 

@@ -14,6 +14,7 @@ from assay.init.name_matching import words
 from assay.init.openapi_operations import EACH, SchemaLeaf
 from assay.init.operation_match import MatchedOperation, guessed
 from assay.init.yaml_writer import YamlEntry, gap
+from assay.rules.clauses import page_size
 
 
 def responses(shape: MatchedOperation) -> Iterator[YamlEntry]:
@@ -125,7 +126,5 @@ def _counted(shape: MatchedOperation, leaves: Sequence[SchemaLeaf]) -> Iterator[
                 key="next", value=value, why=f"the parameter {name} counts pages or items"
             )
             return
-    every = shape.contract.clauses
-    paged = {one.params.get("operation") for one in every if one.kind == "pagination"}
-    if shape.operation.id in paged:
+    if page_size(shape.contract, shape.operation.id) is not None:
         yield gap("next", "the pointer to the link to the next page", "/links/next")

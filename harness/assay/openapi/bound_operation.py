@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from assay.binding.target import OperationBinding, Target
 from assay.contract.model import Contract, Operation
-from assay.openapi.kinds import ArgumentSchema, BarredMode, FieldSchema, Piece
 from assay.openapi.schemas import Schema, either
+from assay.rules.schema_pieces import ArgumentSchema, BarredMode, FieldSchema, SchemaPiece
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +20,7 @@ class BoundOperation:
     operation: Operation
     binding: OperationBinding
     target: Target
-    pieces: tuple[Piece, ...]
+    pieces: tuple[SchemaPiece, ...]
 
     @property
     def method(self) -> str:

@@ -1,7 +1,7 @@
 """What no schema can say, as `x-assay-` extensions: clauses, limits, what is left open.
 
 Every clause of a contract stands with each operation that it is about, and one that is
-about none at the root. Each extension is explained in contract/README.md.
+about none at the root. Each extension is explained in contract/openapi.md.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from assay.binding.join import BoundContract
 from assay.binding.target import Target
 from assay.contract.model import Clause, Contract, OpenPoint, Source
 from assay.openapi.bound_operation import BoundOperation
-from assay.openapi.kinds import LIMITS, concerned, name
-from assay.openapi.kinds import limits as sets_limit
+from assay.openapi.kinds import concerned, limits, name
 from assay.openapi.schemas import Schema, ready
 from assay.planning.obligation import Obligation
 
@@ -23,13 +22,17 @@ def of_operation(use: BoundOperation, obligations: Sequence[Obligation]) -> Sche
     clauses = [
         one for one in use.contract.clauses if use.operation.id in concerned(one, use.contract)
     ]
-    limits = [_limit(one, use.contract) for one in clauses if sets_limit(one)]
+    stated = [
+        {"clause": name(one, use.contract), "kind": one.kind, **ready(limit)}
+        for one in clauses
+        if (limit := limits(one)) is not None
+    ]
     out: Schema = {
         "x-assay-operations": [f"{use.contract.id}/{use.operation.id}"],
         "x-assay-clauses": [_clause(one, use.contract, obligations) for one in clauses],
     }
-    if limits:
-        out["x-assay-limits"] = limits
+    if stated:
+        out["x-assay-limits"] = stated
     if not use.operation.available:
         out["x-assay-available"] = False
     modes = _modes(use)
@@ -80,11 +83,6 @@ def _sources(sources: Iterable[Source]) -> list[Schema]:
         {"section": one.section, "line": one.line, **({"text": one.text} if one.text else {})}
         for one in sources
     ]
-
-
-def _limit(clause: Clause, contract: Contract) -> Schema:
-    told = {one: clause.params[one] for one in LIMITS[clause.kind] if one in clause.params}
-    return {"clause": name(clause, contract), "kind": clause.kind, **ready(told)}
 
 
 def of_document(bound: Sequence[BoundContract], target: Target) -> Schema:

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 
 from assay.binding.target import Matcher, Turn
 from assay.openapi.bound_operation import BoundOperation
-from assay.openapi.kinds import FieldSchema
 from assay.openapi.schemas import Schema, either, found, over, ready
+from assay.rules.schema_pieces import FieldSchema
 
 #: What is said of each outcome.
 SAYS: Mapping[str, str] = {

@@ -1,26 +1,29 @@
-"""From a contract to its obligations: one for each facet of each clause.
+"""The obligations of a contract: one for each facet of each clause.
 
 An obligation's id is `<contract>/<clause>/<facet>` and names it everywhere: in
-pytest, in the journal, in reports and in the kill matrix. Points on which the
-document is silent are obligations too, so that they are counted and never lost.
+pytest, in the journal, in reports and in the kill matrix. Points that the source
+document leaves open are obligations too, so that they are counted and never lost.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from assay.contract.model import Capability, Clause, Contract, Level, Party, Source
-from assay.rules.kinds import rule_of
-from assay.rules.rule import BindingRequirement, Duty, Facet, Rule
+from assay.contract.model import Capability, Clause, Contract, Level, Source
+from assay.rules.clauses import clauses_of
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, TppFacet
 
-#: The kind that stands for a point on which the document is silent.
+#: The kind of the points that the source document leaves open.
 UNSPECIFIED = "unspecified"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Obligation:
-    """One thing to be checked: a clause's facet, with what checking it takes."""
+    """A facet of a clause, which gets one verdict, and what a target must offer to test it.
+
+    `statement` is the sentence of the clause, `description` that of the facet. `scenario`
+    selects the probe of the clause; it is None for what no probe tests.
+    """
 
     id: str
     contract: str
@@ -32,42 +35,41 @@ class Obligation:
     description: str
     sources: tuple[Source, ...]
     line: int
-    scenario: str = ""
+    scenario: Scenario | None = None
     needs: frozenset[Capability] = frozenset()
     requires: tuple[BindingRequirement, ...] = ()
     not_applicable_because: str = ""
 
     @property
     def trial(self) -> str:
-        """The id of the trial in which it is asked, shared by its scenario."""
-        return f"{self.contract}/{self.clause}#{self.scenario}"
+        """The id of the trial that tests it, shared by all facets of its scenario."""
+        return f"{self.contract}/{self.clause}#{self.scenario.id if self.scenario else ''}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundClause:
-    """A clause with its rule and the parameters that the rule read from it."""
+    """A clause with its parameters as the instance of its kind."""
 
     clause: Clause
-    rule: Rule[Any]
-    params: Any
+    kind: Kind
 
 
 def bound_clauses(contract: Contract) -> dict[str, BoundClause]:
-    """Return every clause of a contract with its rule, by clause id."""
-    out: dict[str, BoundClause] = {}
-    for clause in contract.clauses:
-        rule = rule_of(clause.kind)
-        out[clause.id] = BoundClause(clause=clause, rule=rule, params=rule.parse(clause, contract))
-    return out
+    """Return every clause of a contract with its kind, by clause id."""
+    return {
+        clause.id: BoundClause(clause=clause, kind=kind)
+        for clause, kind in zip(contract.clauses, clauses_of(contract), strict=True)
+    }
 
 
 def obligations(contract: Contract) -> tuple[Obligation, ...]:
-    """Return what a bank owes under a contract, in the contract's order."""
-    out: list[Obligation] = []
-    for applied in bound_clauses(contract).values():
-        if applied.rule.party is Party.BANK:
-            out += _of_clause(contract, applied)
-    out += [
+    """Return the obligations of a bank under a contract, in the contract's order."""
+    of_clauses = [
+        _obligation(contract, bound.clause, facet, scenario=facet.scenario)
+        for bound in bound_clauses(contract).values()
+        for facet in bound.kind.facets()
+    ]
+    open_points = [
         Obligation(
             id=f"{contract.id}/{UNSPECIFIED}/{point.id}",
             contract=contract.id,
@@ -76,64 +78,47 @@ def obligations(contract: Contract) -> tuple[Obligation, ...]:
             kind=UNSPECIFIED,
             level=Level.MAY,
             statement=point.statement,
-            description="the document is silent",
+            description="the source document leaves this open",
             sources=point.sources,
             line=point.line,
         )
         for point in contract.open_points
     ]
-    return tuple(out)
+    return (*of_clauses, *open_points)
 
 
-def duties(contract: Contract) -> tuple[Obligation, ...]:
-    """Return what a provider owes under a contract, in the contract's order.
+def tpp_obligations(contract: Contract) -> tuple[Obligation, ...]:
+    """Return the obligations of a TPP under a contract, in the contract's order.
 
-    An obligation's id is `<contract>/<clause>/<duty>`; nothing is ever asked for it.
+    No probe tests them: they are judged from recorded traffic of the TPP only.
     """
-    from assay.rules.client import DUTIES  # noqa: PLC0415 -- only where a provider is judged
-
-    out: list[Obligation] = []
-    for applied in bound_clauses(contract).values():
-        duty = DUTIES.get(applied.clause.kind)
-        if duty is not None:
-            out += _obligations(contract, applied, (_facet(duty, applied.params),))
-    return tuple(out)
-
-
-def _facet(duty: Duty[Any], params: object) -> Facet:
-    return Facet(
-        id=duty.id,
-        description=duty.description(params),
-        scenario="",
-        needs=duty.needs,
-        requires=duty.requires(params) if duty.requires else (),
+    return tuple(
+        _obligation(contract, bound.clause, facet)
+        for bound in bound_clauses(contract).values()
+        if (facet := bound.kind.tpp_facet()) is not None
     )
 
 
-def _of_clause(contract: Contract, applied: BoundClause) -> list[Obligation]:
-    return _obligations(contract, applied, applied.rule.facets(applied.params))
-
-
-def _obligations(
-    contract: Contract, applied: BoundClause, facets: tuple[Facet, ...]
-) -> list[Obligation]:
-    clause = applied.clause
-    return [
-        Obligation(
-            id=f"{contract.id}/{clause.id}/{facet.id}",
-            contract=contract.id,
-            clause=clause.id,
-            facet=facet.id,
-            kind=clause.kind,
-            level=clause.level,
-            statement=clause.statement,
-            description=facet.description,
-            sources=clause.sources,
-            line=clause.line,
-            scenario=facet.scenario,
-            needs=facet.needs,
-            requires=facet.requires,
-            not_applicable_because=facet.not_applicable_because,
-        )
-        for facet in facets
-    ]
+def _obligation(
+    contract: Contract,
+    clause: Clause,
+    facet: Facet | TppFacet,
+    *,
+    scenario: Scenario | None = None,
+) -> Obligation:
+    return Obligation(
+        id=f"{contract.id}/{clause.id}/{facet.id}",
+        contract=contract.id,
+        clause=clause.id,
+        facet=facet.id,
+        kind=clause.kind,
+        level=clause.level,
+        statement=clause.statement,
+        description=facet.description,
+        sources=clause.sources,
+        line=clause.line,
+        scenario=scenario,
+        needs=facet.needs,
+        requires=facet.requires,
+        not_applicable_because=facet.not_applicable_because if isinstance(facet, Facet) else "",
+    )

@@ -1,65 +1,339 @@
-"""Reading a clause's parameters, which `parse` has already checked by schema.
+"""Declaring the parameters of a rule kind: JSON Schema, reference checks and value in one place.
 
-Accessors raise `TypeError` on what the schema should have refused: reaching one
-is a fault of the harness, never of the contract's author.
+A field of a kind is declared with one of the functions below, for example
+`limit: int = whole()`. Its name in a contract is the field's, with hyphens, unless `key`
+says otherwise. From the declaration follow the schema of the clause, the check that what
+it refers to exists, and how the checked JSON becomes the value of the field.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import cast
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias, cast
 
-from assay.contract.model import Clause, Contract, Json, Operation
+from assay.contract.files.document import Finding, Pointer, found
+from assay.contract.model import Clause, Contract, Json
+from assay.errors import did_you_mean
+
+#: The schema that all others refer to.
+COMMON: Final = "common.yaml#/$defs/"
+
+#: A part of a contract that has the right shape.
+Raw: TypeAlias = Mapping[str, Any]
 
 
-def text(clause: Clause, name: str) -> str:
-    """Return a parameter that is text."""
-    value = clause.params[name]
+def known(at: Pointer, name: str, names: Collection[str], noun: str) -> Iterator[Finding]:
+    """Find fault with a name that is not among the names."""
+    if name not in names:
+        hint = did_you_mean(name, names) or f"the contract names no {noun}"
+        yield at, f"there is no {noun} {found(name)}", hint
+
+
+def all_known(
+    at: Pointer, wanted: Sequence[str], names: Collection[str], noun: str
+) -> Iterator[Finding]:
+    """Find fault with each of a list of names that is not among the names."""
+    for index, name in enumerate(wanted):
+        yield from known((*at, index), name, names, noun)
+
+
+#: Where a value stands, the value, its clause and the whole contract -> what is wrong with it.
+Reference: TypeAlias = Callable[[Pointer, Any, Raw, Raw], Iterator[Finding]]
+#: Reads a value: the clause, the contract, and the fields that were read before it.
+Read: TypeAlias = Callable[[Clause, Contract, Mapping[str, Any]], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One declared parameter. `key` is its name in a contract; empty for a derived field."""
+
+    key: str
+    schema: Mapping[str, Json]
+    read: Read
+    references: Reference | None = None
+    required: bool = True
+
+
+def kind_schema(
+    name: str,
+    parameters: Sequence[Parameter],
+    *,
+    at_least_one_of: Sequence[str] = (),
+    exactly_one_of: Sequence[str] = (),
+) -> dict[str, Json]:
+    """Return the JSON Schema of a clause whose kind has these parameters."""
+    written = {each.key: each for each in parameters if each.key}
+    schema: dict[str, Json] = {"title": name, "type": "object", "additionalProperties": False}
+    schema["required"] = ["id", "kind", "says", "source"] + [
+        key for key, each in written.items() if each.required
+    ]
+    for keyword, names, words in (
+        ("anyOf", at_least_one_of, "at least one of"),
+        ("oneOf", exactly_one_of, "exactly one of"),
+    ):
+        if names:
+            schema["description"] = f"{words} {', '.join(names[:-1])} and {names[-1]}"
+            schema[keyword] = [{"required": [one]} for one in names]
+    schema["properties"] = {
+        "id": ref("id"),
+        "kind": {"const": name},
+        "says": ref("sentence"),
+        "source": ref("source"),
+        "level": ref("level"),
+    } | {key: dict(each.schema) for key, each in written.items()}
+    return schema
+
+
+def ref(name: str) -> dict[str, Json]:
+    """Return a reference to a definition in contract/schema/common.yaml."""
+    return {"$ref": COMMON + name}
+
+
+def parameter(
+    schema: Mapping[str, Json],
+    convert: Callable[[Any, Contract], Any],
+    *,
+    key: str,
+    references: Reference | None = None,
+    required: bool = True,
+    default: Any = None,
+) -> Any:
+    """Declare a parameter by its schema and the function that converts its JSON.
+
+    `default` is the value of the field where a contract leaves the parameter out. A clause
+    has been compared with the schema before it is read: a `TypeError` while reading is a
+    fault of Assay or of a guest kind, never of the contract's author.
+    """
+
+    def read(clause: Clause, contract: Contract, _known: Mapping[str, Any]) -> Any:
+        if key in clause.params:
+            try:
+                return convert(clause.params[key], contract)
+            except TypeError as error:
+                raise TypeError(f"{clause.id}.{key} {error}") from None
+        if required:
+            raise TypeError(f"{clause.id}.{key} is missing")
+        return default
+
+    declared = Parameter(
+        key=key, schema=schema, read=read, references=references, required=required
+    )
+    return field(metadata={"parameter": declared})
+
+
+def derived(make: Callable[[Contract, Mapping[str, Any]], Any]) -> Any:
+    """Declare a field that follows from the contract and the fields declared before it."""
+
+    def read(_clause: Clause, contract: Contract, known_fields: Mapping[str, Any]) -> Any:
+        return make(contract, known_fields)
+
+    return field(metadata={"parameter": Parameter(key="", schema={}, read=read)})
+
+
+def the_contract() -> Any:
+    """Declare the field that holds the contract itself."""
+    return derived(lambda contract, _: contract)
+
+
+def the_zone() -> Any:
+    """Declare the field that holds the contract's time zone; None while it is unspecified."""
+    return derived(lambda contract, _: contract.zone)
+
+
+def _number(value: Json) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError("is no whole number")
+    return value
+
+
+def _text(value: Json) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{clause.id}.{name} is no text")
+        raise TypeError("is no text")
     return value
 
 
-def maybe(clause: Clause, name: str) -> str | None:
-    """Return a parameter that is text, or None where it is absent."""
-    return text(clause, name) if name in clause.params else None
-
-
-def whole(clause: Clause, name: str) -> int:
-    """Return a parameter that is a whole number."""
-    value = clause.params[name]
-    if not isinstance(value, int):
-        raise TypeError(f"{clause.id}.{name} is no whole number")
-    return value
-
-
-def texts(clause: Clause, name: str) -> tuple[str, ...]:
-    """Return a parameter that is a list of texts; empty where it is absent."""
-    value = clause.params.get(name, ())
+def _texts(value: Json) -> tuple[str, ...]:
     if not isinstance(value, list | tuple):
-        raise TypeError(f"{clause.id}.{name} is no list")
-    return tuple(str(one) for one in cast("list[Json]", value))
+        raise TypeError("is no list")
+    return tuple(str(name) for name in cast("list[Json]", value))
 
 
-def mapping(clause: Clause, name: str) -> Mapping[str, Json]:
-    """Return a parameter that is a mapping; empty where it is absent."""
-    value = clause.params.get(name, {})
-    if not isinstance(value, dict):
-        raise TypeError(f"{clause.id}.{name} is no mapping")
-    return cast("dict[str, Json]", value)
+# -- plain values ---------------------------------------------------------------------
+def whole(*, key: str) -> Any:
+    """Declare a whole number of at least 1."""
+    return parameter(ref("whole"), lambda value, _: _number(value), key=key)
 
 
-def operation(clause: Clause, contract: Contract, name: str = "operation") -> Operation:
-    """Return the operation that a parameter names."""
-    return contract.operations[text(clause, name)]
+def word(*, key: str, references: Reference | None = None) -> Any:
+    """Declare a name: text without blanks."""
+    return parameter(ref("word"), lambda value, _: _text(value), key=key, references=references)
 
 
-def operations(clause: Clause, contract: Contract) -> tuple[Operation, ...]:
-    """Return the operations that the clause names."""
-    return tuple(contract.operations[name] for name in texts(clause, "operations"))
+def choice(
+    *values: str,
+    key: str,
+    description: str,
+    hint: str = "",
+    required: bool = True,
+    default: Any = None,
+    convert: Callable[[str], Any] = str,
+) -> Any:
+    """Declare one of several words; `default` where it is left out."""
+    schema: dict[str, Json] = {"description": description}
+    if hint:
+        schema["x-hint"] = hint
+    schema["enum"] = list(values)
+    return parameter(
+        schema, lambda value, _: convert(value), key=key, required=required, default=default
+    )
 
 
-def granting(clause: Clause, contract: Contract) -> Operation | None:
-    """Return the operation that transmits consent, where the clause names one."""
-    name = maybe(clause, "grant")
-    return contract.operations[name] if name else None
+def flag(*, key: str) -> Any:
+    """Declare true or false; false where it is left out."""
+    schema = {"description": "true or false", "type": "boolean"}
+    return parameter(schema, lambda value, _: value is True, key=key, required=False, default=False)
+
+
+def names(
+    schema: Mapping[str, Json],
+    *,
+    key: str,
+    references: Reference | None = None,
+    required: bool = True,
+) -> Any:
+    """Declare a list of names; empty where it is left out."""
+    return parameter(
+        schema,
+        lambda value, _: _texts(value),
+        key=key,
+        references=references,
+        required=required,
+        default=(),
+    )
+
+
+# -- operations -----------------------------------------------------------------------
+def operation(*, key: str = "operation", available: bool = True) -> Any:
+    """Declare the operation that the clause is about, or its control."""
+
+    def check(at: Pointer, name: str, _clause: Raw, raw: Raw) -> Iterator[Finding]:
+        yield from known(at, name, raw["operations"], "operation")
+        offered = raw["operations"].get(name, {}).get("available", True)
+        if name in raw["operations"] and key == "operation":
+            if offered and not available:
+                hint = f"add `available: false` to operations.{name}"
+                yield at, f"the operation {name!r} is available", hint
+            elif available and not offered:
+                yield at, f"the operation {name!r} is not available", _ONLY_UNAVAILABLE
+
+    return parameter(
+        ref("operation"),
+        lambda value, contract: contract.operations[value],
+        key=key,
+        references=check,
+    )
+
+
+#: What to do about a clause on an operation that the interface does not offer.
+_ONLY_UNAVAILABLE: Final = "only a rule of kind unavailable can be about it"
+
+
+def operations(*, also: Reference | None = None) -> Any:
+    """Declare the operations that the clause is about; `also` checks more than their names."""
+
+    def check(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
+        yield from all_known(at, wanted, raw["operations"], "operation")
+        for index, name in enumerate(wanted):
+            defined = raw["operations"].get(name)
+            if defined is None:
+                continue
+            if not defined.get("available", True):
+                where = (*at, index)
+                yield where, f"the operation {name!r} is not available", _ONLY_UNAVAILABLE
+            elif also is not None:
+                yield from also((*at, index), name, clause, raw)
+
+    return parameter(
+        ref("operations"),
+        lambda value, contract: tuple(contract.operations[name] for name in value),
+        key="operations",
+        references=check,
+    )
+
+
+def about_one_thing(at: Pointer, name: str, _clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find fault with an operation that does not name what it is about."""
+    if "about" not in raw["operations"][name]:
+        hint = f"add `about` to operations.{name}, or leave it out here"
+        yield at, f"{name!r} is not asked about one thing", hint
+
+
+def grant(*, required: bool = False) -> Any:
+    """Declare the operation that transmits a consent; None where it is left out."""
+
+    def check(at: Pointer, name: str, _clause: Raw, raw: Raw) -> Iterator[Finding]:
+        yield from known(at, name, raw["operations"], "operation")
+        if name in raw["operations"] and "grants" not in raw["operations"][name]:
+            hint = f"add `grants`, the argument that says for what, to operations.{name}"
+            yield at, f"the operation {name!r} transmits no consent", hint
+
+    return parameter(
+        ref("grant"),
+        lambda value, contract: contract.operations[value],
+        key="grant",
+        references=check,
+        required=required,
+    )
+
+
+# -- resources ------------------------------------------------------------------------
+def resource() -> Any:
+    """Declare a resource that the clause's operation lists."""
+
+    def check(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
+        yield from known(at, name, raw["resources"], "resource")
+        lists = raw["operations"].get(clause.get("operation"), {}).get("lists", [name])
+        if name in raw["resources"] and name not in lists:
+            hint = did_you_mean(name, lists)
+            yield at, f"{clause['operation']!r} does not list {name!r}", hint
+
+    return parameter(ref("resource"), lambda value, _: str(value), key="resource", references=check)
+
+
+def resources() -> Any:
+    """Declare the resources that have the field named by the parameter `field`."""
+
+    def check(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
+        yield from all_known(at, wanted, raw["resources"], "resource")
+        named = str(clause.get("field"))
+        for index, name in enumerate(wanted):
+            has = raw["resources"].get(name, {"fields": [named]}).get("fields", ())
+            if named not in has:
+                hint = did_you_mean(named, has) or f"resources.{name}.fields is empty"
+                yield (*at, index), f"{name!r} has no field {named!r}", hint
+            elif not any(name in each.get("lists", ()) for each in raw["operations"].values()):
+                yield (*at, index), f"no operation lists {name!r}", "add it to the lists of one"
+
+    return names(ref("resources"), key="resources", references=check)
+
+
+def mode(*, also: Reference | None = None) -> Any:
+    """Declare a mode of the clause's operation, or of the one that makes its request."""
+
+    def check(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
+        defined = raw["operations"].get(clause.get("operation")) or maker(clause, raw)
+        if defined:
+            yield from known(at, name, defined.get("modes", ()), "mode")
+            if also is not None:
+                yield from also(at, name, clause, raw)
+
+    return word(key="mode", references=check)
+
+
+# -- requests: resources that somebody makes -------------------------------------------
+def maker(clause: Raw, raw: Raw) -> Raw:
+    """Return the operation that makes the clause's request as the file has it, or nothing."""
+    every: Mapping[str, Raw] = raw["operations"]
+    wanted = clause.get("request", "")
+    return next((each for each in every.values() if each.get("makes") == wanted), {})

@@ -1,24 +1,32 @@
-"""What a rule kind is: parameters, facets, price, probe, check.
+"""The base class of rule kinds, and the values that a kind hands out.
 
-One frozen record a kind, in a file of the kind's name; `rules.RULES` is the
-visible table of them. A probe is a generator that yields steps and is sent
-replies, so it does no I/O and cannot tell a sandbox from a live bank. A check
-is a pure function that judges any history, its own probe's or a stranger's.
+A rule kind is one frozen dataclass in one file of `rules.kinds`. Its fields are the
+parameters of a clause, declared with the functions of `rules.parameters`; JSON Schema,
+reference checks and parsed values follow from the declaration. Its methods say which
+facets there are, how each is probed, and how any history is judged.
+
+A probe is a generator that yields steps and receives replies, so it does no I/O and cannot
+tell a sandbox from a live bank. A check is a pure function of a history, whether the kind's
+own probe made it or somebody recorded it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass
-from typing import Generic, TypeAlias, TypeVar
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypeVar
 
-from assay.contract.model import Capability, Clause, Contract, Operation, Party
-from assay.history import History, Reply, Step
+from assay.contract.model import Capability, Clause, Contract, Json, Operation
+from assay.history import Authorise, Call, History, Owned, Reply, Step, Subject
 from assay.judging.verdict import Evidence, Standing
+from assay.rules.parameters import Parameter, Raw, Reference, kind_schema, the_contract
 
-P = TypeVar("P")
+if TYPE_CHECKING:
+    from assay.contract.files.document import Finding, Pointer
+    from assay.rules.schema_pieces import SchemaPiece
 
-#: A probe at work: yields steps, is sent what became of each.
+#: A running probe: it yields steps and receives the reply to each.
 Script: TypeAlias = Generator[Step, Reply, None]
 
 
@@ -41,55 +49,260 @@ class BindingRequirement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """What one trial tries; the facets of one scenario share a trial.
+
+    A kind whose probe needs more than the name derives a class with fields for it. The `id`
+    names the trial, and is never taken apart.
+    """
+
+    id: str
+
+
+S = TypeVar("S", bound=Scenario)
+
+
+def scenario_of(scenario: Scenario, class_: type[S]) -> S:
+    """Return a scenario as what its kind made it.
+
+    Raises:
+        TypeError: another kind made it.
+
+    """
+    if not isinstance(scenario, class_):
+        raise TypeError(f"{scenario.id}: a {class_.__name__} was expected")
+    return scenario
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Facet:
     """One way in which a clause can hold or be broken; becomes one obligation.
 
-    `asks` completes the clause's sentence; facets of one `scenario` share a trial.
-    `void` says why it can neither hold nor be broken here, where that is so.
+    `description` completes the clause's sentence. `not_applicable_because` gives the reason
+    where the facet can neither hold nor be broken.
     """
 
     id: str
     description: str
-    scenario: str
+    scenario: Scenario
     needs: frozenset[Capability]
     requires: tuple[BindingRequirement, ...] = ()
     not_applicable_because: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule(Generic[P]):
-    """A rule kind. `price` is the number of calls that a scenario spends.
+class TppFacet:
+    """The TPP's side of a clause: its one obligation, shown by recordings only.
 
-    `explain` writes down, in a few lines, what the kind derived from its parameters,
-    where that is more than its facets say.
+    `needs` and `requires` are what the target file must define before a recording can
+    show it.
     """
 
-    kind: str
-    party: Party
-    parse: Callable[[Clause, Contract], P]
-    facets: Callable[[P], tuple[Facet, ...]]
-    price: Callable[[P, str], int]
-    probe: Callable[[P, str], Script]
-    check: Callable[[P, History], Iterator[Evidence]]
-    explain: Callable[[P], str] | None = None
+    id: str
+    description: str
+    needs: frozenset[Capability] = frozenset()
+    requires: tuple[BindingRequirement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Duty(Generic[P]):
-    """The provider's side of a kind: what whoever calls owes under the same clause.
+class Kind:
+    """A rule kind; an instance is one clause with its parsed parameters.
 
-    It takes the parameters of the kind's rule. `id` is the facet of its one obligation and
-    `asks` its sentence, `needs` and `wants` are what the profile must tell before a
-    recording can show it. A check speaks of a call that could have broken the duty only,
-    and convicts on what is sure.
+    A subclass sets `name`, declares its parameters as fields, and defines `facets`, `probe`
+    and `check`. Everything else has a default.
     """
 
-    kind: str
-    id: str
-    description: Callable[[P], str]
-    check: Callable[[P, History], Iterator[Evidence]]
-    needs: frozenset[Capability] = frozenset()
-    requires: Callable[[P], tuple[BindingRequirement, ...]] | None = None
+    #: The word after `kind:` in a contract.
+    name: ClassVar[str]
+    #: Parameters of which a clause must have at least one.
+    at_least_one_of: ClassVar[tuple[str, ...]] = ()
+    #: Parameters of which a clause must have exactly one.
+    exactly_one_of: ClassVar[tuple[str, ...]] = ()
+    #: Whether a clause holds for every available operation, not only for those that it names.
+    whole_interface: ClassVar[bool] = False
+    #: Parameters that set a limit; an OpenAPI document lists the clause among its limits.
+    #: None where the kind sets none.
+    limits: ClassVar[tuple[str, ...] | None] = None
+    #: What the operations do to which a clause about a request applies: makes, shows,
+    #: changes, ends. Empty for all of them.
+    applies_to: ClassVar[tuple[str, ...]] = ()
+
+    #: The contract of the clause.
+    contract: Contract = the_contract()  # noqa: RUF009 -- declares a parameter
+
+    # -- from a contract to an instance ----------------------------------------------
+    @classmethod
+    def declared(cls) -> Mapping[str, Parameter]:
+        """Return the declared parameters by the name of their field."""
+        return {
+            each.name: each.metadata["parameter"]
+            for each in fields(cls)
+            if "parameter" in each.metadata
+        }
+
+    @classmethod
+    def schema(cls) -> Mapping[str, Json]:
+        """Return the JSON Schema of a clause of this kind."""
+        return kind_schema(
+            cls.name,
+            list(cls.declared().values()),
+            at_least_one_of=cls.at_least_one_of,
+            exactly_one_of=cls.exactly_one_of,
+        )
+
+    @classmethod
+    def references(cls, at: Pointer, clause: Raw, contract: Raw) -> Iterator[Finding]:
+        """Find the names in a clause of the right shape that refer to nothing.
+
+        `at` is where the clause stands in the contract file, `contract` the whole file.
+        """
+        for parameter in cls.declared().values():
+            check: Reference | None = parameter.references
+            if check is not None and parameter.key in clause:
+                yield from check((*at, parameter.key), clause[parameter.key], clause, contract)
+
+    @classmethod
+    def parse(cls, clause: Clause, contract: Contract) -> Self:
+        """Make an instance of a clause that has the right shape."""
+        values: dict[str, Any] = {}
+        for field_name, parameter in cls.declared().items():
+            values[field_name] = parameter.read(clause, contract, values)
+        return cls(**values)
+
+    # -- the bank's side -------------------------------------------------------------
+    def facets(self) -> Sequence[Facet]:
+        """Return the ways in which the clause can hold or be broken."""
+        raise NotImplementedError
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Yield the steps that show the facets of a scenario."""
+        raise NotImplementedError
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge any history: what each exchange says of a facet."""
+        raise NotImplementedError
+
+    def accepts_variation(self, scenario: Scenario) -> bool:
+        """Whether a bank that conforms accepts the calls of a scenario that have a variation."""
+        return False
+
+    def price(self, scenario: Scenario) -> int:
+        """Return how many calls and signatures a scenario spends at a bank that conforms.
+
+        It is the number of these steps in a dry run of the probe.
+        """
+        from assay.rules import dry_run  # noqa: PLC0415 -- a dry run asks kinds for page sizes
+
+        dry_target = dry_run.ConformingTarget(
+            contract=self.contract, accepts_variation=self.accepts_variation(scenario)
+        )
+        played = dry_run.play(self.probe(scenario), dry_target)
+        return sum(isinstance(step, Call | Authorise) for step in played)
+
+    def explain(self) -> str | None:
+        """Write down what was derived from the parameters, where facets do not show it."""
+        return None
+
+    def scenario(self, id_: str) -> Scenario:
+        """Return the scenario of this id.
+
+        Raises:
+            KeyError: no facet has it.
+
+        """
+        for facet in self.facets():
+            if facet.scenario.id == id_:
+                return facet.scenario
+        raise KeyError(id_)
+
+    # -- the TPP's side --------------------------------------------------------------
+    def tpp_facet(self) -> TppFacet | None:
+        """Return what the clause obliges the TPP to, if to anything."""
+        return None
+
+    def check_tpp(self, history: History) -> Iterator[Evidence]:
+        """Judge the TPP by any history: only calls that could have broken its obligation."""
+        yield from ()
+
+    # -- what other parts of Assay ask of every kind ---------------------------------
+    def schema_pieces(self) -> Iterator[SchemaPiece]:
+        """Yield what the clause says of the shape of a request or an answer."""
+        yield from ()
+
+    def page_size(self, operation: str) -> int | None:
+        """Return how many items a full page of an operation has, if the clause says so."""
+        return None
+
+    def listed_by_trait(self, thing: Owned, at: datetime) -> Mapping[str, bool]:
+        """Return for each trait of an owned thing that the clause judges whether it is listed."""
+        return {}
+
+    def history_days(self, operation: str) -> int | None:
+        """Return how many days back an operation answers, if the clause says so."""
+        return None
+
+    def factors_by_segment(self, request: str) -> Mapping[str, tuple[str, ...]]:
+        """Return the factors with which customers of each segment sign a request, if any."""
+        return {}
+
+    def factors(self) -> Sequence[str]:
+        """Return all factors that the clause names."""
+        return ()
+
+    def admits(self, request: str, call: Call, subject: Subject | None) -> bool:
+        """Whether nothing in the clause speaks against accepting a call that makes a request."""
+        return True
+
+    def may_reject(self, request: str, arguments: Mapping[str, Json]) -> bool:
+        """Whether the clause may reject a request for what stands in one of its arguments."""
+        return False
+
+    def rejects_repeats(self, request: str) -> bool:
+        """Whether the clause rejects a request that repeats an earlier one."""
+        return False
+
+    def changeable_modes(self, request: str) -> tuple[str, ...] | None:
+        """Return the modes in which a request can be changed, if the clause restricts them."""
+        return None
+
+    def disclosed_with_consent(self, operation: str) -> str | None:
+        """Return the value that an operation discloses with a consent only, if there is one."""
+        return None
+
+    def closed_at(self, instant: datetime) -> bool:
+        """Whether the clause announces that the interface is closed at an instant."""
+        return False
+
+    def closure_phase(self, instant: datetime) -> int | None:
+        """Return -1, 0 or 1 before, during or after the announced closure of a week, if any."""
+        return None
+
+    def unattended_limits(self) -> Mapping[str, int]:
+        """Return how many calls without the customer are allowed in a period, by operation.
+
+        Empty where calls with the customer count, too.
+        """
+        return {}
+
+    def allowed_values(self, field: str) -> Sequence[Json] | None:
+        """Return the values that a field of a listed resource may have, if the clause lists them."""
+        return None
+
+    def fixed_value(self, argument: str) -> str | None:
+        """Return the one right value of an argument of a request, if the clause states it."""
+        return None
+
+    def bars_credentials(self, operation: str) -> bool:
+        """Whether the clause forbids the customer's credentials in calls of an operation."""
+        return False
+
+    def control_of(self, operation: str) -> str | None:
+        """Return the operation whose answer shows that all else is well, if it is another."""
+        return None
+
+    def daily_limits(self) -> Mapping[str, int]:
+        """Return how many calls a day without the customer the clause allows, by operation."""
+        return {}
 
 
 def needs(*capabilities: Capability) -> frozenset[Capability]:

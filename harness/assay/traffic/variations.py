@@ -1,7 +1,7 @@
-"""What of a recorded request is not an argument: its mode, credentials, and what is odd in it.
+"""Parts of a recorded request that are no arguments: mode, credentials, and oddities.
 
-Each reading notes what it explains of the request, so that the remainder can be named. No
-judgement here.
+Each function notes what it explains of the request, so that the rest can be named. No judgement
+here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from assay.binding.pointer import MISSING, find
 from assay.binding.target import OperationBinding, Place, Spelling
 from assay.contract.model import Json, Operation
 from assay.history import Call, Malformed
-from assay.rules.client.modes import UNKNOWN
+from assay.history.steps import UNBOUND_MODE
 from assay.traffic.callers import pair
 from assay.traffic.parse_request import ParsedRequest, leaves
 
@@ -73,7 +73,7 @@ def mode(
         single = not (where.place is Place.BODY and isinstance(where.value, Mapping))
         if operation.makes and single and taken.at(where, found) is not MISSING:
             said.note(where)
-            return UNKNOWN
+            return UNBOUND_MODE
     return None
 
 
@@ -102,7 +102,7 @@ def _like(one: Json, other: Json) -> bool:
 def credentials(
     taken: ParsedRequest, binding: OperationBinding, said: ExplainedParts
 ) -> Access | None:
-    """Return the customer's credentials that a request carries, as the profile spells them."""
+    """Return the customer's credentials in a request, as the target file spells them."""
     spelt = binding.credentials
     if spelt is None:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -9,9 +10,11 @@ import pytest
 
 from assay.contract import parse
 from assay.contract.files.load import loads
-from assay.contract.model import Contract, Level, Source
+from assay.contract.model import Contract, Level, Operation, Source
 from assay.contract.parse import find_contract, parse_contract, parse_document
 from assay.errors import InputError
+from assay.rules import parameters
+from assay.rules.rule import Kind
 
 TEXT = """\
 assay: 1
@@ -224,15 +227,35 @@ def test_an_unknown_name_has_a_suggestion() -> None:
         find_contract("aips")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moon(Kind):
+    """A kind that a package adds."""
+
+    name = "moon"
+
+    control: Operation = parameters.operation(key="control")
+    operation: Operation = parameters.operation(available=False)
+
+
 def test_kinds_of_other_packages_are_let_through(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A kind that an installed package brings is checked only for what all rules have."""
-    monkeypatch.setattr("assay.contract.files.shape_check._installed", lambda kind: kind == "moon")
+    """A kind that an installed package brings has schema and references as ours have."""
+    monkeypatch.setattr("assay.rules.kinds.installed", lambda: {"moon": Moon})
     text = TEXT.replace("kind: unavailable", "kind: moon")
     assert {"operation": "fines", "control": "loans"} == parsed(text).clauses[0].params
+    with pytest.raises(InputError, match=r"rules\[0\].control: there is no operation 'lones'"):
+        parsed(text.replace("control: loans", "control: lones"))
+    with pytest.raises(InputError, match=r"rules\[0\].tide: unknown key 'tide'"):
+        parsed(text.replace("kind: moon", "kind: moon, tide: 1"))
     with pytest.raises(InputError, match=r"rules\[0\]: 'says' is missing"):
         parsed(text.replace("kind: moon, says: x", "kind: moon"))
 
 
 def test_public_names() -> None:
     """What others may use is what is listed."""
-    assert {"find_contract", "parse_contract", "parse_document", "read_zone"} == set(parse.__all__)
+    assert set(parse.__all__) == {
+        "find_contract",
+        "parse_contract",
+        "parse_document",
+        "read_zone",
+        "shape_problems",
+    }

@@ -124,7 +124,7 @@ def test_what_the_rule_finds_the_schema_finds_and_nothing_more(name):
         outcome = decode(wire, body_of(wire), contract.operations[call.operation], target)
         exchange = Exchange(n=1, at=NOW, call=call, outcome=outcome, wire=wire)
         history = History(events=(owner, exchange))
-        found = [one for each in ruled for one in each.rule.check(each.params, history)]
+        found = [one for each in ruled for one in each.kind.check(history)]
         wrong = any(one.agreement is Agreement.DISAGREES for one in found)
         assert exchange.accepted
         assert wrong == bool(known.response(wire))

@@ -1,11 +1,10 @@
 """A contract becomes obligations: one for each facet, one for each open point."""
 
-from dataclasses import replace
 
-from assay.contract.model import Level, Party
+from assay.contract.model import Level
 from assay.contract.parse import find_contract, parse_contract
-from assay.planning.obligation import UNSPECIFIED, bound_clauses, obligations
-from assay.rules.kinds import RULES, rule_of
+from assay.planning.obligation import UNSPECIFIED, bound_clauses, obligations, tpp_obligations
+from assay.rules.kinds import KINDS, kind_of
 
 AISP = parse_contract(find_contract("aisp"))
 ALL = obligations(AISP)
@@ -22,7 +21,7 @@ def test_every_facet_of_every_clause_and_every_open_point_is_there():
     expected = [
         f"aisp/{clause.id}/{facet.id}"
         for clause in AISP.clauses
-        for facet in RULES[clause.kind].facets(RULES[clause.kind].parse(clause, AISP))
+        for facet in KINDS[clause.kind].parse(clause, AISP).facets()
     ]
     expected += [f"aisp/unspecified/{point.id}" for point in AISP.open_points]
 
@@ -52,18 +51,18 @@ def test_an_open_point_binds_nobody():
     found = [one for one in ALL if one.kind == UNSPECIFIED]
 
     assert len(AISP.open_points) == len(found)
-    assert {(Level.MAY, "the document is silent", frozenset(), ())} == {
+    assert {(Level.MAY, "the source document leaves this open", frozenset(), ())} == {
         (one.level, one.description, one.needs, one.requires) for one in found
     }
 
 
-def test_what_binds_the_provider_is_not_asked_of_the_bank(monkeypatch):
-    """A rule of the other party has parameters, but no obligation here."""
-    table = {**RULES, "quota": replace(RULES["quota"], party=Party.TPP)}
-    monkeypatch.setattr("assay.planning.obligation.rule_of", table.__getitem__)
+def test_what_binds_the_provider_is_not_asked_of_the_bank():
+    """The TPP's side of a clause is an obligation of its own, and stands in no plan of a run."""
+    owed = {one.id for one in tpp_obligations(AISP)}
 
-    assert "batch-quota" in bound_clauses(AISP)
-    assert "batch-quota" not in {one.clause for one in obligations(AISP)}
+    assert "aisp/batch-quota/not-exceeded" in owed
+    assert set() == owed & {one.id for one in obligations(AISP)}
+    assert {None} == {one.scenario for one in tpp_obligations(AISP)}
 
 
 def test_every_clause_is_read_by_the_rule_of_its_kind():
@@ -72,6 +71,6 @@ def test_every_clause_is_read_by_the_rule_of_its_kind():
 
     assert [one.id for one in AISP.clauses] == [*applied]
     assert [] == [
-        one.clause.id for one in applied.values() if one.rule is not rule_of(one.clause.kind)
+        one.clause.id for one in applied.values() if type(one.kind) is not kind_of(one.clause.kind)
     ]
-    assert 4 == applied["batch-quota"].params.limit
+    assert 4 == applied["batch-quota"].kind.limit

@@ -29,8 +29,8 @@ from assay.history import (
     Wire,
 )
 from assay.planning.obligation import obligations
-from assay.rules.kinds import rule_of
-from assay.rules.kinds.eligibility import states, surely_listed
+from assay.rules.clauses import surely_listed
+from assay.rules.kinds import kind_of
 
 PARIS = ZoneInfo("Europe/Paris")
 #: A quiet Wednesday morning.
@@ -117,20 +117,19 @@ def history(*events):
 
 # -- what a check says of it ------------------------------------------------------
 def ruled(clause, zone=PARIS, **changed):
-    """Return a clause's rule and parameters, with some of its words changed."""
+    """Return a clause as an instance of its kind, with some of its words changed."""
     contract = replace(AISP, zone=zone)
     found = next(one for one in contract.clauses if one.id == clause)
     found = replace(found, params={**found.params, **changed})
-    rule = rule_of(found.kind)
-    return rule, rule.parse(found, contract)
+    return kind_of(found.kind).parse(found, contract)
 
 
 def check(clause, *events, zone=PARIS, **changed):
     """Return what a clause's check says of a history: ``facet agreement [calls]``."""
-    rule, params = ruled(clause, zone, **changed)
+    params = ruled(clause, zone, **changed)
     return [
         f"{one.facet} {one.agreement.value} {','.join(map(str, one.exchanges))}"
-        for one in rule.check(params, history(*events))
+        for one in params.check(history(*events))
     ]
 
 
@@ -202,11 +201,10 @@ class Obliging:
     def items(self, operation, call):
         owns = self.people[call.subject].owns
         if not operation.about:
-            listing = states(self.contract)
             return [
                 Item(key=one.key, resource=one.resource)
                 for one in owns
-                if surely_listed(listing, one, self.now)
+                if surely_listed(self.contract, one, self.now)
             ]
         key = call.arguments[operation.about]
         one = next(got for each in self.people.values() if (got := each.owned(key)))
@@ -215,10 +213,10 @@ class Obliging:
 
 
 def facets():
-    """Return (obligation, rule, parameters) of everything that the contract asks."""
+    """Return (obligation, clause) of everything that the contract asks."""
     out = []
     for one in obligations(AISP):
         if one.kind != "unspecified":
-            rule, params = ruled(one.clause)
-            out.append((one, rule, params))
+            params = ruled(one.clause)
+            out.append((one, params))
     return out

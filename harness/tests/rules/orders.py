@@ -28,7 +28,7 @@ from assay.history import (
     Wire,
     Withdrawn,
 )
-from assay.rules.kinds import rule_of
+from assay.rules.kinds import kind_of
 
 PIS = replace(parse_contract(find_contract("pis")), zone=PARIS)
 KEY = "paymentRequestResourceId"
@@ -154,18 +154,17 @@ def history(*events):
 
 
 def ruled(clause, zone=PARIS, contract=PIS, **changed):
-    """Return a clause's rule and parameters, with some of its words changed."""
+    """Return a clause as an instance of its kind, with some of its words changed."""
     contract = replace(contract, zone=zone)
     found = next(one for one in contract.clauses if one.id == clause)
     found = replace(found, params={**found.params, **changed})
-    rule = rule_of(found.kind)
-    return rule, rule.parse(found, contract)
+    return kind_of(found.kind).parse(found, contract)
 
 
 def check(clause, *events, zone=PARIS, **changed):
     """Return what a clause's check says of a history: ``facet agreement [calls]``."""
-    rule, params = ruled(clause, zone, **changed)
+    params = ruled(clause, zone, **changed)
     return [
         f"{one.facet} {one.agreement.value} {','.join(map(str, one.exchanges))}"
-        for one in rule.check(params, history(*events))
+        for one in params.check(history(*events))
     ]

@@ -24,8 +24,8 @@ def carrying_out(call, key):
 
 def play(clause, scenario, bank=anything):
     """Run a probe to its end; return its steps, and what the clause's check says of it all."""
-    rule, params = ruled(clause)
-    script, steps, events = rule.probe(params, scenario), [], ()
+    params = ruled(clause)
+    script, steps, events = params.probe(params.scenario(scenario)), [], ()
     step = next(script, None)
     while step is not None:
         steps.append(step)
@@ -34,7 +34,7 @@ def play(clause, scenario, bank=anything):
             step = script.send(events[-1])
         except StopIteration:
             break
-    said = [f"{one.facet} {one.agreement.value}" for one in rule.check(params, history(*events))]
+    said = [f"{one.facet} {one.agreement.value}" for one in params.check(history(*events))]
     return steps, said
 
 
@@ -68,5 +68,5 @@ def paid(steps):
 
 def price(clause, scenario):
     """Return what the plan says that a scenario costs."""
-    rule, params = ruled(clause)
-    return rule.price(params, scenario)
+    params = ruled(clause)
+    return params.price(params.scenario(scenario))

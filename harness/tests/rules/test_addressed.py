@@ -23,7 +23,7 @@ from playing import calls, paid, play, price
 
 from assay.contract.model import Capability
 from assay.history import Accepted, Advanced, Item, Lacking, Malformed, Rejected
-from assay.rules.kinds.addressed import stray
+from assay.rules.lifecycle.request_queries import stray
 
 MINE, THEIRS = "3f9a0c11d2", "77b0c4e8aa"
 ODD = stray(MINE)
@@ -318,6 +318,6 @@ def test_a_probe_stops_where_no_request_is_made(scenario):
 
 def test_only_the_foreign_needs_a_second_provider():
     """The rest can be asked of any bank."""
-    rule, params = ruled("payments.addressed")
-    needing = [one.id for one in rule.facets(params) if Capability.PROVIDERS in one.needs]
+    params = ruled("payments.addressed")
+    needing = [one.id for one in params.facets() if Capability.PROVIDERS in one.needs]
     assert ["read-payment-foreign", "modify-payment-foreign"] == needing

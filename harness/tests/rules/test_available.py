@@ -124,11 +124,11 @@ def test_a_refused_consent_of_a_stranger_to_the_roster_is_no_evidence():
 
 def test_an_interface_without_consent_is_judged_by_the_roster():
     """Where nothing is consented to, an own account must be answered, a foreign one not."""
-    rule, params = ruled("balances.available")
+    params = ruled("balances.available")
     params = replace(params, grant=None)
 
     def says(*events):
-        return [one.agreement.value for one in rule.check(params, history(*events))]
+        return [one.agreement.value for one in params.check(history(*events))]
 
     assert ["disagrees"] == says(PSU, ask("balances", NO, "A1"))
     assert [] == says(PSU, ask("balances", NO, "B1"))

@@ -357,10 +357,10 @@ def test_where_nothing_can_be_made_nothing_is_said(came):
 # -- the probe --------------------------------------------------------------------------
 def test_what_the_report_says():
     """Whether it was signed when it was cancelled, and how it was shown then."""
-    rule, params = ruled("cancel")
+    params = ruled("cancel")
     unsigned = [put_off(), cancel(), read()]
     signed = [put_off("P2"), sign(key="P2"), cancel(key="P2"), read(shown("P2", DONE), key="P2")]
-    found = list(rule.check(params, history(payer(), *unsigned, *signed)))
+    found = list(params.check(history(payer(), *unsigned, *signed)))
     assert [
         "that a cancellation is accepted before it is signed",
         "that a cancellation is accepted once signed",
@@ -390,11 +390,11 @@ def test_a_bank_at_which_nothing_can_be_cancelled_is_said_so_once():
 
 def test_without_an_operation_that_ends_only_the_customer_is_left():
     """And what the customer does takes access of his own, and the day a clock."""
-    rule, params = ruled("cancel")
-    found = rule.facets(replace(params, lifecycle=replace(params.lifecycle, end=None)))
+    params = ruled("cancel")
+    found = replace(params, lifecycle=replace(params.lifecycle, end=None)).facets()
     assert [SHOWN_C, NEVER_C] == [one.id for one in found]
     assert all(Capability.DIRECT_ACCESS in one.needs for one in found)
     assert [False, True] == [Capability.CLOCK in one.needs for one in found]
-    own = [one for one in rule.facets(params) if one.id.startswith(("by-provider", "accepted"))]
+    own = [one for one in params.facets() if one.id.startswith(("by-provider", "accepted"))]
     assert 3 == len(own)
     assert not any(Capability.DIRECT_ACCESS in one.needs for one in own)

@@ -166,12 +166,12 @@ def test_what_others_read_is_nothing_that_was_read_between():
 
 def test_a_contract_of_one_operation_has_no_others_to_read():
     """Then only the same question twice is asked."""
-    rule, params = ruled("consistent", operations=["transactions"])
+    params = ruled("consistent", operations=["transactions"])
     assert ["same-twice", "shorter-range", "meeting-ranges", "smaller-consent"] == [
-        one.id for one in rule.facets(params)
+        one.id for one in params.facets()
     ]
     one = history(FRESH, reads(ONE), balances("1"), reads(NONE))
-    assert [] == list(rule.check(params, one))
+    assert [] == list(params.check(one))
 
 
 # -- what may change an answer -----------------------------------------------------
@@ -550,10 +550,10 @@ def test_a_smaller_consent_discloses_no_more(before, after, agreement):
 # -- what is asked -----------------------------------------------------------------
 def test_a_range_that_the_bank_does_not_offer_is_not_applicable():
     """The document is silent on its arguments, so there is nothing that would be owed."""
-    rule, params = ruled("consistent")
+    params = ruled("consistent")
     wants = {
         (one.id, want.name): want.if_missing
-        for one in rule.facets(params)
+        for one in params.facets()
         for want in one.requires
         if want.feature == "argument"
     }
@@ -575,11 +575,11 @@ def test_a_range_that_the_bank_does_not_offer_is_not_applicable():
 )
 def test_the_facets_are_those_that_the_arguments_allow(since, until, ids):
     """Without an end of a range there is no such range to ask for."""
-    rule, params = ruled("consistent")
+    params = ruled("consistent")
     ranged = replace(params.ranged, since=since, until=until)
     operations = tuple(ranged if one == params.ranged else one for one in params.operations)
     params = replace(params, operations=operations, ranged=ranged if ids else None)
-    assert ids == [one.id for one in rule.facets(params) if one.id.endswith(("range", "ranges"))]
+    assert ids == [one.id for one in params.facets() if one.id.endswith(("range", "ranges"))]
     for scenario in ids:
         steps = list(consistent._ranges(ranged, scenario, TODAY))
         assert all("" not in one for one in steps)
@@ -596,14 +596,14 @@ def test_the_facets_are_those_that_the_arguments_allow(since, until, ids):
 )
 def test_what_a_contract_lacks_is_not_asked(operations, granted, ids):
     """Without consents or dates the rest is asked all the same, at its price."""
-    rule, params = ruled("consistent", operations=operations)
+    params = ruled("consistent", operations=operations)
     params = params if granted else replace(params, grant=None)
-    assert ids == [one.id for one in rule.facets(params)]
+    assert ids == [one.id for one in params.facets()]
     for scenario in ids:
         bank = Obliging()
-        assert rule.price(params, scenario) == len(bank.play(rule.probe(params, scenario)))
+        assert params.price(params.scenario(scenario)) == len(bank.play(params.probe(params.scenario(scenario))))
         found = {
-            (one.facet, one.agreement.value) for one in rule.check(params, history(*bank.events))
+            (one.facet, one.agreement.value) for one in params.check(history(*bank.events))
         }
         # A bank that ignores the range that is asked for shows too much.
         wrong = scenario == "shorter-range"
@@ -721,8 +721,8 @@ def test_a_sound_bank_is_never_convicted(acts, ways):
     """Whichever of the fair readings it has, and whatever it is asked."""
     events = lived(acts, **ways)
     for zone in (PARIS, None):
-        rule, params = ruled("consistent", zone)
-        wrong = [one for one in rule.check(params, events) if one.agreement is Agreement.DISAGREES]
+        params = ruled("consistent", zone)
+        wrong = [one for one in params.check(events) if one.agreement is Agreement.DISAGREES]
         assert [] == wrong
 
 
@@ -731,9 +731,9 @@ def test_the_life_of_such_a_bank_shows_something():
     reading = ("read", "A1", None, None), ("read", "A1", 30, None), ("read", "A1", None, 30)
     acts = [("list",), *reading, *reading, ("balance", "A1"), ("balance", "A1")]
     acts += [("consent", "A1"), ("list",), ("read", "A1", None, None)]
-    rule, params = ruled("consistent")
-    said = {(one.facet, one.agreement.value) for one in rule.check(params, lived(acts))}
-    assert {(one.id, "agrees") for one in rule.facets(params)} == said
+    params = ruled("consistent")
+    said = {(one.facet, one.agreement.value) for one in params.check(lived(acts))}
+    assert {(one.id, "agrees") for one in params.facets()} == said
 
 
 # -- what it costs -----------------------------------------------------------------
@@ -747,14 +747,14 @@ def test_an_exchange_costs_no_more_however_many_came_before(monkeypatch):
         return plain(one)
 
     monkeypatch.setattr(answers, "mark", counted)
-    rule, params = ruled("consistent")
+    params = ruled("consistent")
     reading = ("read", "A1", None, None), ("read", "A1", 30, None), ("read", "A1", None, 30)
     round_ = [*reading, ("list",), ("consent", "A1"), *reading, ("consent", "A1", "A2")]
     costs = []
     for times in (4, 16):
         looked[0] = 0
         events = lived(round_ * times)
-        list(rule.check(params, events))
+        list(params.check(events))
         costs.append(looked[0] / sum(len(one.items) for one in events.exchanges))
     assert [1.0, 1.0] == costs
 

@@ -23,7 +23,7 @@ from orders import (
     sign,
 )
 
-from assay.cli.plan import text
+from assay.cli.plan import plan_lines
 from assay.history import Authorise, Call, Code, Ending, Owned
 from assay.planning.prepare import prepare
 
@@ -494,8 +494,8 @@ def test_a_cancelled_request_is_not_judged_as_rejected():
 
 
 # -- what is asked -----------------------------------------------------------------
-RULE, PARAMS = ruled("cash")
-FACETS = {one.id: one for one in RULE.facets(PARAMS)}
+PARAMS = ruled("cash")
+FACETS = {one.id: one for one in PARAMS.facets()}
 
 
 def test_the_facets_are_the_rows_of_the_table():
@@ -511,7 +511,7 @@ def test_the_facets_are_the_rows_of_the_table():
         ("creditorAccount-at-72h", 6),
         ("creditorAccount-just-over-72h", 3),
         ("creditorAccount-long", 3),
-    ] == [(one.id, RULE.price(PARAMS, one.scenario)) for one in FACETS.values()]
+    ] == [(one.id, PARAMS.price(one.scenario)) for one in FACETS.values()]
     assert len(FACETS) == len({one.scenario for one in FACETS.values()})
 
 
@@ -530,7 +530,7 @@ def test_a_facet_needs_what_its_row_does():
 
 def asked(scenario, *, offered=None, state=DONE, refuse=False):
     """Play a probe to its end, and return its steps; every request comes to `state`."""
-    script, steps, keys = RULE.probe(PARAMS, scenario), [], iter(range(99))
+    script, steps, keys = PARAMS.probe(PARAMS.scenario(scenario)), [], iter(range(99))
     step = next(script)
     while step is not None:
         steps.append(step)
@@ -629,7 +629,7 @@ def test_a_customer_of_another_segment_is_asked_where_a_factor_is_lacking():
 
 def test_the_derived_table_is_printed():
     """`assay plan --verbose` shows it below the clause, one column an atom."""
-    lines = [one.rstrip() for one in text(prepare(["pis"], keywords="cash").plan, verbose=True)]
+    lines = [one.rstrip() for one in plan_lines(prepare(["pis"], keywords="cash").plan, verbose=True)]
     (head,) = (n for n, one in enumerate(lines) if "result" in one and "facet" in one)
 
     assert [

@@ -386,8 +386,8 @@ def test_anybody_elses_signature_decides_nothing():
 
 
 # -- what is asked -----------------------------------------------------------------
-RULE, PARAMS = ruled("duplicate")
-FACETS = {one.id: one for one in RULE.facets(PARAMS)}
+PARAMS = ruled("duplicate")
+FACETS = {one.id: one for one in PARAMS.facets()}
 
 
 def test_the_facets_and_what_they_cost():
@@ -403,7 +403,7 @@ def test_the_facets_and_what_they_cost():
         "after-cancelled-accepted": 6,
         "after-refused-accepted": 5,
         "after-unsigned-accepted": 4,
-    } == {one.id: RULE.price(PARAMS, one.scenario) for one in FACETS.values()}
+    } == {one.id: PARAMS.price(one.scenario) for one in FACETS.values()}
 
 
 def test_what_facets_need():
@@ -419,14 +419,14 @@ def test_what_facets_need():
 def test_one_mode_and_no_way_to_cancel():
     """What cannot be asked is no facet."""
     lifecycle = replace(PARAMS.lifecycle, end=None)
-    ids = {one.id for one in RULE.facets(replace(PARAMS, lifecycle=lifecycle, modes=("immediate",)))}
+    ids = {one.id for one in replace(PARAMS, lifecycle=lifecycle, named_modes=("immediate",)).facets()}
 
     assert {MODE, "after-cancelled-accepted"} == FACETS.keys() - ids
 
 
 def asked(scenario, state=DONE):
     """Play a probe; every second request comes to `state`. Return its steps in short."""
-    script, out, keys = RULE.probe(PARAMS, scenario), [], []
+    script, out, keys = PARAMS.probe(PARAMS.scenario(scenario)), [], []
     step = next(script)
     while True:
         match step:
@@ -503,5 +503,5 @@ def test_a_first_that_is_not_carried_out(scenario, begins):
     good, bad = asked(scenario), asked(scenario, REJECTED)
 
     assert begins == good[1 : 1 + len(begins)]
-    assert RULE.price(PARAMS, scenario) == len([one for one in good if one != "arrange"])
+    assert PARAMS.price(PARAMS.scenario(scenario)) == len([one for one in good if one != "arrange"])
     assert [*good, "read", "arrange"] == bad[: len(good) + 2]

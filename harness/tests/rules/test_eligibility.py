@@ -22,7 +22,8 @@ from building import (
 )
 
 from assay.history import Advanced
-from assay.rules.kinds.eligibility import months_before, states, surely_listed
+from assay.rules.clauses import surely_listed
+from assay.rules.kinds.eligibility import months_before
 
 RECENT = {"last-used": "2026-09-15"}
 
@@ -198,13 +199,13 @@ def test_months_are_calendar_months(day, months, before):
 )
 def test_surely_listed_is_what_nothing_speaks_against(one, sure):
     """An edge that is open, a date that is none and an unknown state all speak."""
-    assert sure is surely_listed(states(AISP), one, AT)
+    assert sure is surely_listed(AISP, one, AT)
 
 
 def test_a_kind_without_recent_use_owns_a_plain_one_too():
     """The probe's control is an account without any state."""
-    rule, params = ruled("accounts.eligible")
-    script = rule.probe(params, "states")
+    params = ruled("accounts.eligible")
+    script = params.probe(params.scenario("states"))
     next(script)
     arranged = script.send(Advanced(now=AT))
 
@@ -215,10 +216,10 @@ def test_a_kind_without_recent_use_owns_a_plain_one_too():
 
 def test_the_facets_at_the_edge_need_the_zone():
     """A plan without one says so, and does not leave it to chance."""
-    rule, params = ruled("cards.eligible")
+    params = ruled("cards.eligible")
 
     assert {"lists-just-inside", "hides-just-outside"} == {
-        one.id for one in rule.facets(params) if "zone" in {need.value for need in one.needs}
+        one.id for one in params.facets() if "zone" in {need.value for need in one.needs}
     }
 
 

@@ -8,7 +8,7 @@ from orders import DONE, PIS, REJECTED, check, make, read, shown, sign
 from playing import calls, carrying_out, paid, play, price
 
 from assay.history import Authorise
-from assay.rules.kinds import rule_of
+from assay.rules.kinds import kind_of
 from assay.rules.kinds.eligible_for import ORDINARY
 
 PSU = owner(
@@ -152,4 +152,4 @@ def test_a_request_that_is_about_nothing_is_a_fault_of_the_harness():
     contract = replace(PIS, operations={**PIS.operations, "create-payment": create})
     clause = next(one for one in PIS.clauses if one.id == "eligible-accounts")
     with pytest.raises(TypeError, match="names nothing"):
-        rule_of("eligible-for").parse(clause, contract)
+        kind_of("eligible-for").parse(clause, contract)

@@ -87,9 +87,9 @@ def test_what_nobody_saw_is_not_judged(seen):
 )
 def test_what_is_offered_is_told(offered, told):
     """The evidence names the words, and those that decide nothing since nobody spelt them."""
-    rule, p = ruled("sca.factors")
+    p = ruled("sca.factors")
     way = story("P1", offered=offered, unspelt=("APP",))
-    found = rule.check(p, history(payer(segment="PART"), *way))
+    found = p.check(history(payer(segment="PART"), *way))
     assert told == next(one.seen for one in found if one.facet == "PART-offered")
 
 
@@ -286,14 +286,14 @@ def test_nothing_came_of_anything():
 @pytest.mark.parametrize("scenario", ["PART", "PRO", "codes"])
 def test_the_price(scenario):
     """What the plan says is what it costs."""
-    rule, p = ruled("sca.factors")
-    assert rule.price(p, scenario) == Signing().play(rule.probe(p, scenario))
+    p = ruled("sca.factors")
+    assert p.price(p.scenario(scenario)) == Signing().play(p.probe(p.scenario(scenario)))
 
 
 def test_the_facets():
     """One for each kind of customer, and three for everybody."""
-    rule, p = ruled("sca.factors")
-    facets = {one.id: one for one in rule.facets(p)}
+    p = ruled("sca.factors")
+    facets = {one.id: one for one in p.facets()}
     assert ["PART-offered", "PRO-offered", "password-alone", "factor-alone", "code-checked"] == [
         *facets
     ]
@@ -305,21 +305,21 @@ def test_the_facets():
 @pytest.mark.parametrize("segment", ["PART", "PRO"])
 def test_a_look_at_what_is_offered_carries_nothing_out(segment):
     """The customer is of that kind, and refuses in the end."""
-    rule, p = ruled("sca.factors")
+    p = ruled("sca.factors")
     bank = Signing(offered=FACTORS)
-    bank.play(rule.probe(p, segment))
+    bank.play(p.probe(p.scenario(segment)))
     assert segment == bank.events[0].segment
     assert [(Decision.REFUSE, None)] == [(one.decision, one.factor) for one in bank.ways()]
     assert [(f"{segment}-offered", "agrees")] == [
-        (one.facet, one.agreement.value) for one in rule.check(p, history(*bank.events))
+        (one.facet, one.agreement.value) for one in p.check(history(*bank.events))
     ]
 
 
 def test_every_factor_that_is_offered_is_tried():
     """The right codes first, for wrong ones may lock a customer out."""
-    rule, p = ruled("sca.factors")
+    p = ruled("sca.factors")
     bank = Signing(offered=("cap", "email", "sms"))
-    bank.play(rule.probe(p, "codes"))
+    bank.play(p.probe(p.scenario("codes")))
     assert [
         (None, Code.RIGHT),
         ("sms", Code.RIGHT),
@@ -334,20 +334,20 @@ def test_every_factor_that_is_offered_is_tried():
 
 def test_where_nothing_can_be_made_or_seen_nothing_is_tried():
     """Neither a refusal nor a way without factors makes the probe stumble."""
-    rule, p = ruled("sca.factors")
+    p = ruled("sca.factors")
     refusing, blind = Signing(refuses=True), Signing(offered=None)
-    refusing.play(rule.probe(p, "codes"))
-    blind.play(rule.probe(p, "codes"))
+    refusing.play(p.probe(p.scenario("codes")))
+    blind.play(p.probe(p.scenario("codes")))
     assert [] == refusing.ways()
     assert 1 == len(blind.ways())
 
 
 def test_a_target_that_takes_any_code_is_found_out():
     """The probe's own history, of a bank that lets everybody sign."""
-    rule, p = ruled("sca.factors")
+    p = ruled("sca.factors")
     bank = Signing()
-    bank.play(rule.probe(p, "codes"))
-    said = {(one.facet, one.agreement.value) for one in rule.check(p, history(*bank.events))}
+    bank.play(p.probe(p.scenario("codes")))
+    said = {(one.facet, one.agreement.value) for one in p.check(history(*bank.events))}
     assert {
         ("password-alone", "agrees"),
         ("factor-alone", "agrees"),

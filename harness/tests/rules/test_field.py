@@ -126,8 +126,8 @@ def test_a_call_of_another_contract_is_left_alone():
 
 def test_a_contract_without_pages_is_priced_by_one_page_each():
     """Where no page size is stated everything is expected at once."""
-    rule, params = ruled("euro")
+    params = ruled("euro")
     clauses = tuple(one for one in AISP.clauses if one.kind != "pagination")
     params = replace(params, contract=replace(AISP, clauses=clauses))
 
-    assert 1 + 6 + 6 == rule.price(params, "everything")
+    assert 1 + 6 + 6 == params.price(params.scenario("everything"))

@@ -183,9 +183,9 @@ def test_calls_that_are_bent_otherwise_are_not_judged():
 
 def test_the_evidence_says_what_happened():
     """Its words name the field, what is right, and what came."""
-    rule, params = ruled("charge-bearer")
+    params = ruled("charge-bearer")
     wrong = bent((Accepted(), 201), variation="chargeBearer is 'SHAR'")
-    (found,) = rule.check(params, history(payer(), make(), wrong))
+    (found,) = params.check(history(payer(), make(), wrong))
 
     assert Agreement.DISAGREES is found.agreement
     assert "a refusal: chargeBearer must be 'SLEV'" == found.expected
@@ -197,8 +197,8 @@ def test_the_evidence_says_what_happened():
 
 
 def asked(**changed):
-    rule, params = ruled("charge-bearer", **changed)
-    return [one.id for one in rule.facets(params)]
+    params = ruled("charge-bearer", **changed)
+    return [one.id for one in params.facets()]
 
 
 def test_spelling_is_asked_only_where_it_is_exact():
@@ -231,27 +231,27 @@ class Bank(Obliging):
 
 def played(accepts=lambda sent: sent["chargeBearer"] == "SLEV", **changed):
     """Return the rule, its parameters, the calls of its probe, and what its check says."""
-    rule, params = ruled("charge-bearer", **changed)
+    params = ruled("charge-bearer", **changed)
     bank = Bank(accepts)
-    calls = bank.play(rule.probe(params, "values"))
+    calls = bank.play(params.probe(params.scenario("values")))
     assert {Arrange, Call} == {type(step) for step in bank.steps}
-    found = rule.check(params, history(*bank.events))
-    return rule, params, calls, [f"{one.facet} {one.agreement.value}" for one in found]
+    found = params.check(history(*bank.events))
+    return params, calls, [f"{one.facet} {one.agreement.value}" for one in found]
 
 
 @pytest.mark.parametrize("spelling", ["exact", "unspecified"])
 @pytest.mark.parametrize("const", ["SLEV", "EUR", "1.0", "x", "aa", "-", "Aé 9z", "ß"])
 def test_the_price_is_what_is_spent(const, spelling):
     """No two values are the same, and each belongs to a facet that is there."""
-    rule, params, calls, found = played(
+    params, calls, found = played(
         lambda sent: sent["chargeBearer"] == const, const=const, spelling=spelling
     )
     values = [one.arguments["chargeBearer"] for one in calls]
 
-    assert rule.price(params, "values") == len(calls) == len(set(values))
+    assert params.price(params.scenario("values")) == len(calls) == len(set(values))
     assert const == values[0]
     assert len(calls) - 1 == len(found)
-    assert {one.id for one in rule.facets(params)} == {one.partition(" ")[0] for one in found}
+    assert {one.id for one in params.facets()} == {one.partition(" ")[0] for one in found}
     assert {"agrees"} == {one.partition(" ")[2] for one in found}
 
 

@@ -35,7 +35,7 @@ def told(chapter, chapters, *, same):
     return long(chapter, chapters, same=same)
 
 
-def lines(check, params, history):
+def lines(check, history):
     """Count the lines that a check runs, and the frames that it enters, to judge a history."""
     ran = 0
 
@@ -47,17 +47,17 @@ def lines(check, params, history):
     former = sys.gettrace()
     sys.settrace(trace)
     try:
-        for _ in check(params, history):
+        for _ in check(history):
             pass
     finally:
         sys.settrace(former)
     return ran
 
 
-def growth(check, params, chapter, *, same):
+def growth(check, chapter, *, same):
     """Return how many times as much late chapters cost as early ones."""
-    lines(check, params, told(chapter, 1, same=same))  # what is worked out only once
-    cost = {size: lines(check, params, told(chapter, size, same=same)) for size in (*EARLY, *LATE)}
+    lines(check, told(chapter, 1, same=same))  # what is worked out only once
+    cost = {size: lines(check, told(chapter, size, same=same)) for size in (*EARLY, *LATE)}
     return (cost[LATE[1]] - cost[LATE[0]]) / (cost[EARLY[1]] - cost[EARLY[0]])
 
 
@@ -67,10 +67,10 @@ def test_a_late_chapter_costs_what_an_early_one_does(clause, same):
     """No check looks back at all that was before."""
     chapter, ruled = RULED[clause]
 
-    assert growth(ruled.rule.check, ruled.params, chapter, same=same) <= BOUND
+    assert growth(ruled.kind.check, chapter, same=same) <= BOUND
 
 
-def looks_back(_params, history):
+def looks_back(history):
     """Look for each answer whether the same was asked before."""
     before = []
     for event in history.exchanges:
@@ -79,7 +79,7 @@ def looks_back(_params, history):
         before.append(event)
 
 
-def goes_over_all_requests(_params, history):
+def goes_over_all_requests(history):
     """Follow requests as a fold does, but for each inquiry look at all that there are."""
     book = Tracker(lifecycle=lifecycle_of_request(PIS, "payment"))
     for event in history.events:
@@ -90,7 +90,7 @@ def goes_over_all_requests(_params, history):
                     yield one.made.n
 
 
-def reads_again(_params, history):
+def reads_again(history):
     """Gather the exchanges anew for each inquiry."""
     for event in history.events:
         if isinstance(event, Effects):
@@ -100,7 +100,7 @@ def reads_again(_params, history):
 @pytest.mark.parametrize("check", [looks_back, goes_over_all_requests, reads_again])
 def test_a_check_that_looks_back_is_caught(check):
     """The bound is one that can be broken, also by what does so only now and then."""
-    assert growth(check, None, payments, same=True) > BOUND + 0.1
+    assert growth(check, payments, same=True) > BOUND + 0.1
 
 
 def again(history):
@@ -121,8 +121,8 @@ def test_what_the_world_has_told_it_need_not_tell_again(clause):
     chapter, ruled = RULED[clause]
     brief = told(chapter, 4, same=True)
 
-    assert list(ruled.rule.check(ruled.params, brief)) == list(
-        ruled.rule.check(ruled.params, again(brief))
+    assert list(ruled.kind.check(brief)) == list(
+        ruled.kind.check(again(brief))
     )
 
 
@@ -140,4 +140,4 @@ def test_there_is_something_to_judge_in_a_chapter(clause):
     """What a check does not look at costs nothing, however it is done."""
     chapter, ruled = RULED[clause]
 
-    assert list(ruled.rule.check(ruled.params, told(chapter, 7, same=True)))
+    assert list(ruled.kind.check(told(chapter, 7, same=True)))

@@ -6,7 +6,8 @@ from zoneinfo import ZoneInfo
 import pytest
 from building import AISP, AT, FAILED, LOST, NO, PARIS, ask, check, listed, ruled
 
-from assay.rules.kinds.maintenance_window import windows
+from assay.rules.clauses import clauses_of
+from assay.rules.kinds.maintenance_window import MaintenanceWindow
 
 DATA = listed("A1")
 QUIET = ask("accounts", DATA)
@@ -39,14 +40,14 @@ def says(*events, **how):
 )
 def test_the_hours_are_those_of_the_wall_clock(instant, inside):
     """Also when told in UTC, and when the clocks change."""
-    (window,) = windows(AISP)
+    (window,) = (one for one in clauses_of(AISP) if isinstance(one, MaintenanceWindow))
 
     assert inside is window.covers(instant)
 
 
 def test_with_no_zone_nothing_is_inside():
     """Whose Sunday it is, nobody knows."""
-    _, params = ruled("maintenance", zone=None)
+    params = ruled("maintenance", zone=None)
 
     assert not params.covers(sunday(3))
     assert [] == says(QUIET, ask("accounts", FAILED, at=sunday(6, 1)), zone=None)
@@ -61,7 +62,7 @@ def test_with_no_zone_nothing_is_inside():
 )
 def test_a_window_may_go_past_midnight(begin, end, inside):
     """It then ends on the next day; from midnight to midnight is a whole day."""
-    _, params = ruled("maintenance", **{"from": begin, "to": end})
+    params = ruled("maintenance", **{"from": begin, "to": end})
     asked = [(day, hour) for day in (19, 20, 21) for hour in (1, 22, 23)]
 
     assert inside == [(day, hour) for day, hour in asked if params.covers(sunday(hour, day=day))]
@@ -139,10 +140,10 @@ def test_around_a_window_past_midnight_the_days_are_right():
 def test_a_window_is_as_long_as_the_wall_clock_says():
     """Four hours from two to six, and four from ten in the evening to two."""
     for begin, end in (("02:00", "06:00"), ("22:00", "02:00")):
-        _, params = ruled("maintenance", **{"from": begin, "to": end})
+        params = ruled("maintenance", **{"from": begin, "to": end})
 
         assert timedelta(hours=4) == params.spans
-    assert time(2, 0) == ruled("maintenance")[1].begin
+    assert time(2, 0) == ruled("maintenance").begin
 
 
 def test_the_facets_hold_in_a_zone_far_from_the_clocks():

@@ -309,10 +309,10 @@ def test_a_customer_who_was_never_introduced():
 
 def test_the_evidence_says_what_happened():
     """Its words name the field, the way, and what came."""
-    rule, params = ruled("mandatory-fields")
+    params = ruled("mandatory-fields")
     wrong = bent(shown("P2"), value=None, key="P2", variation="chargeBearer is null")
     events = history(payer(), make(), wrong, read(shown("P2", DONE), key="P2"))
-    (found,) = rule.check(params, events)
+    (found,) = params.check(events)
 
     assert Agreement.DISAGREES is found.agreement
     assert "a refusal: chargeBearer is null" == found.expected
@@ -322,12 +322,12 @@ def test_the_evidence_says_what_happened():
 
 def test_one_trial_a_field():
     """The control is paid for once a field, and a target needs nobody who signs."""
-    rule, params = ruled("mandatory-fields")
-    facets = rule.facets(params)
+    params = ruled("mandatory-fields")
+    facets = params.facets()
 
     assert 16 == len(facets)
     assert dict.fromkeys(FIELDS, 4) == {
-        name: sum(one.scenario == name for one in facets) for name in FIELDS
+        name: sum(one.scenario.id == name for one in facets) for name in FIELDS
     }
     assert {"psu", "write"} == {need.value for one in facets for need in one.needs}
 
@@ -359,10 +359,10 @@ class Bank(Obliging):
 
 def played(field, accepts, **sent):
     """Return the calls of a probe at a bank, and what the check says of them."""
-    rule, params = ruled("mandatory-fields")
+    params = ruled("mandatory-fields")
     bank = Bank(accepts, **sent)
-    calls = bank.play(rule.probe(params, field))
-    found = rule.check(params, history(*bank.events))
+    calls = bank.play(params.probe(params.scenario(field)))
+    found = params.check(history(*bank.events))
     return calls, [f"{one.facet} {one.agreement.value}" for one in found]
 
 
@@ -370,10 +370,10 @@ def played(field, accepts, **sent):
 @pytest.mark.parametrize("right", ["SLEV", {"iban": "C1"}, ["C1"], 7, True])
 def test_the_price_is_the_same_whatever_type_is_right(field, right):
     """Two values of each of the four other types, and the three other ways."""
-    rule, params = ruled("mandatory-fields")
+    params = ruled("mandatory-fields")
     calls, found = played(field, lambda sent: sent.get(field) == right, **{field: right})
 
-    assert 12 == rule.price(params, field) == len(calls)
+    assert 12 == params.price(params.scenario(field)) == len(calls)
     assert [f"{field}-{way} agrees" for way in ("missing", "null", "empty")] == found[:3]
     assert [f"{field}-type agrees"] * 8 == found[3:]
 
@@ -412,9 +412,9 @@ def test_what_is_accepted_is_read_and_never_signed():
 
 def test_the_probe_takes_no_other_steps():
     """No clock is moved and nobody signs."""
-    rule, params = ruled("mandatory-fields")
+    params = ruled("mandatory-fields")
     bank = Bank(lambda _: True)
-    bank.play(rule.probe(params, "creditorAccount"))
+    bank.play(params.probe(params.scenario("creditorAccount")))
 
     assert {Arrange, Call} == {type(step) for step in bank.steps}
     assert AT == bank.now

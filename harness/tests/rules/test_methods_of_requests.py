@@ -270,8 +270,8 @@ def test_reading_outside_the_window_must_be_answered():
 )
 def test_a_probe_stops_where_no_request_is_made(clause, scenario):
     """A target that refuses the request leaves nothing to ask about, and that is no fault of ours."""
-    rule, params = ruled(clause)
-    script = rule.probe(params, scenario)
+    params = ruled(clause)
+    script = params.probe(params.scenario(scenario))
     step, calls = next(script), 0
     while True:
         reply = payer()
@@ -284,7 +284,7 @@ def test_a_probe_stops_where_no_request_is_made(clause, scenario):
             step = script.send(reply)
         except StopIteration:
             break
-    assert 1 <= calls <= rule.price(params, scenario)
+    assert 1 <= calls <= params.price(params.scenario(scenario))
 
 
 def test_the_key_of_a_request_is_that_of_its_answer():

@@ -361,8 +361,8 @@ def test_a_bank_that_says_no_costs_what_was_planned(clause, scenario, modes):
 
 def facets(clause):
     """Return the facets of a clause by id."""
-    rule, params = ruled(clause)
-    return {one.id: one for one in rule.facets(params)}
+    params = ruled(clause)
+    return {one.id: one for one in params.facets()}
 
 
 def test_what_should_have_been_rejected_is_signed_to_see():
@@ -409,6 +409,6 @@ def test_a_mode_that_nobody_spells_is_not_offered():
     found = facets("payment-types")
     (here,) = found["instant-offered"].requires
     (there,) = found["instant-not-offered"].requires
-    assert (Standing.NOT_APPLICABLE, Standing.UNVERIFIED) == (here.if_missing, there.otherwise)
+    assert (Standing.NOT_APPLICABLE, Standing.UNVERIFIED) == (here.if_missing, there.if_missing)
     assert Capability.BANKS in found["instant-not-offered"].needs
     assert {"immediate", "deferred"} == {one.name for one in found["immediate"].requires}

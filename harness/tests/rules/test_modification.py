@@ -544,18 +544,18 @@ def test_a_bank_that_refuses_everything_is_not_acquitted():
 
 def test_without_an_operation_that_changes_there_is_nothing_to_ask():
     """And without an argument but the day, nothing to change in the other modes."""
-    rule, params = ruled("modify.deferred-only")
-    assert () == rule.facets(replace(params, lifecycle=replace(params.lifecycle, change=None)))
-    _, params = ruled("modify.deferred-only", fields=["date"])
+    params = ruled("modify.deferred-only")
+    assert () == replace(params, lifecycle=replace(params.lifecycle, change=None)).facets()
+    params = ruled("modify.deferred-only", fields=["date"])
     assert ["deferred-accepted", "persists", "signed-accepted", "carried-out-as-changed"] == [
-        one.id for one in rule.facets(params)
+        one.id for one in params.facets()
     ]
 
 
 def test_what_each_facet_needs():
     """Only what has to be signed needs somebody who signs, and only a day a clock."""
-    rule, params = ruled("modify.deferred-only")
-    needs = {one.id: one.needs for one in rule.facets(params)}
+    params = ruled("modify.deferred-only")
+    needs = {one.id: one.needs for one in params.facets()}
     base = {Capability.PSU, Capability.WRITE}
     assert base == needs["deferred-accepted"] == needs["persists"] == needs["instant-refused"]
     assert base | {Capability.SCA} == needs["signed-accepted"]

@@ -258,10 +258,10 @@ def test_other_modes_are_not_spoken_of():
 
 def test_what_the_report_says():
     """What sets it apart stands in the call or in the signature; and why it is in doubt."""
-    rule, params = ruled("sca.required")
+    params = ruled("sca.required")
 
     def first(*events):
-        return next(iter(rule.check(params, history(payer(), *events))))
+        return next(iter(params.check(history(payer(), *events))))
 
     unsigned = first(make(variation="it is never signed"), read(shown(state=DONE)))
     assert ("it is never signed", "it was accepted (200), then done") == (
@@ -273,7 +273,7 @@ def test_what_the_report_says():
     assert "the customer refuses" == refused.variation
     assert refused.seen.endswith("then open; its like was not carried out")
     events = history(payer(fresh=False), make(), read(shown(state=DONE)))
-    (doubtful,) = rule.check(params, events)
+    (doubtful,) = params.check(events)
     assert doubtful.seen.endswith("what was done with it before, nobody knows")
 
 
@@ -302,19 +302,19 @@ def test_a_bank_that_signs_nothing_shows_nothing():
 
 def test_modes_are_optional():
     """The plain mode is tried where none is named, and then no clock is needed."""
-    rule, params = ruled("sca.required", modes=[], even={})
+    params = ruled("sca.required", modes=[], even={})
     assert ("immediate",) == params.modes
     assert ["nothing-before-signing", "nothing-after-refusal", "only-the-owner"] == [
-        one.id for one in rule.facets(params)
+        one.id for one in params.facets()
     ]
-    assert not any(Capability.CLOCK in one.needs for one in rule.facets(params))
-    assert [5, 6, 6] == [rule.price(params, one.scenario) for one in rule.facets(params)]
+    assert not any(Capability.CLOCK in one.needs for one in params.facets())
+    assert [5, 6, 6] == [params.price(one.scenario) for one in params.facets()]
 
 
 def test_a_stranger_signs_what_would_be_done_at_once():
     """Of several modes the first that waits for no day; only where all do, one that does."""
-    rule, params = ruled("sca.required", modes=["deferred", "immediate"])
+    params = ruled("sca.required", modes=["deferred", "immediate"])
     assert ["immediate"] == [one.mode for one in params.variants("another")]
-    _, params = ruled("sca.required", modes=["deferred"])
+    params = ruled("sca.required", modes=["deferred"])
     assert ["deferred"] == [one.mode for one in params.variants("another")]
-    assert all(Capability.CLOCK in one.needs for one in rule.facets(params))
+    assert all(Capability.CLOCK in one.needs for one in params.facets())

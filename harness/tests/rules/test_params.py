@@ -1,51 +1,96 @@
-"""Parameters: what the schema has let through is read, and nothing else."""
+"""Parameters: declared once, and what the schema has let through is read, and nothing else."""
+
+from dataclasses import dataclass
 
 import pytest
 from building import AISP
 
-from assay.contract.model import Clause, Level
+from assay.contract.model import Clause, Level, Operation
 from assay.rules import parameters
+from assay.rules.rule import Kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample(Kind):
+    """One parameter of each sort."""
+
+    name = "sample"
+
+    operation: Operation = parameters.operation()
+    word: str = parameters.word(key="word")
+    limit: int = parameters.whole(key="limit")
+    words: tuple[str, ...] = parameters.names(
+        parameters.ref("words"), key="some-words", required=False
+    )
+    exact: bool = parameters.flag(key="exact")
+    grant: Operation | None = parameters.grant()
+    title: str = parameters.derived(lambda contract, known: f"{contract.id} {known['limit']}")
+
+
+GIVEN = {"operation": "accounts", "word": "a", "limit": 4}
 
 
 def clause(**given):
-    return Clause(id="c", kind="k", statement="It is so.", sources=(), level=Level.MUST, params=given)
+    return Clause(
+        id="c", kind="sample", statement="It is so.", sources=(), level=Level.MUST, params=given
+    )
 
 
 @pytest.mark.parametrize(
-    ("read", "value", "words"),
+    ("name", "value", "said"),
     [
-        (parameters.text, 7, "c.x is no text"),
-        (parameters.maybe, 7, "c.x is no text"),
-        (parameters.whole, "7", "c.x is no whole number"),
-        (parameters.texts, "x", "c.x is no list"),
-        (parameters.mapping, ["x"], "c.x is no mapping"),
+        ("word", 7, "c.word is no text"),
+        ("limit", "7", "c.limit is no whole number"),
+        ("limit", True, "c.limit is no whole number"),
+        ("some-words", "x", "c.some-words is no list"),
     ],
 )
-def test_what_the_schema_should_have_refused_is_a_fault(read, value, words):
+def test_what_the_schema_should_have_refused_is_a_fault(name, value, said):
     """The message names the clause and the parameter."""
-    with pytest.raises(TypeError, match=words):
-        read(clause(x=value), "x")
+    with pytest.raises(TypeError, match=said):
+        Sample.parse(clause(**{**GIVEN, name: value}), AISP)
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_what_must_be_there_is_missed(name):
+    """A required parameter that is not there is a fault, too."""
+    with pytest.raises(TypeError, match=f"c.{name} is missing"):
+        Sample.parse(clause(**{key: GIVEN[key] for key in GIVEN if key != name}), AISP)
 
 
 def test_what_is_there_is_read():
-    """Each in its own type."""
-    given = clause(
-        x="a", n=4, list=["a", "b"], map={"a": 1}, operation="accounts", grant="consents"
-    )
+    """Each in its own type, by the name that contracts use."""
+    more = {"some-words": ["a", "b"], "exact": True, "grant": "consents"}
+    found = Sample.parse(clause(**GIVEN, **more), AISP)
 
-    assert "a" == parameters.text(given, "x") == parameters.maybe(given, "x")
-    assert 4 == parameters.whole(given, "n")
-    assert ("a", "b") == parameters.texts(given, "list")
-    assert {"a": 1} == parameters.mapping(given, "map")
-    assert AISP.operations["accounts"] is parameters.operation(given, AISP)
-    assert AISP.operations["consents"] is parameters.granting(given, AISP)
+    assert ("a", 4, ("a", "b"), True) == (found.word, found.limit, found.words, found.exact)
+    assert AISP.operations["accounts"] is found.operation
+    assert AISP.operations["consents"] is found.grant
+    assert "aisp 4" == found.title
 
 
 def test_what_may_be_absent_is_nothing():
-    """No text, no list, no mapping, no grant, no operations."""
-    empty = clause()
+    """No list, no flag, no grant."""
+    found = Sample.parse(clause(**GIVEN), AISP)
 
-    assert parameters.maybe(empty, "x") is None
-    assert () == parameters.texts(empty, "x") == parameters.operations(empty, AISP)
-    assert {} == parameters.mapping(empty, "x")
-    assert parameters.granting(empty, AISP) is None
+    assert ((), False, None) == (found.words, found.exact, found.grant)
+
+
+def test_the_schema_follows_from_the_declaration():
+    """Required keys, in the order of the fields; a derived field is no parameter."""
+    schema = Sample.schema()
+
+    assert ["id", "kind", "says", "source", *GIVEN] == schema["required"]
+    assert {"some-words", "exact", "grant", *GIVEN} < set(schema["properties"])
+    assert "title" not in schema["properties"]
+
+
+def test_a_reference_to_nothing_is_found():
+    """With the place in the contract, and the names that there are."""
+    raw = {"operations": {"accounts": {}, "consents": {"grants": "accounts"}}}
+    sound = {**GIVEN, "kind": "sample", "grant": "consents"}
+
+    assert [] == list(Sample.references(("rules", 0), sound, raw))
+    (found,) = Sample.references(("rules", 0), {**sound, "operation": "acounts"}, raw)
+    assert (("rules", 0, "operation"), "there is no operation 'acounts'") == found[:2]
+    assert "accounts" in found[2]

@@ -260,16 +260,16 @@ def test_nothing_came_of_anything():
 
 
 def played(**bank):
-    rule, p = ruled("report-url")
+    p = ruled("report-url")
     asked = Signing(**bank)
-    spent = asked.play(rule.probe(p, "ways-back"))
-    return rule, p, asked, spent
+    spent = asked.play(p.probe(p.scenario("ways-back")))
+    return p, asked, spent
 
 
 def test_the_price():
     """What the plan says is what it costs."""
-    rule, p, _, spent = played()
-    assert rule.price(p, "ways-back") == spent
+    p, _, spent = played()
+    assert p.price(p.scenario("ways-back")) == spent
 
 
 def test_the_probe_has_an_address_of_its_own():
@@ -304,20 +304,20 @@ def test_the_probe_asks_for_addresses_that_begin_alike():
 
 def test_an_address_of_which_nothing_is_known():
     """The history does not tell what the profile has: other addresses are asked for."""
-    rule, p = ruled("report-url")
+    p = ruled("report-url")
     bank = Signing()
     plain = bank.call
     bank.call = lambda step: replace(
         plain(step), call=replace(plain(step).call, arguments=step.arguments)
     )
-    bank.play(rule.probe(p, "ways-back"))
+    bank.play(p.probe(p.scenario("ways-back")))
     assert 3 == len({one.spoof for one in bank.ways() if one.spoof})
 
 
 def test_a_bank_that_does_all_that_is_asked_conforms():
     """The probe's own history, of a bank whose browsers go where they should."""
-    rule, p, bank, _ = played()
-    said = [(one.facet, one.agreement.value) for one in rule.check(p, history(*bank.events))]
+    p, bank, _ = played()
+    said = [(one.facet, one.agreement.value) for one in p.check(history(*bank.events))]
     assert [("after-signing", "agrees")] * 2 == said[:2]
     assert ("not-after-refusal", "agrees") == said[2]
     assert [("only-there", "agrees")] * 3 == said[3:]

@@ -4,13 +4,13 @@ import pytest
 from building import AISP, facets
 
 from assay.contract.model import Capability
-from assay.rules.kinds import RULES, installed, rule_of
+from assay.rules.kinds import KINDS, installed, kind_of
 from assay.rules.rule import BindingRequirement
 
 
 def test_every_kind_stands_under_its_own_name():
     """A rule's kind is the word that contracts use."""
-    assert {name: name for name in RULES} == {name: rule.kind for name, rule in RULES.items()}
+    assert {name: name for name in KINDS} == {name: kind.name for name, kind in KINDS.items()}
 
 
 def test_a_shipped_kind_cannot_be_replaced_from_outside(monkeypatch):
@@ -27,10 +27,10 @@ def test_a_shipped_kind_cannot_be_replaced_from_outside(monkeypatch):
     monkeypatch.setattr("importlib.metadata.entry_points", lambda group: points)
     installed.cache_clear()
     try:
-        assert RULES["quota"] is rule_of("quota")
-        assert "theirs: new" == rule_of("new")
+        assert KINDS["quota"] is kind_of("quota")
+        assert "theirs: new" == kind_of("new")
         with pytest.raises(KeyError):
-            rule_of("none")
+            kind_of("none")
     finally:
         installed.cache_clear()
 
@@ -40,14 +40,14 @@ def test_a_shipped_kind_cannot_be_replaced_from_outside(monkeypatch):
 )
 def test_facets_have_names_of_their_own(clause):
     """An obligation's id is unique."""
-    ids = [one.facet for one, _, _ in facets() if one.clause == clause]
+    ids = [one.facet for one, _ in facets() if one.clause == clause]
 
     assert len(ids) == len(set(ids)) > 0
 
 
 def test_every_facet_needs_a_customer():
     """Nothing can be asked for nobody."""
-    assert [] == [one.id for one, _, _ in facets() if Capability.PSU not in one.needs]
+    assert [] == [one.id for one, _ in facets() if Capability.PSU not in one.needs]
 
 
 def test_a_want_says_where_in_the_profile():

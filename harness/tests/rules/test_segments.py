@@ -110,10 +110,10 @@ def test_a_request_may_be_about_nothing():
     """Then it does not matter what a customer owns."""
     create = replace(PIS.operations["create-payment"], owned=None)
     contract = replace(PIS, operations={**PIS.operations, "create-payment": create})
-    rule, params = ruled("segments", contract=contract)
+    params = ruled("segments", contract=contract)
     people = (replace(one, owns=()) for one in PEOPLE)
     events = (make(by=who, debtorAccount="X", came=came) for who, came in ASKED)
-    said = rule.check(params, history(*people, *events))
+    said = params.check(history(*people, *events))
     assert [("PART", "agrees"), ("corporate", "agrees")] == [
         (one.facet, one.agreement.value) for one in said
     ]

@@ -432,11 +432,11 @@ def without(clause):
 
 def test_a_limit_on_the_whole_alone():
     """Nothing is known of idleness, so one long pause may be judged, and is waited."""
-    rule, p = ruled("redirect.overall", contract=without("redirect.idle"))
+    p = ruled("redirect.overall", contract=without("redirect.idle"))
     quick, dead = QUICK, way(0, 0, 20, ending=DISCONNECTED, state=ENDED)
-    assert ["alive-before"] == [one.facet for one in rule.check(p, history(payer(), *quick, *dead))]
+    assert ["alive-before"] == [one.facet for one in p.check(history(payer(), *quick, *dead))]
     bank = Signing()
-    bank.play(rule.probe(p, "patience"))
+    bank.play(p.probe(p.scenario("patience")))
     assert [timedelta(minutes=29, seconds=59.5)] == list(bank.ways()[1].linger)
 
 
@@ -444,10 +444,10 @@ def test_a_request_that_brings_nobody_back():
     """Where no address is named, nobody can be sent there."""
     operations = dict(PIS.operations)
     operations["create-payment"] = replace(operations["create-payment"], returns=None)
-    rule, p = ruled("redirect.idle", contract=replace(PIS, operations=operations))
-    assert "no-redirection" not in [one.id for one in rule.facets(p)]
+    p = ruled("redirect.idle", contract=replace(PIS, operations=operations))
+    assert "no-redirection" not in [one.id for one in p.facets()]
     dead = way(0, 0, MORE, ending=DISCONNECTED, state=ENDED)
-    found = [one.facet for one in rule.check(p, history(payer(), *QUICK, *dead))]
+    found = [one.facet for one in p.check(history(payer(), *QUICK, *dead))]
     assert ["dead-after", "nothing-done"] == found
 
 
@@ -457,25 +457,25 @@ def test_a_request_that_brings_nobody_back():
 @pytest.mark.parametrize("clause", ["redirect.idle", "redirect.overall"])
 def test_the_price(clause):
     """What the plan says is what it costs."""
-    rule, p = ruled(clause)
-    (scenario,) = {one.scenario for one in rule.facets(p)}
-    assert rule.price(p, scenario) == Signing().play(rule.probe(p, scenario))
+    p = ruled(clause)
+    (scenario,) = {one.scenario for one in p.facets()}
+    assert p.price(scenario) == Signing().play(p.probe(scenario))
 
 
 def test_without_days_or_reading_it_costs_less():
     """What is not there is neither made nor looked at."""
-    rule, p = ruled("redirect.overall")
+    p = ruled("redirect.overall")
     create = replace(p.lifecycle.create, due=None)
     for lifecycle in (replace(p.lifecycle, create=create), replace(p.lifecycle, read=None)):
         bare = replace(p, lifecycle=lifecycle)
-        assert rule.price(bare, "patience") == Signing().play(rule.probe(bare, "patience"))
+        assert bare.price(bare.scenario("patience")) == Signing().play(bare.probe(bare.scenario("patience")))
 
 
 def test_what_is_waited():
     """Half a second is kept to the limit on both sides, and nobody is idle for long meanwhile."""
-    rule, p = ruled("redirect.overall")
+    p = ruled("redirect.overall")
     bank = Signing()
-    bank.play(rule.probe(p, "patience"))
+    bank.play(p.probe(p.scenario("patience")))
     quick, less, more, day = [one.linger for one in bank.ways()]
     assert () == quick
     assert timedelta(minutes=29, seconds=59.5) == sum(less, timedelta(0))
@@ -490,9 +490,9 @@ def test_what_is_waited():
 
 def test_what_is_waited_idly():
     """Once at the decision, and once before every screen."""
-    rule, p = ruled("redirect.idle")
+    p = ruled("redirect.idle")
     bank = Signing()
-    bank.play(rule.probe(p, "patience"))
+    bank.play(p.probe(p.scenario("patience")))
     spans = [(one.pace, sum(one.linger, timedelta(0))) for one in bank.ways()]
     none, half = timedelta(0), timedelta(seconds=0.5)
     four = timedelta(minutes=4)
@@ -508,19 +508,19 @@ def test_what_is_waited_idly():
 def test_no_two_requests_are_about_the_same():
     """A repeat of one that was carried out might be rejected for being one."""
     for clause in ("redirect.idle", "redirect.overall"):
-        rule, p = ruled(clause)
+        p = ruled(clause)
         bank = Signing()
-        bank.play(rule.probe(p, "patience"))
+        bank.play(p.probe(p.scenario("patience")))
         about = [one["debtorAccount"] for one in bank.asked.values()]
         assert len(set(about)) == len(about)
 
 
 def test_a_target_that_lets_everybody_sign_is_found_out():
     """The probe's own history, of a bank that knows no time."""
-    rule, p = ruled("redirect.idle")
+    p = ruled("redirect.idle")
     bank = Signing()
-    bank.play(rule.probe(p, "patience"))
-    said = {(one.facet, one.agreement.value) for one in rule.check(p, history(*bank.events))}
+    bank.play(p.probe(p.scenario("patience")))
+    said = {(one.facet, one.agreement.value) for one in p.check(history(*bank.events))}
     assert {
         ("alive-before", "agrees"),
         ("activity-renews", "agrees"),
@@ -530,7 +530,7 @@ def test_a_target_that_lets_everybody_sign_is_found_out():
 
 def test_the_time_is_told():
     """In all, and idle before the end."""
-    rule, p = ruled("redirect.overall")
+    p = ruled("redirect.overall")
     dead = way(0, 3, 6, 9, 11.5, ending=DISCONNECTED, state=ENDED)
-    (found,) = rule.check(p, history(payer(), *QUICK, *dead))
+    (found,) = p.check(history(payer(), *QUICK, *dead))
     assert found.seen.startswith("after 11:30.0 in all, the last 2:30.0 idle, the customer was")

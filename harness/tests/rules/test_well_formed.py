@@ -64,23 +64,23 @@ def test_what_never_came_or_was_cut_off_by_us_is_not_judged():
 
 def test_only_what_an_operation_can_be_asked_about_is_asked():
     """A thing without balances is not asked for them, and is not paid for."""
-    rule, params = ruled("well-formed")
+    params = ruled("well-formed")
     vault = replace(AISP.resources["card"], id="vault")
     contract = replace(AISP, resources={"vault": vault, **AISP.resources})
     params = replace(params, contract=contract)
-    calls = Obliging(contract=contract).play(rule.probe(params, "each"))
+    calls = Obliging(contract=contract).play(params.probe(params.scenario("each")))
 
-    assert rule.price(params, "each") == len(calls)
+    assert params.price(params.scenario("each")) == len(calls)
     assert "psu-0-0" not in {call.arguments.get("iban") for call in calls}
 
 
 def test_without_anything_guarded_no_refusal_is_provoked():
     """Where nothing is asked about a thing, the consent alone is paid for."""
-    rule, params = ruled("well-formed")
+    params = ruled("well-formed")
     plain = tuple(one for one in params.operations if not one.about)
     params = replace(params, operations=plain)
 
-    assert 2 == rule.price(params, "each") == len(Obliging().play(rule.probe(params, "each")))
+    assert 2 == params.price(params.scenario("each")) == len(Obliging().play(params.probe(params.scenario("each"))))
 
 
 def test_the_builders_agree_with_the_events():

@@ -68,7 +68,7 @@ def contract(when, factors=True):
 def params(when, factors=True):
     """Return what the rule reads from the condition."""
     one = contract(when, factors)
-    return decision.parse(next(c for c in one.clauses if c.id == "ruled"), one)
+    return decision.DecisionRule.parse(next(c for c in one.clauses if c.id == "ruled"), one)
 
 
 def table(when, factors=True):

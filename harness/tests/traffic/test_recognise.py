@@ -10,7 +10,6 @@ from runs import whole
 from assay.history import Call, Exchange, History, Wire
 from assay.journal.redact import Redactor
 from assay.planning.prepare import prepare
-from assay.rules.client import DUTIES
 from assay.traffic.har_to_history import RecordedEntry, to_history
 
 TARGETS = ("sandbox", "stet-1.4.0")
@@ -106,9 +105,7 @@ def every(prepared, history):
     """Let every duty speak of a history."""
     for clauses in prepared.plan.ruled.values():
         for applied in clauses.values():
-            duty = DUTIES.get(applied.clause.kind)
-            if duty is not None:
-                yield from duty.check(applied.params, history)
+            yield from applied.kind.check_tpp(history)
 
 
 @pytest.mark.parametrize(("always", "arguments"), [({"v": "3"}, {}), ({}, {"?v": ["3"]})])

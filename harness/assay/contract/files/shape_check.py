@@ -19,7 +19,7 @@ bring none. What names refer to is not known here: see `references` and
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -43,10 +43,8 @@ _BASE: Final = "file:///"
 _COMMON: Final = "common.yaml"
 
 
-@cache
-def kinds() -> frozenset[str]:
-    """Return the rule kinds that have a schema."""
-    return frozenset(one.stem for one in (contract_dir() / "schema" / "rules").glob("*.yaml"))
+#: Returns the schema of a rule kind by its name; None where there is no such kind.
+RuleSchema: TypeAlias = Callable[[str], Mapping[str, Json] | None]
 
 
 @cache
@@ -213,16 +211,28 @@ _WORDS: Final[Mapping[str, _Words]] = {
 }
 
 
-def check(document: Document, schema_name: str) -> list[Problem]:
-    """Compare a document with the schema `contract` or `target`; list all problems."""
-    findings = list(_compare(f"{schema_name}.yaml", document.data, ()))
-    if schema_name == "contract":
-        findings += _rules(document.data.get("rules"))
+def check(
+    document: Document,
+    schema_name: str,
+    *,
+    rule_schema: RuleSchema | None = None,
+    kinds: Callable[[], Collection[str]] = tuple,
+) -> list[Problem]:
+    """Compare a document with the schema `contract` or `target`; list all problems.
+
+    In a contract each rule is compared with the schema of its kind, which `rule_schema`
+    returns; `kinds` returns the names to suggest where there is no such kind.
+    """
+    findings = list(_compare(validator(f"{schema_name}.yaml"), document.data, ()))
+    if rule_schema is not None:
+        findings += _rules(document.data.get("rules"), rule_schema, kinds)
     problems = {problem(document, *one): None for one in findings}
     return sorted(problems, key=lambda one: (one.path != document.path, one.line))
 
 
-def _rules(rules: Json) -> Iterator[Finding]:
+def _rules(
+    rules: Json, rule_schema: RuleSchema, kinds: Callable[[], Collection[str]]
+) -> Iterator[Finding]:
     if not isinstance(rules, list):
         return
     for index, rule in enumerate(cast("list[Json]", rules)):
@@ -232,25 +242,22 @@ def _rules(rules: Json) -> Iterator[Finding]:
         kind = raw.get("kind")
         if not isinstance(kind, str):
             continue
-        where: Pointer = ("rules", index)
-        if kind in kinds():
-            yield from _compare(f"rules/{kind}.yaml", raw, where)
-        elif _installed(kind):
-            yield from _compare("common.yaml#/$defs/rule", raw, where)
-        else:
+        schema = rule_schema(kind)
+        if schema is None:
             hint = did_you_mean(kind, kinds())
-            yield (*where, "kind"), f"there is no rule kind {found(kind)}", hint
+            yield ("rules", index, "kind"), f"there is no rule kind {found(kind)}", hint
+        else:
+            yield from _compare(_of_kind(schema), raw, ("rules", index))
 
 
-def _installed(kind: str) -> bool:
-    """Whether another package brings rules of this kind, and checks them itself."""
-    from importlib.metadata import entry_points  # noqa: PLC0415 -- slow to import
+def _of_kind(schema: Mapping[str, Json]) -> Validator:
+    """Return what compares a rule with the schema of its kind, which refers to common.yaml."""
+    based = {"$id": f"{_BASE}rule", **schema}
+    return cast("Validator", _strict()(based, registry=_registry(_COMMON)))
 
-    return any(point.name == kind for point in entry_points(group="assay.rules"))
 
-
-def _compare(name: str, value: Json, at: Pointer) -> Iterator[Finding]:
-    for error in validator(name).iter_errors(cast("Any", value)):
+def _compare(compared: Validator, value: Json, at: Pointer) -> Iterator[Finding]:
+    for error in compared.iter_errors(cast("Any", value)):
         failed = FailedKeyword(
             keyword=str(error.validator),
             asked=error.validator_value,

@@ -28,7 +28,7 @@ from assay.fuzzing.schema.generator import FAILED, Remark
 from assay.history import Call, Event, Exchange, History
 from assay.judging.judge import Breach, breaches
 from assay.planning.plan import Plan
-from assay.rules.kinds.maintenance_window import windows
+from assay.rules.clauses import clauses_of, closed_at
 
 #: What is said of what is no case, but comes before all of them.
 BEFORE = "the known-good request, or what comes before it"
@@ -96,7 +96,7 @@ def by_checks(
     known = {one.n: one for one in history.exchanges}
     cases = {one.exchange.n: one for one in sent}
     doubtful = {one.exchange.n for one in sent if one.excused}
-    for one in breaches(plan, contract.id, history, windows(contract)):
+    for one in breaches(plan, contract.id, history, clauses_of(contract)):
         if not doubtful & set(one.evidence.exchanges):
             yield _broken(one, cases, known)
 
@@ -126,9 +126,8 @@ def by_document(
     sent: Sequence[SentCase],
 ) -> Iterator[SchemaFinding]:
     """Yield what the judge of schemas alone saw, outside of announced maintenance hours."""
-    hours = windows(contract)
     for one in sent:
-        if any(window.covers(one.exchange.at) for window in hours):
+        if closed_at(contract, one.exchange.at):
             continue
         for remark in one.remarks:
             status = one.exchange.wire.status

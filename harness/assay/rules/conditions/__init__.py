@@ -8,12 +8,15 @@ what it refers to could be misspelt, to assay/references/conditions.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import cast
 
+from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Json
 from assay.rules.conditions import expression, factor, fields, registered, table
 from assay.rules.conditions.atom import Atom, ReadAtom
 from assay.rules.lifecycle.tracker import Lifecycle
+from assay.rules.parameters import Raw, known
 
 ATOMS: Mapping[str, ReadAtom] = {
     "is": fields.read_is,
@@ -35,3 +38,49 @@ def parse(raw: Json, lifecycle: Lifecycle) -> table.Table:
         return atoms.index(atom)
 
     return table.derive(expression.parse(raw, number), atoms)
+
+
+#: What holds further conditions, and the keys whose values are arguments.
+_PARTS = ("all", "any")
+_ARGUMENTS = ("field", "registered")
+#: The table of a condition doubles with each atom.
+_MOST = 8
+
+
+def references(at: Pointer, value: Raw, rule: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find fault with a condition."""
+    every: Mapping[str, Raw] = raw["operations"]
+    request = rule.get("request")
+    makes = next((one for one in every.values() if one.get("makes") == request), None)
+    factors = {
+        name
+        for one in raw["rules"]
+        if one["kind"] == "factors" and one.get("request") == request
+        for names in one["offered"].values()
+        for name in names
+    }
+    atoms = list(_atoms(at, value))
+    for where, atom in atoms:
+        for key in _ARGUMENTS:
+            if key in atom and makes is not None:
+                yield from known((*where, key), atom[key], makes.get("arguments", ()), "argument")
+        if "factor" in atom and factors:
+            yield from known((*where, "factor"), atom["factor"], factors, "factor")
+    if len({tuple(sorted(atom.items())) for _, atom in atoms}) > _MOST:
+        yield at, f"there are more than {_MOST} atoms", "write several rules"
+
+
+def _atoms(at: Pointer, node: Raw) -> Iterator[tuple[Pointer, Raw]]:
+    parts = [(key, n, one) for key in _PARTS for n, one in enumerate(node.get(key, ()))]
+    if parts:
+        for key, n, one in parts:
+            yield from _atoms((*at, key, n), one)
+    elif "not" in node:
+        yield from _atoms((*at, "not"), node["not"])
+    else:
+        yield at, node
+
+
+def atoms_of(condition: Json) -> Iterator[Mapping[str, Json]]:
+    """Yield the atoms of a condition as a contract has them, whatever joins them."""
+    yield from (atom for _, atom in _atoms((), cast("Raw", condition)))

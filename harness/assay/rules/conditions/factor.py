@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import cast
 
 from assay.contract.model import Json
 from assay.history import Authorise, Code
+from assay.rules import clauses
 from assay.rules.conditions.atom import FAR, DecidedRequest, Point, Value
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.tracker import Lifecycle
@@ -73,12 +73,10 @@ class Factor:
 def _offered(lifecycle: Lifecycle) -> Mapping[str, tuple[str, ...]]:
     """Return the factors that the contract names, each with the segments that have it."""
     out: dict[str, tuple[str, ...]] = {}
-    for clause in lifecycle.contract.clauses:
-        if clause.kind == "factors" and clause.params.get("request") == lifecycle.request.id:
-            offered = cast("Mapping[str, list[str]]", clause.params["offered"])
-            for segment, names in offered.items():
-                for name in names:
-                    out[name] = (*out.get(name, ()), segment)
+    offered = clauses.factors_by_segment(lifecycle.contract, lifecycle.request.id)
+    for segment, factors in offered.items():
+        for factor in factors:
+            out[factor] = (*out.get(factor, ()), segment)
     return out
 
 

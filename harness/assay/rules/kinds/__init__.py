@@ -1,106 +1,115 @@
-"""The rule kinds: one file each, gathered in a table that anybody can see.
+"""The table of rule kinds; every kind is one class in the file of its name.
 
-To add one: write `<kind>.py` with a `RULE`, add its schema fragment under
-`contract/schema/rules`, put it into the table below, and give the sandbox a
-mutant for each of its facets. Other packages add theirs by the entry-point
-group `assay.rules.kinds`, whose values are `Rule`s.
-
-What is no kind is what kinds are written with: `rule`, `script`, `folds`, `consents`,
-`counts`, `periods`, `answers`, `ranges`, `calendar`, `params` and `formats` here; `requests` for kinds about
-requests; `conditions` for those of a decision. The provider's side of the kinds is in `duties`.
+To add a kind, write its class, add it to the table below, and write a mutant of the sandbox
+for each facet and literal histories for its check. Packages add kinds of their own by the
+entry-point group `assay.rules`, whose values are classes derived from `assay.rules.rule.Kind`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
-from assay.rules.kinds import (
-    addressed,
-    available,
-    cancellation,
-    consent_scope,
-    consistent,
-    decision,
-    disclosed_when,
-    duplicate,
-    eligibility,
-    eligible_for,
-    factors,
-    field,
-    fixed,
-    gives_back,
-    history_depth,
-    host_affinity,
-    listing,
-    maintenance_window,
-    mandatory,
-    modes,
-    modification,
-    no_credentials,
-    notice,
-    pagination,
-    quota,
-    return_address,
-    segments,
-    timeout,
-    unavailable,
-    unmetered,
-    unsupported_mode,
-    well_formed,
-)
-from assay.rules.rule import Rule
+from assay.contract.files.load import dump
+from assay.rules.kinds.addressed import Addressed
+from assay.rules.kinds.available import Available
+from assay.rules.kinds.cancellation import Cancellation
+from assay.rules.kinds.consent_scope import ConsentScope
+from assay.rules.kinds.consistent import Consistent
+from assay.rules.kinds.decision import DecisionRule
+from assay.rules.kinds.disclosed_when import DisclosedWhen
+from assay.rules.kinds.duplicate import Duplicate
+from assay.rules.kinds.eligibility import Eligibility
+from assay.rules.kinds.eligible_for import EligibleFor
+from assay.rules.kinds.factors import Factors
+from assay.rules.kinds.field import Field
+from assay.rules.kinds.fixed import Fixed
+from assay.rules.kinds.gives_back import GivesBack
+from assay.rules.kinds.history_depth import HistoryDepth
+from assay.rules.kinds.host_affinity import HostAffinity
+from assay.rules.kinds.listing import Listing
+from assay.rules.kinds.maintenance_window import MaintenanceWindow
+from assay.rules.kinds.mandatory import Mandatory
+from assay.rules.kinds.modes import Modes
+from assay.rules.kinds.modification import Modification
+from assay.rules.kinds.no_credentials import NoCredentials
+from assay.rules.kinds.notice import Notice
+from assay.rules.kinds.pagination import Pagination
+from assay.rules.kinds.quota import Quota
+from assay.rules.kinds.return_address import ReturnAddress
+from assay.rules.kinds.segments import Segments
+from assay.rules.kinds.timeout import Timeout
+from assay.rules.kinds.unavailable import Unavailable
+from assay.rules.kinds.unmetered import Unmetered
+from assay.rules.kinds.unsupported_mode import UnsupportedMode
+from assay.rules.kinds.well_formed import WellFormed
+from assay.rules.parameters import COMMON
+from assay.rules.rule import Kind
 
-RULES: Mapping[str, Rule[Any]] = {
-    "available": available.RULE,
-    "unavailable": unavailable.RULE,
-    "unsupported-mode": unsupported_mode.RULE,
-    "listing": listing.RULE,
-    "eligibility": eligibility.RULE,
-    "pagination": pagination.RULE,
-    "history-depth": history_depth.RULE,
-    "field": field.RULE,
-    "consent-scope": consent_scope.RULE,
-    "disclosed-when": disclosed_when.RULE,
-    "no-credentials": no_credentials.RULE,
-    "quota": quota.RULE,
-    "unmetered": unmetered.RULE,
-    "host-affinity": host_affinity.RULE,
-    "maintenance-window": maintenance_window.RULE,
-    "gives-back": gives_back.RULE,
-    "addressed": addressed.RULE,
-    "modes": modes.RULE,
-    "segments": segments.RULE,
-    "eligible-for": eligible_for.RULE,
-    "mandatory": mandatory.RULE,
-    "fixed": fixed.RULE,
-    "modification": modification.RULE,
-    "cancellation": cancellation.RULE,
-    "notice": notice.RULE,
-    "factors": factors.RULE,
-    "timeout": timeout.RULE,
-    "return-address": return_address.RULE,
-    "duplicate": duplicate.RULE,
-    "decision": decision.RULE,
-    "well-formed": well_formed.RULE,
-    "consistent": consistent.RULE,
+KINDS: Mapping[str, type[Kind]] = {
+    each.name: each
+    for each in (
+        Available,
+        Unavailable,
+        UnsupportedMode,
+        Listing,
+        Eligibility,
+        Pagination,
+        HistoryDepth,
+        Field,
+        ConsentScope,
+        DisclosedWhen,
+        NoCredentials,
+        Quota,
+        Unmetered,
+        HostAffinity,
+        MaintenanceWindow,
+        GivesBack,
+        Addressed,
+        Modes,
+        Segments,
+        EligibleFor,
+        Mandatory,
+        Fixed,
+        Modification,
+        Cancellation,
+        Notice,
+        Factors,
+        Timeout,
+        ReturnAddress,
+        Duplicate,
+        DecisionRule,
+        WellFormed,
+        Consistent,
+    )
 }
 
 
 @cache
-def installed() -> Mapping[str, Rule[Any]]:
-    """Return the kinds that installed packages add to the table."""
+def installed() -> Mapping[str, type[Kind]]:
+    """Return the kinds that installed packages add."""
     from importlib.metadata import entry_points  # noqa: PLC0415 -- slow, and seldom needed
 
     return {point.name: point.load() for point in entry_points(group="assay.rules")}
 
 
-def rule_of(kind: str) -> Rule[Any]:
-    """Return the rule of a kind, one of ours or one that a package adds.
+def find_kind(name: str) -> type[Kind] | None:
+    """Return the kind of a name, one of ours or an installed one, or None."""
+    return KINDS[name] if name in KINDS else installed().get(name)
+
+
+def kind_of(name: str) -> type[Kind]:
+    """Return the kind of a name, one of ours or an installed one.
 
     Raises:
         KeyError: there is no such kind.
 
     """
-    return RULES[kind] if kind in RULES else installed()[kind]
+    return KINDS[name] if name in KINDS else installed()[name]
+
+
+def published_schema(kind: type[Kind]) -> str:
+    """Return the schema of a kind as the file of its name in contract/schema/rules."""
+    comment = "# Generated from the declared parameters of the kind; a test compares the two.\n"
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **kind.schema()}
+    return comment + dump(schema).replace(COMMON, f"../{COMMON}")

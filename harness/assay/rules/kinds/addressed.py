@@ -6,6 +6,11 @@ itself; for another provider's it is the caller, too, who is answered about his 
 
 A key that there never was is made from a real one and looks like it. Only such a key is
 judged: whatever else a stranger asks for may have been made before the history began.
+
+The TPP: a request is addressed by a key that it was given.
+A key that no answer of the history gave may be one from before it. It surely is not if
+the bank refuses it and it does not even look like those that were given, or if it is
+another provider's.
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from assay.contract.model import Capability, Clause, Contract, Json, Operation, Party
+from assay.contract.model import Capability, Json, Operation
 from assay.history import (
     Accepted,
     Advanced,
@@ -28,66 +33,151 @@ from assay.history import (
     Unavailable,
     Withdrawn,
 )
-from assay.judging.verdict import Evidence
+from assay.judging.verdict import Agreement, Evidence
 from assay.rules import parameters, steps
 from assay.rules.lifecycle import request_steps, tracker
+from assay.rules.lifecycle.parameters import check_about_request, the_request
+from assay.rules.lifecycle.request_queries import like, said_no, stray
+from assay.rules.lifecycle.tracker import Tracker
 from assay.rules.queries import DISAGREES, doubt, must_be_refused, ordinary
-from assay.rules.rule import BindingRequirement, Facet, Rule, Script, needs
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Kind,
+    Scenario,
+    Script,
+    TppFacet,
+    needs,
+    scenario_of,
+)
+from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, say
 
 UNKNOWN, FOREIGN = "unknown", "foreign"
 #: What another provider is called in this script.
 OTHER = "other"
-#: So many characters of a key, or a third of a longer one, are changed.
-TAIL = 8
 #: Of keys with so many letters and digits, nobody has used all.
 LONG = 12
-#: Each alphabet is turned round; that of hexadecimal digits stays one.
-_ALPHABETS = ("0123456789", "abcdef", "ABCDEF", "ghijklmnopqrstuvwxyz", "GHIJKLMNOPQRSTUVWXYZ")
-_TURNED = str.maketrans("".join(_ALPHABETS), "".join(one[::-1] for one in _ALPHABETS))
 EARLIER = "it may be the key of a request from before this history"
 
 
+#: The TPP's obligation.
+TPP_FACET = "own-requests-only"
+OWED = "that only requests are addressed whose key was given to the provider"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class AddressedScenario(Scenario):
+    """An operation with a key that no request has, or with one of another TPP's request."""
+
+    operation: Operation
+    foreign: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Addressed(Kind):
     """The request, and the operations that are about one."""
 
-    lifecycle: tracker.Lifecycle
-    operations: tuple[Operation, ...]
+    name = "addressed"
 
+    lifecycle: tracker.Lifecycle = the_request()
+    operations: tuple[Operation, ...] = parameters.operations(also=check_about_request)
 
-def parse(clause: Clause, contract: Contract) -> Params:
-    """Read the clause's parameters."""
-    return Params(
-        lifecycle=tracker.of_clause(clause, contract),
-        operations=parameters.operations(clause, contract),
-    )
+    def facets(self) -> tuple[Facet, ...]:
+        """Two facets an operation, each in a trial of its own."""
+        out: list[Facet] = []
+        for one in self.operations:
+            for word, whose in (
+                (UNKNOWN, "that no request ever had"),
+                (FOREIGN, "of another provider"),
+            ):
+                foreign = word == FOREIGN
+                others = needs(Capability.PROVIDERS) if foreign else needs()
+                out.append(
+                    Facet(
+                        id=f"{one.id}-{word}",
+                        description=f"{one.id} refuses a key {whose}",
+                        scenario=AddressedScenario(
+                            id=f"{one.id}:{word}", operation=one, foreign=foreign
+                        ),
+                        needs=needs(Capability.PSU, Capability.WRITE) | others,
+                        requires=(
+                            BindingRequirement(operation=self.lifecycle.create.id, feature="key"),
+                            *_wants(self, one),
+                        ),
+                    )
+                )
+        return tuple(out)
 
-
-def stray(key: str) -> str:
-    """Return a key that looks like this one, and is another."""
-    tail = max(TAIL, len(key) // 3)
-    return key[:-tail] + key[-tail:].translate(_TURNED)
-
-
-def facets(p: Params) -> tuple[Facet, ...]:
-    """Two facets an operation, each in a trial of its own."""
-    out: list[Facet] = []
-    for one in p.operations:
-        asks = {UNKNOWN: "that no request ever had", FOREIGN: "of another provider"}
-        wants = (
-            BindingRequirement(operation=p.lifecycle.create.id, feature="key"),
-            *_wants(p, one),
+    def probe(self, scenario: Scenario) -> Script:
+        """Make a request, ask about it wrongly, and then as its maker."""
+        tried = scenario_of(scenario, AddressedScenario)
+        operation = tried.operation
+        psu = yield from request_steps.customer(self.lifecycle)
+        make = request_steps.request(
+            self.lifecycle, psu, None if operation.shows else self.lifecycle.changeable
         )
-        for word, whose in asks.items():
-            id_, needed = f"{one.id}-{word}", needs(Capability.PSU, Capability.WRITE)
-            if word == FOREIGN:
-                needed |= needs(Capability.PROVIDERS)
-            asked = f"{one.id} refuses a key {whose}"
-            out.append(Facet(id=id_, description=asked, scenario=id_, needs=needed, requires=wants))
-    return tuple(out)
+        made = yield from steps.send(make)
+        call = _about(self, operation, made)
+        if call is None:
+            return
+        if not tried.foreign:
+            key = stray(request_steps.key_of(made) or "")
+            arguments = {**call.arguments, operation.about or "": key}
+            words = "about a request that there never was"
+            if arguments != call.arguments:
+                yield from steps.send(replace(call, arguments=arguments, variation=words))
+                yield from steps.send(call)
+            return
+        theirs = yield from steps.send(replace(make, by=OTHER))
+        yield from steps.send(replace(call, by=OTHER, variation="by another provider"))
+        yield from steps.send(call)
+        yield from request_steps.maybe(_about(self, operation, theirs))
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every call about a key that is not the caller's own."""
+        token_store = _Desk(
+            book=tracker.Tracker(lifecycle=self.lifecycle),
+            operations={one.id: one for one in self.operations},
+        )
+        asked = [one for one in map(token_store.note, history.events) if one is not None]
+        answered = [one for one in asked if not one.word and one.exchange.accepted]
+        questions = {one.question for one in answered}
+        callers = {one.caller for one in answered}
+        for one in asked:
+            if one.word:
+                controlled = one.question in questions and one.caller in callers
+                shown = token_store.operations[one.exchange.call.operation].shows is not None
+                yield from _judge(one, controlled=controlled, shown=shown)
+
+    def tpp_facet(self) -> TppFacet:
+        """Return the one obligation of the TPP."""
+        return TppFacet(
+            id=TPP_FACET,
+            description="only requests are addressed whose key was given to the provider",
+            requires=(BindingRequirement(operation=self.lifecycle.create.id, feature="key"),),
+        )
+
+    def check_tpp(self, history: History) -> Iterator[Evidence]:
+        """Judge every call about a request."""
+        book = Tracker(lifecycle=self.lifecycle)
+        makers: dict[str, set[str]] = {}
+        about = {
+            one.id: one.about or ""
+            for one in (self.lifecycle.read, self.lifecycle.change, self.lifecycle.end)
+            if one
+        }
+        for event in history.events:
+            found = book.note(event)
+            if not isinstance(event, Exchange):
+                continue
+            if found is not None and found.made is event and found.key is not None:
+                makers.setdefault(found.key, set()).add(event.call.by)
+            key = event.call.arguments.get(about.get(event.call.operation, ""))
+            if event.call.operation in about and isinstance(key, str):
+                yield from _judge_by_tpp(event, key, makers)
 
 
-def _wants(p: Params, operation: Operation) -> tuple[BindingRequirement, ...]:
+def _wants(p: Addressed, operation: Operation) -> tuple[BindingRequirement, ...]:
     changed = p.lifecycle.changed if operation.changes else ()
     return (
         BindingRequirement(operation=operation.id, feature="argument", name=operation.about or ""),
@@ -98,38 +188,7 @@ def _wants(p: Params, operation: Operation) -> tuple[BindingRequirement, ...]:
     )
 
 
-def price(p: Params, scenario: str) -> int:
-    """Count the calls: making one, asking in vain, the maker; and what the other makes and asks."""
-    return 5 if scenario.endswith(FOREIGN) else 3
-
-
-def probe(p: Params, scenario: str) -> Script:
-    """Make a request, ask about it wrongly, and then as its maker."""
-    name, _, word = scenario.rpartition("-")
-    operation = next(one for one in p.operations if one.id == name)
-    psu = yield from request_steps.customer(p.lifecycle)
-    make = request_steps.request(
-        p.lifecycle, psu, None if operation.shows else p.lifecycle.changeable
-    )
-    made = yield from steps.send(make)
-    call = _about(p, operation, made)
-    if call is None:
-        return
-    if word == UNKNOWN:
-        key = stray(request_steps.key_of(made) or "")
-        arguments = {**call.arguments, operation.about or "": key}
-        words = "about a request that there never was"
-        if arguments != call.arguments:
-            yield from steps.send(replace(call, arguments=arguments, variation=words))
-            yield from steps.send(call)
-        return
-    theirs = yield from steps.send(replace(make, by=OTHER))
-    yield from steps.send(replace(call, by=OTHER, variation="by another provider"))
-    yield from steps.send(call)
-    yield from request_steps.maybe(_about(p, operation, theirs))
-
-
-def _about(p: Params, operation: Operation, made: Exchange) -> Call | None:
+def _about(p: Addressed, operation: Operation, made: Exchange) -> Call | None:
     call = request_steps.about(operation, made)
     return replace(call, varied=p.lifecycle.changed) if call and operation.changes else call
 
@@ -214,23 +273,6 @@ class _Desk:
         return subject is not None and subject.fresh
 
 
-def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge every call about a key that is not the caller's own."""
-    token_store = _Desk(
-        book=tracker.Tracker(lifecycle=p.lifecycle),
-        operations={one.id: one for one in p.operations},
-    )
-    asked = [one for one in map(token_store.note, history.events) if one is not None]
-    answered = [one for one in asked if not one.word and one.exchange.accepted]
-    questions = {one.question for one in answered}
-    callers = {one.caller for one in answered}
-    for one in asked:
-        if one.word:
-            controlled = one.question in questions and one.caller in callers
-            shown = token_store.operations[one.exchange.call.operation].shows is not None
-            yield from _judge(one, controlled=controlled, shown=shown)
-
-
 def _judge(one: _Asked, *, controlled: bool, shown: bool) -> Iterator[Evidence]:
     facet = f"{one.exchange.call.operation}-{one.word}"
     why = "no request has this key" if one.word == UNKNOWN else "it is another provider's"
@@ -262,12 +304,19 @@ def _tells(item: Item, sent: Mapping[str, Json]) -> bool:
     return named or more or item.state is not None
 
 
-RULE = Rule(
-    kind="addressed",
-    party=Party.BANK,
-    parse=parse,
-    facets=facets,
-    price=price,
-    probe=probe,
-    check=check,
-)
+def _judge_by_tpp(
+    exchange: Exchange, key: str, makers: Mapping[str, set[str]]
+) -> Iterator[Evidence]:
+    if exchange.call.by in makers.get(key, ()):
+        yield say(TPP_FACET, KEPT, exchange, OWED, "it was given in this history")
+        return
+    refused = said_no(exchange)
+    judged: Agreement = OPEN
+    why = "no answer of this history gave it"
+    if key in makers:
+        judged, why = BROKEN, "it was given to another provider"
+    elif refused and makers and not any(like(key, one) for one in makers):
+        judged, why = BROKEN, f"{why}, and it looks like none that was given"
+    elif exchange.accepted:
+        judged, why = KEPT, "the bank knows it as the provider's"
+    yield say(TPP_FACET, judged, exchange, OWED, f"{why}; {EARLIER}" if judged is OPEN else why)

@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from assay.contract.model import Capability, Clause, Contract, Operation, Party
+from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Item, Malformed, Subject
 from assay.judging.verdict import Evidence, Standing
-from assay.rules import parameters, steps
-from assay.rules.kinds import eligibility
+from assay.rules import clauses, parameters, steps
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.validity import Past, valid
 from assay.rules.queries import (
@@ -30,7 +29,7 @@ from assay.rules.queries import (
     ordinary,
     question,
 )
-from assay.rules.rule import BindingRequirement, Facet, Rule, Script, consent, needs
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
 from assay.rules.state.consents import Consents, transmitted
 
 READS = (
@@ -55,14 +54,16 @@ UNREADABLE = frozenset({Malformed.NOT_JSON, Malformed.TRUNCATED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class Available(Kind):
     """The operation, who may be asked about, and what has to come first."""
 
-    operation: Operation
-    grant: Operation | None
-    owners: tuple[str, ...]
-    states: tuple[eligibility.Params, ...]
-    contract: Contract
+    name = "available"
+
+    operation: Operation = parameters.operation()
+    grant: Operation | None = parameters.grant()
+    owners: tuple[str, ...] = parameters.derived(
+        lambda contract, known: steps.owners(contract, known["operation"])
+    )
 
     @property
     def lifecycle(self) -> tracker.Lifecycle | None:
@@ -71,160 +72,142 @@ class Params:
             return None
         return tracker.lifecycle_of_operation(self.contract, self.operation)
 
+    def facets(self) -> tuple[Facet, ...]:
+        """One facet for answering, one for the names, one or two for bad input."""
+        psu = needs(Capability.PSU) | consent(self.grant, self.operation)
+        if self.operation.request:
+            psu |= needs(Capability.WRITE)
+        out = [
+            Facet(
+                id="answers",
+                description="a valid call is answered",
+                scenario=Scenario(id="answers"),
+                needs=psu,
+            )
+        ]
+        if self.operation.aliases and self.operation.lists:
+            out.append(
+                Facet(
+                    id="aliases-agree",
+                    description="every name of the method gives the same data",
+                    scenario=Scenario(id="aliases"),
+                    needs=psu,
+                    requires=(
+                        BindingRequirement(
+                            operation=self.operation.id,
+                            feature="aliases",
+                            if_missing=Standing.NOT_APPLICABLE,
+                        ),
+                    ),
+                )
+            )
+        out.append(
+            Facet(
+                id="survives-malformed",
+                description="a malformed call does not make the target fail",
+                scenario=Scenario(id="malformed"),
+                needs=psu,
+                requires=_identifier(self),
+            )
+        )
+        if UNREADABLE & set(bends(self)):
+            out.append(
+                Facet(
+                    id="refuses-malformed",
+                    description="a body that is not JSON is refused",
+                    scenario=Scenario(id="malformed"),
+                    needs=psu,
+                )
+            )
+        return tuple(out)
 
-def parse(clause: Clause, contract: Contract) -> Params:
-    """Read the clause's parameters."""
-    operation = parameters.operation(clause, contract)
-    return Params(
-        operation=operation,
-        grant=parameters.granting(clause, contract),
-        owners=steps.owners(contract, operation),
-        states=eligibility.states(contract),
-        contract=contract,
-    )
+    def probe(self, scenario: Scenario) -> Script:
+        """Call plainly; then by every name; or bent in every way between two plain calls."""
+        if self.operation.request:
+            _, plain_call = yield from request_steps.ready(self.contract, self.operation)
+            if plain_call is not None:
+                yield from (
+                    _bent(self, plain_call)
+                    if scenario.id == "malformed"
+                    else steps.send(plain_call)
+                )
+            return
+        now = yield from steps.clock()
+        entries = steps.days_before(now.date(), 1, 2, 3)
+        psu = yield from steps.arrange(
+            "psu", *(Holding(resource=owner, entries=entries) for owner in self.owners)
+        )
+        keys = [one.key for one in psu.owns]
+        yield from steps.grant(self.grant, "psu", *keys)
+        asked = keys if scenario.id == "aliases" else keys[:1]
+        calls = [
+            Call(
+                operation=self.operation.id,
+                subject="psu",
+                arguments=steps.arguments(self.operation, key),
+            )
+            for key in asked
+        ]
+        if scenario.id == "malformed":
+            yield from _bent(self, calls[0])
+            return
+        for call in calls:
+            yield from steps.send(call)
+            if scenario.id == "aliases":
+                for alias, path in enumerate(self.operation.aliases):
+                    yield from steps.send(
+                        replace(call, alias=alias, variation=f"by its other name {path}")
+                    )
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge plain answers, agreement of the names, and reactions to bent calls."""
+        if self.lifecycle is not None:
+            yield from _requests(self.lifecycle, self.operation, history)
+            return
+        subjects = history.subjects
+        consents = Consents(grant=self.grant)
+        controlled: set[str] = set()
+        shown: dict[tuple[str, str, str], Exchange] = {}
+        for exchange in history.exchanges:
+            call = exchange.call
+            if consents.note(exchange):
+                shown.clear()
+            if call.operation != self.operation.id or not call.present:
+                continue
+            if call.malformed:
+                if call.subject in controlled:
+                    yield from _judge_bent(exchange, call.malformed)
+            elif not bare(call, self.operation):
+                continue
+            elif call.alias is None:
+                controlled |= {call.subject} if exchange.accepted else set()
+                shown[question(call)] = exchange
+                sound = _sound(self, exchange, subjects.get(call.subject), consents)
+                if sound or (exchange.accepted and exchange.items):
+                    yield _answers(exchange)
+            else:
+                yield from _agree(exchange, shown.get(question(call)))
 
 
-def bends(p: Params) -> tuple[Malformed, ...]:
+def bends(p: Available) -> tuple[Malformed, ...]:
     """Return the malformations that this operation can be sent."""
     if p.operation.method in {"PUT", "POST", "PATCH"}:
         return BODIES
     return READS if p.operation.about else (Malformed.JUNK_QUERY,)
 
 
-def facets(p: Params) -> tuple[Facet, ...]:
-    """One facet for answering, one for the names, one or two for bad input."""
-    psu = needs(Capability.PSU) | consent(p.grant, p.operation)
-    if p.operation.request:
-        psu |= needs(Capability.WRITE)
-    out = [
-        Facet(id="answers", description="a valid call is answered", scenario="answers", needs=psu)
-    ]
-    if p.operation.aliases and p.operation.lists:
-        out.append(
-            Facet(
-                id="aliases-agree",
-                description="every name of the method gives the same data",
-                scenario="aliases",
-                needs=psu,
-                requires=(
-                    BindingRequirement(
-                        operation=p.operation.id,
-                        feature="aliases",
-                        if_missing=Standing.NOT_APPLICABLE,
-                    ),
-                ),
-            )
-        )
-    out.append(
-        Facet(
-            id="survives-malformed",
-            description="a malformed call does not make the target fail",
-            scenario="malformed",
-            needs=psu,
-            requires=_identifier(p),
-        )
-    )
-    if UNREADABLE & set(bends(p)):
-        out.append(
-            Facet(
-                id="refuses-malformed",
-                description="a body that is not JSON is refused",
-                scenario="malformed",
-                needs=psu,
-            )
-        )
-    return tuple(out)
-
-
-def _identifier(p: Params) -> tuple[BindingRequirement, ...]:
+def _identifier(p: Available) -> tuple[BindingRequirement, ...]:
     about = p.operation.about
     if not about:
         return ()
     return (BindingRequirement(operation=p.operation.id, feature="argument", name=about),)
 
 
-def price(p: Params, scenario: str) -> int:
-    """Count the calls of a scenario."""
-    first = request_steps.before(p.operation) if p.operation.request else 1 if p.grant else 0
-    match scenario:
-        case "answers":
-            return first + 1
-        case "aliases":
-            return first + len(p.owners) * (1 + len(p.operation.aliases))
-        case _:
-            return first + 2 + len(bends(p))
-
-
-def probe(p: Params, scenario: str) -> Script:
-    """Call plainly; then by every name; or bent in every way between two plain calls."""
-    if p.operation.request:
-        _, plain_call = yield from request_steps.ready(p.contract, p.operation)
-        if plain_call is not None:
-            yield from _bent(p, plain_call) if scenario == "malformed" else steps.send(plain_call)
-        return
-    now = yield from steps.clock()
-    entries = steps.days_before(now.date(), 1, 2, 3)
-    psu = yield from steps.arrange(
-        "psu", *(Holding(resource=owner, entries=entries) for owner in p.owners)
-    )
-    keys = [one.key for one in psu.owns]
-    yield from steps.grant(p.grant, "psu", *keys)
-    asked = keys if scenario == "aliases" else keys[:1]
-    calls = [
-        Call(
-            operation=p.operation.id,
-            subject="psu",
-            arguments=steps.arguments(p.operation, key),
-        )
-        for key in asked
-    ]
-    if scenario == "malformed":
-        yield from _bent(p, calls[0])
-        return
-    for call in calls:
-        yield from steps.send(call)
-        if scenario == "aliases":
-            for alias, path in enumerate(p.operation.aliases):
-                yield from steps.send(
-                    replace(call, alias=alias, variation=f"by its other name {path}")
-                )
-
-
-def _bent(p: Params, call: Call) -> Script:
+def _bent(p: Available, call: Call) -> Script:
     yield from steps.send(call)
     for bend in bends(p):
         yield from steps.send(replace(call, malformed=bend, variation=bend.value))
     yield from steps.send(call)
-
-
-def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge plain answers, agreement of the names, and reactions to bent calls."""
-    if p.lifecycle is not None:
-        yield from _requests(p.lifecycle, p.operation, history)
-        return
-    subjects = history.subjects
-    consents = Consents(grant=p.grant)
-    controlled: set[str] = set()
-    shown: dict[tuple[str, str, str], Exchange] = {}
-    for exchange in history.exchanges:
-        call = exchange.call
-        if consents.note(exchange):
-            shown.clear()
-        if call.operation != p.operation.id or not call.present:
-            continue
-        if call.malformed:
-            if call.subject in controlled:
-                yield from _judge_bent(exchange, call.malformed)
-        elif not bare(call, p.operation):
-            continue
-        elif call.alias is None:
-            controlled |= {call.subject} if exchange.accepted else set()
-            shown[question(call)] = exchange
-            sound = _sound(p, exchange, subjects.get(call.subject), consents)
-            if sound or (exchange.accepted and exchange.items):
-                yield _answers(exchange)
-        else:
-            yield from _agree(exchange, shown.get(question(call)))
 
 
 def _requests(
@@ -246,7 +229,7 @@ def _requests(
         past.note(event)
 
 
-def _sound(p: Params, exchange: Exchange, subject: Subject | None, consents: Consents) -> bool:
+def _sound(p: Available, exchange: Exchange, subject: Subject | None, consents: Consents) -> bool:
     """Whether nothing that is known speaks against answering a call.
 
     What it is about must be the customer's own, be listed, and be consented to.
@@ -264,7 +247,7 @@ def _sound(p: Params, exchange: Exchange, subject: Subject | None, consents: Con
         return p.grant is not None
     owned = [subject.owned(key) for key in named]
     return bool(owned) and all(
-        one is not None and eligibility.surely_listed(p.states, one, exchange.at) for one in owned
+        one is not None and clauses.surely_listed(p.contract, one, exchange.at) for one in owned
     )
 
 
@@ -319,14 +302,3 @@ def _judge_bent(exchange: Exchange, bend: Malformed) -> Iterator[Evidence]:
     )
     if bend in UNREADABLE:
         yield must_be_refused("refuses-malformed", exchange, "the body cannot be read")
-
-
-RULE = Rule(
-    kind="available",
-    party=Party.BANK,
-    parse=parse,
-    facets=facets,
-    price=price,
-    probe=probe,
-    check=check,
-)

@@ -3,6 +3,10 @@
 Through the interface or by the customer elsewhere, unsigned or signed, before its day. That
 it is not carried out has a control: another request in the same mode, signed and not
 cancelled, on a day no earlier, was. A cancellation that was not taken says nothing.
+
+The TPP: what was carried out is not cancelled any more.
+Until when a request can be cancelled, and of which mode, documents may leave open; that
+one which the provider was shown as carried out cannot be is open nowhere.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TypeAlias
 
-from assay.contract.model import Capability, Clause, Contract, Party
+from assay.contract.model import Capability
 from assay.history import Exchange, History, State
 from assay.judging.verdict import Evidence
 from assay.rules import parameters
@@ -20,64 +24,163 @@ from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.cancellations import (
     CUSTOMER,
     PROVIDER,
-    Cancellation,
+    CancelAttempt,
     CancellationTracker,
     CancelledInstance,
 )
-from assay.rules.lifecycle.tracker import Instance
+from assay.rules.lifecycle.parameters import check_deferred, the_request
+from assay.rules.lifecycle.request_queries import ours
+from assay.rules.lifecycle.tracker import Instance, Tracker
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, describe
-from assay.rules.rule import BindingRequirement, Facet, Rule, Script, needs
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Kind,
+    Scenario,
+    Script,
+    TppFacet,
+    needs,
+    scenario_of,
+)
 from assay.rules.steps import Part, send
+from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, say
 
 ACCEPTED = "accepted"
 
 
+#: The TPP's obligation.
+TPP_FACET = "before-carried-out"
+OWED = "that a request is cancelled before it is carried out"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class CancellationScenario(Scenario):
+    """A cancellation through the interface, or by the customer `elsewhere`.
+
+    `waits` says that the day of the request is waited for.
+    """
+
+    elsewhere: bool
+    waits: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cancellation(Kind):
     """The request, and a mode that leaves time to cancel it."""
 
-    lifecycle: tracker.Lifecycle
-    mode: str
+    name = "cancellation"
+    applies_to = ("ends",)
+
+    lifecycle: tracker.Lifecycle = the_request()
+    mode: str = parameters.mode(also=check_deferred)
+
+    def facets(self) -> tuple[Facet, ...]:
+        """Whether it is taken; and for each who can cancel, what is shown and what is done."""
+        out: list[Facet] = []
+        whats = {CUSTOMER: "what the customer cancelled"}
+        if self.lifecycle.end is not None:
+            out.append(_facet(self, ACCEPTED, "a cancellation is accepted", PROVIDER))
+            whats = {PROVIDER: "what was cancelled", **whats}
+        for who, what in whats.items():
+            out.append(_facet(self, f"{who}-shown", f"{what} is shown as ended", who))
+            asks = f"{what} is never carried out"
+            out.append(_facet(self, f"{who}-never-done", asks, who, waits=True))
+        return tuple(out)
+
+    def accepts_variation(self, scenario: Scenario) -> bool:
+        """Whether the calls with a variation are accepted: what follows on them differs."""
+        return True
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Cancel a request unsigned, another one signed; or wait for the day of a cancelled one.
+
+        The control is put off by a day more: it is no repeat of the other.
+        """
+        tried = scenario_of(scenario, CancellationScenario)
+        psu = yield from request_steps.customer(self.lifecycle)
+        if not tried.waits:
+            made = yield from send(request_steps.request(self.lifecycle, psu, self.mode))
+            yield from _cancel(self, made, tried)
+            yield from request_steps.read(self.lifecycle, made)
+            made = yield from send(request_steps.request(self.lifecycle, psu, self.mode))
+            yield from request_steps.sign(made)
+            yield from request_steps.read(self.lifecycle, made)
+            yield from _cancel(self, made, tried)
+            yield from request_steps.read(self.lifecycle, made)
+            return
+        made = yield from send(
+            request_steps.request(self.lifecycle, psu, self.mode, variation="it is cancelled")
+        )
+        yield from request_steps.sign(made)
+        yield from _cancel(self, made, tried)
+        control = yield from send(
+            request_steps.request(self.lifecycle, psu, self.mode, ahead=request_steps.AHEAD + 1)
+        )
+        yield from request_steps.sign(control)
+        yield from request_steps.later(psu, request_steps.AHEAD + 1)
+        yield from request_steps.inquire()
+        yield from request_steps.read(self.lifecycle, control)
+        yield from request_steps.read(self.lifecycle, made)
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every cancellation, and what became of the requests whose one was taken."""
+        seen = CancellationTracker(
+            lifecycle=self.lifecycle, mode=self.mode, book=tracker.Tracker(lifecycle=self.lifecycle)
+        )
+        for at, event in enumerate(history.events):
+            seen.note(at, event)
+        every = {one.key: one for one in request_queries.apart(seen.book)}
+        for cancel in seen.cancels:
+            if cancel.request.key in every and cancel.untouched:
+                yield from _taken(cancel, seen.opened.get(cancel.request.key, 0))
+        controls = _controls(self, every.values(), seen.done)
+        for key, story in seen.stories.items():
+            if key in every:
+                yield from _shown(story)
+                made = story.cancel.request.made.call
+                control = controls.get((made.subject, made.by))
+                yield from _done(self, story, seen, control)
+
+    def tpp_facet(self) -> TppFacet:
+        """Return the one obligation of the TPP."""
+        return TppFacet(id=TPP_FACET, description="no request is cancelled that was carried out")
+
+    def check_tpp(self, history: History) -> Iterator[Evidence]:
+        """Judge every cancellation of a request that was made in this history."""
+        book, end = Tracker(lifecycle=self.lifecycle), self.lifecycle.end
+        for event in history.events:
+            if isinstance(event, Exchange) and end is not None and event.call.operation == end.id:
+                found = book.known(str(event.call.arguments.get(end.about or "")))
+                if found is not None and ours(found, event.call):
+                    told = found.made.n, found.told or found.made.n
+                    mode = f"it is {found.mode}"
+                    if found.done:
+                        yield say(TPP_FACET, BROKEN, event, OWED, "it was carried out", *told)
+                    elif found.mode == self.mode:
+                        yield say(TPP_FACET, KEPT, event, OWED, mode, *told)
+                    else:
+                        yield say(
+                            TPP_FACET,
+                            OPEN,
+                            event,
+                            OWED,
+                            f"{mode}: it is open whether it can",
+                            *told,
+                        )
+            book.note(event)
 
 
-def parse(clause: Clause, contract: Contract) -> Params:
-    """Read the clause's parameters."""
-    return Params(
-        lifecycle=tracker.of_clause(clause, contract), mode=parameters.text(clause, "mode")
-    )
-
-
-def facets(p: Params) -> tuple[Facet, ...]:
-    """Whether it is taken; and for each who can cancel, what is shown and what is done."""
-    asks = [
-        (CUSTOMER, "shown", "what the customer cancelled is shown as ended"),
-        (CUSTOMER, "never-done", "what the customer cancelled is never carried out"),
-    ]
-    if p.lifecycle.end is not None:
-        asks = [
-            (PROVIDER, "shown", "what was cancelled is shown as ended"),
-            (PROVIDER, "never-done", "what was cancelled is never carried out"),
-            *asks,
-        ]
-    taken = [_facet(p, ACCEPTED, "a cancellation is accepted", PROVIDER)] if p.lifecycle.end else []
-    return (
-        *taken,
-        *(
-            _facet(p, f"{who}-{what}", words, who if what == "shown" else f"{who}-day")
-            for who, what, words in asks
-        ),
-    )
-
-
-def _facet(p: Params, id_: str, asks: str, scenario: str) -> Facet:
+def _facet(p: Cancellation, id_: str, asks: str, who: str, *, waits: bool = False) -> Facet:
     create, end = p.lifecycle.create.id, p.lifecycle.end
-    clock = needs(Capability.CLOCK) if scenario.endswith("-day") else needs()
-    elsewhere = needs(Capability.DIRECT_ACCESS) if scenario.startswith(CUSTOMER) else needs()
-    named = end.arguments if end and scenario.startswith(PROVIDER) else ()
+    clock = needs(Capability.CLOCK) if waits else needs()
+    elsewhere = needs(Capability.DIRECT_ACCESS) if who == CUSTOMER else needs()
+    named = end.arguments if end and who == PROVIDER else ()
     return Facet(
         id=id_,
         description=asks,
-        scenario=scenario,
+        scenario=CancellationScenario(
+            id=f"{who}-day" if waits else who, elsewhere=who == CUSTOMER, waits=waits
+        ),
         needs=needs(Capability.PSU, Capability.WRITE, Capability.SCA) | clock | elsewhere,
         requires=(
             *p.lifecycle.state(),
@@ -92,72 +195,14 @@ def _facet(p: Params, id_: str, asks: str, scenario: str) -> Facet:
     )
 
 
-def price(p: Params, scenario: str) -> int:
-    """Count the calls and signatures; what the customer does elsewhere is none of them."""
-    if scenario.endswith("-day"):
-        return 7 if scenario.startswith(PROVIDER) else 6
-    return 8 if scenario.startswith(PROVIDER) else 6
-
-
-def probe(p: Params, scenario: str) -> Script:
-    """Cancel a request unsigned, another one signed; or wait for the day of a cancelled one.
-
-    The control is put off by a day more: it is no repeat of the other.
-    """
-    psu = yield from request_steps.customer(p.lifecycle)
-    if not scenario.endswith("-day"):
-        made = yield from send(request_steps.request(p.lifecycle, psu, p.mode))
-        yield from _cancel(p, made, scenario)
-        yield from request_steps.read(p.lifecycle, made)
-        made = yield from send(request_steps.request(p.lifecycle, psu, p.mode))
-        yield from request_steps.sign(made)
-        yield from request_steps.read(p.lifecycle, made)
-        yield from _cancel(p, made, scenario)
-        yield from request_steps.read(p.lifecycle, made)
-        return
-    made = yield from send(
-        request_steps.request(p.lifecycle, psu, p.mode, variation="it is cancelled")
-    )
-    yield from request_steps.sign(made)
-    yield from _cancel(p, made, scenario)
-    control = yield from send(
-        request_steps.request(p.lifecycle, psu, p.mode, ahead=request_steps.AHEAD + 1)
-    )
-    yield from request_steps.sign(control)
-    yield from request_steps.later(psu, request_steps.AHEAD + 1)
-    yield from request_steps.inquire()
-    yield from request_steps.read(p.lifecycle, control)
-    yield from request_steps.read(p.lifecycle, made)
-
-
-def _cancel(p: Params, made: Exchange, scenario: str) -> Part[None]:
-    if scenario.startswith(PROVIDER):
-        yield from request_steps.maybe(request_steps.about(p.lifecycle.end, made))
-    else:
+def _cancel(p: Cancellation, made: Exchange, tried: CancellationScenario) -> Part[None]:
+    if tried.elsewhere:
         yield from request_steps.withdraw(made)
+    else:
+        yield from request_steps.maybe(request_steps.about(p.lifecycle.end, made))
 
 
-def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge every cancellation, and what became of the requests whose one was taken."""
-    seen = CancellationTracker(
-        lifecycle=p.lifecycle, mode=p.mode, book=tracker.Tracker(lifecycle=p.lifecycle)
-    )
-    for at, event in enumerate(history.events):
-        seen.note(at, event)
-    every = {one.key: one for one in request_queries.apart(seen.book)}
-    for cancel in seen.cancels:
-        if cancel.request.key in every and cancel.untouched:
-            yield from _taken(cancel, seen.opened.get(cancel.request.key, 0))
-    controls = _controls(p, every.values(), seen.done)
-    for key, story in seen.stories.items():
-        if key in every:
-            yield from _shown(story)
-            made = story.cancel.request.made.call
-            control = controls.get((made.subject, made.by))
-            yield from _done(p, story, seen, control)
-
-
-def _taken(cancel: Cancellation, opened: int) -> Iterator[Evidence]:
+def _taken(cancel: CancelAttempt, opened: int) -> Iterator[Evidence]:
     """Judge a call to cancel; one that is refused, only where it was seen open after that."""
     call = cancel.event
     if not isinstance(call, Exchange) or (call.refused and not cancel.early):
@@ -177,7 +222,7 @@ def _taken(cancel: Cancellation, opened: int) -> Iterator[Evidence]:
     )
 
 
-def _before(cancel: Cancellation) -> tuple[int, ...]:
+def _before(cancel: CancelAttempt) -> tuple[int, ...]:
     request = cancel.request
     return (request.made.n, *(one.n for one in request.signings))
 
@@ -208,7 +253,7 @@ _Control: TypeAlias = tuple[date, int, Instance]
 
 
 def _controls(
-    p: Params, every: Iterable[Instance], done: Mapping[str | None, int]
+    p: Cancellation, every: Iterable[Instance], done: Mapping[str | None, int]
 ) -> Mapping[tuple[str, str], _Control]:
     """Return what was signed, never cancelled and carried out: the last one's day counts."""
     out: dict[tuple[str, str], _Control] = {}
@@ -229,7 +274,7 @@ def _came(quiet: int | None, day: date, control: _Control) -> bool:
 
 
 def _done(
-    p: Params, story: CancelledInstance, seen: CancellationTracker, control: _Control | None
+    p: Cancellation, story: CancelledInstance, seen: CancellationTracker, control: _Control | None
 ) -> Iterator[Evidence]:
     """Judge whether a cancelled request was carried out, on a day that has surely come."""
     cancel, quiet = story.cancel, seen.quiet(story)
@@ -251,14 +296,3 @@ def _done(
         exchanges=tuple(sorted(numbers)),
         variation=request.made.call.variation,
     )
-
-
-RULE = Rule(
-    kind="cancellation",
-    party=Party.BANK,
-    parse=parse,
-    facets=facets,
-    price=price,
-    probe=probe,
-    check=check,
-)

@@ -3,6 +3,12 @@
 Per kind of data four facets: granted and served; own but not granted; before any
 consent; somebody else's, although the other consented to it. Each refusal has
 its control: the same question about a granted thing, answered in the trial.
+
+The TPP: data are asked only of what was consented to.
+A consent from before a recording may still hold. It cannot where the customer is new, or
+where the list of what he owns was read without that which is given with it once there is
+a consent; it hardly can where the bank refuses what no recorded consent covers, while it
+serves what one does.
 """
 
 from __future__ import annotations
@@ -10,12 +16,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Any
 
-from assay.contract.model import Capability, Clause, Contract, Operation, Party
-from assay.history import Accepted, Call, Exchange, History, Holding, Owned
-from assay.judging.verdict import Evidence
-from assay.rules import parameters, steps
-from assay.rules.kinds import eligibility
+from assay.contract.model import Capability, Contract, Operation
+from assay.history import Accepted, Call, Exchange, History, Holding, Owned, Subject
+from assay.judging.verdict import Agreement, Evidence
+from assay.rules import clauses, parameters, steps
+from assay.rules.lifecycle.request_queries import said_no
+from assay.rules.parameters import about_one_thing
 from assay.rules.queries import (
     DISAGREES,
     UNCLEAR,
@@ -26,9 +34,10 @@ from assay.rules.queries import (
     must_be_refused,
     must_be_served,
 )
-from assay.rules.rule import Facet, Rule, Script, needs
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
 from assay.rules.state.calendar import dates
 from assay.rules.state.consents import EARLIER, Consents
+from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, say
 
 #: Entries of so many last days are in every history, however short.
 LATELY = timedelta(days=7)
@@ -41,116 +50,144 @@ ASKS: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
-    """The guarded operations, how consent is given, and which data are guarded."""
-
-    operations: tuple[Operation, ...]
-    grant: Operation
-    guarded: Mapping[str, tuple[Operation, str]]
-    states: tuple[eligibility.Params, ...]
-    contract: Contract
-
-
-def parse(clause: Clause, contract: Contract) -> Params:
-    """Read the clause's parameters."""
-    operations = parameters.operations(clause, contract)
-    grant = parameters.granting(clause, contract)
-    if grant is None:
-        raise TypeError(f"{clause.id} names no granting operation")
-    guarded = {
+def _guarded(contract: Contract, known: Mapping[str, Any]) -> Mapping[str, tuple[Operation, str]]:
+    """Return the operation that lists each guarded resource, and the resource that owns it."""
+    return {
         child: (operation, contract.resources[child].of or "")
-        for operation in operations
+        for operation in known["operations"]
         for child in operation.lists
     }
-    return Params(
-        operations=operations,
-        grant=grant,
-        guarded=guarded,
-        states=eligibility.states(contract),
-        contract=contract,
+
+
+#: The TPP's obligation.
+TPP_FACET = "only-consented"
+OWED = "that data are asked only of what was consented to"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsentScope(Kind):
+    """The guarded operations, how consent is given, and which data are guarded."""
+
+    name = "consent-scope"
+
+    operations: tuple[Operation, ...] = parameters.operations(also=about_one_thing)
+    grant: Operation = parameters.grant(required=True)
+    replaces: str = parameters.choice(
+        "unspecified",
+        key="replaces",
+        description="unspecified",
+        hint="does a new consent replace the former one? no check of a stated answer exists yet",
     )
+    guarded: Mapping[str, tuple[Operation, str]] = parameters.derived(_guarded)
 
-
-def facets(p: Params) -> tuple[Facet, ...]:
-    """Four facets for each kind of data."""
-    return tuple(
-        Facet(
-            id=f"{child}-{word}",
-            description=f"a {child} is {asks}",
-            scenario=child,
-            needs=needs(Capability.PSU, Capability.CONSENT)
-            | (needs(Capability.TWO_PSU) if word == "foreign" else needs()),
+    def facets(self) -> tuple[Facet, ...]:
+        """Four facets for each kind of data."""
+        return tuple(
+            Facet(
+                id=f"{child}-{word}",
+                description=f"a {child} is {asks}",
+                scenario=Scenario(id=child),
+                needs=needs(Capability.PSU, Capability.CONSENT)
+                | (needs(Capability.TWO_PSU) if word == "foreign" else needs()),
+            )
+            for child in self.guarded
+            for word, asks in ASKS.items()
         )
-        for child in p.guarded
-        for word, asks in ASKS.items()
-    )
 
-
-def price(p: Params, scenario: str) -> int:
-    """Count the calls: before, consent, granted, refused; the other's two; foreign."""
-    return 7
-
-
-def probe(p: Params, scenario: str) -> Script:
-    """Ask before consent, for the granted, for the other one, and for a stranger's."""
-    operation, owner = p.guarded[scenario]
-    today = (yield from steps.clock()).date()
-    entries = steps.days_before(today, 1, 2)
-    psu = yield from steps.arrange("psu", Holding(resource=owner, count=2, entries=entries))
-    first, second = psu.owns[0].key, psu.owns[1].key
-    ask = Call(
-        operation=operation.id,
-        subject="psu",
-        arguments=steps.arguments(operation, first),
-    )
-    yield from steps.send(replace(ask, variation="before any consent"))
-    yield from steps.grant(p.grant, "psu", first)
-    yield from steps.send(ask)
-    yield from steps.send(
-        replace(
-            ask,
-            arguments=steps.arguments(operation, second),
-            variation=f"about the {owner} that is not in the consent",
+    def probe(self, scenario: Scenario) -> Script:
+        """Ask before consent, for the granted, for the other one, and for a stranger's."""
+        operation, owner = self.guarded[scenario.id]
+        today = (yield from steps.clock()).date()
+        entries = steps.days_before(today, 1, 2)
+        psu = yield from steps.arrange("psu", Holding(resource=owner, count=2, entries=entries))
+        first, second = psu.owns[0].key, psu.owns[1].key
+        ask = Call(
+            operation=operation.id,
+            subject="psu",
+            arguments=steps.arguments(operation, first),
         )
-    )
-    other = yield from steps.arrange("other", Holding(resource=owner, entries=entries))
-    theirs = steps.arguments(operation, other.owns[0].key)
-    yield from steps.grant(p.grant, "other", other.owns[0].key)
-    yield from steps.send(replace(ask, subject="other", arguments=theirs))
-    yield from steps.send(
-        replace(ask, arguments=theirs, variation=f"about another customer's {owner}")
-    )
-
-
-def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge every attended call about a thing whose owners and kind are known."""
-    untouched = fresh(history)
-    owners = _owners(history)
-    shown = _shown(p, history)
-    consents = Consents(grant=p.grant)
-    for exchange in history.exchanges:
-        call = exchange.call
-        consents.note(exchange)
-        operation = next((one for one in p.operations if one.id == call.operation), None)
-        if operation is None or not call.present or not bare(call, operation):
-            continue
-        key = str(call.arguments.get(operation.about or ""))
-        whose = owners.get(key, {})
-        child = next(
-            (p.contract.children(one.resource, operation.id) for one in whose.values()), None
+        yield from steps.send(replace(ask, variation="before any consent"))
+        yield from steps.grant(self.grant, "psu", first)
+        yield from steps.send(ask)
+        yield from steps.send(
+            replace(
+                ask,
+                arguments=steps.arguments(operation, second),
+                variation=f"about the {owner} that is not in the consent",
+            )
         )
-        if child is None:
-            continue
-        if call.subject not in whose:
-            yield from _foreign(child, exchange, key, whose, shown)
-        elif key in consents.sure(call.subject):
-            if eligibility.surely_listed(p.states, whose[call.subject], exchange.at):
-                yield _granted(f"{child}-granted", exchange, whose[call.subject])
-        elif key not in consents.perhaps(call.subject):
-            evidence = _own(child, exchange, consents, shown)
-            known = call.subject in untouched
-            yield from evidence if known else (doubt(one, EARLIER) for one in evidence)
+        other = yield from steps.arrange("other", Holding(resource=owner, entries=entries))
+        theirs = steps.arguments(operation, other.owns[0].key)
+        yield from steps.grant(self.grant, "other", other.owns[0].key)
+        yield from steps.send(replace(ask, subject="other", arguments=theirs))
+        yield from steps.send(
+            replace(ask, arguments=theirs, variation=f"about another customer's {owner}")
+        )
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every attended call about a thing whose owners and kind are known."""
+        untouched = fresh(history)
+        owners = _owners(history)
+        shown = _shown(self, history)
+        consents = Consents(grant=self.grant)
+        for exchange in history.exchanges:
+            call = exchange.call
+            consents.note(exchange)
+            operation = next((one for one in self.operations if one.id == call.operation), None)
+            if operation is None or not call.present or not bare(call, operation):
+                continue
+            key = str(call.arguments.get(operation.about or ""))
+            whose = owners.get(key, {})
+            child = next(
+                (self.contract.children(one.resource, operation.id) for one in whose.values()), None
+            )
+            if child is None:
+                continue
+            if call.subject not in whose:
+                yield from _foreign(child, exchange, key, whose, shown)
+            elif key in consents.sure(call.subject):
+                if clauses.surely_listed(self.contract, whose[call.subject], exchange.at):
+                    yield _granted(f"{child}-granted", exchange, whose[call.subject])
+            elif key not in consents.perhaps(call.subject):
+                evidence = _own(child, exchange, consents, shown)
+                known = call.subject in untouched
+                yield from evidence if known else (doubt(one, EARLIER) for one in evidence)
+
+    def tpp_facet(self) -> TppFacet:
+        """Return the one obligation of the TPP."""
+        return TppFacet(
+            id=TPP_FACET,
+            description="data are asked only of what was consented to",
+            requires=(
+                BindingRequirement(
+                    operation=self.grant.id, feature="argument", name=self.grant.grants or ""
+                ),
+            ),
+        )
+
+    def check_tpp(self, history: History) -> Iterator[Evidence]:
+        """Judge every first question about a thing."""
+        consents, clean = Consents(grant=self.grant), set[str]()
+        about = {one.id: one.about or "" for one in self.operations}
+        served = _served(self, history)
+        for event in history.events:
+            if isinstance(event, Subject):
+                clean |= {event.name} if event.fresh else set[str]()
+            if not isinstance(event, Exchange):
+                continue
+            call, name = event.call, event.call.subject
+            if _none_yet(self, event) and not consents.perhaps(name):
+                clean.add(name)
+            consents.note(event)
+            key = call.arguments.get(about.get(call.operation, ""))
+            if call.operation not in about or key is None or call.follow is not None:
+                continue
+            if str(key) in consents.perhaps(name):
+                yield say(TPP_FACET, KEPT, event, OWED, "consent was given for it")
+            else:
+                judged = _uncovered(event, clean, consents, served)
+                doubt = f", {EARLIER}" if judged is OPEN else ""
+                yield say(TPP_FACET, judged, event, OWED, f"no consent covers it{doubt}")
 
 
 def _owners(history: History) -> Mapping[str, Mapping[str, Owned]]:
@@ -170,7 +207,7 @@ class _Shown:
     callers: frozenset[tuple[str, str]]
 
 
-def _shown(p: Params, history: History) -> _Shown:
+def _shown(p: ConsentScope, history: History) -> _Shown:
     """Return what was served under a consent."""
     about = {one.id: one.about or "" for one in p.operations}
     out: set[tuple[str, str, str]] = set()
@@ -233,12 +270,33 @@ def _granted(facet: str, exchange: Exchange, owned: Owned) -> Evidence:
     )
 
 
-RULE = Rule(
-    kind="consent-scope",
-    party=Party.BANK,
-    parse=parse,
-    facets=facets,
-    price=price,
-    probe=probe,
-    check=check,
-)
+def _uncovered(
+    exchange: Exchange, clean: set[str], consents: Consents, served: frozenset[tuple[str, str]]
+) -> Agreement:
+    name = exchange.call.subject
+    if name in clean:
+        return BROKEN
+    told = consents.sure(name) and (name, exchange.call.operation) in served
+    return BROKEN if told and said_no(exchange) and exchange.call.present else OPEN
+
+
+def _served(p: ConsentScope, history: History) -> frozenset[tuple[str, str]]:
+    """Return who was served what, about a thing that a consent covers."""
+    about = {one.id: one.about or "" for one in p.operations}
+    consents, out = Consents(grant=p.grant), set[tuple[str, str]]()
+    for one in history.exchanges:
+        consents.note(one)
+        key = str(one.call.arguments.get(about.get(one.call.operation, "")))
+        if one.accepted and key in consents.sure(one.call.subject):
+            out.add((one.call.subject, one.call.operation))
+    return frozenset(out)
+
+
+def _none_yet(p: ConsentScope, exchange: Exchange) -> bool:
+    """Whether an answer shows that there is no consent: what comes with one is not there."""
+    outcome, call = exchange.outcome, exchange.call
+    if not isinstance(outcome, Accepted) or call.follow is not None:
+        return False
+    hidden = clauses.disclosures(p.contract, call.operation)
+    missing = any(outcome.values.get(value, "") in (None, "") for value in hidden)
+    return missing and call.present and bool(outcome.items)

@@ -12,13 +12,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import Any
 
-from assay.contract.model import Capability, Clause, Contract, Operation, Party
+from assay.contract.model import Capability, Contract, Operation
 from assay.history import Call, History, Holding
 from assay.judging.verdict import Agreement, Evidence, Standing
 from assay.rules import parameters, steps
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
-from assay.rules.rule import BindingRequirement, Facet, Rule, Script, consent, needs
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
 from assay.rules.state.answers import Answers, Page, SeenAnswers, mark
 from assay.rules.state.ranges import MEETING, SHORTER, Ranges
 
@@ -29,55 +30,109 @@ FRESH = 5
 HINT = "what changes by itself stands under `volatile` in the target file"
 
 
+def _ranged(_contract: Contract, known: Mapping[str, Any]) -> Operation | None:
+    """Return the first operation that takes a range of dates."""
+    every: tuple[Operation, ...] = known["operations"]
+    return next((one for one in every if one.about and (one.since or one.until)), None)
+
+
+def _owner(contract: Contract, known: Mapping[str, Any]) -> str:
+    """Return the resource to own so that the operations can be asked about it."""
+    every: tuple[Operation, ...] = known["operations"]
+    about = known["ranged"] or next((one for one in every if one.about), every[0])
+    return steps.owners(contract, about)[0]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class Consistent(Kind):
     """The operations that read, and how consent is given; `ranged` takes a range of dates."""
 
-    operations: tuple[Operation, ...]
-    grant: Operation | None
-    ranged: Operation | None
-    owner: str
-    contract: Contract
+    name = "consistent"
 
+    operations: tuple[Operation, ...] = parameters.operations()
+    grant: Operation | None = parameters.grant()
+    ranged: Operation | None = parameters.derived(_ranged)
+    owner: str = parameters.derived(_owner)
 
-def parse(clause: Clause, contract: Contract) -> Params:
-    """Read the clause's parameters."""
-    operations = parameters.operations(clause, contract)
-    ranged = next((one for one in operations if one.about and (one.since or one.until)), None)
-    about = ranged or next((one for one in operations if one.about), operations[0])
-    return Params(
-        operations=operations,
-        grant=parameters.granting(clause, contract),
-        ranged=ranged,
-        owner=steps.owners(contract, about)[0],
-        contract=contract,
-    )
+    def facets(self) -> tuple[Facet, ...]:
+        """Two facets for the same question, two for ranges, one for consents."""
+        base = needs(Capability.PSU) | consent(self.grant)
+        out = [_facet(TWICE, "the same question asked twice has the same answer", base)]
+        if len(self.operations) > 1:
+            out.append(_facet(READING, "an answer is the same after others were read", base))
+        if self.ranged:
+            dated = base | needs(Capability.ENTRIES)
+            wants: tuple[BindingRequirement, ...] = (
+                _want(self.ranged, "key"),
+                _want(self.ranged, "on"),
+            )
+            since, until = (
+                _argument(self.ranged, one) for one in (self.ranged.since, self.ranged.until)
+            )
+            asks = "a range of dates gives what the whole has of it, and no more"
+            out.append(_facet(SHORTER, asks, dated, *wants, *(since or until)))
+            if since and until:
+                asks = "ranges that meet on a day lose nothing between them"
+                out.append(_facet(MEETING, asks, dated, *wants, *since, *until))
+        if self.grant:
+            asks = "a smaller consent shows no more than a larger one did"
+            wants = tuple(_want(one, "key") for one in _keyed(self))
+            out.append(_facet(SMALLER, asks, base, *wants))
+        return tuple(out)
 
+    def probe(self, scenario: Scenario) -> Script:
+        """Ask in two ways what must have one answer."""
+        today = (yield from steps.clock()).date()
+        entries = steps.days_before(today, *range(1, FRESH + 1))
+        count = 3 if scenario.id == SMALLER else 1
+        psu = yield from steps.arrange(
+            "psu", Holding(resource=self.owner, count=count, entries=entries)
+        )
+        first, second, *_ = (*(one.key for one in psu.owns), "")
+        if scenario.id == SMALLER:
+            for keys in ((first, second), (first,)):
+                yield from steps.grant(self.grant, "psu", *keys)
+                for operation in _keyed(self):
+                    for key in (first, second) if operation.about else (first,):
+                        yield from _ask(operation, key)
+            return
+        yield from steps.grant(self.grant, "psu", first)
+        if self.ranged and scenario.id in {SHORTER, MEETING}:
+            yield from _ask(self.ranged, first)
+            for days in _ranges(self.ranged, scenario.id, today):
+                yield from _ask(self.ranged, first, **days)
+        elif scenario.id == TWICE:
+            for operation in self.operations:
+                yield from _ask(operation, first)
+                yield from _ask(operation, first)
+        else:
+            for operation in (*self.operations, *self.operations):
+                yield from _ask(operation, first)
 
-def facets(p: Params) -> tuple[Facet, ...]:
-    """Two facets for the same question, two for ranges, one for consents."""
-    base = needs(Capability.PSU) | consent(p.grant)
-    out = [_facet(TWICE, "the same question asked twice has the same answer", base)]
-    if len(p.operations) > 1:
-        out.append(_facet(READING, "an answer is the same after others were read", base))
-    if p.ranged:
-        dated = base | needs(Capability.ENTRIES)
-        wants: tuple[BindingRequirement, ...] = (_want(p.ranged, "key"), _want(p.ranged, "on"))
-        since, until = (_argument(p.ranged, one) for one in (p.ranged.since, p.ranged.until))
-        asks = "a range of dates gives what the whole has of it, and no more"
-        out.append(_facet(SHORTER, asks, dated, *wants, *(since or until)))
-        if since and until:
-            asks = "ranges that meet on a day lose nothing between them"
-            out.append(_facet(MEETING, asks, dated, *wants, *since, *until))
-    if p.grant:
-        asks = "a smaller consent shows no more than a larger one did"
-        wants = tuple(_want(one, "key") for one in _keyed(p))
-        out.append(_facet(SMALLER, asks, base, *wants))
-    return tuple(out)
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Compare every page with those before it with which it must agree."""
+        operations = {one.id: one for one in self.operations}
+        answers = Answers(
+            contract=self.contract, operations=frozenset(operations), grant=self.grant
+        )
+        ranges = Ranges()
+        for event in history.events:
+            seen = answers.note(event)
+            if seen is None:
+                continue
+            former = seen.answer.former
+            if former is not None and former.state == seen.answer.state:
+                if seen.number < len(former.pages):
+                    yield from _again(self, seen, former.pages[seen.number])
+            elif former is not None and former.whole:
+                yield from _smaller(seen, former.keys, former.pages[0])
+            operation = operations[seen.answer.call.operation]
+            if seen.answer.whole and operation.about:
+                yield from ranges.judge(operation, seen)
 
 
 def _facet(id_: str, asks: str, needed: frozenset[Capability], *wants: BindingRequirement) -> Facet:
-    return Facet(id=id_, description=asks, scenario=id_, needs=needed, requires=wants)
+    return Facet(id=id_, description=asks, scenario=Scenario(id=id_), needs=needed, requires=wants)
 
 
 def _want(operation: Operation, feature: str) -> BindingRequirement:
@@ -96,47 +151,9 @@ def _argument(operation: Operation, name: str | None) -> tuple[BindingRequiremen
     )
 
 
-def _keyed(p: Params) -> tuple[Operation, ...]:
+def _keyed(p: Consistent) -> tuple[Operation, ...]:
     """Return the operations whose items have keys: what is owned, and what is dated."""
     return tuple(one for one in p.operations if one == p.ranged or not one.about)
-
-
-def price(p: Params, scenario: str) -> int:
-    """Count the calls: the consents, and each question as often as it is asked."""
-    grants = 1 if p.grant else 0
-    if scenario in {SHORTER, MEETING}:
-        return grants + 1 + len(_ranges(p.ranged, scenario, date.max)) if p.ranged else 0
-    if scenario == SMALLER:
-        return 2 * grants + 2 * sum(2 if one.about else 1 for one in _keyed(p))
-    return grants + 2 * len(p.operations)
-
-
-def probe(p: Params, scenario: str) -> Script:
-    """Ask in two ways what must have one answer."""
-    today = (yield from steps.clock()).date()
-    entries = steps.days_before(today, *range(1, FRESH + 1))
-    count = 3 if scenario == SMALLER else 1
-    psu = yield from steps.arrange("psu", Holding(resource=p.owner, count=count, entries=entries))
-    first, second, *_ = (*(one.key for one in psu.owns), "")
-    if scenario == SMALLER:
-        for keys in ((first, second), (first,)):
-            yield from steps.grant(p.grant, "psu", *keys)
-            for operation in _keyed(p):
-                for key in (first, second) if operation.about else (first,):
-                    yield from _ask(operation, key)
-        return
-    yield from steps.grant(p.grant, "psu", first)
-    if p.ranged and scenario in {SHORTER, MEETING}:
-        yield from _ask(p.ranged, first)
-        for days in _ranges(p.ranged, scenario, today):
-            yield from _ask(p.ranged, first, **days)
-    elif scenario == TWICE:
-        for operation in p.operations:
-            yield from _ask(operation, first)
-            yield from _ask(operation, first)
-    else:
-        for operation in (*p.operations, *p.operations):
-            yield from _ask(operation, first)
 
 
 def _ranges(operation: Operation, scenario: str, today: date) -> tuple[Mapping[str, str], ...]:
@@ -154,27 +171,7 @@ def _ask(operation: Operation, key: str, **days: str) -> Script:
     yield from steps.walk(Call(operation=operation.id, subject="psu", arguments=arguments))
 
 
-def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Compare every page with those before it with which it must agree."""
-    operations = {one.id: one for one in p.operations}
-    answers = Answers(contract=p.contract, operations=frozenset(operations), grant=p.grant)
-    ranges = Ranges()
-    for event in history.events:
-        seen = answers.note(event)
-        if seen is None:
-            continue
-        former = seen.answer.former
-        if former is not None and former.state == seen.answer.state:
-            if seen.number < len(former.pages):
-                yield from _again(p, seen, former.pages[seen.number])
-        elif former is not None and former.whole:
-            yield from _smaller(seen, former.keys, former.pages[0])
-        operation = operations[seen.answer.call.operation]
-        if seen.answer.whole and operation.about:
-            yield from ranges.judge(operation, seen)
-
-
-def _again(p: Params, seen: SeenAnswers, old: Page) -> Iterator[Evidence]:
+def _again(p: Consistent, seen: SeenAnswers, old: Page) -> Iterator[Evidence]:
     """Judge a page by the same page of the last answer to the same question."""
     new = seen.page
     if new.marks == old.marks and new.given == old.given:
@@ -239,14 +236,3 @@ def _smaller(seen: SeenAnswers, known: frozenset[str | None], first: Page) -> It
             exchanges=(first.n, page.n),
             variation=seen.answer.call.variation,
         )
-
-
-RULE = Rule(
-    kind="consistent",
-    party=Party.BANK,
-    parse=parse,
-    facets=facets,
-    price=price,
-    probe=probe,
-    check=check,
-)

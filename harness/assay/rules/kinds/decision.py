@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from assay.contract.model import Capability, Clause, Contract, Party
+from assay.contract.model import Capability, Contract, Json
 from assay.history import History, Registered, Subject
 from assay.judging.verdict import Agreement, Evidence
-from assay.rules import conditions
+from assay.rules import conditions, parameters
 from assay.rules.conditions import control as conditions_control
 from assay.rules.conditions import fields
 from assay.rules.conditions import table as conditions_table
@@ -25,10 +25,11 @@ from assay.rules.conditions.control import Bearing, Control, Values, control, co
 from assay.rules.conditions.table import DecisionRow, Table
 from assay.rules.lifecycle import comparison, request_queries, request_steps, tracker
 from assay.rules.lifecycle.comparison import Likeness
-from assay.rules.lifecycle.request_steps import EACH, RequestResult, through
+from assay.rules.lifecycle.parameters import the_request
+from assay.rules.lifecycle.request_steps import RequestResult, through
 from assay.rules.lifecycle.tracker import Instance, Progress
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
-from assay.rules.rule import BindingRequirement, Facet, Rule, Script, needs
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.steps import Part
 
 #: What a condition leads to, and what it is otherwise.
@@ -37,48 +38,108 @@ REJECTED, ACCEPTED = "rejected", "accepted"
 NO_CONTROL = "nothing like it was carried out"
 
 
+def _controls(_contract: Contract, known: Mapping[str, Any]) -> Mapping[str, Control]:
+    """Return the control of each row of the table that has one."""
+    table: Table = known["table"]
+    found = {row.id: control(table, row) for row in table.rows}
+    return {id_: one for id_, one in found.items() if one is not None}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class DecisionRule(Kind):
     """The request, the table of the condition, and the control of each row that has one."""
 
-    lifecycle: tracker.Lifecycle
-    table: Table
-    controls: Mapping[str, Control]
+    name = "decision"
+    applies_to = ("makes",)
 
-
-def parse(clause: Clause, contract: Contract) -> Params:
-    """Read the clause's parameters, and derive the table."""
-    lifecycle = tracker.of_clause(clause, contract)
-    table = conditions.parse(clause.params["when"], lifecycle)
-    found = {row.id: control(table, row) for row in table.rows}
-    return Params(
-        lifecycle=lifecycle,
-        table=table,
-        controls={id_: one for id_, one in found.items() if one is not None},
+    lifecycle: tracker.Lifecycle = the_request()
+    result: str = parameters.choice("rejected", key="result", description="rejected")
+    when: Json = parameters.parameter(
+        parameters.ref("condition"),
+        lambda value, _: value,
+        key="when",
+        references=conditions.references,
     )
+    table: Table = parameters.derived(
+        lambda _, known: conditions.parse(known["when"], known["lifecycle"])
+    )
+    controls: Mapping[str, Control] = parameters.derived(_controls)
 
+    def may_reject(self, request: str, arguments: Mapping[str, Json]) -> bool:
+        """Whether an argument has a value of which an atom of the condition speaks."""
+        if request != self.lifecycle.request.id:
+            return False
+        for atom in conditions.atoms_of(self.when):
+            value = arguments.get(str(atom.get("field")))
+            if ("is" in atom and value == atom["is"]) or ("above" in atom and value is not None):
+                return True
+        return False
 
-def facets(p: Params) -> tuple[Facet, ...]:
-    """One facet a row; and one, void, for all that no row can show."""
-    return (
-        *(_facet(p, row) for row in p.table.rows),
-        *(
-            Facet(
-                id=id_,
-                description=f"not shown: {why}",
-                scenario=id_,
-                needs=_BASE,
-                not_applicable_because=why,
+    def facets(self) -> tuple[Facet, ...]:
+        """One facet a row; and one, void, for all that no row can show."""
+        return (
+            *(_facet(self, row) for row in self.table.rows),
+            *(
+                Facet(
+                    id=id_,
+                    description=f"not shown: {why}",
+                    scenario=Scenario(id=id_),
+                    needs=_BASE,
+                    not_applicable_because=why,
+                )
+                for id_, why in self.table.hidden.items()
+            ),
+        )
+
+    def accepts_variation(self, scenario: Scenario) -> bool:
+        """Whether the calls with a variation are accepted: a request is rejected once it is signed."""
+        return True
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Make a row's request; where a customer lacks the factor for it, another customer's."""
+        row = self.table.row(scenario.id)
+        for segment in (
+            None,
+            *dict.fromkeys(one for point in row.points for one in point.segments),
+        ):
+            lacking = yield from _trial(self, row, segment)
+            if not lacking:
+                return
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every request by what was known when it was decided on, beside those like it."""
+        book, known = tracker.Tracker(lifecycle=self.lifecycle), Registrations()
+        values: dict[int, Values] = {}
+
+        def look(request: Instance) -> Values:
+            return conditions_control.look(
+                self.table, DecidedRequest(lifecycle=self.lifecycle, request=request, known=known)
             )
-            for id_, why in p.table.hidden.items()
-        ),
-    )
+
+        for event in history.events:
+            found = book.note(event)
+            if isinstance(event, Registered):
+                known.note(event)
+            elif found is not None and comparison.decides(event, found):
+                values[id(found)] = look(found)
+        beside = _Beside.of(self, book)
+        for request in comparison.sure(book):
+            mine = values[id(request)]
+            if self.lifecycle.due(request.mode):
+                # What was registered meanwhile may count on its day, or may not.
+                both = zip(mine, look(request), strict=True)
+                mine = tuple(then if then == now else None for then, now in both)
+            yield from _judge(self, request, conditions_control.bearing(self.table, mine), beside)
+
+    def explain(self) -> str | None:
+        """Write the derived table down."""
+        return conditions_table.text(self.table, REJECTED, ACCEPTED)
 
 
 _BASE = needs(Capability.PSU, Capability.WRITE, Capability.SCA)
 
 
-def _facet(p: Params, row: DecisionRow) -> Facet:
+def _facet(p: DecisionRule, row: DecisionRow) -> Facet:
     mine = p.controls.get(row.id) if row.result else None
     points = (*row.points, *(mine.points if mine else ()))
     wants = (
@@ -89,34 +150,13 @@ def _facet(p: Params, row: DecisionRow) -> Facet:
     return Facet(
         id=row.id,
         description=f"{REJECTED if row.result else ACCEPTED}: {words(row.points)}",
-        scenario=row.id,
+        scenario=Scenario(id=row.id),
         needs=_BASE.union(*(point.needs for point in points), mine.needs if mine else ()),
         requires=tuple(dict.fromkeys(wants)),
     )
 
 
-def price(p: Params, scenario: str) -> int:
-    """Count: the row's request, and its control if it must be rejected."""
-    row = p.table.row(scenario)
-    return 2 * EACH if row.result and row.id in p.controls else EACH
-
-
-def explain(p: Params) -> str:
-    """Write the derived table down."""
-    return conditions_table.text(p.table, REJECTED, ACCEPTED)
-
-
-# -- asking ----------------------------------------------------------------------
-def probe(p: Params, scenario: str) -> Script:
-    """Make a row's request; where a customer lacks the factor for it, another customer's."""
-    row = p.table.row(scenario)
-    for segment in (None, *dict.fromkeys(one for point in row.points for one in point.segments)):
-        lacking = yield from _trial(p, row, segment)
-        if not lacking:
-            return
-
-
-def _trial(p: Params, row: DecisionRow, segment: str | None) -> Part[bool]:
+def _trial(p: DecisionRule, row: DecisionRow, segment: str | None) -> Part[bool]:
     """Make a row's request, and its control before or after; tell if a factor was lacking."""
     lifecycle, mine = p.lifecycle, p.controls.get(row.id)
     two = mine is not None and mine.about_another and row.result
@@ -138,7 +178,9 @@ def _trial(p: Params, row: DecisionRow, segment: str | None) -> Part[bool]:
     return came.lacking
 
 
-def _control(p: Params, mine: Control, psu: Subject, *, two: bool = False) -> Part[RequestResult]:
+def _control(
+    p: DecisionRule, mine: Control, psu: Subject, *, two: bool = False
+) -> Part[RequestResult]:
     if mine.for_another:
         name = f"{psu.name}-beside"
         psu = yield from request_steps.customer(p.lifecycle, name, segment=psu.segment)
@@ -146,7 +188,7 @@ def _control(p: Params, mine: Control, psu: Subject, *, two: bool = False) -> Pa
 
 
 def _one(
-    p: Params, points: Sequence[Point], psu: Subject, *, thing: int = 0, variation: str = ""
+    p: DecisionRule, points: Sequence[Point], psu: Subject, *, thing: int = 0, variation: str = ""
 ) -> Part[RequestResult]:
     """Make one request about one of the customer's things, sign it and read it."""
     owned = p.lifecycle.create.owned
@@ -162,33 +204,6 @@ def _one(
     return (yield from through(p.lifecycle, call, how))
 
 
-# -- judging ---------------------------------------------------------------------
-def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge every request by what was known when it was decided on, beside those like it."""
-    book, known = tracker.Tracker(lifecycle=p.lifecycle), Registrations()
-    values: dict[int, Values] = {}
-
-    def look(request: Instance) -> Values:
-        return conditions_control.look(
-            p.table, DecidedRequest(lifecycle=p.lifecycle, request=request, known=known)
-        )
-
-    for event in history.events:
-        found = book.note(event)
-        if isinstance(event, Registered):
-            known.note(event)
-        elif found is not None and comparison.decides(event, found):
-            values[id(found)] = look(found)
-    beside = _Beside.of(p, book)
-    for request in comparison.sure(book):
-        mine = values[id(request)]
-        if p.lifecycle.due(request.mode):
-            # What was registered meanwhile may count on its day, or may not.
-            both = zip(mine, look(request), strict=True)
-            mine = tuple(then if then == now else None for then, now in both)
-        yield from _judge(p, request, conditions_control.bearing(p.table, mine), beside)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Beside:
     """What was carried out: one of each sort, and the first decided on of the same arguments.
@@ -197,14 +212,14 @@ class _Beside:
     that the contract itself names, `addresses` where anybody was to come back to.
     """
 
-    p: Params
+    p: DecisionRule
     sorts: Mapping[Likeness, Instance]
     first: Mapping[Likeness, Instance]
     known: frozenset[tuple[str, str]]
     addresses: frozenset[str]
 
     @staticmethod
-    def of(p: Params, book: tracker.Tracker) -> _Beside:
+    def of(p: DecisionRule, book: tracker.Tracker) -> _Beside:
         sorts: dict[Likeness, Instance] = {}
         first: dict[Likeness, Instance] = {}
         known = set(fields.named(p.table.atoms))
@@ -248,20 +263,22 @@ def _decided(request: Instance) -> int:
     return (request_queries.signature(request) or request.made).n
 
 
-def _address(p: Params, request: Instance) -> str:
+def _address(p: DecisionRule, request: Instance) -> str:
     return repr(request.made.call.arguments.get(p.lifecycle.create.returns or ""))
 
 
-def _sort(p: Params, request: Instance) -> Likeness:
+def _sort(p: DecisionRule, request: Instance) -> Likeness:
     but = [one.argument for one in p.table.atoms]
     return comparison.sort(p.lifecycle, request, but=but)
 
 
-def _sent(p: Params, request: Instance) -> Likeness:
+def _sent(p: DecisionRule, request: Instance) -> Likeness:
     return comparison.sent(request, but=(p.lifecycle.create.owned, p.lifecycle.create.returns))
 
 
-def _judge(p: Params, request: Instance, about: Bearing, beside: _Beside) -> Iterator[Evidence]:
+def _judge(
+    p: DecisionRule, request: Instance, about: Bearing, beside: _Beside
+) -> Iterator[Evidence]:
     control = beside.control(request)
     if about.result is None:
         found = _undecided(request, control)
@@ -306,7 +323,7 @@ def _rejected(request: Instance, result: bool, beside: _Beside) -> _Judged:
     return (UNCLEAR, why) if why else (DISAGREES, "")
 
 
-def _not_rejected(p: Params, request: Instance, result: bool) -> _Judged:
+def _not_rejected(p: DecisionRule, request: Instance, result: bool) -> _Judged:
     if request.done:
         return (DISAGREES if result else AGREES), ""
     if request_queries.signature(request) is None:
@@ -326,15 +343,3 @@ def _doubt(request: Instance, beside: _Beside) -> str:
     return (
         "" if request_queries.known(request) else "it may repeat a request from before this history"
     )
-
-
-RULE = Rule(
-    kind="decision",
-    party=Party.BANK,
-    parse=parse,
-    facets=facets,
-    price=price,
-    probe=probe,
-    check=check,
-    explain=explain,
-)

@@ -5,6 +5,11 @@ that differs in a parameter, in the mode or in the day must be accepted, and so 
 repeat of one that was never carried out. Where such a one is rejected, the probe asks
 what may explain it: does the former stand where it stood, and is the like of it accepted
 of another customer? Only then has this rule been applied to what it does not say.
+
+The TPP: what was carried out is not asked for again that day.
+A request is compared when it is made, with those that the provider knew by then to be
+carried out. One that differs in the address to return to alone may be meant or not: that
+address is no parameter that the clause names.
 """
 
 from __future__ import annotations
@@ -13,7 +18,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from assay.contract.model import Capability, Clause, Contract, Party
+from assay.contract.files.document import Finding, Pointer
+from assay.contract.model import Capability
 from assay.history import Call, Decision, History, Subject
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import parameters as rules_parameters
@@ -27,30 +33,67 @@ from assay.rules.lifecycle.comparison import (
     REPEAT,
     UNSIGNED,
     ComparisonTracker,
+    Likeness,
     Relation,
     changed,
     later_day,
     same_day,
 )
-from assay.rules.lifecycle.request_steps import EACH, RequestResult, through
-from assay.rules.lifecycle.tracker import Instance, Lifecycle, Progress
+from assay.rules.lifecycle.parameters import arguments, check_modes, the_request
+from assay.rules.lifecycle.request_steps import RequestResult, through
+from assay.rules.lifecycle.tracker import Instance, Lifecycle, Progress, Tracker
+from assay.rules.parameters import Raw, maker
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
-from assay.rules.rule import BindingRequirement, Facet, Rule, Script, needs
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
 from assay.rules.steps import Part, send
+from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, say
 
-#: The numbered events that bring the first request to where its repeat finds it.
-BEFORE: Mapping[str, int] = {CANCELLED: 3, REFUSED: 2, UNSIGNED: 1}
+#: The scenarios in which the first request is never carried out.
+NEVER_DONE = frozenset({CANCELLED, REFUSED, UNSIGNED})
 #: How a customer refuses.
 NO = replace(request_steps.SIGN, decision=Decision.REFUSE)
 
 
+def _at_once(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find fault with modes in which nothing is carried out that could be repeated."""
+    yield from check_modes(at, wanted, clause, raw)
+    for index, name in enumerate(wanted):
+        if name in maker(clause, raw).get("due", {}).get("modes", ()):
+            hint = "name modes in which it is carried out when it is signed"
+            yield (*at, index), f"the mode {name!r} is put off to a day", hint
+
+
+#: The TPP's obligation.
+TPP_FACET = "not-repeated"
+OWED = "that nothing is asked for that was carried out on that day"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class Duplicate(Kind):
     """The request, the parameters that make two different, and the modes that are asked."""
 
-    lifecycle: Lifecycle
-    parameters: tuple[str, ...]
-    modes: tuple[str | None, ...]
+    name = "duplicate"
+    applies_to = ("makes",)
+
+    lifecycle: Lifecycle = the_request()
+    parameters: tuple[str, ...] = arguments(key="parameters")
+    named_modes: tuple[str, ...] = rules_parameters.parameter(
+        rules_parameters.ref("words"),
+        lambda value, _: tuple(str(name) for name in value),
+        key="modes",
+        references=_at_once,
+        required=False,
+        default=(),
+    )
+
+    @property
+    def modes(self) -> tuple[str | None, ...]:
+        """The modes in which repeats are tried."""
+        return self.named_modes or (self.lifecycle.mode,)
+
+    def rejects_repeats(self, request: str) -> bool:
+        """Whether it is the request of this clause."""
+        return request == self.lifecycle.request.id
 
     def parameter(self, facet: str) -> str | None:
         """Return the parameter that a facet is about, if it is about one."""
@@ -61,44 +104,105 @@ class Params:
         due = self.lifecycle.create.due
         return due.modes[0] if facet == CANCELLED and due else self.modes[0]
 
-
-def parse(clause: Clause, contract: Contract) -> Params:
-    """Read the clause's parameters."""
-    lifecycle = tracker.of_clause(clause, contract)
-    return Params(
-        lifecycle=lifecycle,
-        parameters=rules_parameters.texts(clause, "parameters"),
-        modes=rules_parameters.texts(clause, "modes") or (lifecycle.mode,),
-    )
-
-
-def facets(p: Params) -> tuple[Facet, ...]:
-    """One facet for the repeat, one a difference, one for each way not to be carried out."""
-    asks = {
-        REPEAT: "the same as one that was carried out is rejected",
-        **{changed(one): f"with another {one} it is accepted" for one in p.parameters},
-        MODE: "in another mode it is accepted",
-        NEXT_DAY: "on the next day it is accepted",
-        CANCELLED: "the same as one that was cancelled is accepted",
-        REFUSED: "the same as one that the customer refused is accepted",
-        UNSIGNED: "the same as one that nobody signed is accepted",
-    }
-    due = p.lifecycle.create.due
-    left_out = {
-        *(() if len(p.modes) > 1 else (MODE,)),
-        *(() if p.lifecycle.end and due and due.modes else (CANCELLED,)),
-    }
-    return tuple(
-        Facet(
-            id=id_,
-            description=words,
-            scenario=id_,
-            needs=_needs(id_),
-            requires=tuple(_wants(p, id_)),
+    def facets(self) -> tuple[Facet, ...]:
+        """One facet for the repeat, one a difference, one for each way not to be carried out."""
+        asks = {
+            REPEAT: "the same as one that was carried out is rejected",
+            **{changed(one): f"with another {one} it is accepted" for one in self.parameters},
+            MODE: "in another mode it is accepted",
+            NEXT_DAY: "on the next day it is accepted",
+            CANCELLED: "the same as one that was cancelled is accepted",
+            REFUSED: "the same as one that the customer refused is accepted",
+            UNSIGNED: "the same as one that nobody signed is accepted",
+        }
+        due = self.lifecycle.create.due
+        left_out = {
+            *(() if len(self.modes) > 1 else (MODE,)),
+            *(() if self.lifecycle.end and due and due.modes else (CANCELLED,)),
+        }
+        return tuple(
+            Facet(
+                id=id_,
+                description=words,
+                scenario=Scenario(id=id_),
+                needs=_needs(id_),
+                requires=tuple(_wants(self, id_)),
+            )
+            for id_, words in asks.items()
+            if id_ not in left_out
         )
-        for id_, words in asks.items()
-        if id_ not in left_out
-    )
+
+    def accepts_variation(self, scenario: Scenario) -> bool:
+        """Whether the calls with a variation are accepted: a repeat is rejected once it is signed."""
+        return True
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Bring one request to where it is to be, and make another; if it is rejected, look why."""
+        lifecycle, parameter = self.lifecycle, self.parameter(scenario.id)
+        owned = parameter is not None and parameter == lifecycle.create.owned
+        psu = yield from request_steps.customer(lifecycle, count=2 if owned else 1)
+        call = request_steps.request(lifecycle, psu, self.mode(scenario.id))
+        first = yield from send(call)
+        if scenario.id != UNSIGNED:
+            yield from request_steps.sign(
+                first, NO if scenario.id == REFUSED else request_steps.SIGN
+            )
+        if scenario.id == CANCELLED:
+            yield from request_steps.maybe(request_steps.about(lifecycle.end, first))
+        elif scenario.id not in NEVER_DONE:
+            yield from request_steps.read(lifecycle, first)
+        if scenario.id == NEXT_DAY:
+            yield from request_steps.later(psu, 1)
+        came = yield from through(lifecycle, _second(self, scenario.id, call, psu))
+        if came.rejected:
+            if scenario.id in NEVER_DONE:
+                yield from request_steps.read(lifecycle, first)
+            if not (owned or scenario.id in (REPEAT, NEXT_DAY)):
+                # In these, the first request is like the second in all that matters.
+                yield from _beside(self, scenario.id)
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every request beside those that came before it."""
+        compared = ComparisonTracker(
+            lifecycle=self.lifecycle,
+            parameters=self.parameters,
+            modes=self.modes,
+            book=tracker.Tracker(lifecycle=self.lifecycle),
+        )
+        for event in history.events:
+            compared.note(event)
+        explanations = Explanations.of(compared)
+        for request in comparison.sure(compared.book):
+            yield from _judge(self, request, explanations)
+
+    def tpp_facet(self) -> TppFacet:
+        """Return the one obligation of the TPP."""
+        return TppFacet(
+            id=TPP_FACET, description="no request is repeated that was carried out on that day"
+        )
+
+    def check_tpp(self, history: History) -> Iterator[Evidence]:
+        """Judge every request that is made when another one was carried out."""
+        book = Tracker(lifecycle=self.lifecycle)
+        done: dict[Likeness, Instance] = {}
+        last: Instance | None = None
+        returns = (self.lifecycle.create.returns,)
+        for event in history.events:
+            found = book.note(event)
+            if found is None:
+                continue
+            if (
+                event is found.made
+                and found.mode in self.modes
+                and not self.lifecycle.due(found.mode)
+            ):
+                former = done.get(comparison.sent(found, but=returns))
+                judged = _judge_by_tpp(self, found, former, last)
+                if judged is not None and (beside := former or last):
+                    what = "the same was carried out" if former else "another one was carried out"
+                    yield say(TPP_FACET, judged, found.made, OWED, what, *beside.numbers)
+            elif found.done and comparison.unchanged(found):
+                done[comparison.sent(found, but=returns)] = last = found
 
 
 def _needs(facet: str) -> frozenset[Capability]:
@@ -106,7 +210,7 @@ def _needs(facet: str) -> frozenset[Capability]:
     return day | needs(Capability.PSU, Capability.WRITE, Capability.SCA)
 
 
-def _wants(p: Params, facet: str) -> Iterator[BindingRequirement]:
+def _wants(p: Duplicate, facet: str) -> Iterator[BindingRequirement]:
     create, parameter = p.lifecycle.create, p.parameter(facet)
     yield from p.lifecycle.state()
     yield BindingRequirement(operation=create.id, feature="approval")
@@ -117,36 +221,7 @@ def _wants(p: Params, facet: str) -> Iterator[BindingRequirement]:
         yield BindingRequirement(operation=create.id, feature="other", name=parameter)
 
 
-def price(p: Params, scenario: str) -> int:
-    """Count: what happens to the first request, and the second from making to reading."""
-    return BEFORE.get(scenario, EACH) + EACH
-
-
-def probe(p: Params, scenario: str) -> Script:
-    """Bring one request to where it is to be, and make another; if it is rejected, look why."""
-    lifecycle, parameter = p.lifecycle, p.parameter(scenario)
-    owned = parameter is not None and parameter == lifecycle.create.owned
-    psu = yield from request_steps.customer(lifecycle, count=2 if owned else 1)
-    call = request_steps.request(lifecycle, psu, p.mode(scenario))
-    first = yield from send(call)
-    if scenario != UNSIGNED:
-        yield from request_steps.sign(first, NO if scenario == REFUSED else request_steps.SIGN)
-    if scenario == CANCELLED:
-        yield from request_steps.maybe(request_steps.about(lifecycle.end, first))
-    elif scenario not in BEFORE:
-        yield from request_steps.read(lifecycle, first)
-    if scenario == NEXT_DAY:
-        yield from request_steps.later(psu, 1)
-    came = yield from through(lifecycle, _second(p, scenario, call, psu))
-    if came.rejected:
-        if scenario in BEFORE:
-            yield from request_steps.read(lifecycle, first)
-        if not (owned or scenario in (REPEAT, NEXT_DAY)):
-            # In these, the first request is like the second in all that matters.
-            yield from _beside(p, scenario)
-
-
-def _second(p: Params, scenario: str, call: Call, psu: Subject) -> Call:
+def _second(p: Duplicate, scenario: str, call: Call, psu: Subject) -> Call:
     """Return the second call: the first one again, but for the one difference."""
     create, parameter = p.lifecycle.create, p.parameter(scenario)
     if scenario == MODE:
@@ -167,7 +242,7 @@ _AGAIN: Mapping[str, str] = {
 }
 
 
-def _beside(p: Params, scenario: str) -> Part[RequestResult | None]:
+def _beside(p: Duplicate, scenario: str) -> Part[RequestResult | None]:
     """Make the like of the second request for another customer, who has made none before."""
     other = yield from request_steps.customer(p.lifecycle, "another")
     call = request_steps.request(p.lifecycle, other, p.mode(scenario))
@@ -175,23 +250,7 @@ def _beside(p: Params, scenario: str) -> Part[RequestResult | None]:
     return (yield from through(p.lifecycle, like))
 
 
-# -- judging ---------------------------------------------------------------------
-def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge every request beside those that came before it."""
-    compared = ComparisonTracker(
-        lifecycle=p.lifecycle,
-        parameters=p.parameters,
-        modes=p.modes,
-        book=tracker.Tracker(lifecycle=p.lifecycle),
-    )
-    for event in history.events:
-        compared.note(event)
-    explanations = Explanations.of(compared)
-    for request in comparison.sure(compared.book):
-        yield from _judge(p, request, explanations)
-
-
-def _judge(p: Params, request: Instance, explanations: Explanations) -> Iterator[Evidence]:
+def _judge(p: Duplicate, request: Instance, explanations: Explanations) -> Iterator[Evidence]:
     """Judge a repeat as such; all else by what it differs in from former requests."""
     relations = explanations.compared.relations[id(request)]
     for relation in relations:
@@ -205,12 +264,12 @@ def _judge(p: Params, request: Instance, explanations: Explanations) -> Iterator
             yield from _evidence(request, named, _other(p, request, named, explanations))
 
 
-def _told(p: Params, request: Instance, relation: Relation) -> bool:
+def _told(p: Duplicate, request: Instance, relation: Relation) -> bool:
     """Whether a relation says surely what it says: on the same day, or a later one."""
     former = relation.former
     if relation.facet == REPEAT:
         return later_day(p.lifecycle, former, request)
-    if relation.facet in BEFORE:
+    if relation.facet in NEVER_DONE:
         return not former.done
     return same_day(p.lifecycle, former, request)
 
@@ -235,7 +294,7 @@ def _repeat(request: Instance) -> _Judged | None:
 
 
 def _other(
-    p: Params, request: Instance, relation: Relation, explanations: Explanations
+    p: Duplicate, request: Instance, relation: Relation, explanations: Explanations
 ) -> _Judged | None:
     if _rejected(request):
         why, control = explanations.why(request, relation), explanations.control(request)
@@ -273,12 +332,13 @@ _EXPECTED: Mapping[str, str] = {
 }
 
 
-RULE = Rule(
-    kind="duplicate",
-    party=Party.BANK,
-    parse=parse,
-    facets=facets,
-    price=price,
-    probe=probe,
-    check=check,
-)
+def _judge_by_tpp(
+    p: Duplicate, request: Instance, former: Instance | None, last: Instance | None
+) -> Agreement | None:
+    """Judge a request beside the same one, or else beside any that was carried out."""
+    if former is None:
+        return KEPT if last is not None else None
+    if later_day(p.lifecycle, former, request):
+        return KEPT
+    exact = comparison.sent(former) == comparison.sent(request)
+    return BROKEN if exact and same_day(p.lifecycle, former, request) else OPEN

@@ -8,17 +8,19 @@ the bank's zone. The edge day itself is judged only where the contract says so.
 from __future__ import annotations
 
 from calendar import monthrange
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from assay.contract.model import Capability, Clause, Contract, Operation, Party
+from assay.contract.files.document import Finding, Pointer
+from assay.contract.model import Capability, Contract, Json, Operation
 from assay.history import Call, History, Holding, Owned
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
+from assay.rules.parameters import Raw, all_known, known, ref
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, PageWalk, bare, walks
-from assay.rules.rule import BindingRequirement, Facet, Rule, Script, needs
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.state.calendar import dates
 
 DAY = timedelta(days=1)
@@ -33,75 +35,129 @@ class Recent:
     edge: str
 
 
+_TRAITS: Mapping[str, Json] = {
+    "description": "a list of traits",
+    "type": "array",
+    "uniqueItems": True,
+    "items": {"description": "the name of a trait", "type": "string"},
+}
+_RECENT: Mapping[str, Json] = {
+    "description": "how recently one must have been used: trait, months and edge",
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["trait", "months", "edge"],
+    "properties": {
+        "trait": {"description": "the name of a trait", "type": "string"},
+        "months": ref("whole"),
+        "edge": ref("edge"),
+    },
+}
+
+
+def _traits(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find fault with traits that the clause's resource does not have."""
+    defined = raw["resources"].get(clause["resource"])
+    if defined:
+        yield from all_known(at, wanted, defined.get("traits", {}), "trait")
+
+
+def _recent_trait(at: Pointer, value: Raw, clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find fault with a trait that the clause's resource does not have."""
+    defined = raw["resources"].get(clause["resource"])
+    if defined:
+        yield from known((*at, "trait"), value["trait"], defined.get("traits", {}), "trait")
+
+
+def _read_recent(value: Mapping[str, Json], _contract: Contract) -> Recent:
+    return Recent(
+        trait=str(value["trait"]), months=int(str(value["months"])), edge=str(value["edge"])
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class Eligibility(Kind):
     """Where it is listed, which resource, what hides it."""
 
-    operation: Operation
-    resource: str
-    hides: tuple[str, ...]
-    recent: Recent | None
-    zone: ZoneInfo | None
+    name = "eligibility"
+    limits = ("recent",)
+    at_least_one_of = ("hides", "recent")
 
-
-def parse(clause: Clause, contract: Contract) -> Params:
-    """Read the clause's parameters."""
-    recent = parameters.mapping(clause, "recent")
-    return Params(
-        operation=parameters.operation(clause, contract),
-        resource=parameters.text(clause, "resource"),
-        hides=parameters.texts(clause, "hides"),
-        recent=Recent(
-            trait=str(recent["trait"]),
-            months=int(str(recent["months"])),
-            edge=str(recent["edge"]),
-        )
-        if recent
-        else None,
-        zone=contract.zone,
+    operation: Operation = parameters.operation()
+    resource: str = parameters.resource()
+    hides: tuple[str, ...] = parameters.names(
+        _TRAITS, key="hides", references=_traits, required=False
     )
-
-
-def states(contract: Contract) -> tuple[Params, ...]:
-    """Return what all eligibility clauses of a contract say."""
-    return tuple(parse(one, contract) for one in contract.clauses if one.kind == "eligibility")
-
-
-def surely_listed(clauses: Sequence[Params], one: Owned, at: datetime) -> bool:
-    """Whether nothing that is known of an owned thing speaks against listing it."""
-    speaking = [p for p in clauses if p.resource == one.resource]
-    recents = {p.recent.trait for p in speaking if p.recent}
-    if any(value and name not in recents for name, value in one.traits.items()):
-        return False
-    return all(
-        (found := _recent(p, one, at)) is not None and found[1]
-        for p in speaking
-        if p.recent and p.recent.trait in one.traits
+    recent: Recent | None = parameters.parameter(
+        _RECENT, _read_recent, key="recent", references=_recent_trait, required=False
     )
+    zone: ZoneInfo | None = parameters.the_zone()
 
-
-def facets(p: Params) -> tuple[Facet, ...]:
-    """Three facets for recent use, one for each state that hides."""
-    roster = needs(Capability.PSU, Capability.ROSTER)
-    dated = roster | needs(Capability.ZONE)
-    wants = (BindingRequirement(operation=p.operation.id, feature="key"),)
-    asked = [(f"hides-{trait}", f"one that is {trait} is not listed", roster) for trait in p.hides]
-    if p.recent:
-        span = f"{p.recent.months} months"
-        asked += [
-            ("lists-recent", "one used yesterday is listed", roster),
-            ("lists-just-inside", f"one last used {span} ago less a day is listed", dated),
-            ("hides-just-outside", f"one last used {span} and a day ago is not listed", dated),
+    def facets(self) -> tuple[Facet, ...]:
+        """Three facets for recent use, one for each state that hides."""
+        roster = needs(Capability.PSU, Capability.ROSTER)
+        dated = roster | needs(Capability.ZONE)
+        wants = (BindingRequirement(operation=self.operation.id, feature="key"),)
+        asked = [
+            (f"hides-{trait}", f"one that is {trait} is not listed", roster) for trait in self.hides
         ]
-    return tuple(
-        Facet(id=id_, description=asks, scenario="states", needs=needed, requires=wants)
-        for id_, asks, needed in asked
-    )
+        if self.recent:
+            span = f"{self.recent.months} months"
+            asked += [
+                ("lists-recent", "one used yesterday is listed", roster),
+                ("lists-just-inside", f"one last used {span} ago less a day is listed", dated),
+                ("hides-just-outside", f"one last used {span} and a day ago is not listed", dated),
+            ]
+        return tuple(
+            Facet(
+                id=id_,
+                description=asks,
+                scenario=Scenario(id="states"),
+                needs=needed,
+                requires=wants,
+            )
+            for id_, asks, needed in asked
+        )
 
+    def listed_by_trait(self, thing: Owned, at: datetime) -> Mapping[str, bool]:
+        """Return whether the date of a thing's last use lets it be listed."""
+        if (
+            self.recent is None
+            or thing.resource != self.resource
+            or self.recent.trait not in thing.traits
+        ):
+            return {}
+        judged = _recent(self, thing, at)
+        return {self.recent.trait: judged is not None and judged[1]}
 
-def price(p: Params, scenario: str) -> int:
-    """Count the calls: what a sound bank lists fits one page."""
-    return 1
+    def probe(self, scenario: Scenario) -> Script:
+        """Own one of each state, and list."""
+        now = yield from steps.clock()
+        today = dates(now, self.zone)[-1]
+        holdings = [Holding(resource=self.resource, traits={trait: True}) for trait in self.hides]
+        if self.recent:
+            edge = months_before(today, self.recent.months)
+            holdings += [
+                Holding(resource=self.resource, traits={self.recent.trait: str(day)})
+                for day in (today - DAY, edge + DAY, edge, edge - DAY)
+            ]
+        else:
+            holdings.append(Holding(resource=self.resource))
+        yield from steps.arrange("psu", *holdings)
+        yield from steps.walk(Call(operation=self.operation.id, subject="psu"))
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge each whole walk of a customer of whom everything is known."""
+        subjects = history.subjects
+        for walk in walks(history, self.operation.id):
+            subject = subjects.get(walk.call.subject)
+            if subject is None or not walk.ended or not bare(walk.call, self.operation):
+                continue
+            at = walk.pages[0].at
+            owned = [one for one in subject.owns if one.resource == self.resource]
+            keys = walk.keys
+            control = any(one.key in keys for one in owned if _plain(self, one, at))
+            for one in owned:
+                yield from _judge(self, one, walk, seen=one.key in keys, control=control)
 
 
 def months_before(day: date, months: int) -> date:
@@ -111,45 +167,13 @@ def months_before(day: date, months: int) -> date:
     return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
 
 
-def probe(p: Params, scenario: str) -> Script:
-    """Own one of each state, and list."""
-    now = yield from steps.clock()
-    today = dates(now, p.zone)[-1]
-    holdings = [Holding(resource=p.resource, traits={trait: True}) for trait in p.hides]
-    if p.recent:
-        edge = months_before(today, p.recent.months)
-        holdings += [
-            Holding(resource=p.resource, traits={p.recent.trait: str(day)})
-            for day in (today - DAY, edge + DAY, edge, edge - DAY)
-        ]
-    else:
-        holdings.append(Holding(resource=p.resource))
-    yield from steps.arrange("psu", *holdings)
-    yield from steps.walk(Call(operation=p.operation.id, subject="psu"))
-
-
-def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge each whole walk of a customer of whom everything is known."""
-    subjects = history.subjects
-    for walk in walks(history, p.operation.id):
-        subject = subjects.get(walk.call.subject)
-        if subject is None or not walk.ended or not bare(walk.call, p.operation):
-            continue
-        at = walk.pages[0].at
-        owned = [one for one in subject.owns if one.resource == p.resource]
-        keys = walk.keys
-        control = any(one.key in keys for one in owned if _plain(p, one, at))
-        for one in owned:
-            yield from _judge(p, one, walk, seen=one.key in keys, control=control)
-
-
-def _plain(p: Params, one: Owned, at: datetime) -> bool:
+def _plain(p: Eligibility, one: Owned, at: datetime) -> bool:
     """Whether nothing at all speaks against listing this one."""
     found = _facet(p, one, at)
     return found[1] if found else not any(one.traits.values())
 
 
-def _facet(p: Params, one: Owned, at: datetime) -> tuple[str, bool] | None:
+def _facet(p: Eligibility, one: Owned, at: datetime) -> tuple[str, bool] | None:
     """Return the facet on which an owned thing bears, and whether it must be listed.
 
     None where it bears on none, or is left out for two reasons at once.
@@ -166,7 +190,7 @@ def _facet(p: Params, one: Owned, at: datetime) -> tuple[str, bool] | None:
     return (f"hides-{hiding[0]}", False) if len(states) == 1 and hiding == states else None
 
 
-def _recent(p: Params, one: Owned, at: datetime) -> tuple[str, bool] | None:
+def _recent(p: Eligibility, one: Owned, at: datetime) -> tuple[str, bool] | None:
     """Return what the date of last use asks for; None where nobody can tell.
 
     With no zone known it is told only where all dates of today agree.
@@ -195,7 +219,7 @@ def _on(recent: Recent, used: date, today: date) -> tuple[str, bool] | None:
 
 
 def _judge(
-    p: Params, one: Owned, walk: PageWalk, *, seen: bool, control: bool
+    p: Eligibility, one: Owned, walk: PageWalk, *, seen: bool, control: bool
 ) -> Iterator[Evidence]:
     found = _facet(p, one, walk.pages[0].at)
     if found is None:
@@ -213,14 +237,3 @@ def _judge(
         exchanges=walk.numbers,
         variation=state,
     )
-
-
-RULE = Rule(
-    kind="eligibility",
-    party=Party.BANK,
-    parse=parse,
-    facets=facets,
-    price=price,
-    probe=probe,
-    check=check,
-)

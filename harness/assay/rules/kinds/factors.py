@@ -8,18 +8,20 @@ on the screens: that none is asked for convicts nobody, then.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from assay.contract.model import Capability, Clause, Contract, Party
+from assay.contract.model import Capability, Json
 from assay.history import Authorise, Code, Decision, History
 from assay.judging.verdict import Evidence
 from assay.rules import parameters
 from assay.rules.lifecycle import request_queries, request_steps, signing, tracker
+from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.signing import Signing
+from assay.rules.parameters import ref
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
-from assay.rules.rule import BindingRequirement, Facet, Rule, Script, needs
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs, scenario_of
 
 PASSWORD, FACTOR, CHECKED = "password-alone", "factor-alone", "code-checked"
 #: The scenario in which codes are typed in; each kind of customer is another.
@@ -31,107 +33,121 @@ BAD: Final = (Code.EMPTY, Code.HALF, Code.WRONG)
 _Whose: TypeAlias = tuple[str, str | None]
 
 
+_OFFERED: Mapping[str, Json] = {
+    "description": "a list of factors for each segment",
+    "type": "object",
+    "minProperties": 1,
+    "additionalProperties": ref("words"),
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class FactorsScenario(Scenario):
+    """What customers of a segment are offered; signatures with codes, if it is None."""
+
+    segment: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Factors(Kind):
     """The request, and the factors for each kind of customer."""
 
-    lifecycle: tracker.Lifecycle
-    offered: Mapping[str, tuple[str, ...]]
+    name = "factors"
+    applies_to = ("makes",)
+
+    lifecycle: tracker.Lifecycle = the_request()
+    offered: Mapping[str, tuple[str, ...]] = parameters.parameter(
+        _OFFERED,
+        lambda value, _: {segment: tuple(words) for segment, words in value.items()},
+        key="offered",
+    )
 
     @property
     def words(self) -> tuple[str, ...]:
         """All factors that are named."""
         return tuple(dict.fromkeys(word for words in self.offered.values() for word in words))
 
+    def factors(self) -> Sequence[str]:
+        """Return all factors that the clause names."""
+        return self.words
 
-def parse(clause: Clause, contract: Contract) -> Params:
-    """Read the clause's parameters."""
-    given = parameters.mapping(clause, "offered")
-    offered = {
-        segment: tuple(str(word) for word in words)
-        for segment, words in given.items()
-        if isinstance(words, list | tuple)
-    }
-    return Params(lifecycle=tracker.of_clause(clause, contract), offered=offered)
+    def factors_by_segment(self, request: str) -> Mapping[str, tuple[str, ...]]:
+        """Return the factors that the clause offers to each segment, for its request."""
+        return self.offered if request == self.lifecycle.request.id else {}
 
+    def facets(self) -> tuple[Facet, ...]:
+        """One facet for each kind of customer, and three for everybody."""
+        asks = {
+            PASSWORD: "the password alone signs nothing",
+            FACTOR: "no factor signs anything without the password",
+            CHECKED: "a code that is wrong, empty or only half of one signs nothing",
+        }
+        return (
+            *(
+                Facet(
+                    id=f"{segment}-offered",
+                    description=f"{segment} customers are offered some of {', '.join(words)}, and no more",
+                    scenario=FactorsScenario(id=f"{segment}:offered", segment=segment),
+                    needs=signing.NEEDS | needs(Capability.SEGMENTS),
+                    requires=(
+                        BindingRequirement(operation=self.lifecycle.create.id, feature="approval"),
+                    ),
+                )
+                for segment, words in self.offered.items()
+            ),
+            *(
+                Facet(
+                    id=id_,
+                    description=words,
+                    scenario=FactorsScenario(id=CODES),
+                    needs=signing.NEEDS,
+                    requires=signing.wants(self.lifecycle),
+                )
+                for id_, words in asks.items()
+            ),
+        )
 
-def facets(p: Params) -> tuple[Facet, ...]:
-    """One facet for each kind of customer, and three for everybody."""
-    asks = {
-        PASSWORD: "the password alone signs nothing",
-        FACTOR: "no factor signs anything without the password",
-        CHECKED: "a code that is wrong, empty or only half of one signs nothing",
-    }
-    return (
-        *(
-            Facet(
-                id=f"{segment}-offered",
-                description=f"{segment} customers are offered some of {', '.join(words)}, and no more",
-                scenario=segment,
-                needs=signing.NEEDS | needs(Capability.SEGMENTS),
-                requires=(BindingRequirement(operation=p.lifecycle.create.id, feature="approval"),),
+    def probe(self, scenario: Scenario) -> Script:
+        """Look at what is offered, and refuse; or sign with right codes, and then with wrong ones."""
+        lifecycle = self.lifecycle
+        segment = scenario_of(scenario, FactorsScenario).segment
+        if segment is not None:
+            psu = yield from request_steps.customer(lifecycle, segment=segment)
+            made = yield from signing.make(lifecycle, psu, 0)
+            yield from request_steps.sign(
+                made, replace(request_steps.SIGN, decision=Decision.REFUSE)
             )
-            for segment, words in p.offered.items()
-        ),
-        *(
-            Facet(
-                id=id_,
-                description=words,
-                scenario=CODES,
-                needs=signing.NEEDS,
-                requires=signing.wants(p.lifecycle),
-            )
-            for id_, words in asks.items()
-        ),
-    )
+            return
+        psu = yield from request_steps.customer(lifecycle, count=2 * len(self.words) + len(BAD) - 1)
+        _, first = yield from signing.try_to_sign(lifecycle, psu, 0)
+        offered = (first.offered if first else None) or ()
+        others = [word for word in self.words if word in offered[1:]]
+        tries = [replace(request_steps.SIGN, factor=word) for word in others]
+        # Wrong codes come last, for a target may lock out who types them in.
+        tries += [_wrong(word, code) for word in offered[:1] for code in BAD]
+        tries += [_wrong(word, Code.WRONG) for word in others]
+        for n, how in enumerate(tries, start=1):
+            yield from signing.try_to_sign(lifecycle, psu, n, how)
 
-
-def price(p: Params, scenario: str) -> int:
-    """Count a look at what is offered; or each factor twice, and the first more often."""
-    if scenario != CODES:
-        return 2
-    return (2 * len(p.words) + len(BAD) - 1) * signing.price(p.lifecycle)
-
-
-def probe(p: Params, scenario: str) -> Script:
-    """Look at what is offered, and refuse; or sign with right codes, and then with wrong ones."""
-    lifecycle = p.lifecycle
-    if scenario != CODES:
-        psu = yield from request_steps.customer(lifecycle, segment=scenario)
-        made = yield from signing.make(lifecycle, psu, 0)
-        yield from request_steps.sign(made, replace(request_steps.SIGN, decision=Decision.REFUSE))
-        return
-    psu = yield from request_steps.customer(lifecycle, count=2 * len(p.words) + len(BAD) - 1)
-    _, first = yield from signing.try_to_sign(lifecycle, psu, 0)
-    offered = (first.offered if first else None) or ()
-    others = [word for word in p.words if word in offered[1:]]
-    tries = [replace(request_steps.SIGN, factor=word) for word in others]
-    # Wrong codes come last, for a target may lock out who types them in.
-    tries += [_wrong(word, code) for word in offered[:1] for code in BAD]
-    tries += [_wrong(word, Code.WRONG) for word in others]
-    for n, how in enumerate(tries, start=1):
-        yield from signing.try_to_sign(lifecycle, psu, n, how)
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge what was offered, what was asked for, and what was made of it."""
+        given = signing.signings(self.lifecycle, history)
+        ended = [one for one in given if one.alone and not one.failed]
+        coded = {_factor(one) for one in given if "code" in one.event.screens}
+        controls: dict[_Whose, Signing] = {}
+        for one in ended:
+            if one.plain and one.confirmed and one.done and "code" in one.event.screens:
+                controls.setdefault((one.subject, _factor(one)), one)
+        for one in given:
+            yield from _offered(self, one)
+        for one in ended:
+            if one.event.step.decision is Decision.CONFIRM:
+                yield from _around(one, coded)
+                yield from _typed(one, controls.get((one.subject, _factor(one))))
 
 
 def _wrong(word: str, code: Code) -> Authorise:
     return replace(request_steps.SIGN, factor=word, code=code, variation=f"{word}: {code.value}")
-
-
-def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge what was offered, what was asked for, and what was made of it."""
-    given = signing.signings(p.lifecycle, history)
-    ended = [one for one in given if one.alone and not one.failed]
-    coded = {_factor(one) for one in given if "code" in one.event.screens}
-    controls: dict[_Whose, Signing] = {}
-    for one in ended:
-        if one.plain and one.confirmed and one.done and "code" in one.event.screens:
-            controls.setdefault((one.subject, _factor(one)), one)
-    for one in given:
-        yield from _offered(p, one)
-    for one in ended:
-        if one.event.step.decision is Decision.CONFIRM:
-            yield from _around(one, coded)
-            yield from _typed(one, controls.get((one.subject, _factor(one))))
 
 
 def _factor(one: Signing) -> str | None:
@@ -141,7 +157,7 @@ def _factor(one: Signing) -> str | None:
     return one.event.step.factor or next(iter(one.event.offered or ()), None)
 
 
-def _offered(p: Params, one: Signing) -> Iterator[Evidence]:
+def _offered(p: Factors, one: Signing) -> Iterator[Evidence]:
     """Judge what the screens offered to a customer of a known kind."""
     subject, event = one.request.subject, one.event
     allowed = p.offered.get((subject.segment if subject else None) or "")
@@ -196,14 +212,3 @@ def _typed(one: Signing, control: Signing | None) -> Iterator[Evidence]:
         agreement = AGREES if refused and event.coded else UNCLEAR
     expected = f"that nothing is signed with {event.step.code.value}"
     yield one.evidence(CHECKED, agreement, expected, *(control.request.numbers if control else ()))
-
-
-RULE = Rule(
-    kind="factors",
-    party=Party.BANK,
-    parse=parse,
-    facets=facets,
-    price=price,
-    probe=probe,
-    check=check,
-)

@@ -7,31 +7,77 @@ is a facet of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.contract.model import Capability, Clause, Contract, Json, Operation, Party
+from assay.contract.files.document import Finding, Pointer
+from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History, Holding, Item
 from assay.judging.verdict import Evidence
-from assay.rules import parameters, steps
+from assay.rules import clauses, parameters, steps
 from assay.rules.formats import FORMATS
+from assay.rules.parameters import Raw, known
 from assay.rules.queries import AGREES, DISAGREES, kinds
-from assay.rules.rule import BindingRequirement, Facet, Rule, Script, consent, needs
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
+from assay.rules.schema_pieces import FieldSchema, Schema, SchemaPiece
 
 #: Things owned of each resource, and entries below the second: two pages of both.
 EACH, MANY, FEW = 3, 18, 2
 
 
+_ENUM: Mapping[str, Json] = {
+    "description": "a list of at least one text",
+    "type": "array",
+    "minItems": 1,
+    "uniqueItems": True,
+    "items": {"description": "a text", "type": "string"},
+}
+_FORMAT: Mapping[str, Json] = {
+    "description": "a format for each resource",
+    "type": "object",
+    "minProperties": 1,
+    "additionalProperties": {
+        "description": f"a format: {' or '.join(FORMATS)}",
+        "enum": list(FORMATS),
+    },
+}
+
+
+def _formats(at: Pointer, value: Raw, clause: Raw, _raw: Raw) -> Iterator[Finding]:
+    """Find fault with formats of other resources than the clause's, and with missing ones."""
+    for name in value:
+        yield from known((*at, name), name, clause["resources"], "resource")
+    for name in clause["resources"]:
+        if name not in value:
+            yield at, f"it names no format for {name!r}", f"add `{name}: ...`"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class Field(Kind):
     """The field, the resources that carry it, and what may stand there."""
 
-    field: str
-    resources: tuple[str, ...]
-    allowed: Mapping[str, tuple[str, Callable[[Json], bool]]]
-    mandatory: bool
-    grant: Operation | None
-    contract: Contract
+    name = "field"
+    exactly_one_of = ("const", "enum", "format")
+
+    field: str = parameters.word(key="field")
+    resources: tuple[str, ...] = parameters.resources()
+    const: Json = parameters.parameter(
+        {"description": "the one value that is right", "type": ["string", "number", "boolean"]},
+        lambda value, _: value,
+        key="const",
+        required=False,
+    )
+    enum: tuple[str, ...] = parameters.names(_ENUM, key="enum", required=False)
+    format: Mapping[str, str] = parameters.parameter(
+        _FORMAT,
+        lambda value, _: dict(value),
+        key="format",
+        references=_formats,
+        required=False,
+        default={},
+    )
+    mandatory: bool = parameters.flag(key="mandatory")
+    grant: Operation | None = parameters.grant()
 
     def operation(self, resource: str) -> Operation:
         """Return the operation that lists a resource."""
@@ -43,126 +89,129 @@ class Params:
         named = {self.contract.resources[one].of or one for one in self.resources}
         return tuple(one.id for one in steps.roots(self.contract) if one.id in named)
 
+    def schema_pieces(self) -> Iterator[SchemaPiece]:
+        """Yield what may stand in the field of each resource."""
+        for resource in self.resources:
+            yield FieldSchema(
+                resource=resource,
+                field=self.field,
+                schema=_schema(self, resource),
+                mandatory=self.mandatory,
+            )
 
-def _allowed(clause: Clause, resource: str) -> tuple[str, Callable[[Json], bool]]:
-    if "const" in clause.params:
-        const = clause.params["const"]
-        return repr(const), lambda value: value == const
-    if "enum" in clause.params:
-        values = parameters.texts(clause, "enum")
-        return f"one of {', '.join(values)}", lambda value: value in values
-    form = str(parameters.mapping(clause, "format")[resource])
+    def allowed_values(self, field: str) -> Sequence[Json] | None:
+        """Return the constant, or the values listed, for the field of this clause."""
+        if field != self.field or self.format:
+            return None
+        return self.enum or (self.const,)
+
+    def facets(self) -> tuple[Facet, ...]:
+        """One facet a resource for the value, one for its being there if it must."""
+        out: list[Facet] = []
+        consented = consent(self.grant) if any(one.about for one in _listed(self)) else needs()
+        for resource in self.resources:
+            want = BindingRequirement(
+                operation=self.operation(resource).id, feature="field", name=self.field
+            )
+            words, _ = _allowed(self, resource)
+            asked = [(resource, f"{self.field} of every {resource} is {words}")]
+            if self.mandatory:
+                asked.append((f"{resource}-present", f"every {resource} has {self.field}"))
+            out += [
+                Facet(
+                    id=id_,
+                    description=asks,
+                    scenario=Scenario(id="everything"),
+                    needs=needs(Capability.PSU) | consented,
+                    requires=(want,),
+                )
+                for id_, asks in asked
+            ]
+        return tuple(out)
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Own several of each, consent to all, and read every page of everything."""
+        today = (yield from steps.clock()).date()
+        few = steps.days_before(today, *range(1, FEW + 1))
+        many = steps.days_before(today, *range(1, MANY + 1))
+        holdings = [
+            Holding(resource=owner, entries=many if n == 1 else few)
+            for owner in self.owners
+            for n in range(EACH)
+        ]
+        psu = yield from steps.arrange("psu", *holdings)
+        if any(one.about for one in _listed(self)):
+            yield from steps.grant(self.grant, "psu", *(one.key for one in psu.owns))
+        for operation in _listed(self):
+            asked: list[dict[str, Json]] = [{}]
+            if operation.about:
+                asked = [
+                    dict(steps.arguments(operation, one.key))
+                    for one in psu.owns
+                    if self.contract.children(one.resource, operation.id)
+                ]
+            for arguments in asked:
+                call = Call(operation=operation.id, subject="psu", arguments=arguments)
+                yield from steps.walk(call, most=_most(self, operation))
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every item of every accepted answer."""
+        known = kinds(history, self.contract)
+        for exchange in history.exchanges:
+            operation = self.contract.operations.get(exchange.call.operation)
+            if exchange.accepted and operation and operation.lists:
+                yield from _judge(self, operation, exchange, known)
+
+
+#: What counts as if the field were not there.
+_NOTHING: tuple[Json, ...] = (None, "")
+
+
+def _schema(p: Field, resource: str) -> Schema:
+    """Return what may stand in the field of a resource, as JSON Schema."""
+    if p.const is None and not p.enum:
+        schema: Schema = {
+            "type": "string",
+            "minLength": 1,
+            "format": p.format[resource],
+        }
+        return schema if p.mandatory else {"anyOf": [schema, {"enum": list(_NOTHING)}]}
+    values = [*p.enum] if p.const is None else [p.const]
+    if p.mandatory and len(values) == 1:
+        return {"const": values[0]}
+    return {"enum": [*values, *(() if p.mandatory else _NOTHING)]}
+
+
+def _allowed(p: Field, resource: str) -> tuple[str, Callable[[Json], bool]]:
+    """Return what may stand in the field of a resource, in words and as a test."""
+    if p.const is not None:
+        return repr(p.const), lambda value: value == p.const
+    if p.enum:
+        return f"one of {', '.join(p.enum)}", lambda value: value in p.enum
+    form = p.format[resource]
     return f"the format {form}", FORMATS[form]
 
 
-def parse(clause: Clause, contract: Contract) -> Params:
-    """Read the clause's parameters."""
-    resources = parameters.texts(clause, "resources")
-    return Params(
-        field=parameters.text(clause, "field"),
-        resources=resources,
-        allowed={resource: _allowed(clause, resource) for resource in resources},
-        mandatory=clause.params.get("mandatory") is True,
-        grant=parameters.granting(clause, contract),
-        contract=contract,
-    )
-
-
-def facets(p: Params) -> tuple[Facet, ...]:
-    """One facet a resource for the value, one for its being there if it must."""
-    out: list[Facet] = []
-    consented = consent(p.grant) if any(one.about for one in _listed(p)) else needs()
-    for resource in p.resources:
-        want = BindingRequirement(operation=p.operation(resource).id, feature="field", name=p.field)
-        words, _ = p.allowed[resource]
-        asked = [(resource, f"{p.field} of every {resource} is {words}")]
-        if p.mandatory:
-            asked.append((f"{resource}-present", f"every {resource} has {p.field}"))
-        out += [
-            Facet(
-                id=id_,
-                description=asks,
-                scenario="everything",
-                needs=needs(Capability.PSU) | consented,
-                requires=(want,),
-            )
-            for id_, asks in asked
-        ]
-    return tuple(out)
-
-
-def _listed(p: Params) -> tuple[Operation, ...]:
+def _listed(p: Field) -> tuple[Operation, ...]:
     """Return the operations to call, each once, in the contract's order."""
     named = {p.operation(resource).id for resource in p.resources}
     return tuple(one for one in p.contract.operations.values() if one.id in named)
 
 
-def _page_size(p: Params, operation: Operation) -> int:
+def _page_size(p: Field, operation: Operation) -> int:
     """Return the page size that the contract states for an operation, or no end."""
-    for clause in p.contract.clauses:
-        if clause.kind == "pagination" and clause.params["operation"] == operation.id:
-            return parameters.whole(clause, "size")
-    return 10**9
+    return clauses.page_size(p.contract, operation.id) or 10**9
 
 
-def _most(p: Params, operation: Operation) -> int:
+def _most(p: Field, operation: Operation) -> int:
     """Return how many pages what the probe asks for fills; customers may have far more."""
     size = _page_size(p, operation)
     items = MANY if operation.about else EACH * len(p.owners)
     return -(-items // size) if size < items else steps.MOST_PAGES
 
 
-def price(p: Params, scenario: str) -> int:
-    """Count the calls of a bank that keeps the contract's page sizes."""
-    calls = 0
-    for operation in _listed(p):
-        size = _page_size(p, operation)
-        if operation.about:
-            owners = [owner for owner in p.owners if p.contract.children(owner, operation.id)]
-            pages = sum(-(-(MANY if n == 1 else FEW) // size) for n in range(EACH))
-            calls += len(owners) * pages
-        else:
-            calls += -(-EACH * len(p.owners) // size)
-    return calls + (1 if p.grant and any(one.about for one in _listed(p)) else 0)
-
-
-def probe(p: Params, scenario: str) -> Script:
-    """Own several of each, consent to all, and read every page of everything."""
-    today = (yield from steps.clock()).date()
-    few = steps.days_before(today, *range(1, FEW + 1))
-    many = steps.days_before(today, *range(1, MANY + 1))
-    holdings = [
-        Holding(resource=owner, entries=many if n == 1 else few)
-        for owner in p.owners
-        for n in range(EACH)
-    ]
-    psu = yield from steps.arrange("psu", *holdings)
-    if any(one.about for one in _listed(p)):
-        yield from steps.grant(p.grant, "psu", *(one.key for one in psu.owns))
-    for operation in _listed(p):
-        asked: list[dict[str, Json]] = [{}]
-        if operation.about:
-            asked = [
-                dict(steps.arguments(operation, one.key))
-                for one in psu.owns
-                if p.contract.children(one.resource, operation.id)
-            ]
-        for arguments in asked:
-            call = Call(operation=operation.id, subject="psu", arguments=arguments)
-            yield from steps.walk(call, most=_most(p, operation))
-
-
-def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge every item of every accepted answer."""
-    known = kinds(history, p.contract)
-    for exchange in history.exchanges:
-        operation = p.contract.operations.get(exchange.call.operation)
-        if exchange.accepted and operation and operation.lists:
-            yield from _judge(p, operation, exchange, known)
-
-
 def _judge(
-    p: Params, operation: Operation, exchange: Exchange, known: Mapping[str, str]
+    p: Field, operation: Operation, exchange: Exchange, known: Mapping[str, str]
 ) -> Iterator[Evidence]:
     about = str(exchange.call.arguments.get(operation.about or "", ""))
     below = p.contract.children(known.get(about, ""), operation.id)
@@ -172,7 +221,7 @@ def _judge(
         if resource in p.resources:
             sorted_.setdefault(resource, []).append(item)
     for resource, items in sorted_.items():
-        words, allowed = p.allowed[resource]
+        words, allowed = _allowed(p, resource)
         named = (item.fields.get(p.field) for item in items)
         there = [value for value in named if value not in (None, "")]
         wrong = [value for value in there if not allowed(value)]
@@ -193,14 +242,3 @@ def _judge(
                 seen=f"missing in {lacking}" if lacking else "it is there",
                 exchanges=(exchange.n,),
             )
-
-
-RULE = Rule(
-    kind="field",
-    party=Party.BANK,
-    parse=parse,
-    facets=facets,
-    price=price,
-    probe=probe,
-    check=check,
-)

@@ -5,6 +5,10 @@ some that are made from the right one, so that a target cannot know them. Whethe
 spelling (small letters, blanks around it) is another value is asked only where `spelling`
 is exact; where it is unspecified, such values are nobody's matter. What became of a
 request that was accepted, and what it takes for a refusal to count, is said in `bent`.
+
+The TPP: the field has the one value that is right.
+A field that is not there is the business of `mandatory`. Where spelling is left open, the
+right value in other letters is, too.
 """
 
 from __future__ import annotations
@@ -12,65 +16,149 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from assay.contract.model import Capability, Clause, Contract, Json, Party
-from assay.history import History
-from assay.judging.verdict import Evidence
+from assay.contract.model import Capability, Json
+from assay.history import Call, History, Subject
+from assay.judging.verdict import Agreement, Evidence
 from assay.rules import parameters, steps
 from assay.rules.lifecycle import attempts, request_steps, tracker
-from assay.rules.rule import BindingRequirement, Facet, Rule, Script, needs
+from assay.rules.lifecycle.parameters import check_argument, the_request
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
+from assay.rules.schema_pieces import ArgumentSchema, SchemaPiece
+from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, say
 
 #: The ways in which a value can be another one.
 OTHER, CASE, PADDED = "other-value", "lower-case", "padded"
 
 
+_OTHERS: Mapping[str, Json] = {
+    "description": "a list of values that others would take for right",
+    "type": "array",
+    "uniqueItems": True,
+    "items": {"description": "a text", "type": "string", "minLength": 1},
+}
+
+
+#: The TPP's obligation.
+TPP_FACET = "value-kept"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class Fixed(Kind):
     """The request, its field, and what stands there; `exact` where spelling matters."""
 
-    lifecycle: tracker.Lifecycle
-    field: str
-    const: str
-    others: tuple[str, ...]
-    exact: bool
+    name = "fixed"
+    applies_to = ("makes",)
 
-
-def parse(clause: Clause, contract: Contract) -> Params:
-    """Read the clause's parameters."""
-    return Params(
-        lifecycle=tracker.of_clause(clause, contract),
-        field=parameters.text(clause, "field"),
-        const=parameters.text(clause, "const"),
-        others=parameters.texts(clause, "others"),
-        exact=parameters.text(clause, "spelling") == "exact",
+    lifecycle: tracker.Lifecycle = the_request()
+    field: str = parameters.word(key="field", references=check_argument)
+    const: str = parameters.parameter(
+        {"description": "the one value that is right", "type": "string", "minLength": 1},
+        lambda value, _: value,
+        key="const",
+    )
+    others: tuple[str, ...] = parameters.names(_OTHERS, key="others")
+    exact: bool = parameters.choice(
+        "exact",
+        "unspecified",
+        key="spelling",
+        description="exact or unspecified",
+        hint="does another spelling of the value count as another value?",
+        convert=lambda value: value == "exact",
     )
 
+    def admits(self, request: str, call: Call, subject: Subject | None) -> bool:
+        """Whether the field has its one value."""
+        concerned = request == self.lifecycle.request.id
+        return not concerned or call.arguments.get(self.field) == self.const
 
-def facets(p: Params) -> tuple[Facet, ...]:
-    """One facet for other values, and one for each way of spelling the right one otherwise."""
-    asks = {
-        OTHER: f"a request with another {p.field} is not accepted",
-        CASE: f"nor is one with {p.const} in small letters",
-        PADDED: f"nor is one with blanks around {p.const}",
-    }
-    asked = {facet for facet, _ in _values(p).values()}
-    return tuple(
-        Facet(
-            id=facet,
-            description=says,
-            scenario="values",
-            needs=needs(Capability.PSU, Capability.WRITE),
+    def schema_pieces(self) -> Iterator[SchemaPiece]:
+        """Yield what the clause says of the shape of a request."""
+        create = self.lifecycle.create.id
+        yield ArgumentSchema(operation=create, argument=self.field, schema={"const": self.const})
+
+    def fixed_value(self, argument: str) -> str | None:
+        """Return the value, for the field of this clause."""
+        return self.const if argument == self.field else None
+
+    def facets(self) -> tuple[Facet, ...]:
+        """One facet for other values, and one for each way of spelling the right one otherwise."""
+        asks = {
+            OTHER: f"a request with another {self.field} is not accepted",
+            CASE: f"nor is one with {self.const} in small letters",
+            PADDED: f"nor is one with blanks around {self.const}",
+        }
+        asked = {facet for facet, _ in _values(self).values()}
+        return tuple(
+            Facet(
+                id=facet,
+                description=says,
+                scenario=Scenario(id="values"),
+                needs=needs(Capability.PSU, Capability.WRITE),
+                requires=(
+                    BindingRequirement(
+                        operation=self.lifecycle.create.id, feature="argument", name=self.field
+                    ),
+                ),
+            )
+            for facet, says in asks.items()
+            if facet in asked
+        )
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Make a request with the right value, and then with all others; read what was accepted."""
+        psu = yield from request_steps.customer(self.lifecycle)
+        control = request_steps.request(self.lifecycle, psu, arguments={self.field: self.const})
+        yield from steps.send(control)
+        for value, (_, says) in _values(self).items():
+            sent = {**control.arguments, self.field: value}
+            call = replace(control, arguments=sent, variation=f"{self.field} is {says}")
+            made = yield from steps.send(call)
+            yield from request_steps.read(self.lifecycle, made)
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every request whose field is a text other than the right one."""
+        made = tuple(tracker.follow(history, self.lifecycle))
+        controls = {
+            attempts.frame(one, self.field): one
+            for one in made
+            if _sent(self, one) == self.const and attempts.control(one)
+        }
+        for one in made:
+            facet = _facet(self, _sent(self, one))
+            beside = controls.get(attempts.frame(one, self.field))
+            why = f"{self.field} must be {self.const!r}"
+            found = attempts.judge(facet, one, beside, why) if facet else None
+            if found is not None:
+                yield found
+
+    def tpp_facet(self) -> TppFacet:
+        """Return the one obligation of the TPP."""
+        return TppFacet(
+            id=TPP_FACET,
+            description=f"{self.field} is {self.const} in every request",
             requires=(
                 BindingRequirement(
-                    operation=p.lifecycle.create.id, feature="argument", name=p.field
+                    operation=self.lifecycle.create.id, feature="argument", name=self.field
                 ),
             ),
         )
-        for facet, says in asks.items()
-        if facet in asked
-    )
+
+    def check_tpp(self, history: History) -> Iterator[Evidence]:
+        """Judge every request that names the field."""
+        for one in history.exchanges:
+            call = one.call
+            value = call.arguments.get(self.field)
+            if (
+                call.operation == self.lifecycle.create.id
+                and not call.malformed
+                and value not in (None, "")
+            ):
+                judged = _judge(self, value)
+                done = "it is" if judged is KEPT else f"it is {value!r}"
+                yield say(TPP_FACET, judged, one, f"that {self.field} is {self.const!r}", done)
 
 
-def _facet(p: Params, value: Json) -> str:
+def _facet(p: Fixed, value: Json) -> str:
     """Return the way in which a value is not the right one; nothing where that is not asked."""
     if not isinstance(value, str) or not value.strip() or value == p.const:
         return ""
@@ -83,7 +171,7 @@ def _facet(p: Params, value: Json) -> str:
     return PADDED if value.strip() == p.const.strip() else ""
 
 
-def _values(p: Params) -> Mapping[str, tuple[str, str]]:
+def _values(p: Fixed) -> Mapping[str, tuple[str, str]]:
     """Return all values that are not right, each with its facet and what it is in words."""
     every = {
         **{one: repr(one) for one in (*p.others, *_alike(p.const))},
@@ -113,50 +201,12 @@ def _next(letter: str) -> str:
     return letter
 
 
-def price(p: Params, scenario: str) -> int:
-    """Count the calls: the control, and one for each value."""
-    return 1 + len(_values(p))
-
-
-def probe(p: Params, scenario: str) -> Script:
-    """Make a request with the right value, and then with all others; read what was accepted."""
-    psu = yield from request_steps.customer(p.lifecycle)
-    control = request_steps.request(p.lifecycle, psu, arguments={p.field: p.const})
-    yield from steps.send(control)
-    for value, (_, says) in _values(p).items():
-        sent = {**control.arguments, p.field: value}
-        call = replace(control, arguments=sent, variation=f"{p.field} is {says}")
-        made = yield from steps.send(call)
-        yield from request_steps.read(p.lifecycle, made)
-
-
-def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge every request whose field is a text other than the right one."""
-    made = tuple(tracker.follow(history, p.lifecycle))
-    controls = {
-        attempts.frame(one, p.field): one
-        for one in made
-        if _sent(p, one) == p.const and attempts.control(one)
-    }
-    for one in made:
-        facet = _facet(p, _sent(p, one))
-        beside = controls.get(attempts.frame(one, p.field))
-        why = f"{p.field} must be {p.const!r}"
-        found = attempts.judge(facet, one, beside, why) if facet else None
-        if found is not None:
-            yield found
-
-
-def _sent(p: Params, request: tracker.Instance) -> Json:
+def _sent(p: Fixed, request: tracker.Instance) -> Json:
     return request.made.call.arguments.get(p.field)
 
 
-RULE = Rule(
-    kind="fixed",
-    party=Party.BANK,
-    parse=parse,
-    facets=facets,
-    price=price,
-    probe=probe,
-    check=check,
-)
+def _judge(p: Fixed, value: Json) -> Agreement:
+    if value == p.const:
+        return KEPT
+    alike = isinstance(value, str) and value.strip().casefold() == p.const.casefold()
+    return OPEN if alike and not p.exact else BROKEN

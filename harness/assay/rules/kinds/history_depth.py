@@ -3,6 +3,11 @@
 A shorter history is no violation: documents say "up to". Judged by the entries'
 dates on every page, asked for or not, and also just after local midnight, when
 a bank that counts from the UTC day is one day behind.
+
+The TPP: nothing older is asked for than may be given.
+A call that names a first day is judged, or one that names a last day which is too old by
+itself. Whose day it is may be unknown, and whether the edge is in may be open: a call is
+a breach only if it is so under every reading.
 """
 
 from __future__ import annotations
@@ -12,9 +17,9 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from assay.contract.model import Capability, Clause, Contract, Operation, Party
-from assay.history import Call, History, Holding
-from assay.judging.verdict import Evidence
+from assay.contract.model import Capability, Json, Operation
+from assay.history import Call, Exchange, History, Holding
+from assay.judging.verdict import Agreement, Evidence
 from assay.rules import parameters, steps
 from assay.rules.queries import (
     AGREES,
@@ -26,139 +31,173 @@ from assay.rules.queries import (
     earliest,
     walks,
 )
-from assay.rules.rule import BindingRequirement, Facet, Rule, Script, consent, needs
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Kind,
+    Scenario,
+    Script,
+    TppFacet,
+    consent,
+    needs,
+)
 from assay.rules.state.calendar import dates, never_ahead
+from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, say
+
+#: The TPP's obligation.
+TPP_FACET = "nothing-older-asked"
+DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class HistoryDepth(Kind):
     """The operation, its depth in days, whether the last day is in, and the zone."""
 
-    operation: Operation
-    days: int
-    edge: str
-    grant: Operation | None
-    owners: tuple[str, ...]
-    zone: ZoneInfo | None
+    name = "history-depth"
+    limits = ("days", "edge")
 
-
-def parse(clause: Clause, contract: Contract) -> Params:
-    """Read the clause's parameters."""
-    operation = parameters.operation(clause, contract)
-    return Params(
-        operation=operation,
-        days=parameters.whole(clause, "days"),
-        edge=parameters.text(clause, "edge"),
-        grant=parameters.granting(clause, contract),
-        owners=steps.owners(contract, operation),
-        zone=contract.zone,
+    operation: Operation = parameters.operation()
+    days: int = parameters.whole(key="days")
+    edge: str = parameters.parameter(
+        parameters.ref("edge"), lambda value, _: str(value), key="edge"
     )
+    grant: Operation | None = parameters.grant()
+    owners: tuple[str, ...] = parameters.derived(
+        lambda contract, known: steps.owners(contract, known["operation"])
+    )
+    zone: ZoneInfo | None = parameters.the_zone()
 
+    def history_days(self, operation: str) -> int | None:
+        """Return the depth, for the operation of this clause."""
+        return self.days if operation == self.operation.id else None
 
-def facets(p: Params) -> tuple[Facet, ...]:
-    """Unasked, asked for more, and just after local midnight."""
-    base = (Capability.PSU, Capability.ROSTER, Capability.ENTRIES)
-    on = BindingRequirement(operation=p.operation.id, feature="on")
-    out = [
-        Facet(
-            id="default",
-            description=f"nothing older than {p.days} days is given unasked",
-            scenario="default",
-            needs=needs(*base) | consent(p.grant),
-            requires=(on,),
-        )
-    ]
-    if p.operation.since:
-        since = BindingRequirement(
-            operation=p.operation.id, feature="argument", name=p.operation.since
-        )
-        out.append(
+    def facets(self) -> tuple[Facet, ...]:
+        """Unasked, asked for more, and just after local midnight."""
+        base = (Capability.PSU, Capability.ROSTER, Capability.ENTRIES)
+        on = BindingRequirement(operation=self.operation.id, feature="on")
+        out = [
             Facet(
-                id="asked-older",
-                description=f"asking for more than {p.days} days gives nothing older",
-                scenario="asked-older",
-                needs=needs(*base) | consent(p.grant),
-                requires=(on, since),
+                id="default",
+                description=f"nothing older than {self.days} days is given unasked",
+                scenario=Scenario(id="default"),
+                needs=needs(*base) | consent(self.grant),
+                requires=(on,),
             )
-        )
-    out.append(
-        Facet(
-            id="local-day",
-            description="the days are counted from the bank's own calendar day",
-            scenario="local-day",
-            needs=needs(*base, Capability.CLOCK, Capability.ZONE) | consent(p.grant),
-            requires=(on,),
-            not_applicable_because=never_ahead(p.zone),
-        )
-    )
-    return tuple(out)
-
-
-def price(p: Params, scenario: str) -> int:
-    """Count the calls: consent, and one walk (two where there is a control) an owner."""
-    each = 2 if scenario == "asked-older" else 1
-    return (1 if p.grant else 0) + each * len(p.owners)
-
-
-def probe(p: Params, scenario: str) -> Script:
-    """Own entries on both sides of the limit, and read them all."""
-    now = yield from steps.clock()
-    if scenario == "local-day" and p.zone:
-        # Half past midnight: the local day is new, in UTC it is still yesterday
-        # for banks east of Greenwich, and already today's for those west of it.
-        tomorrow = now.astimezone(p.zone).date() + timedelta(days=1)
-        now = yield from steps.clock(datetime.combine(tomorrow, time(0, 30), p.zone))
-    today = dates(now, p.zone)[0]
-    older = tuple(p.days + n for n in (1, 2, 10, 30, 100))
-    entries = steps.days_before(today, 1, 20, p.days - 1, p.days, *older)
-    psu = yield from steps.arrange(
-        "psu", *(Holding(resource=owner, entries=entries) for owner in p.owners)
-    )
-    keys = [one.key for one in psu.owns]
-    yield from steps.grant(p.grant, "psu", *keys)
-    for key in keys:
-        plain = steps.arguments(p.operation, key)
-        yield from steps.walk(Call(operation=p.operation.id, subject="psu", arguments=plain))
-        if scenario == "asked-older" and p.operation.since:
-            since = str(today - timedelta(days=p.days + 109))
-            yield from steps.walk(
-                Call(
-                    operation=p.operation.id,
-                    subject="psu",
-                    arguments={**plain, p.operation.since: since},
-                    variation=f"asking from {p.days + 109} days ago",
+        ]
+        if self.operation.since:
+            since = BindingRequirement(
+                operation=self.operation.id, feature="argument", name=self.operation.since
+            )
+            out.append(
+                Facet(
+                    id="asked-older",
+                    description=f"asking for more than {self.days} days gives nothing older",
+                    scenario=Scenario(id="asked-older"),
+                    needs=needs(*base) | consent(self.grant),
+                    requires=(on, since),
                 )
             )
+        out.append(
+            Facet(
+                id="local-day",
+                description="the days are counted from the bank's own calendar day",
+                scenario=Scenario(id="local-day"),
+                needs=needs(*base, Capability.CLOCK, Capability.ZONE) | consent(self.grant),
+                requires=(on,),
+                not_applicable_because=never_ahead(self.zone),
+            )
+        )
+        return tuple(out)
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Own entries on both sides of the limit, and read them all."""
+        now = yield from steps.clock()
+        if scenario.id == "local-day" and self.zone:
+            # Half past midnight: the local day is new, in UTC it is still yesterday
+            # for banks east of Greenwich, and already today's for those west of it.
+            tomorrow = now.astimezone(self.zone).date() + timedelta(days=1)
+            now = yield from steps.clock(datetime.combine(tomorrow, time(0, 30), self.zone))
+        today = dates(now, self.zone)[0]
+        older = tuple(self.days + n for n in (1, 2, 10, 30, 100))
+        entries = steps.days_before(today, 1, 20, self.days - 1, self.days, *older)
+        psu = yield from steps.arrange(
+            "psu", *(Holding(resource=owner, entries=entries) for owner in self.owners)
+        )
+        keys = [one.key for one in psu.owns]
+        yield from steps.grant(self.grant, "psu", *keys)
+        for key in keys:
+            plain = steps.arguments(self.operation, key)
+            yield from steps.walk(Call(operation=self.operation.id, subject="psu", arguments=plain))
+            if scenario.id == "asked-older" and self.operation.since:
+                since = str(today - timedelta(days=self.days + 109))
+                yield from steps.walk(
+                    Call(
+                        operation=self.operation.id,
+                        subject="psu",
+                        arguments={**plain, self.operation.since: since},
+                        variation=f"asking from {self.days + 109} days ago",
+                    )
+                )
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge each walk about something that has entries older than the limit, or shows some."""
+        subjects = history.subjects
+        asked = [one for one in walks(history, self.operation.id) if one.call.mode is None]
+        shown = {_about(self, one) for one in asked if bare(one.call, self.operation) and one.items}
+        for walk in asked:
+            subject, key = _about(self, walk)
+            owned = subjects[subject].owned(key) if subject in subjects else None
+            facet, limit = _facet(self, walk), _limit(self, walk)
+            if facet == "asked-older" and walk.pages[0].refused and (subject, key) not in shown:
+                continue
+            there = [one.on for one in owned.entries] if owned else []
+            there += [item.on for item in walk.items if item.on]
+            if facet and any(on < limit for on in there):
+                yield _judge(self, walk, facet)
+
+    def tpp_facet(self) -> TppFacet:
+        """Return the one obligation of the TPP."""
+        return TppFacet(
+            id=TPP_FACET,
+            description=f"no more than {self.days} days are asked for",
+            requires=(
+                BindingRequirement(
+                    operation=self.operation.id, feature="argument", name=self.operation.since or ""
+                ),
+            ),
+        )
+
+    def check_tpp(self, history: History) -> Iterator[Evidence]:
+        """Judge every question that names a day."""
+        for one in history.exchanges:
+            if one.call.operation != self.operation.id or one.call.follow is not None:
+                continue
+            since = _day(one.call.arguments.get(self.operation.since or ""))
+            until = _day(one.call.arguments.get(self.operation.until or ""))
+            day = since or (until if until and _judge_by_tpp(self, one, until) is BROKEN else None)
+            if day is not None:
+                owed = f"that no more than {self.days} days are asked for"
+                word = "from" if since else "up to"
+                yield say(
+                    TPP_FACET,
+                    _judge_by_tpp(self, one, day),
+                    one,
+                    owed,
+                    f"{word} {day} was asked for",
+                )
 
 
-def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge each walk about something that has entries older than the limit, or shows some."""
-    subjects = history.subjects
-    asked = [one for one in walks(history, p.operation.id) if one.call.mode is None]
-    shown = {_about(p, one) for one in asked if bare(one.call, p.operation) and one.items}
-    for walk in asked:
-        subject, key = _about(p, walk)
-        owned = subjects[subject].owned(key) if subject in subjects else None
-        facet, limit = _facet(p, walk), _limit(p, walk)
-        if facet == "asked-older" and walk.pages[0].refused and (subject, key) not in shown:
-            continue
-        there = [one.on for one in owned.entries] if owned else []
-        there += [item.on for item in walk.items if item.on]
-        if facet and any(on < limit for on in there):
-            yield _judge(p, walk, facet)
-
-
-def _about(p: Params, walk: PageWalk) -> tuple[str, str]:
+def _about(p: HistoryDepth, walk: PageWalk) -> tuple[str, str]:
     return walk.call.subject, str(walk.call.arguments.get(p.operation.about or ""))
 
 
-def _limit(p: Params, walk: PageWalk) -> date:
+def _limit(p: HistoryDepth, walk: PageWalk) -> date:
     """Return the first date that may be shown; whether the edge is in may be open."""
     limit = earliest(walk.pages[0].at, p.days, p.zone)
     return limit + timedelta(days=1) if p.edge == "excluded" else limit
 
 
-def _facet(p: Params, walk: PageWalk) -> str | None:
+def _facet(p: HistoryDepth, walk: PageWalk) -> str | None:
     """Return the facet on which a walk bears; None where it asks for less than all."""
     first = walk.pages[0]
     since = first.call.arguments.get(p.operation.since or "")
@@ -175,7 +214,7 @@ def _facet(p: Params, walk: PageWalk) -> str | None:
     return "default"
 
 
-def _judge(p: Params, walk: PageWalk, facet: str) -> Evidence:
+def _judge(p: HistoryDepth, walk: PageWalk, facet: str) -> Evidence:
     first, limit = walk.pages[0], _limit(p, walk)
     older = sum(1 for item in walk.items if item.on and item.on < limit)
     undated = any(item.on is None for item in walk.items)
@@ -191,12 +230,19 @@ def _judge(p: Params, walk: PageWalk, facet: str) -> Evidence:
     )
 
 
-RULE = Rule(
-    kind="history-depth",
-    party=Party.BANK,
-    parse=parse,
-    facets=facets,
-    price=price,
-    probe=probe,
-    check=check,
-)
+def _day(value: Json) -> date | None:
+    try:
+        return date.fromisoformat(value[:10]) if isinstance(value, str) else None
+    except ValueError:
+        return None
+
+
+def _judge_by_tpp(p: HistoryDepth, exchange: Exchange, day: date) -> Agreement:
+    """Judge a first day by the loosest and by the strictest reading of the limit."""
+    today = dates(exchange.at, p.zone)
+    first, last = (one - timedelta(days=p.days) for one in (today[0], today[-1]))
+    if p.edge != "included":
+        last += DAY
+    if p.edge == "excluded":
+        first += DAY
+    return BROKEN if day < first else KEPT if day >= last else OPEN

@@ -3,6 +3,10 @@
 A target whose profile names no links for an operation has none that could lead
 astray; the facet is then not applicable. Links are looked at, never followed
 off the host.
+
+The TPP: once a host is chosen, the flow stays on it.
+What surely is one flow: all calls about one request, and the pages of one list. So is
+all that is asked for one customer of things that he owns.
 """
 
 from __future__ import annotations
@@ -11,13 +15,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from urllib.parse import urljoin, urlsplit
 
-from assay.contract.model import Capability, Clause, Contract, Operation, Party
-from assay.history import Call, History, Holding, Indeterminate
+from assay.contract.model import Capability, Operation
+from assay.history import Call, Exchange, History, Holding, Indeterminate
 from assay.judging.verdict import Evidence, Standing
 from assay.rules import parameters, steps
 from assay.rules.lifecycle import request_steps
 from assay.rules.queries import AGREES, DISAGREES, must_be_served, ordinary, question
-from assay.rules.rule import BindingRequirement, Facet, Rule, Script, consent, needs
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Kind,
+    Scenario,
+    Script,
+    TppFacet,
+    consent,
+    needs,
+    scenario_of,
+)
+from assay.rules.tpp_evidence import BROKEN, KEPT, say
 
 #: Enough of everything that most banks name a next page.
 MANY = 18
@@ -25,106 +40,149 @@ MANY = 18
 PORTS = {"http": 80, "https": 443}
 
 
+#: The TPP's obligation.
+TPP_FACET = "stays-on-host"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class HostScenario(Scenario):
+    """A call of one operation; a call to every host of the target, if it is None."""
+
+    operation: Operation | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostAffinity(Kind):
     """The operations whose links are looked at, and how consent is given."""
 
-    operations: tuple[Operation, ...]
-    grant: Operation | None
-    contract: Contract
-    every_host: bool = False
+    name = "host-affinity"
+
+    operations: tuple[Operation, ...] = parameters.operations()
+    grant: Operation | None = parameters.grant()
+    every_host: bool = parameters.flag(key="every-host")
+
+    def facets(self) -> tuple[Facet, ...]:
+        """One facet an operation, and one for the target's other hosts."""
+        out = tuple(
+            Facet(
+                id=f"{operation.id}-links",
+                description=f"every link in an answer of {operation.id} stays on the host",
+                scenario=HostScenario(id=f"{operation.id}:links", operation=operation),
+                needs=needs(Capability.PSU)
+                | (consent(self.grant) if operation.about else needs())
+                | needs(*([Capability.WRITE] if operation.request else [])),
+                requires=(
+                    BindingRequirement(
+                        operation=operation.id,
+                        feature="links",
+                        if_missing=Standing.NOT_APPLICABLE,
+                    ),
+                ),
+            )
+            for operation in self.operations
+        )
+        if not self.every_host:
+            return out
+        writes = needs(*([Capability.WRITE] if self.operations[0].request else []))
+        return (
+            *out,
+            Facet(
+                id=EVERY,
+                description="every host of the target answers",
+                scenario=HostScenario(id=EVERY),
+                needs=needs(Capability.PSU, Capability.HOSTS) | writes,
+            ),
+        )
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Own enough for a second page, and read the first."""
+        operation = scenario_of(scenario, HostScenario).operation
+        if operation is None:
+            yield from _every(self)
+            return
+        if operation.request:
+            _, call = yield from request_steps.ready(self.contract, operation)
+            yield from request_steps.maybe(call)
+            return
+        today = (yield from steps.clock()).date()
+        owners = steps.owners(self.contract, operation)
+        if operation.about:
+            entries = steps.days_before(today, *range(1, MANY + 1))
+            holding = Holding(resource=owners[0], entries=entries)
+        else:
+            holding = Holding(resource=owners[0], count=MANY)
+        psu = yield from steps.arrange("psu", holding)
+        key = psu.owns[0].key
+        if operation.about:
+            yield from steps.grant(self.grant, "psu", key)
+        yield from steps.send(
+            Call(
+                operation=operation.id,
+                subject="psu",
+                arguments=steps.arguments(operation, key),
+            )
+        )
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every answer that carries links."""
+        named = {operation.id for operation in self.operations}
+        if self.every_host:
+            yield from _hosts(self, history)
+        for exchange in history.exchanges:
+            wire = exchange.wire
+            known = not isinstance(exchange.outcome, Indeterminate)
+            if exchange.call.operation not in named or not wire.links or not known:
+                continue
+            here = host(wire.url)
+            hosts = [host(_absolute(wire.url, link)) for link in wire.links]
+            astray = [one for one in hosts if one != here]
+            yield Evidence(
+                facet=f"{exchange.call.operation}-links",
+                agreement=DISAGREES if astray else AGREES,
+                expected=f"links on {here} only",
+                seen=f"a link to {astray[0] or 'no host at all'}"
+                if astray
+                else f"{len(hosts)} links, all there",
+                exchanges=(exchange.n,),
+            )
+
+    def tpp_facet(self) -> TppFacet:
+        """Return the one obligation of the TPP."""
+        return TppFacet(
+            id=TPP_FACET, description="all later requests of a flow use the host that was chosen"
+        )
+
+    def check_tpp(self, history: History) -> Iterator[Evidence]:
+        """Judge every later call of a flow."""
+        chosen: dict[str, Exchange] = {}
+        for one in history.exchanges:
+            operation = self.contract.operations.get(one.call.operation)
+            if operation is None:
+                continue
+            if operation.makes:
+                if one.item is not None and one.item.key is not None:
+                    chosen[f"request {one.item.key}"] = one
+                continue
+            if operation.request or operation.by_provider:
+                flow = f"request {one.call.arguments.get(operation.about or '')}"
+                if flow not in chosen:
+                    continue
+            else:
+                flow = f"customer {one.call.subject}"
+            first = chosen.setdefault(flow, one)
+            if first is one:
+                continue
+            here, there = host(first.wire.url), host(one.wire.url)
+            owed = f"that the flow stays on {here}"
+            judged = KEPT if here == there else BROKEN
+            yield say(TPP_FACET, judged, one, owed, f"it went on on {there}", first.n)
 
 
 #: The facet and the scenario of the target's other hosts.
 EVERY = "every-host"
 
 
-def parse(clause: Clause, contract: Contract) -> Params:
-    """Read the clause's parameters."""
-    return Params(
-        operations=parameters.operations(clause, contract),
-        grant=parameters.granting(clause, contract),
-        contract=contract,
-        every_host=clause.params.get("every-host") is True,
-    )
-
-
-def facets(p: Params) -> tuple[Facet, ...]:
-    """One facet an operation, and one for the target's other hosts."""
-    out = tuple(
-        Facet(
-            id=f"{operation.id}-links",
-            description=f"every link in an answer of {operation.id} stays on the host",
-            scenario=operation.id,
-            needs=needs(Capability.PSU)
-            | (consent(p.grant) if operation.about else needs())
-            | needs(*([Capability.WRITE] if operation.request else [])),
-            requires=(
-                BindingRequirement(
-                    operation=operation.id,
-                    feature="links",
-                    if_missing=Standing.NOT_APPLICABLE,
-                ),
-            ),
-        )
-        for operation in p.operations
-    )
-    if not p.every_host:
-        return out
-    writes = needs(*([Capability.WRITE] if p.operations[0].request else []))
-    return (
-        *out,
-        Facet(
-            id=EVERY,
-            description="every host of the target answers",
-            scenario=EVERY,
-            needs=needs(Capability.PSU, Capability.HOSTS) | writes,
-        ),
-    )
-
-
-def price(p: Params, scenario: str) -> int:
-    """Count the calls: consent where it is about something, and the question."""
-    if scenario == EVERY:
-        return 2 + (request_steps.before(p.operations[0]) if p.operations[0].request else 0)
-    request = next((one for one in p.operations if one.id == scenario and one.request), None)
-    if request:
-        return 1 + request_steps.before(request)
-    about = next(one.about for one in p.operations if one.id == scenario)
-    return 2 if about and p.grant else 1
-
-
-def probe(p: Params, scenario: str) -> Script:
-    """Own enough for a second page, and read the first."""
-    if scenario == EVERY:
-        yield from _every(p)
-        return
-    operation = next(one for one in p.operations if one.id == scenario)
-    if operation.request:
-        _, call = yield from request_steps.ready(p.contract, operation)
-        yield from request_steps.maybe(call)
-        return
-    today = (yield from steps.clock()).date()
-    owners = steps.owners(p.contract, operation)
-    if operation.about:
-        entries = steps.days_before(today, *range(1, MANY + 1))
-        holding = Holding(resource=owners[0], entries=entries)
-    else:
-        holding = Holding(resource=owners[0], count=MANY)
-    psu = yield from steps.arrange("psu", holding)
-    key = psu.owns[0].key
-    if operation.about:
-        yield from steps.grant(p.grant, "psu", key)
-    yield from steps.send(
-        Call(
-            operation=operation.id,
-            subject="psu",
-            arguments=steps.arguments(operation, key),
-        )
-    )
-
-
-def _every(p: Params) -> Script:
+def _every(p: HostAffinity) -> Script:
     """Call the first operation on the host that is chosen, and on another."""
     operation = p.operations[0]
     if operation.request:
@@ -157,31 +215,7 @@ def _absolute(base: str, link: str) -> str:
         return ""
 
 
-def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge every answer that carries links."""
-    named = {operation.id for operation in p.operations}
-    if p.every_host:
-        yield from _hosts(p, history)
-    for exchange in history.exchanges:
-        wire = exchange.wire
-        known = not isinstance(exchange.outcome, Indeterminate)
-        if exchange.call.operation not in named or not wire.links or not known:
-            continue
-        here = host(wire.url)
-        hosts = [host(_absolute(wire.url, link)) for link in wire.links]
-        astray = [one for one in hosts if one != here]
-        yield Evidence(
-            facet=f"{exchange.call.operation}-links",
-            agreement=DISAGREES if astray else AGREES,
-            expected=f"links on {here} only",
-            seen=f"a link to {astray[0] or 'no host at all'}"
-            if astray
-            else f"{len(hosts)} links, all there",
-            exchanges=(exchange.n,),
-        )
-
-
-def _hosts(p: Params, history: History) -> Iterator[Evidence]:
+def _hosts(p: HostAffinity, history: History) -> Iterator[Evidence]:
     """Judge calls on another host whose twin was accepted on the chosen one."""
     known: set[tuple[str, ...]] = set()
     for exchange in history.exchanges:
@@ -193,14 +227,3 @@ def _hosts(p: Params, history: History) -> Iterator[Evidence]:
             known.add(asked)
         elif call.host is not None and asked in known:
             yield must_be_served(EVERY, exchange, "every host answers alike")
-
-
-RULE = Rule(
-    kind="host-affinity",
-    party=Party.BANK,
-    parse=parse,
-    facets=facets,
-    price=price,
-    probe=probe,
-    check=check,
-)

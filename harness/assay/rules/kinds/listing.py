@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from assay.contract.model import Capability, Clause, Contract, Operation, Party
+from assay.contract.model import Capability, Operation
 from assay.history import Call, History, Holding, Subject
 from assay.judging.verdict import Evidence
-from assay.rules import parameters, steps
-from assay.rules.kinds import eligibility
+from assay.rules import clauses, parameters, steps
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, PageWalk, bare, walks
-from assay.rules.rule import BindingRequirement, Facet, Rule, Script, needs
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.state.consents import Consents
 
 WITHOUT, WITH = "all-without-consent", "all-with-consent"
@@ -24,84 +23,68 @@ EACH = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class Listing(Kind):
     """The listing operation, how consent is given, and what keeps things off lists."""
 
-    operation: Operation
-    grant: Operation | None
-    states: tuple[eligibility.Params, ...]
+    name = "listing"
 
+    operation: Operation = parameters.operation()
+    grant: Operation | None = parameters.grant()
 
-def parse(clause: Clause, contract: Contract) -> Params:
-    """Read the clause's parameters."""
-    return Params(
-        operation=parameters.operation(clause, contract),
-        grant=parameters.granting(clause, contract),
-        states=eligibility.states(contract),
-    )
-
-
-def facets(p: Params) -> tuple[Facet, ...]:
-    """One facet before any consent, one after, where there is such a thing."""
-    wants = (BindingRequirement(operation=p.operation.id, feature="key"),)
-    roster = (Capability.PSU, Capability.ROSTER)
-    out = [
-        Facet(
-            id=WITHOUT,
-            description="all that the customer owns is listed before any consent",
-            scenario="without",
-            needs=needs(*roster),
-            requires=wants,
-        )
-    ]
-    if p.grant:
-        out.append(
+    def facets(self) -> tuple[Facet, ...]:
+        """One facet before any consent, one after, where there is such a thing."""
+        wants = (BindingRequirement(operation=self.operation.id, feature="key"),)
+        roster = (Capability.PSU, Capability.ROSTER)
+        out = [
             Facet(
-                id=WITH,
-                description="all is still listed after consent was given for a part of it",
-                scenario="with",
-                needs=needs(*roster, Capability.CONSENT),
+                id=WITHOUT,
+                description="all that the customer owns is listed before any consent",
+                scenario=Scenario(id="without"),
+                needs=needs(*roster),
                 requires=wants,
             )
+        ]
+        if self.grant:
+            out.append(
+                Facet(
+                    id=WITH,
+                    description="all is still listed after consent was given for a part of it",
+                    scenario=Scenario(id="with"),
+                    needs=needs(*roster, Capability.CONSENT),
+                    requires=wants,
+                )
+            )
+        return tuple(out)
+
+    def probe(self, scenario: Scenario) -> Script:
+        """List all; in the second scenario after consent for the first thing only."""
+        psu = yield from steps.arrange(
+            "psu", *(Holding(resource=resource, count=EACH) for resource in self.operation.lists)
         )
-    return tuple(out)
+        if scenario.id == "with":
+            yield from steps.grant(self.grant, "psu", psu.owns[0].key)
+        yield from steps.walk(Call(operation=self.operation.id, subject="psu"))
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Compare each whole walk with what its customer plainly owns."""
+        subjects = history.subjects
+        begun = {walk.pages[0].n: walk for walk in walks(history, self.operation.id)}
+        consents = Consents(grant=self.grant)
+        for exchange in history.exchanges:
+            consents.note(exchange)
+            walk = begun.get(exchange.n)
+            subject = subjects.get(exchange.call.subject)
+            if walk and subject and walk.ended and bare(walk.call, self.operation):
+                yield from _judge(self, walk, subject, consents)
 
 
-def price(p: Params, scenario: str) -> int:
-    """Count the calls, one page being enough for the few things owned."""
-    return 1 if scenario == "without" else 2
-
-
-def probe(p: Params, scenario: str) -> Script:
-    """List all; in the second scenario after consent for the first thing only."""
-    psu = yield from steps.arrange(
-        "psu", *(Holding(resource=resource, count=EACH) for resource in p.operation.lists)
-    )
-    if scenario == "with":
-        yield from steps.grant(p.grant, "psu", psu.owns[0].key)
-    yield from steps.walk(Call(operation=p.operation.id, subject="psu"))
-
-
-def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Compare each whole walk with what its customer plainly owns."""
-    subjects = history.subjects
-    begun = {walk.pages[0].n: walk for walk in walks(history, p.operation.id)}
-    consents = Consents(grant=p.grant)
-    for exchange in history.exchanges:
-        consents.note(exchange)
-        walk = begun.get(exchange.n)
-        subject = subjects.get(exchange.call.subject)
-        if walk and subject and walk.ended and bare(walk.call, p.operation):
-            yield from _judge(p, walk, subject, consents)
-
-
-def _judge(p: Params, walk: PageWalk, subject: Subject, consents: Consents) -> Iterator[Evidence]:
+def _judge(p: Listing, walk: PageWalk, subject: Subject, consents: Consents) -> Iterator[Evidence]:
     sure, perhaps = consents.sure(subject.name), consents.perhaps(subject.name)
     at = walk.pages[0].at
     owned = {
         one.key: one.resource
         for one in subject.owns
-        if one.resource in p.operation.lists and eligibility.surely_listed(p.states, one, at)
+        if one.resource in p.operation.lists and clauses.surely_listed(p.contract, one, at)
     }
     missing = sorted(owned[key] for key in owned.keys() - walk.keys)
     # Where all is consented to, listing all of it says nothing of the rest.
@@ -116,14 +99,3 @@ def _judge(p: Params, walk: PageWalk, subject: Subject, consents: Consents) -> I
         seen=f"missing: {', '.join(missing)}" if missing else "all of them",
         exchanges=walk.numbers,
     )
-
-
-RULE = Rule(
-    kind="listing",
-    party=Party.BANK,
-    parse=parse,
-    facets=facets,
-    price=price,
-    probe=probe,
-    check=check,
-)

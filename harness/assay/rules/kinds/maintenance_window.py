@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from assay.contract.model import Capability, Clause, Contract, Operation, Party
+from assay.contract.files.document import Finding, Pointer
+from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
 from assay.rules.lifecycle import request_steps
+from assay.rules.parameters import Raw
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, describe, failed, plain
-from assay.rules.rule import Facet, Rule, Script, needs
+from assay.rules.rule import Facet, Kind, Scenario, Script, needs
 from assay.rules.state.calendar import DAY, ORDINARY, WEEKDAYS, at, length, never_shorter, next_day
 
 #: How far outside the window, in seconds, the nearest questions are asked.
@@ -26,17 +28,38 @@ BREATH = timedelta(seconds=30)
 HOUR = timedelta(hours=1)
 
 
+def _after_begin(at: Pointer, value: str, clause: Raw, _raw: Raw) -> Iterator[Finding]:
+    """Find fault with a window that ends before it begins."""
+    if value <= clause["from"]:
+        yield at, f"the window ends at {value}, before it begins", "write two windows"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class MaintenanceWindow(Kind):
     """The day of the week (Monday is 0), the hours, whose, and what is called."""
 
-    weekday: int
-    begin: time
-    end: time
-    operation: Operation
-    owner: str
-    zone: ZoneInfo | None
-    contract: Contract
+    name = "maintenance-window"
+    whole_interface = True
+    limits = ("weekday", "from", "to")
+
+    operation: Operation = parameters.operation()
+    weekday: int = parameters.choice(
+        *WEEKDAYS,
+        key="weekday",
+        description="a weekday in English and small letters",
+        convert=WEEKDAYS.index,
+    )
+    begin: time = parameters.parameter(
+        parameters.ref("time"), lambda value, _: time.fromisoformat(value), key="from"
+    )
+    end: time = parameters.parameter(
+        parameters.ref("time"),
+        lambda value, _: time.fromisoformat(value),
+        key="to",
+        references=_after_begin,
+    )
+    owner: str = parameters.derived(lambda contract, _: steps.roots(contract)[0].id)
+    zone: ZoneInfo | None = parameters.the_zone()
 
     @property
     def spans(self) -> timedelta:
@@ -56,84 +79,84 @@ class Params:
         wall = instant.astimezone(self.zone).replace(tzinfo=None)
         return timedelta(0) <= wall - self.latest(wall) < self.spans
 
+    def closed_at(self, instant: datetime) -> bool:
+        """Whether an instant lies in the announced hours."""
+        return self.covers(instant)
 
-def parse(clause: Clause, contract: Contract) -> Params:
-    """Read the clause's parameters."""
-    return Params(
-        weekday=WEEKDAYS.index(parameters.text(clause, "weekday")),
-        begin=time.fromisoformat(parameters.text(clause, "from")),
-        end=time.fromisoformat(parameters.text(clause, "to")),
-        operation=parameters.operation(clause, contract),
-        owner=steps.roots(contract)[0].id,
-        zone=contract.zone,
-        contract=contract,
-    )
+    def closure_phase(self, instant: datetime) -> int | None:
+        """Return where an instant lies, beside the last window whose day has begun."""
+        if self.zone is None:
+            return None
+        wall = instant.astimezone(self.zone).replace(tzinfo=None)
+        into = wall - self.latest(wall)
+        return -1 if into < timedelta(0) else 0 if into < self.spans else 1
 
-
-def windows(contract: Contract) -> tuple[Params, ...]:
-    """Return every maintenance window that a contract announces."""
-    return tuple(
-        parse(clause, contract)
-        for clause in contract.clauses
-        if clause.kind == "maintenance-window"
-    )
-
-
-def facets(p: Params) -> tuple[Facet, ...]:
-    """Just before, just after, on other days, and after the short night."""
-    clock = needs(Capability.PSU, Capability.CLOCK, Capability.ZONE)
-    if p.operation.request:
-        clock |= needs(Capability.WRITE)
-    return tuple(
-        Facet(
-            id=id_,
-            description=asks,
-            scenario=scenario,
-            needs=clock,
-            not_applicable_because=never_shorter(p.zone, p.weekday) if scenario == "night" else "",
+    def facets(self) -> tuple[Facet, ...]:
+        """Just before, just after, on other days, and after the short night."""
+        clock = needs(Capability.PSU, Capability.CLOCK, Capability.ZONE)
+        if self.operation.request:
+            clock |= needs(Capability.WRITE)
+        return tuple(
+            Facet(
+                id=id_,
+                description=asks,
+                scenario=Scenario(id=scenario),
+                needs=clock,
+                not_applicable_because=never_shorter(self.zone, self.weekday)
+                if scenario == "night"
+                else "",
+            )
+            for id_, asks, scenario in (
+                ("before", "just before the window it answers", "week"),
+                ("after", "just after the window it answers", "week"),
+                ("other-days", "at the same hours of other days it answers", "week"),
+                (
+                    "short-night",
+                    "the window ends by the wall clock when an hour is skipped",
+                    "night",
+                ),
+            )
         )
-        for id_, asks, scenario in (
-            ("before", "just before the window it answers", "week"),
-            ("after", "just after the window it answers", "week"),
-            ("other-days", "at the same hours of other days it answers", "week"),
-            ("short-night", "the window ends by the wall clock when an hour is skipped", "night"),
-        )
-    )
 
-
-def price(p: Params, scenario: str) -> int:
-    """Count the calls: the control, and one at each instant."""
-    first = request_steps.before(p.operation) if p.operation.request else 0
-    return first + (5 if scenario == "week" else 2)
-
-
-def probe(p: Params, scenario: str) -> Script:
-    """Call now, and then at the instants around the window."""
-    now = yield from steps.clock()
-    if p.zone is None:
-        return
-    # The day before the window is asked too, and must not have gone by.
-    day = next_day(now + DAY, p.zone, weekday=p.weekday, shorter=scenario == "night")
-    if day is None:
-        return
-    opens = at(day, p.begin, p.zone)
-    closes = opens + p.spans
-    instants = [closes + BREATH]
-    if scenario == "week":
-        if length(day, p.zone) != ORDINARY:
-            opens, closes = opens + 7 * DAY, closes + 7 * DAY
-        middle = opens + HOUR
-        instants = [middle - DAY, opens - BREATH, closes + BREATH, middle + DAY]
-    call = yield from _ready(p)
-    if call is None:
-        return
-    yield from steps.send(call)
-    for instant in instants:
-        yield from steps.clock(instant)
+    def probe(self, scenario: Scenario) -> Script:
+        """Call now, and then at the instants around the window."""
+        now = yield from steps.clock()
+        if self.zone is None:
+            return
+        # The day before the window is asked too, and must not have gone by.
+        day = next_day(now + DAY, self.zone, weekday=self.weekday, shorter=scenario.id == "night")
+        if day is None:
+            return
+        opens = at(day, self.begin, self.zone)
+        closes = opens + self.spans
+        instants = [closes + BREATH]
+        if scenario.id == "week":
+            if length(day, self.zone) != ORDINARY:
+                opens, closes = opens + 7 * DAY, closes + 7 * DAY
+            middle = opens + HOUR
+            instants = [middle - DAY, opens - BREATH, closes + BREATH, middle + DAY]
+        call = yield from _ready(self)
+        if call is None:
+            return
         yield from steps.send(call)
+        for instant in instants:
+            yield from steps.clock(instant)
+            yield from steps.send(call)
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge calls near the window whose method was seen to answer before."""
+        quiet: set[str] = set()
+        for exchange in history.exchanges:
+            call = exchange.call
+            if call.operation != self.operation.id or not plain(call) or not call.present:
+                continue
+            facet = _facet(self, exchange.at)
+            if facet and call.subject in quiet:
+                yield _judge(facet, exchange)
+            quiet |= {call.subject} if exchange.accepted else set()
 
 
-def _ready(p: Params) -> steps.Part[Call | None]:
+def _ready(p: MaintenanceWindow) -> steps.Part[Call | None]:
     if p.operation.request:
         _, ready = yield from request_steps.ready(p.contract, p.operation)
         return ready
@@ -143,7 +166,7 @@ def _ready(p: Params) -> steps.Part[Call | None]:
     return Call(operation=p.operation.id, subject="psu", arguments=arguments)
 
 
-def _facet(p: Params, instant: datetime) -> str | None:
+def _facet(p: MaintenanceWindow, instant: datetime) -> str | None:
     if p.zone is None or p.covers(instant):
         return None
     wall = instant.astimezone(p.zone).replace(tzinfo=None)
@@ -158,19 +181,6 @@ def _facet(p: Params, instant: datetime) -> str | None:
     return "other-days" if since < p.spans else None
 
 
-def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge calls near the window whose method was seen to answer before."""
-    quiet: set[str] = set()
-    for exchange in history.exchanges:
-        call = exchange.call
-        if call.operation != p.operation.id or not plain(call) or not call.present:
-            continue
-        facet = _facet(p, exchange.at)
-        if facet and call.subject in quiet:
-            yield _judge(facet, exchange)
-        quiet |= {call.subject} if exchange.accepted else set()
-
-
 def _judge(facet: str, exchange: Exchange) -> Evidence:
     agreement = AGREES if exchange.accepted else DISAGREES if failed(exchange) else UNCLEAR
     return Evidence(
@@ -181,14 +191,3 @@ def _judge(facet: str, exchange: Exchange) -> Evidence:
         exchanges=(exchange.n,),
         variation=f"at {exchange.at.isoformat()}",
     )
-
-
-RULE = Rule(
-    kind="maintenance-window",
-    party=Party.BANK,
-    parse=parse,
-    facets=facets,
-    price=price,
-    probe=probe,
-    check=check,
-)

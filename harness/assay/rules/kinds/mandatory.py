@@ -5,6 +5,10 @@ of other types are made from the one that it had. A request in which two of the 
 are wrong at once belongs to neither. What became of one that was accepted, and what it
 takes for a refusal to count, is said in `bent`: it is refused at once or read as rejected,
 and nobody signs it.
+
+The TPP: no request is made without a field that it must have.
+A field that is missing, null or empty is not there. What type is right, only the bank can
+tell. A request that is no object at all, or was cut short, is not judged.
 """
 
 from __future__ import annotations
@@ -13,12 +17,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from assay.contract.model import Capability, Clause, Contract, Json, Party
+from assay.contract.model import Capability, Json
 from assay.history import Call, History
 from assay.judging.verdict import Evidence
-from assay.rules import parameters, steps
+from assay.rules import steps
 from assay.rules.lifecycle import attempts, request_steps, tracker
-from assay.rules.rule import BindingRequirement, Facet, Rule, Script, needs
+from assay.rules.lifecycle.parameters import arguments, the_request
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
+from assay.rules.schema_pieces import ArgumentSchema, SchemaPiece
+from assay.rules.tpp_evidence import BROKEN, KEPT, say
 
 #: Each way in which a mandatory field can be wrong.
 WAYS: Mapping[str, str] = {
@@ -31,36 +38,98 @@ WAYS: Mapping[str, str] = {
 _ABSENT = object()
 
 
+#: The TPP's obligation.
+TPP_FACET = "fields-there"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class Mandatory(Kind):
     """The request, and the fields that it must have."""
 
-    lifecycle: tracker.Lifecycle
-    fields: tuple[str, ...]
+    name = "mandatory"
+    applies_to = ("makes",)
 
+    lifecycle: tracker.Lifecycle = the_request()
+    fields: tuple[str, ...] = arguments()
 
-def parse(clause: Clause, contract: Contract) -> Params:
-    """Read the clause's parameters."""
-    return Params(
-        lifecycle=tracker.of_clause(clause, contract), fields=parameters.texts(clause, "fields")
-    )
+    def schema_pieces(self) -> Iterator[SchemaPiece]:
+        """Yield what the clause says of the shape of a request."""
+        for argument in self.fields:
+            yield ArgumentSchema(
+                operation=self.lifecycle.create.id, argument=argument, mandatory=True
+            )
 
+    def facets(self) -> tuple[Facet, ...]:
+        """One facet a field and a way, and one trial a field."""
+        return tuple(
+            Facet(
+                id=f"{field}-{way}",
+                description=f"a request in which {field} {says} is not accepted",
+                scenario=Scenario(id=field),
+                needs=needs(Capability.PSU, Capability.WRITE),
+                requires=(
+                    BindingRequirement(
+                        operation=self.lifecycle.create.id, feature="argument", name=field
+                    ),
+                ),
+            )
+            for field in self.fields
+            for way, says in WAYS.items()
+        )
 
-def facets(p: Params) -> tuple[Facet, ...]:
-    """One facet a field and a way, and one trial a field."""
-    return tuple(
-        Facet(
-            id=f"{field}-{way}",
-            description=f"a request in which {field} {says} is not accepted",
-            scenario=field,
-            needs=needs(Capability.PSU, Capability.WRITE),
-            requires=(
-                BindingRequirement(operation=p.lifecycle.create.id, feature="argument", name=field),
+    def probe(self, scenario: Scenario) -> Script:
+        """Make a valid request, and then bend one field in every way; read what was accepted."""
+        psu = yield from request_steps.customer(self.lifecycle)
+        control = request_steps.request(self.lifecycle, psu)
+        made = yield from steps.send(control)
+        right = made.call.arguments.get(scenario.id, "")
+        for call in _bent(control, scenario.id, right):
+            made = yield from steps.send(call)
+            yield from request_steps.read(self.lifecycle, made)
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every request that is wrong in one of the fields."""
+        made = tuple(tracker.follow(history, self.lifecycle))
+        types = _types(self, made)
+        wrong = [_wrong(self, one.made.call.arguments, types) for one in made]
+        controls = {
+            (field, attempts.frame(one, field)): one
+            for one, ways in zip(made, wrong, strict=True)
+            if not ways and types and attempts.control(one)
+            for field in self.fields
+        }
+        for one, ways in zip(made, wrong, strict=True):
+            if len(ways) != 1:
+                continue
+            ((field, way),) = ways.items()
+            beside = controls.get((field, attempts.frame(one, field)))
+            found = attempts.judge(f"{field}-{way}", one, beside, f"{field} {WAYS[way]}")
+            if found is not None:
+                yield found
+
+    def tpp_facet(self) -> TppFacet:
+        """Return the one obligation of the TPP."""
+        return TppFacet(
+            id=TPP_FACET,
+            description=f"every request has {', '.join(self.fields)}",
+            requires=tuple(
+                BindingRequirement(operation=self.lifecycle.create.id, feature="argument", name=one)
+                for one in self.fields
             ),
         )
-        for field in p.fields
-        for way, says in WAYS.items()
-    )
+
+    def check_tpp(self, history: History) -> Iterator[Evidence]:
+        """Judge every request that is made."""
+        for one in history.exchanges:
+            call = one.call
+            if call.operation != self.lifecycle.create.id or call.malformed:
+                continue
+            lacking = [
+                name for name in self.fields if call.arguments.get(name) in (None, "", [], {})
+            ]
+            owed = f"a request with {', '.join(self.fields)}"
+            done = f"it has no {', '.join(lacking)}" if lacking else "it has them"
+            yield say(TPP_FACET, BROKEN if lacking else KEPT, one, owed, done)
 
 
 def _kind(value: Json) -> str:
@@ -99,44 +168,7 @@ def _bent(control: Call, field: str, right: Json) -> Iterator[Call]:
         yield replace(control, arguments=sent, variation=f"{field} is {what}")
 
 
-def price(p: Params, scenario: str) -> int:
-    """Count the calls: the control, and one for each variation; two values a type."""
-    return 1 + (len(WAYS) - 1) + len(_others(""))
-
-
-def probe(p: Params, scenario: str) -> Script:
-    """Make a valid request, and then bend one field in every way; read what was accepted."""
-    psu = yield from request_steps.customer(p.lifecycle)
-    control = request_steps.request(p.lifecycle, psu)
-    made = yield from steps.send(control)
-    right = made.call.arguments.get(scenario, "")
-    for call in _bent(control, scenario, right):
-        made = yield from steps.send(call)
-        yield from request_steps.read(p.lifecycle, made)
-
-
-def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge every request that is wrong in one of the fields."""
-    made = tuple(tracker.follow(history, p.lifecycle))
-    types = _types(p, made)
-    wrong = [_wrong(p, one.made.call.arguments, types) for one in made]
-    controls = {
-        (field, attempts.frame(one, field)): one
-        for one, ways in zip(made, wrong, strict=True)
-        if not ways and types and attempts.control(one)
-        for field in p.fields
-    }
-    for one, ways in zip(made, wrong, strict=True):
-        if len(ways) != 1:
-            continue
-        ((field, way),) = ways.items()
-        beside = controls.get((field, attempts.frame(one, field)))
-        found = attempts.judge(f"{field}-{way}", one, beside, f"{field} {WAYS[way]}")
-        if found is not None:
-            yield found
-
-
-def _types(p: Params, made: Sequence[tracker.Instance]) -> Mapping[str, str]:
+def _types(p: Mandatory, made: Sequence[tracker.Instance]) -> Mapping[str, str]:
     """Return the types of the first request that was accepted with all fields in it."""
     for one in made:
         sent = one.made.call.arguments
@@ -145,7 +177,7 @@ def _types(p: Params, made: Sequence[tracker.Instance]) -> Mapping[str, str]:
     return {}
 
 
-def _wrong(p: Params, sent: Mapping[str, Json], types: Mapping[str, str]) -> Mapping[str, str]:
+def _wrong(p: Mandatory, sent: Mapping[str, Json], types: Mapping[str, str]) -> Mapping[str, str]:
     """Return in which ways the fields of a request are wrong, as far as the types are known."""
     ways = {field: _way(sent.get(field, _ABSENT), types.get(field)) for field in p.fields}
     return {field: way for field, way in ways.items() if way}
@@ -160,14 +192,3 @@ def _way(value: Json, right: str | None) -> str:
     if value == "" or (kind == right and kind in {"list", "object"} and not value):
         return "empty"
     return "type" if right is not None and kind != right else ""
-
-
-RULE = Rule(
-    kind="mandatory",
-    party=Party.BANK,
-    parse=parse,
-    facets=facets,
-    price=price,
-    probe=probe,
-    check=check,
-)

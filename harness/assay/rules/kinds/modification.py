@@ -4,6 +4,11 @@ Accepted is not yet done: what was accepted must be read back, and be what is ca
 in the end. Which arguments can be changed is for the target to say, so a request counts
 as closed to changes only where none of them was taken while it was surely open. A refusal
 has its control: the same change of a request that can be changed, accepted.
+
+The TPP: only what can be changed is asked to be changed.
+That is a request of the right mode which is not known to be carried out. Of a request
+that was made before the history began, and of one that has ended otherwise, nothing is
+said.
 """
 
 from __future__ import annotations
@@ -11,29 +16,63 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from assay.contract.model import Capability, Clause, Contract, Party
+from assay.contract.model import Capability
 from assay.history import Exchange, History, State, Subject
 from assay.judging.verdict import Evidence
-from assay.rules import parameters
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.changes import CARRIED, PERSISTS, Change, ChangeTracker, Phase, asked
+from assay.rules.lifecycle.parameters import (
+    changeable_arguments,
+    deferred_modes,
+    modes,
+    the_request,
+)
+from assay.rules.lifecycle.tracker import Tracker
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, describe
-from assay.rules.rule import BindingRequirement, Facet, Rule, Script, needs
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Kind,
+    Scenario,
+    Script,
+    TppFacet,
+    needs,
+    scenario_of,
+)
 from assay.rules.steps import Part, send
+from assay.rules.tpp_evidence import BROKEN, KEPT, say
 
 SIGNED, DONE = "signed-accepted", "done-refused"
 #: A control that outlives the request beside it is put off by so many days more.
 BEYOND = 7
 
 
+#: The TPP's obligation.
+TPP_FACET = "changeable-only"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class ModificationScenario(Scenario):
+    """Changes of a request in a mode, that must be accepted or `refused`.
+
+    The `mode` is None where it is the first that can be changed.
+    """
+
+    mode: str | None = None
+    refused: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Modification(Kind):
     """The request, the modes that can be changed, those that cannot, and in what."""
 
-    lifecycle: tracker.Lifecycle
-    only: tuple[str, ...]
-    never: tuple[str, ...]
-    fields: tuple[str, ...]
+    name = "modification"
+    applies_to = ("changes",)
+
+    lifecycle: tracker.Lifecycle = the_request()
+    only: tuple[str, ...] = deferred_modes(key="only")
+    never: tuple[str, ...] = modes(key="never", schema="words", required=True)
+    fields: tuple[str, ...] = changeable_arguments(key="fields")
 
     @property
     def day(self) -> str | None:
@@ -55,122 +94,143 @@ class Params:
         """A mode that cannot be changed, and is carried out as soon as it is signed."""
         return next((one for one in self.closed if not self.lifecycle.due(one)), None)
 
+    def changeable_modes(self, request: str) -> tuple[str, ...] | None:
+        """Return the modes in which the request of this clause can be changed."""
+        return self.only if request == self.lifecycle.request.id else None
 
-def parse(clause: Clause, contract: Contract) -> Params:
-    """Read the clause's parameters."""
-    return Params(
-        lifecycle=tracker.of_clause(clause, contract),
-        only=parameters.texts(clause, "only"),
-        never=parameters.texts(clause, "never"),
-        fields=parameters.texts(clause, "fields"),
-    )
+    def facets(self) -> tuple[Facet, ...]:
+        """One facet a mode; and after signing, after the day, what is read, what is done."""
+        if self.lifecycle.change is None:
+            return ()
+        sign, day = needs(Capability.SCA), needs(Capability.SCA, Capability.CLOCK)
+        only = {mode: ModificationScenario(id=f"{mode}:accepted", mode=mode) for mode in self.only}
+        out = [
+            _facet(self, f"{mode}-accepted", f"{mode} requests can be changed", tried)
+            for mode, tried in only.items()
+        ]
+        asks = "what was accepted as a change is read back"
+        out.append(_facet(self, PERSISTS, asks, only[self.only[0]]))
+        for mode in self.closed:
+            tried = ModificationScenario(id=f"{mode}:refused", mode=mode, refused=True)
+            asks = f"{mode} requests cannot be changed"
+            out.append(_facet(self, f"{mode}-refused", asks, tried))
+        asks = "it can be changed once signed, before its day"
+        out.append(_facet(self, SIGNED, asks, ModificationScenario(id="signed"), more=sign))
+        if self.plain:
+            asks = "it cannot be changed once it is carried out"
+            tried = ModificationScenario(id="done", mode=self.once, refused=True)
+            out.append(_facet(self, DONE, asks, tried, more=day))
+        asks = "what is carried out is what was last accepted as a change"
+        carried = day | needs(Capability.EFFECTS)
+        tried = ModificationScenario(id="carried-out")
+        return (*out, _facet(self, CARRIED, asks, tried, more=carried))
 
+    def probe(self, scenario: Scenario) -> Script:
+        """Ask for changes, one argument at a time."""
+        tried = scenario_of(scenario, ModificationScenario)
+        psu = yield from request_steps.customer(self.lifecycle)
+        first = self.only[0]
+        if tried.id == "signed":
+            made = yield from _made(self, psu, first, sign=True)
+            yield from _change(self, psu, made, self.fields, days=request_steps.AHEAD + 1)
+            yield from request_steps.read(self.lifecycle, made)
+        elif tried.id == "done":
+            yield from _probe_done(self, psu)
+        elif tried.id == "carried-out":
+            made = yield from _made(self, psu, first)
+            yield from _change(self, psu, made, self.fields, days=request_steps.AHEAD + 1)
+            yield from request_steps.sign(made)
+            made = yield from _made(self, psu, first, sign=True)
+            yield from _change(self, psu, made, self.fields, days=request_steps.AHEAD + 2)
+            yield from request_steps.later(psu, request_steps.AHEAD + 2)
+            yield from request_steps.inquire()
+        elif tried.refused:
+            control = yield from _made(self, psu, first)
+            made = yield from _made(self, psu, tried.mode)
+            yield from _change(self, psu, control, (self.plain,))
+            yield from _change(self, psu, made, (self.plain,), variation=f"it is {tried.mode}")
+        else:
+            made = yield from _made(self, psu, tried.mode)
+            for name in self.fields:
+                yield from _change(self, psu, made, (name,), days=request_steps.AHEAD + 1)
+                yield from request_steps.read(self.lifecycle, made)
 
-def facets(p: Params) -> tuple[Facet, ...]:
-    """One facet a mode; and after signing, after the day, what is read, what is done."""
-    if p.lifecycle.change is None:
-        return ()
-    sign, day = needs(Capability.SCA), needs(Capability.SCA, Capability.CLOCK)
-    out: list[Facet] = []
-    for one in p.only:
-        asks = f"{one} requests can be changed"
-        out.append(_facet(p, f"{one}-accepted", asks, f"only-{one}", mode=one))
-    asks = "what was accepted as a change is read back"
-    out.append(_facet(p, PERSISTS, asks, f"only-{p.only[0]}"))
-    for one in p.closed:
-        asks = f"{one} requests cannot be changed"
-        out.append(_facet(p, f"{one}-refused", asks, f"never-{one}", mode=one))
-    asks = "it can be changed once signed, before its day"
-    out.append(_facet(p, SIGNED, asks, "signed", more=sign))
-    if p.plain:
-        asks = "it cannot be changed once it is carried out"
-        out.append(_facet(p, DONE, asks, "done", mode=p.once, more=day))
-    asks = "what is carried out is what was last accepted as a change"
-    carried = day | needs(Capability.EFFECTS)
-    return (*out, _facet(p, CARRIED, asks, "carried-out", more=carried))
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every change that was asked for, and what became of those that were accepted."""
+        book = tracker.Tracker(lifecycle=self.lifecycle)
+        held = ChangeTracker(lifecycle=self.lifecycle, modes=self.only, fields=self.fields)
+        changes: list[Change] = []
+        opened: dict[str | None, int] = {}
+        for event in history.events:
+            change = asked(self.lifecycle, book, event)
+            if change is not None:
+                changes.append(change)
+            held.before(book, event, change)
+            request = book.note(event)
+            held.after(event, request)
+            for one in request_queries.told(book, event, request):
+                if isinstance(event, Exchange) and one.state is State.OPEN:
+                    opened[one.key] = event.n
+        apart = {one.key for one in request_queries.apart(book)}
+        yield from (evidence for key, evidence in held.found if key in apart)
+        changes = [one for one in changes if one.request.key in apart]
+        yield from _must_be_taken(self, changes, opened)
+        yield from _must_be_refused(self, changes)
+
+    def tpp_facet(self) -> TppFacet:
+        """Return the one obligation of the TPP."""
+        return TppFacet(
+            id=TPP_FACET,
+            description=f"only {' and '.join(self.only)} requests are changed, before they are carried out",
+        )
+
+    def check_tpp(self, history: History) -> Iterator[Evidence]:
+        """Judge every change of a request that was made in this history."""
+        book = Tracker(lifecycle=self.lifecycle)
+        for event in history.events:
+            change = asked(self.lifecycle, book, event)
+            if change is not None:
+                yield from _judge(self, change)
+            book.note(event)
 
 
 def _facet(
-    p: Params,
+    p: Modification,
     id_: str,
     asks: str,
-    scenario: str,
+    tried: ModificationScenario,
     *,
-    mode: str | None = None,
     more: frozenset[Capability] = frozenset(),
 ) -> Facet:
     create, change = p.lifecycle.create.id, p.lifecycle.change.id if p.lifecycle.change else ""
-    modes = dict.fromkeys([mode] if mode in p.only else [p.only[0], mode])
+    modes = (tried.mode,) if tried.mode in p.only else (p.only[0], tried.mode)
     approval = (BindingRequirement(operation=create, feature="approval"),) if more else ()
-    one = (p.plain,) if scenario == "done" or scenario.startswith("never-") else p.fields
+    changed = (p.plain,) if tried.refused else p.fields
     return Facet(
         id=id_,
         description=asks,
-        scenario=scenario,
+        scenario=tried,
         needs=needs(Capability.PSU, Capability.WRITE) | more,
         requires=(
             *p.lifecycle.state(),
             *approval,
             *(
-                BindingRequirement(operation=create, feature="mode", name=word)
-                for word in modes
-                if word
+                BindingRequirement(operation=create, feature="mode", name=mode)
+                for mode in modes
+                if mode
             ),
             *(
                 BindingRequirement(
                     operation=change, feature="argument" if name == p.day else "other", name=name
                 )
-                for name in one
+                for name in changed
                 if name
             ),
         ),
     )
 
 
-def price(p: Params, scenario: str) -> int:
-    """Count the calls and signatures."""
-    each = len(p.fields)
-    if scenario.startswith("never-"):
-        return 4
-    return {
-        "signed": 3 + each,
-        "done": 10 if p.once else 6,
-        "carried-out": 2 * (2 + each),
-    }.get(scenario, 1 + 2 * each)
-
-
-def probe(p: Params, scenario: str) -> Script:
-    """Ask for changes, one argument at a time."""
-    psu = yield from request_steps.customer(p.lifecycle)
-    first = p.only[0]
-    if scenario == "signed":
-        made = yield from _made(p, psu, first, sign=True)
-        yield from _change(p, psu, made, p.fields, days=request_steps.AHEAD + 1)
-        yield from request_steps.read(p.lifecycle, made)
-    elif scenario == "done":
-        yield from _probe_done(p, psu)
-    elif scenario == "carried-out":
-        made = yield from _made(p, psu, first)
-        yield from _change(p, psu, made, p.fields, days=request_steps.AHEAD + 1)
-        yield from request_steps.sign(made)
-        made = yield from _made(p, psu, first, sign=True)
-        yield from _change(p, psu, made, p.fields, days=request_steps.AHEAD + 2)
-        yield from request_steps.later(psu, request_steps.AHEAD + 2)
-        yield from request_steps.inquire()
-    elif scenario.startswith("never-"):
-        mode = scenario.removeprefix("never-")
-        control = yield from _made(p, psu, first)
-        made = yield from _made(p, psu, mode)
-        yield from _change(p, psu, control, (p.plain,))
-        yield from _change(p, psu, made, (p.plain,), variation=f"it is {mode}")
-    else:
-        made = yield from _made(p, psu, scenario.removeprefix("only-"))
-        for name in p.fields:
-            yield from _change(p, psu, made, (name,), days=request_steps.AHEAD + 1)
-            yield from request_steps.read(p.lifecycle, made)
-
-
-def _probe_done(p: Params, psu: Subject) -> Script:
+def _probe_done(p: Modification, psu: Subject) -> Script:
     made = yield from _made(p, psu, p.only[0], sign=True)
     control = yield from _made(p, psu, p.only[0], ahead=request_steps.AHEAD + BEYOND)
     done = [made]
@@ -184,7 +244,12 @@ def _probe_done(p: Params, psu: Subject) -> Script:
 
 
 def _made(
-    p: Params, psu: Subject, mode: str, *, sign: bool = False, ahead: int = request_steps.AHEAD
+    p: Modification,
+    psu: Subject,
+    mode: str | None,
+    *,
+    sign: bool = False,
+    ahead: int = request_steps.AHEAD,
 ) -> Part[Exchange]:
     made = yield from send(request_steps.request(p.lifecycle, psu, mode, ahead=ahead))
     if sign:
@@ -193,7 +258,7 @@ def _made(
 
 
 def _change(
-    p: Params,
+    p: Modification,
     psu: Subject,
     made: Exchange,
     names: Sequence[str | None],
@@ -211,31 +276,8 @@ def _change(
             yield from send(replace(call, varied=varied, variation=variation))
 
 
-def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge every change that was asked for, and what became of those that were accepted."""
-    book = tracker.Tracker(lifecycle=p.lifecycle)
-    held = ChangeTracker(lifecycle=p.lifecycle, modes=p.only, fields=p.fields)
-    changes: list[Change] = []
-    opened: dict[str | None, int] = {}
-    for event in history.events:
-        change = asked(p.lifecycle, book, event)
-        if change is not None:
-            changes.append(change)
-        held.before(book, event, change)
-        request = book.note(event)
-        held.after(event, request)
-        for one in request_queries.told(book, event, request):
-            if isinstance(event, Exchange) and one.state is State.OPEN:
-                opened[one.key] = event.n
-    apart = {one.key for one in request_queries.apart(book)}
-    yield from (evidence for key, evidence in held.found if key in apart)
-    changes = [one for one in changes if one.request.key in apart]
-    yield from _must_be_taken(p, changes, opened)
-    yield from _must_be_refused(p, changes)
-
-
 def _must_be_taken(
-    p: Params, changes: Sequence[Change], opened: Mapping[str | None, int]
+    p: Modification, changes: Sequence[Change], opened: Mapping[str | None, int]
 ) -> Iterator[Evidence]:
     """Judge the changes of each request before and after it was signed, all together."""
     groups: dict[tuple[str | None, Phase], list[Change]] = {}
@@ -260,13 +302,13 @@ def _must_be_taken(
         )
 
 
-def _valid(p: Params, change: Change) -> bool:
+def _valid(p: Modification, change: Change) -> bool:
     """Whether a change asked for one thing that is surely as good as what it replaces."""
     given = {*change.exchange.call.varied, p.day}
     return len(change.new) == 1 and change.new.keys() <= given
 
 
-def _must_be_refused(p: Params, changes: Sequence[Change]) -> Iterator[Evidence]:
+def _must_be_refused(p: Modification, changes: Sequence[Change]) -> Iterator[Evidence]:
     """Judge the changes of requests that can never be changed, or not any more."""
     taken = {
         one.like
@@ -299,12 +341,13 @@ def _refused(facet: str, change: Change, why: str, *, controlled: bool) -> Itera
     )
 
 
-RULE = Rule(
-    kind="modification",
-    party=Party.BANK,
-    parse=parse,
-    facets=facets,
-    price=price,
-    probe=probe,
-    check=check,
-)
+def _judge(p: Modification, change: Change) -> Iterator[Evidence]:
+    request, exchange = change.request, change.exchange
+    owed = f"that only {' and '.join(p.only)} requests are changed, before they are carried out"
+    told = request.told or request.made.n
+    if request.mode in p.never:
+        yield say(TPP_FACET, BROKEN, exchange, owed, f"it is {request.mode}", request.made.n)
+    elif request.mode in p.only and request.done:
+        yield say(TPP_FACET, BROKEN, exchange, owed, "it was carried out", request.made.n, told)
+    elif request.mode in p.only and change.untouched:
+        yield say(TPP_FACET, KEPT, exchange, owed, f"it is {request.mode}", request.made.n)

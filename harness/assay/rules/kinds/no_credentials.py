@@ -2,6 +2,10 @@
 
 The credentials take the place of the provider's own authorisation, spelt as the
 profile says. The control is the same request, properly authorised.
+
+The TPP: the customer's credentials are never sent.
+Judged are the operations that the clause names, which the profile says how to trick;
+anywhere else credentials count as such, and their absence shows nothing.
 """
 
 from __future__ import annotations
@@ -9,101 +13,113 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from assay.contract.model import Capability, Clause, Contract, Operation, Party
+from assay.contract.model import Capability, Operation
 from assay.history import Call, History, Holding
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
 from assay.rules.lifecycle import request_steps
 from assay.rules.queries import must_be_refused, ordinary
-from assay.rules.rule import BindingRequirement, Facet, Rule, Script, consent, needs
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Kind,
+    Scenario,
+    Script,
+    TppFacet,
+    consent,
+    needs,
+)
+from assay.rules.tpp_evidence import BROKEN, KEPT, say
+
+#: The TPP's obligation.
+TPP_FACET = "none-sent"
+OWED = "that the customer's credentials are not sent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class NoCredentials(Kind):
     """The operations that could be tricked so, and what a customer owns."""
 
-    operations: tuple[Operation, ...]
-    owner: str
-    contract: Contract
+    name = "no-credentials"
 
+    operations: tuple[Operation, ...] = parameters.operations()
+    owner: str = parameters.derived(lambda contract, _: steps.roots(contract)[0].id)
 
-def parse(clause: Clause, contract: Contract) -> Params:
-    """Read the clause's parameters."""
-    return Params(
-        operations=parameters.operations(clause, contract),
-        owner=steps.roots(contract)[0].id,
-        contract=contract,
-    )
+    def bars_credentials(self, operation: str) -> bool:
+        """Whether it is one of the operations of this clause."""
+        return any(operation == one.id for one in self.operations)
 
-
-def facets(p: Params) -> tuple[Facet, ...]:
-    """One facet an operation."""
-    return tuple(
-        Facet(
-            id=operation.id,
-            description=f"{operation.id} is refused with the customer's credentials alone",
-            scenario=operation.id,
-            needs=needs(Capability.PSU, Capability.CREDENTIALS)
-            | consent(operation)
-            | needs(*([Capability.WRITE] if operation.request else [])),
-            requires=(BindingRequirement(operation=operation.id, feature="credentials"),),
+    def facets(self) -> tuple[Facet, ...]:
+        """One facet an operation."""
+        return tuple(
+            Facet(
+                id=operation.id,
+                description=f"{operation.id} is refused with the customer's credentials alone",
+                scenario=Scenario(id=operation.id),
+                needs=needs(Capability.PSU, Capability.CREDENTIALS)
+                | consent(operation)
+                | needs(*([Capability.WRITE] if operation.request else [])),
+                requires=(BindingRequirement(operation=operation.id, feature="credentials"),),
+            )
+            for operation in self.operations
         )
-        for operation in p.operations
-    )
 
-
-def price(p: Params, scenario: str) -> int:
-    """Count the calls: the control and the variation."""
-    operation = next(one for one in p.operations if one.id == scenario)
-    return 2 + (request_steps.before(operation) if operation.request else 0)
-
-
-def probe(p: Params, scenario: str) -> Script:
-    """Call properly, then with the customer's credentials instead."""
-    operation = next(one for one in p.operations if one.id == scenario)
-    if operation.request:
-        _, ready = yield from request_steps.ready(p.contract, operation)
-        if ready is None:
-            return
-        call = ready
-    else:
-        psu = yield from steps.arrange("psu", Holding(resource=p.owner))
-        call = Call(
-            operation=operation.id,
-            subject="psu",
-            arguments=steps.arguments(operation, psu.owns[0].key),
+    def probe(self, scenario: Scenario) -> Script:
+        """Call properly, then with the customer's credentials instead."""
+        operation = next(one for one in self.operations if one.id == scenario.id)
+        if operation.request:
+            _, ready = yield from request_steps.ready(self.contract, operation)
+            if ready is None:
+                return
+            call = ready
+        else:
+            psu = yield from steps.arrange("psu", Holding(resource=self.owner))
+            call = Call(
+                operation=operation.id,
+                subject="psu",
+                arguments=steps.arguments(operation, psu.owns[0].key),
+            )
+        yield from steps.send(call)
+        yield from steps.send(
+            replace(
+                call,
+                credentials=True,
+                variation="the customer's credentials instead of an authorisation",
+            )
         )
-    yield from steps.send(call)
-    yield from steps.send(
-        replace(
-            call,
-            credentials=True,
-            variation="the customer's credentials instead of an authorisation",
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every call with credentials whose proper twin was answered."""
+        known = {
+            (one.call.subject, one.call.operation)
+            for one in history.exchanges
+            if one.accepted and one.call.present and ordinary(one.call)
+        }
+        named = {operation.id for operation in self.operations}
+        for exchange in history.exchanges:
+            call = exchange.call
+            controlled = (call.subject, call.operation) in known
+            if call.credentials and controlled and call.operation in named:
+                yield must_be_refused(
+                    call.operation, exchange, "it carries the customer's credentials"
+                )
+
+    def tpp_facet(self) -> TppFacet:
+        """Return the one obligation of the TPP."""
+        return TppFacet(
+            id=TPP_FACET,
+            description="the customer's credentials are never sent",
+            requires=tuple(
+                BindingRequirement(operation=one.id, feature="credentials")
+                for one in self.operations
+            ),
         )
-    )
 
-
-def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge every call with credentials whose proper twin was answered."""
-    known = {
-        (one.call.subject, one.call.operation)
-        for one in history.exchanges
-        if one.accepted and one.call.present and ordinary(one.call)
-    }
-    named = {operation.id for operation in p.operations}
-    for exchange in history.exchanges:
-        call = exchange.call
-        controlled = (call.subject, call.operation) in known
-        if call.credentials and controlled and call.operation in named:
-            yield must_be_refused(call.operation, exchange, "it carries the customer's credentials")
-
-
-RULE = Rule(
-    kind="no-credentials",
-    party=Party.BANK,
-    parse=parse,
-    facets=facets,
-    price=price,
-    probe=probe,
-    check=check,
-)
+    def check_tpp(self, history: History) -> Iterator[Evidence]:
+        """Judge every call of the contract."""
+        named = {one.id for one in self.operations}
+        for one in history.exchanges:
+            if one.call.credentials and one.call.operation in self.contract.operations:
+                yield say(TPP_FACET, BROKEN, one, OWED, "they were sent")
+            elif one.call.operation in named:
+                yield say(TPP_FACET, KEPT, one, OWED, "they were not")

@@ -12,14 +12,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from assay.contract.model import Capability, Clause, Contract, Json, Party
+from assay.contract.files.document import Finding, Pointer
+from assay.contract.model import Capability, Json
 from assay.history import Authorise, Authorised, Decision, Exchange, History
 from assay.judging.verdict import Evidence
 from assay.rules import parameters
 from assay.rules.lifecycle import request_queries, request_steps, tracker
+from assay.rules.lifecycle.parameters import check_modes, the_request
 from assay.rules.lifecycle.tracker import Instance
+from assay.rules.parameters import Raw, known, maker, ref
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
-from assay.rules.rule import BindingRequirement, Facet, Rule, Script, needs
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.steps import Part, send
 
 BEFORE, REFUSED, ANOTHER = "nothing-before-signing", "nothing-after-refusal", "only-the-owner"
@@ -44,13 +47,52 @@ class Variant:
     arguments: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 
+_MODES: Mapping[str, Json] = {
+    "description": "a list of at least one mode",
+    "type": "array",
+    "minItems": 1,
+    "uniqueItems": True,
+    "items": ref("word"),
+}
+_EVEN: Mapping[str, Json] = {
+    "description": "values by argument",
+    "type": "object",
+    "minProperties": 1,
+    "additionalProperties": {"description": "a text or a number", "type": ["string", "number"]},
+}
+
+
+def _arguments(at: Pointer, value: Raw, clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find fault with values of arguments that the request does not have."""
+    defined = maker(clause, raw)
+    for name in value if defined else ():
+        yield from known((*at, name), name, defined.get("arguments", ()), "argument")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class Notice(Kind):
     """The request, the modes in which it is tried, and values that might exempt it."""
 
-    lifecycle: tracker.Lifecycle
-    modes: tuple[str | None, ...]
-    even: Mapping[str, Json]
+    name = "notice"
+    applies_to = ("makes",)
+
+    lifecycle: tracker.Lifecycle = the_request()
+    named_modes: tuple[str, ...] = parameters.parameter(
+        _MODES,
+        lambda value, _: tuple(str(name) for name in value),
+        key="modes",
+        references=check_modes,
+        required=False,
+        default=(),
+    )
+    even: Mapping[str, Json] = parameters.parameter(
+        _EVEN, lambda value, _: value, key="even", references=_arguments, required=False, default={}
+    )
+
+    @property
+    def modes(self) -> tuple[str | None, ...]:
+        """The modes in which a request is tried."""
+        return self.named_modes or (self.lifecycle.mode,)
 
     def variants(self, scenario: str) -> tuple[Variant, ...]:
         """Return what a scenario tries; a stranger signs what would be done at once."""
@@ -73,99 +115,116 @@ class Params:
         """Whether a scenario waits for a day to come."""
         return any(self.lifecycle.due(one.mode) for one in self.variants(scenario))
 
-
-def parse(clause: Clause, contract: Contract) -> Params:
-    """Read the clause's parameters."""
-    lifecycle = tracker.of_clause(clause, contract)
-    return Params(
-        lifecycle=lifecycle,
-        modes=parameters.texts(clause, "modes") or (lifecycle.mode,),
-        even=parameters.mapping(clause, "even"),
-    )
-
-
-def facets(p: Params) -> tuple[Facet, ...]:
-    """One facet for lying unsigned, one a value, one for a refusal, one for a stranger."""
-    asks = {
-        BEFORE: ("unsigned", "nothing is carried out before it is signed"),
-        **{
-            f"even-{name}": ("unsigned", f"not even where {name} is {value}")
-            for name, value in p.even.items()
-        },
-        REFUSED: ("refused", "nothing is carried out after the customer refused"),
-        ANOTHER: ("another", "no other customer can sign"),
-    }
-    return tuple(
-        Facet(
-            id=id_,
-            description=words,
-            scenario=scenario,
-            needs=_needs(p, scenario),
-            requires=(
-                *p.lifecycle.state(),
-                BindingRequirement(operation=p.lifecycle.create.id, feature="approval"),
-                *(
-                    BindingRequirement(
-                        operation=p.lifecycle.create.id, feature="mode", name=one.mode
-                    )
-                    for one in p.variants(scenario)
-                    if one.mode
+    def facets(self) -> tuple[Facet, ...]:
+        """One facet for lying unsigned, one a value, one for a refusal, one for a stranger."""
+        asks = {
+            BEFORE: ("unsigned", "nothing is carried out before it is signed"),
+            **{
+                f"even-{name}": ("unsigned", f"not even where {name} is {value}")
+                for name, value in self.even.items()
+            },
+            REFUSED: ("refused", "nothing is carried out after the customer refused"),
+            ANOTHER: ("another", "no other customer can sign"),
+        }
+        return tuple(
+            Facet(
+                id=id_,
+                description=words,
+                scenario=Scenario(id=scenario),
+                needs=_needs(self, scenario),
+                requires=(
+                    *self.lifecycle.state(),
+                    BindingRequirement(operation=self.lifecycle.create.id, feature="approval"),
+                    *(
+                        BindingRequirement(
+                            operation=self.lifecycle.create.id, feature="mode", name=one.mode
+                        )
+                        for one in self.variants(scenario)
+                        if one.mode
+                    ),
                 ),
-            ),
+            )
+            for id_, (scenario, words) in asks.items()
         )
-        for id_, (scenario, words) in asks.items()
-    )
+
+    def accepts_variation(self, scenario: Scenario) -> bool:
+        """Whether the calls with a variation are accepted: what follows on them differs."""
+        return True
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Leave requests unsigned until their days are over; then have their controls signed.
+
+        A control that is put off is so by a day more: it is no repeat of the other.
+        """
+        lifecycle, instead, variants = (
+            self.lifecycle,
+            INSTEAD[scenario.id],
+            self.variants(scenario.id),
+        )
+        psu = yield from request_steps.customer(lifecycle)
+        if instead is not None and instead.by:
+            yield from request_steps.customer(lifecycle, instead.by)
+
+        def make(
+            one: Variant, *, ahead: int = request_steps.AHEAD, variation: str = ""
+        ) -> Part[Exchange]:
+            call = request_steps.request(
+                lifecycle, psu, one.mode, one.arguments, ahead=ahead, variation=variation
+            )
+            return (yield from send(call))
+
+        unsigned: list[Exchange] = []
+        for one in variants:
+            made = yield from make(one, variation="" if instead else "it is never signed")
+            if instead is not None:
+                yield from request_steps.sign(made, instead)
+            unsigned.append(made)
+        controls: list[Exchange] = []
+        for late in (True, False):
+            for one in variants:
+                if lifecycle.due(one.mode) is late:
+                    made = yield from make(one, ahead=request_steps.AHEAD + 1)
+                    yield from request_steps.sign(made)
+                    controls.append(made)
+            if late and controls:
+                yield from request_steps.later(psu, request_steps.AHEAD + 1)
+        yield from request_steps.inquire()
+        for made in (*controls, *unsigned):
+            yield from request_steps.read(lifecycle, made)
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every request by what was seen of it, and of its like that was signed."""
+        book = tracker.Tracker(lifecycle=self.lifecycle)
+        stories: dict[str | None, _Story] = {}
+        inquired = -1
+        for at, event in enumerate(history.events):
+            found = book.note(event)
+            if found is not None and event is found.made:
+                new = _Story(request=found, made=at, now=_phase(self, found))
+                stories.setdefault(found.key, new)
+            elif found is not None and isinstance(event, Authorised):
+                stories[found.key].catch_up(inquired)
+                stories[found.key].now = _phase(self, found)
+            for one in request_queries.told(book, event, found):
+                if event is not one.made or one.done:
+                    stories[one.key].look(at)
+            inquired = at if request_queries.asked_all(event) else inquired
+        told = [stories[one.key] for one in request_queries.apart(book)]
+        for story in told:
+            story.catch_up(inquired)
+        controls = _controls(self, told)
+        for story in told:
+            if story.phase and story.phase != _SIGNED and story.request.mode in self.modes:
+                yield from _judge(
+                    self, story, story.phase, controls.get(_like(self, story.request))
+                )
 
 
-def _needs(p: Params, scenario: str) -> frozenset[Capability]:
+def _needs(p: Notice, scenario: str) -> frozenset[Capability]:
     base = needs(Capability.PSU, Capability.WRITE, Capability.SCA)
     clock = needs(Capability.CLOCK) if p.later(scenario) else needs()
     two = needs(Capability.TWO_PSU, Capability.SCREENS) if scenario == "another" else needs()
     return base | clock | two
-
-
-def price(p: Params, scenario: str) -> int:
-    """Count: making and reading it, making, signing and reading its control."""
-    instead = 0 if INSTEAD[scenario] is None else 1
-    return len(p.variants(scenario)) * (5 + instead)
-
-
-def probe(p: Params, scenario: str) -> Script:
-    """Leave requests unsigned until their days are over; then have their controls signed.
-
-    A control that is put off is so by a day more: it is no repeat of the other.
-    """
-    lifecycle, instead, variants = p.lifecycle, INSTEAD[scenario], p.variants(scenario)
-    psu = yield from request_steps.customer(lifecycle)
-    if instead is not None and instead.by:
-        yield from request_steps.customer(lifecycle, instead.by)
-
-    def make(
-        one: Variant, *, ahead: int = request_steps.AHEAD, variation: str = ""
-    ) -> Part[Exchange]:
-        call = request_steps.request(
-            lifecycle, psu, one.mode, one.arguments, ahead=ahead, variation=variation
-        )
-        return (yield from send(call))
-
-    unsigned: list[Exchange] = []
-    for one in variants:
-        made = yield from make(one, variation="" if instead else "it is never signed")
-        if instead is not None:
-            yield from request_steps.sign(made, instead)
-        unsigned.append(made)
-    controls: list[Exchange] = []
-    for late in (True, False):
-        for one in variants:
-            if lifecycle.due(one.mode) is late:
-                made = yield from make(one, ahead=request_steps.AHEAD + 1)
-                yield from request_steps.sign(made)
-                controls.append(made)
-        if late and controls:
-            yield from request_steps.later(psu, request_steps.AHEAD + 1)
-    yield from request_steps.inquire()
-    for made in (*controls, *unsigned):
-        yield from request_steps.read(lifecycle, made)
 
 
 #: What makes a control the like of a request: who made it, in which mode, with which value.
@@ -205,7 +264,7 @@ class _Story:
 _SIGNED: Final = "signed"
 
 
-def _phase(p: Params, request: Instance) -> str | None:
+def _phase(p: Notice, request: Instance) -> str | None:
     """Return the facet that a request is about as it stands, if it is about one."""
     if request_queries.signed(request):
         return _SIGNED
@@ -219,38 +278,12 @@ def _phase(p: Params, request: Instance) -> str | None:
     return f"even-{name}" if name else BEFORE
 
 
-def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge every request by what was seen of it, and of its like that was signed."""
-    book = tracker.Tracker(lifecycle=p.lifecycle)
-    stories: dict[str | None, _Story] = {}
-    inquired = -1
-    for at, event in enumerate(history.events):
-        found = book.note(event)
-        if found is not None and event is found.made:
-            new = _Story(request=found, made=at, now=_phase(p, found))
-            stories.setdefault(found.key, new)
-        elif found is not None and isinstance(event, Authorised):
-            stories[found.key].catch_up(inquired)
-            stories[found.key].now = _phase(p, found)
-        for one in request_queries.told(book, event, found):
-            if event is not one.made or one.done:
-                stories[one.key].look(at)
-        inquired = at if request_queries.asked_all(event) else inquired
-    told = [stories[one.key] for one in request_queries.apart(book)]
-    for story in told:
-        story.catch_up(inquired)
-    controls = _controls(p, told)
-    for story in told:
-        if story.phase and story.phase != _SIGNED and story.request.mode in p.modes:
-            yield from _judge(p, story, story.phase, controls.get(_like(p, story.request)))
-
-
-def _like(p: Params, request: Instance) -> _Like:
+def _like(p: Notice, request: Instance) -> _Like:
     call = request.made.call
     return call.subject, call.by, call.mode, p.exempt(call.arguments)
 
 
-def _controls(p: Params, stories: Sequence[_Story]) -> Mapping[_Like, _Story]:
+def _controls(p: Notice, stories: Sequence[_Story]) -> Mapping[_Like, _Story]:
     """Return what was signed and then carried out: of several alike, the last one's day."""
     out: dict[_Like, _Story] = {}
     for story in stories:
@@ -260,13 +293,13 @@ def _controls(p: Params, stories: Sequence[_Story]) -> Mapping[_Like, _Story]:
     return out
 
 
-def _day(p: Params, request: Instance) -> str:
+def _day(p: Notice, request: Instance) -> str:
     """Return the day of a request as a text that sorts; nothing where it is put off to none."""
     found = request_queries.day(p.lifecycle, request.arguments)
     return found.isoformat() if found else ""
 
 
-def _judge(p: Params, story: _Story, facet: str, control: _Story | None) -> Iterator[Evidence]:
+def _judge(p: Notice, story: _Story, facet: str, control: _Story | None) -> Iterator[Evidence]:
     request, beside = story.request, tuple[int, ...]()
     if story.done is not None:
         agreement = DISAGREES if request_queries.known(request) else UNCLEAR
@@ -308,14 +341,3 @@ _EXPECTED: Mapping[str, str] = {
 
 def _deviation(request: Instance) -> str:
     return next((one.step.variation for one in request.signings if one.step.variation), "")
-
-
-RULE = Rule(
-    kind="notice",
-    party=Party.BANK,
-    parse=parse,
-    facets=facets,
-    price=price,
-    probe=probe,
-    check=check,
-)

@@ -12,13 +12,12 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from zoneinfo import ZoneInfo
 
-from assay.contract.model import Capability, Clause, Contract, Operation, Party
+from assay.contract.model import Capability, Operation
 from assay.history import Accepted, Call, History, Holding, Subject
 from assay.judging.verdict import Evidence
-from assay.rules import parameters, steps
-from assay.rules.kinds import eligibility
+from assay.rules import clauses, parameters, steps
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, PageWalk, bare, walks
-from assay.rules.rule import BindingRequirement, Facet, Rule, Script, consent, needs
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
 from assay.rules.state.calendar import dates
 
 #: Entries of so many last days are in every history, however short.
@@ -26,16 +25,24 @@ FRESH = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class Pagination(Kind):
     """The operation, its page size, and who owns what is listed."""
 
-    operation: Operation
-    size: int
-    grant: Operation | None
-    owners: tuple[str, ...]
-    states: tuple[eligibility.Params, ...]
-    zone: ZoneInfo | None
-    depth: int | None = None
+    name = "pagination"
+    limits = ("size",)
+
+    operation: Operation = parameters.operation()
+    size: int = parameters.whole(key="size")
+    grant: Operation | None = parameters.grant()
+    owners: tuple[str, ...] = parameters.derived(
+        lambda contract, known: steps.owners(contract, known["operation"])
+    )
+    zone: ZoneInfo | None = parameters.the_zone()
+
+    @property
+    def depth(self) -> int | None:
+        """How many days back answers go, if the contract limits that."""
+        return clauses.history_days(self.contract, self.operation.id)
 
     @property
     def total(self) -> int:
@@ -47,83 +54,75 @@ class Params:
         """How many pages the walk may turn before it counts as endless."""
         return self.total + 2
 
+    def page_size(self, operation: str) -> int | None:
+        """Return the size of a full page, for the operation of this clause."""
+        return self.size if operation == self.operation.id else None
 
-def parse(clause: Clause, contract: Contract) -> Params:
-    """Read the clause's parameters."""
-    operation = parameters.operation(clause, contract)
-    return Params(
-        operation=operation,
-        size=parameters.whole(clause, "size"),
-        grant=parameters.granting(clause, contract),
-        owners=steps.owners(contract, operation),
-        states=eligibility.states(contract),
-        zone=contract.zone,
-        depth=next((_depth(one) for one in contract.clauses if _reaches(one, operation)), None),
-    )
-
-
-def _reaches(clause: Clause, operation: Operation) -> bool:
-    return clause.kind == "history-depth" and clause.params["operation"] == operation.id
-
-
-def _depth(clause: Clause) -> int:
-    return parameters.whole(clause, "days")
-
-
-def facets(p: Params) -> tuple[Facet, ...]:
-    """Two facets for sizes, two for the items, one for the end."""
-    key = (BindingRequirement(operation=p.operation.id, feature="key"),)
-    asked: tuple[tuple[str, str, tuple[BindingRequirement, ...]], ...] = (
-        ("first-page", f"the first page holds {p.size} when there are more", ()),
-        ("full-pages", f"every later page but the last holds {p.size}", ()),
-        ("complete", "every item appears on some page", key),
-        ("no-repeats", "no item appears twice", key),
-        ("ends", "turning pages comes to an end", ()),
-    )
-    roster = [Capability.PSU, Capability.ROSTER]
-    if p.operation.about:
-        roster.append(Capability.ENTRIES)
-    return tuple(
-        Facet(
-            id=id_,
-            description=asks,
-            scenario="walk",
-            needs=needs(*roster) | consent(p.grant),
-            requires=wants,
+    def facets(self) -> tuple[Facet, ...]:
+        """Two facets for sizes, two for the items, one for the end."""
+        key = (BindingRequirement(operation=self.operation.id, feature="key"),)
+        asked: tuple[tuple[str, str, tuple[BindingRequirement, ...]], ...] = (
+            ("first-page", f"the first page holds {self.size} when there are more", ()),
+            ("full-pages", f"every later page but the last holds {self.size}", ()),
+            ("complete", "every item appears on some page", key),
+            ("no-repeats", "no item appears twice", key),
+            ("ends", "turning pages comes to an end", ()),
         )
-        for id_, asks, wants in asked
-    )
+        roster = [Capability.PSU, Capability.ROSTER]
+        if self.operation.about:
+            roster.append(Capability.ENTRIES)
+        return tuple(
+            Facet(
+                id=id_,
+                description=asks,
+                scenario=Scenario(id="walk"),
+                needs=needs(*roster) | consent(self.grant),
+                requires=wants,
+            )
+            for id_, asks, wants in asked
+        )
 
+    def probe(self, scenario: Scenario) -> Script:
+        """Own two pages and a rest, and turn all pages."""
+        if self.operation.about:
+            today = (yield from steps.clock()).date()
+            dates = steps.days_before(
+                today, *(1 + FRESH * n // self.total for n in range(self.total))
+            )
+            holdings = [Holding(resource=self.owners[0], entries=dates)]
+        else:
+            rest = len(self.operation.lists) - 1
+            counts = [self.total - 2 * rest, *([2] * rest)]
+            holdings = [
+                Holding(resource=resource, count=count)
+                for resource, count in zip(self.operation.lists, counts, strict=True)
+            ]
+        psu = yield from steps.arrange("psu", *holdings)
+        key = psu.owns[0].key
+        yield from steps.grant(self.grant, "psu", key)
+        yield from steps.walk(
+            Call(
+                operation=self.operation.id,
+                subject="psu",
+                arguments=steps.arguments(self.operation, key),
+            ),
+            most=self.most,
+        )
 
-def price(p: Params, scenario: str) -> int:
-    """Count the calls: consent and the pages of a sound bank."""
-    return (1 if p.grant else 0) + -(-p.total // p.size)
-
-
-def probe(p: Params, scenario: str) -> Script:
-    """Own two pages and a rest, and turn all pages."""
-    if p.operation.about:
-        today = (yield from steps.clock()).date()
-        dates = steps.days_before(today, *(1 + FRESH * n // p.total for n in range(p.total)))
-        holdings = [Holding(resource=p.owners[0], entries=dates)]
-    else:
-        rest = len(p.operation.lists) - 1
-        counts = [p.total - 2 * rest, *([2] * rest)]
-        holdings = [
-            Holding(resource=resource, count=count)
-            for resource, count in zip(p.operation.lists, counts, strict=True)
-        ]
-    psu = yield from steps.arrange("psu", *holdings)
-    key = psu.owns[0].key
-    yield from steps.grant(p.grant, "psu", key)
-    yield from steps.walk(
-        Call(
-            operation=p.operation.id,
-            subject="psu",
-            arguments=steps.arguments(p.operation, key),
-        ),
-        most=p.most,
-    )
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge each walk by itself, and against what its customer owns."""
+        subjects = history.subjects
+        for walk in walks(history, self.operation.id):
+            # A list without anything may be a refusal: what was consented to is
+            # another clause's business.
+            if bare(walk.call, self.operation) and walk.pages[0].accepted and walk.items:
+                roster = expected(self, walk, subjects.get(walk.call.subject))
+                straight = _straight(walk)
+                yield from _sizes(self, straight, roster)
+                if len(roster.fresh) + len(roster.old) > self.size:
+                    yield from _complete(straight, roster, whole=walk.ended or straight is not walk)
+                yield from _repeats(straight, whole=walk.ended or straight is not walk)
+                yield from _end(walk, straight, roster)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,14 +138,14 @@ class Roster:
     most: int | None = None
 
 
-def expected(p: Params, walk: PageWalk, subject: Subject | None) -> Roster:
+def expected(p: Pagination, walk: PageWalk, subject: Subject | None) -> Roster:
     """Return what the roster lets us expect of a walk."""
     if subject is None:
         return Roster()
     at = walk.pages[0].at
     if not p.operation.about:
         listed = [one for one in subject.owns if one.resource in p.operation.lists]
-        sure = (one.key for one in listed if eligibility.surely_listed(p.states, one, at))
+        sure = (one.key for one in listed if clauses.surely_listed(p.contract, one, at))
         return Roster(fresh=frozenset(sure), most=len(subject.owns))
     owned = subject.owned(walk.call.arguments.get(p.operation.about))
     if owned is None or not owned.entries:
@@ -158,22 +157,6 @@ def expected(p: Params, walk: PageWalk, subject: Subject | None) -> Roster:
     fresh = frozenset(key for key, on in told.items() if (last - on).days <= FRESH)
     old = {key: on for key, on in told.items() if key not in fresh}
     return Roster(fresh=fresh, old=old, most=len(owned.entries))
-
-
-def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge each walk by itself, and against what its customer owns."""
-    subjects = history.subjects
-    for walk in walks(history, p.operation.id):
-        # A list without anything may be a refusal: what was consented to is
-        # another clause's business.
-        if bare(walk.call, p.operation) and walk.pages[0].accepted and walk.items:
-            roster = expected(p, walk, subjects.get(walk.call.subject))
-            straight = _straight(walk)
-            yield from _sizes(p, straight, roster)
-            if len(roster.fresh) + len(roster.old) > p.size:
-                yield from _complete(straight, roster, whole=walk.ended or straight is not walk)
-            yield from _repeats(straight, whole=walk.ended or straight is not walk)
-            yield from _end(walk, straight, roster)
 
 
 def _straight(walk: PageWalk) -> PageWalk:
@@ -191,7 +174,7 @@ def _straight(walk: PageWalk) -> PageWalk:
     return walk
 
 
-def _sizes(p: Params, walk: PageWalk, roster: Roster) -> Iterator[Evidence]:
+def _sizes(p: Pagination, walk: PageWalk, roster: Roster) -> Iterator[Evidence]:
     filled = max(n for n, page in enumerate(walk.pages, 1) if page.items)
     for number, page in enumerate(walk.pages, 1):
         held = len(page.items)
@@ -259,14 +242,3 @@ def _end(walk: PageWalk, straight: PageWalk, roster: Roster) -> Iterator[Evidenc
             seen=f"page {len(walk.pages)} still names a next one" if broken else "it ends",
             exchanges=walk.numbers,
         )
-
-
-RULE = Rule(
-    kind="pagination",
-    party=Party.BANK,
-    parse=parse,
-    facets=facets,
-    price=price,
-    probe=probe,
-    check=check,
-)

@@ -1,22 +1,26 @@
-"""`quota`: so many calls a day or an hour, for every method.
+"""`quota`: a limit on the calls of each operation in a day or an hour.
 
-Per method: the first ones are served, the next is refused, the next period serves
-again. Besides: still refused just before the end of the period and on the day that
-lasts 25 hours, counted apart for each method and each customer. Only first pages
-are asked and no call is refused on the way, for documents leave open what else
-counts. Where only calls without the customer count, every trial ends with attended
-ones, so that a method that answers nobody is not taken for a quota; where all count,
+For each operation: the first calls are served, the next is refused, and the next period
+serves again. Besides: a call is still refused just before the end of the period, and on the
+day that lasts 25 hours; each operation and each customer is counted apart. Probes ask for
+first pages only, and none of their calls is refused on the way, for documents leave open
+what else counts. Where only calls without the customer count, every trial ends with attended
+calls, so that an operation that answers nobody is not taken for a quota. Where all count,
 what was never answered before is asked again in a later period.
+
+The TPP: it makes no more calls in a period than are allowed. A call is one too many if that
+many were surely served before it, whatever the bank makes of it. Two names may be one
+customer whose token was renewed: where they ask about the same thing, less is sure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 from zoneinfo import ZoneInfo
 
-from assay.contract.model import Capability, Clause, Contract, Operation, Party
+from assay.contract.model import Capability, Contract, Json, Operation
 from assay.history import Call, Exchange, History, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
@@ -29,40 +33,92 @@ from assay.rules.queries import (
     must_be_served,
     question,
 )
-from assay.rules.rule import Facet, Rule, Script, consent, needs
-from assay.rules.state.calendar import ORDINARY, at, length, never_longer, next_day
+from assay.rules.rule import (
+    Facet,
+    Kind,
+    Scenario,
+    Script,
+    TppFacet,
+    consent,
+    needs,
+    scenario_of,
+)
+from assay.rules.state import periods
+from assay.rules.state.calendar import never_longer
 from assay.rules.state.consents import Consents
-from assay.rules.state.counts import Counts, moment
-from assay.rules.state.periods import HOURS, Period, period
+from assay.rules.state.counts import Counts, moment, same_customers
+from assay.rules.state.periods import HOURS, Period, period, surely_longer
+from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, say
 
-#: So far from the end of a period is just before and just after it.
-MARGIN = timedelta(seconds=30)
-#: So far apart two clocks may be that are taken for the same.
-SKEW = timedelta(minutes=2)
-#: On the long day, 24 hours after its midnight have gone by and an hour is left.
-LONG, NOON = time(23, 30), time(12, 0)
-#: The scenarios at whose end something is asked for the first time.
-APART = frozenset({"per-method", "per-customer"})
+PER_METHOD, PER_CUSTOMER, LONG_DAY = "per-method", "per-customer", "long-day"
 #: Why a first call is served, by the facet that it bears on.
 OTHERS = {
-    "per-method": "only other methods are used up",
-    "per-customer": "only another customer's are used up",
+    PER_METHOD: "only other methods are used up",
+    PER_CUSTOMER: "only another customer's are used up",
 }
 
 
+_PER: Mapping[str, Json] = {
+    "description": "calendar-day, clock-hour, rolling-hour or hour",
+    "enum": ["calendar-day", "clock-hour", "rolling-hour", "hour"],
+}
+
+
+def _first_about(contract: Contract, known: Mapping[str, Any]) -> str:
+    """Return the resource to own so that the operations can be asked about it."""
+    every: tuple[Operation, ...] = known["operations"]
+    about = next((one for one in every if one.about), every[0])
+    return steps.owners(contract, about)[0]
+
+
+#: The TPP's obligation.
+TPP_FACET = "not-exceeded"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
-    """The counted methods, how many calls, in what span, how consent is given.
+class QuotaScenario(Scenario):
+    """A way to use the quota up: of one operation, or of all where `operation` is None.
+
+    `crosses` says that the operation is called again in the next period.
+    """
+
+    operation: Operation | None = None
+    crosses: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quota(Kind):
+    """A limit on the calls of each operation and customer in a period.
 
     `attended` says that calls count with the customer, too, and not only those without.
     """
 
-    operations: tuple[Operation, ...]
-    limit: int
-    period: Period
-    attended: bool
-    grant: Operation | None
-    owner: str
+    name = "quota"
+    limits = ("limit", "per", "counts", "refused-calls", "page-turns")
+
+    operations: tuple[Operation, ...] = parameters.operations()
+    limit: int = parameters.whole(key="limit")
+    period: Period = parameters.parameter(
+        _PER, lambda value, contract: period(value, contract.zone), key="per"
+    )
+    attended: bool = parameters.choice(
+        "absent",
+        "all",
+        key="counts",
+        description="absent or all",
+        hint="which calls count, those without the customer or all of them?",
+        required=False,
+        default=False,
+        convert=lambda value: value == "all",
+    )
+    refused_calls: str = parameters.parameter(
+        parameters.ref("counted"), lambda value, _: value, key="refused-calls"
+    )
+    page_turns: str = parameters.parameter(
+        parameters.ref("counted"), lambda value, _: value, key="page-turns"
+    )
+    grant: Operation | None = parameters.grant()
+    owner: str = parameters.derived(_first_about)
 
     @property
     def zone(self) -> ZoneInfo | None:
@@ -74,167 +130,163 @@ class Params:
         """Whether it is by the calendar."""
         return self.period.words is not HOURS
 
-    def controlled(self, scenario: str) -> bool:
+    def controlled(self, scenario: Scenario) -> bool:
         """Whether a trial ends with calls that show that the methods do answer."""
-        return not self.attended or scenario in APART
+        return not self.attended or scenario.id in OTHERS
 
+    def unattended_limits(self) -> Mapping[str, int]:
+        """Return the limit for each operation, where calls with the customer do not count."""
+        return {} if self.attended else {one.id: self.limit for one in self.operations}
 
-def parse(clause: Clause, contract: Contract) -> Params:
-    """Read the clause's parameters."""
-    operations = parameters.operations(clause, contract)
-    about = next((one for one in operations if one.about), operations[0])
-    return Params(
-        operations=operations,
-        limit=parameters.whole(clause, "limit"),
-        period=period(parameters.text(clause, "per"), contract.zone),
-        attended=parameters.maybe(clause, "counts") == "all",
-        grant=parameters.granting(clause, contract),
-        owner=steps.owners(contract, about)[0],
-    )
+    def daily_limits(self) -> Mapping[str, int]:
+        """Return the limit for each operation, where calls without the customer count by day."""
+        if not self.daily or self.attended:
+            return {}
+        return {operation.id: self.limit for operation in self.operations}
 
+    def facets(self) -> tuple[Facet, ...]:
+        """Three facets a method, and three or four on how counts are kept."""
+        words = self.period.words
+        psu = needs(Capability.PSU) | consent(self.grant, *self.operations)
+        plain = psu if self.attended else psu | needs(Capability.BATCH)
+        clock = plain | needs(Capability.CLOCK, *([Capability.ZONE] if self.daily else []))
+        # Where all calls count, nothing but a later period can show that a method answers.
+        apart = clock if self.attended else plain
+        used_up = [
+            (one.id, QuotaScenario(id=f"{one.id}:limit", operation=one)) for one in self.operations
+        ]
+        too_many = f"call {self.limit + 1} of {words.a} is refused"
+        out = [
+            *(_facet(f"{name}-served", _served(self), tried, plain) for name, tried in used_up),
+            *(_facet(f"{name}-refused", too_many, tried, plain) for name, tried in used_up),
+        ]
+        for one in self.operations:
+            scenario = QuotaScenario(id=f"{one.id}:{words.next}", operation=one, crosses=True)
+            out.append(_facet(f"{one.id}-{words.next}", words.next_asks, scenario, clock))
+        out.append(_facet(words.late, words.late_asks, QuotaScenario(id=words.late), clock))
+        if self.daily:
+            never = never_longer(self.zone)
+            asks, scenario = "a day of 25 hours is one day", QuotaScenario(id=LONG_DAY)
+            out.append(
+                replace(_facet(LONG_DAY, asks, scenario, clock), not_applicable_because=never)
+            )
+        asks, scenario = "each method has its own count", QuotaScenario(id=PER_METHOD)
+        out.append(_facet(PER_METHOD, asks, scenario, apart))
+        asks, scenario = "each customer has an own count", QuotaScenario(id=PER_CUSTOMER)
+        out.append(_facet(PER_CUSTOMER, asks, scenario, apart | needs(Capability.TWO_PSU)))
+        return tuple(out)
 
-def facets(p: Params) -> tuple[Facet, ...]:
-    """Three facets a method, and three or four on how counts are kept."""
-    words, names = p.period.words, [one.id for one in p.operations]
-    psu = needs(Capability.PSU) | consent(p.grant, *p.operations)
-    plain = psu if p.attended else psu | needs(Capability.BATCH)
-    clock = plain | needs(Capability.CLOCK, *([Capability.ZONE] if p.daily else []))
-    # Where all calls count, nothing but a later period can show that a method answers.
-    apart = clock if p.attended else plain
-    ids = [
-        *((f"{name}-served", _served(p), name, plain) for name in names),
-        *(
-            (f"{name}-refused", f"call {p.limit + 1} of {words.a} is refused", name, plain)
-            for name in names
-        ),
-        *(
-            (f"{name}-{words.next}", words.next_asks, f"{name}-{words.next}", clock)
-            for name in names
-        ),
-        (words.late, words.late_asks, words.late, clock),
-        *([("long-day", "a day of 25 hours is one day", "long-day", clock)] if p.daily else []),
-        ("per-method", "each method has its own count", "per-method", apart),
-        (
-            "per-customer",
-            "each customer has an own count",
-            "per-customer",
-            apart | needs(Capability.TWO_PSU),
-        ),
-    ]
-    return tuple(
-        Facet(
-            id=id_,
-            description=asks,
-            scenario=scenario,
-            needs=needed,
-            not_applicable_because=never_longer(p.zone) if id_ == "long-day" else "",
+    def probe(self, scenario: Scenario) -> Script:
+        """Use a count up, cross or approach the end of the period, and end with controls."""
+        tried = scenario_of(scenario, QuotaScenario)
+        late = tried.id in {LONG_DAY, self.period.words.late}
+        if tried.id == LONG_DAY and not (yield from periods.to_the_long_day(self.zone)):
+            return
+        if tried.id == self.period.words.late:
+            yield from periods.clear_of_the_end(self.period)
+        psu = yield from steps.customer("psu", self.owner, self.grant)
+        used = (tried.operation,) if tried.operation else self.operations
+        calls = _calls(used, psu, present=self.attended)
+        controls = _calls(used, psu, present=True)
+        for call in calls:
+            yield from _use_up(self, call, extra=late or tried.operation is not None)
+        if tried.crosses:
+            yield from periods.into_the_next(self.period)
+        elif late:
+            yield from (
+                periods.late_on_the_long_day(self.zone)
+                if tried.id == LONG_DAY
+                else periods.to_the_end(self.period)
+            )
+        if tried.crosses or late:
+            yield from _each(calls)
+        if tried.id == PER_CUSTOMER:
+            other = yield from steps.customer("other", self.owner, self.grant)
+            yield from _each(_calls(used, other, present=self.attended))
+            controls += _calls(used, other, present=True)
+        if self.attended and self.controlled(tried):
+            # What had the least left is asked first, before the others use anything up.
+            yield from periods.into_the_next(self.period)
+            controls.reverse()
+        yield from _each(controls if self.controlled(tried) else ())
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Count calls by subject, method and period, and judge each next one.
+
+        A call is judged if the very same question was answered at some time (with the
+        customer there, where only calls without count), and where it needs a consent, if
+        there surely is one.
+        """
+        controls, untouched = answered(history), fresh(history)
+        if self.attended:
+            controls |= answered(history, present=False)
+        named = {one.id: one for one in self.operations}
+        consents = Consents(grant=self.grant)
+        counts = Counts(limit=self.limit, period=self.period)
+        for exchange in history.exchanges:
+            call = exchange.call
+            consents.note(exchange)
+            operation = named.get(call.operation)
+            if operation is None or (call.present and not self.attended):
+                continue
+            if question(call) in controls and bare(call, operation):
+                sound = consents.cover(operation, call)
+                for evidence in _judge(self, exchange, counts, sound=sound):
+                    known = call.subject in untouched or counts.exceeded_by(exchange)
+                    yield evidence if known else doubt(evidence, "earlier calls may be unknown")
+            counts.note(exchange)
+
+    def tpp_facet(self) -> TppFacet:
+        """Return the one obligation of the TPP."""
+        return TppFacet(
+            id=TPP_FACET,
+            description=f"no more than {self.limit} calls {self.period.words.a} are made",
+            needs=needs(Capability.BATCH),
         )
-        for id_, asks, scenario, needed in ids
-    )
+
+    def check_tpp(self, history: History) -> Iterator[Evidence]:
+        """Judge every first question that counts."""
+        counts = Counts(limit=self.limit, period=self.period)
+        together = Counts(limit=self.limit, period=self.period)
+        named = {one.id for one in self.operations}
+        groups = same_customers([one for one in history.exchanges if one.call.operation in named])
+        words = self.period.words
+        owed = f"no more than {self.limit} calls {words.a}"
+        for one in history.exchanges:
+            call = one.call
+            if call.operation not in named or (call.present and not self.attended):
+                continue
+            joint = replace(one, call=replace(call, subject=groups[call.subject]))
+            if call.follow is None:
+                sure, most = counts.least(one), together.most(joint)
+                judged = BROKEN if sure >= self.limit else KEPT if most < self.limit else OPEN
+                done = f"it was asked after {sure if judged is BROKEN else most} calls {words.this}"
+                yield say(TPP_FACET, judged, one, owed, done)
+            counts.note(one)
+            together.note(joint)
 
 
-def _served(p: Params) -> str:
+def _served(p: Quota) -> str:
     return f"the first {p.limit} calls {p.period.words.a} are served"
 
 
-def price(p: Params, scenario: str) -> int:
-    """Count the calls: consent, those that count, controls."""
-    first, many, words = (1 if p.grant else 0), len(p.operations), p.period.words
-    each = 1 if p.controlled(scenario) else 0
-    match scenario:
-        case words.late | "long-day":
-            return first + many * (p.limit + 2) + many * each
-        case "per-method":
-            return first + many * p.limit + many * each
-        case "per-customer":
-            return 2 * first + many * (p.limit + 1) + 2 * many * each
-        case _:
-            turn = 2 if scenario.endswith(f"-{words.next}") else 1
-            return first + p.limit + turn + each
+def _facet(
+    id_: str, description: str, scenario: QuotaScenario, needed: frozenset[Capability]
+) -> Facet:
+    return Facet(id=id_, description=description, scenario=scenario, needs=needed)
 
 
-def _calls(p: Params, psu: Subject, *, present: bool) -> dict[str, Call]:
-    return {
-        one.id: Call(
-            operation=one.id,
+def _calls(operations: Iterable[Operation], psu: Subject, *, present: bool) -> list[Call]:
+    return [
+        Call(
+            operation=operation.id,
             subject=psu.name,
-            arguments=steps.arguments(one, psu.owns[0].key),
+            arguments=steps.arguments(operation, psu.owns[0].key),
             present=present,
             variation="" if present else "without the customer",
         )
-        for one in p.operations
-    }
-
-
-def probe(p: Params, scenario: str) -> Script:
-    """Use a count up, cross or approach the end of the period, and end with controls."""
-    if scenario == "long-day" and not (yield from _to_the_long_day(p)):
-        return
-    if scenario == p.period.words.late:
-        yield from _in_good_time(p)
-    psu = yield from steps.customer("psu", p.owner, p.grant)
-    calls = _calls(p, psu, present=p.attended)
-    controls = [*_calls(p, psu, present=True).values()]
-    name = scenario.removesuffix(f"-{p.period.words.next}")
-    if name in calls:
-        controls = [call for call in controls if call.operation == name]
-        yield from _use_up(p, calls[name], extra=True)
-        if name != scenario:
-            yield from _into_the_next(p)
-            yield from steps.send(calls[name])
-    else:
-        late = scenario in {"long-day", p.period.words.late}
-        for call in calls.values():
-            yield from _use_up(p, call, extra=late)
-        if late:
-            yield from (_late_on_the_long_day(p) if scenario == "long-day" else _to_the_end(p))
-            yield from _each(calls.values())
-    if scenario == "per-customer":
-        other = yield from steps.customer("other", p.owner, p.grant)
-        yield from _each(_calls(p, other, present=p.attended).values())
-        controls += _calls(p, other, present=True).values()
-    if p.attended and p.controlled(scenario):
-        # What had the least left is asked first, before the others use anything up.
-        yield from _into_the_next(p)
-        controls.reverse()
-    yield from _each(controls if p.controlled(scenario) else ())
-
-
-def _to_the_long_day(p: Params) -> steps.Part[bool]:
-    """Go to noon of the next day of 25 hours; False where the zone has none."""
-    now, zone = (yield from steps.clock()), p.zone
-    day = next_day(now, zone, longer=True) if zone else None
-    if day is not None and zone:
-        yield from steps.clock(at(day, NOON, zone))
-    return day is not None
-
-
-def _late_on_the_long_day(p: Params) -> Script:
-    now, zone = (yield from steps.clock()), p.zone
-    if zone:
-        yield from steps.clock(at(now.astimezone(zone).date(), LONG, zone))
-
-
-def _into_the_next(p: Params) -> Script:
-    """Go to where a new period has begun under every reading."""
-    now = yield from steps.clock()
-    if p.period.edged:
-        yield from steps.clock(p.period.gone(now.astimezone(UTC)) + MARGIN)
-
-
-def _in_good_time(p: Params) -> Script:
-    """Go beyond the end of the period, by its first reading, where that is near."""
-    now = yield from steps.clock()
-    end = p.period.kept(now.astimezone(UTC))
-    if p.period.edged and now >= end - 2 * MARGIN:
-        yield from steps.clock(end + MARGIN)
-
-
-def _to_the_end(p: Params) -> Script:
-    """Go to where the period is about to end."""
-    now = yield from steps.clock()
-    if p.period.edged:
-        yield from steps.clock(p.period.kept(now.astimezone(UTC)) - MARGIN)
+        for operation in operations
+    ]
 
 
 def _each(calls: Iterable[Call]) -> Script:
@@ -242,56 +294,12 @@ def _each(calls: Iterable[Call]) -> Script:
         yield from steps.send(call)
 
 
-def _use_up(p: Params, call: Call, *, extra: bool = False) -> Script:
+def _use_up(p: Quota, call: Call, *, extra: bool = False) -> Script:
     for _ in range(p.limit + (1 if extra else 0)):
         yield from steps.send(call)
 
 
-def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Count calls by subject, method and period, and judge each next one.
-
-    A call is judged if the very same question was answered at some time (with the
-    customer there, where only calls without count), and where it needs a consent, if
-    there surely is one.
-    """
-    controls, untouched = answered(history), fresh(history)
-    if p.attended:
-        controls |= answered(history, present=False)
-    named = {one.id: one for one in p.operations}
-    consents = Consents(grant=p.grant)
-    counts = Counts(limit=p.limit, period=p.period)
-    for exchange in history.exchanges:
-        call = exchange.call
-        consents.note(exchange)
-        operation = named.get(call.operation)
-        if operation is None or (call.present and not p.attended):
-            continue
-        if question(call) in controls and bare(call, operation):
-            for evidence in _judge(p, exchange, counts, sound=_sound(p, exchange, consents)):
-                known = call.subject in untouched or _too_many(p, exchange, counts)
-                yield evidence if known else doubt(evidence, "earlier calls may be unknown")
-        counts.note(exchange)
-
-
-def _too_many(p: Params, exchange: Exchange, counts: Counts) -> bool:
-    """Whether one more was served than may be, whatever was before it and was not told.
-
-    Not near the end of a period: where nobody moves the clock it is not the target's own.
-    """
-    if not exchange.accepted or counts.least(exchange) < p.limit:
-        return False
-    first, now = counts.first(exchange), moment(exchange)
-    return p.period.kept(first - SKEW) == p.period.kept(now + SKEW)
-
-
-def _sound(p: Params, exchange: Exchange, consents: Consents) -> bool:
-    """Whether consent is there for what a call is about, as far as it takes one."""
-    about = next(one.about for one in p.operations if one.id == exchange.call.operation)
-    key = str(exchange.call.arguments.get(about or ""))
-    return not about or not p.grant or key in consents.sure(exchange.call.subject)
-
-
-def _judge(p: Params, exchange: Exchange, counts: Counts, *, sound: bool) -> Iterator[Evidence]:
+def _judge(p: Quota, exchange: Exchange, counts: Counts, *, sound: bool) -> Iterator[Evidence]:
     name, words = exchange.call.operation, p.period.words
     if counts.least(exchange) >= p.limit:
         facet = _refusal_facet(p, exchange, counts)
@@ -314,7 +322,7 @@ def _judge(p: Params, exchange: Exchange, counts: Counts, *, sound: bool) -> Ite
         yield must_be_served(f"{name}-served", exchange, why)
 
 
-def _refusal_facet(p: Params, exchange: Exchange, counts: Counts) -> str | None:
+def _refusal_facet(p: Quota, exchange: Exchange, counts: Counts) -> str | None:
     """Return the facet on which a call beyond the limit bears.
 
     Late calls bear on when the period ends, but only after a refusal in it:
@@ -327,26 +335,11 @@ def _refusal_facet(p: Params, exchange: Exchange, counts: Counts) -> str | None:
     return late if closed and closed >= p.period.sure(moment(exchange)) else None
 
 
-def _late(p: Params, exchange: Exchange, counts: Counts) -> str | None:
+def _late(p: Quota, exchange: Exchange, counts: Counts) -> str | None:
     if not p.period.edged:
         return None
-    if p.daily and p.zone and _long(exchange.at.astimezone(p.zone), p.zone):
-        return "long-day"
-    end = p.period.kept(counts.first(exchange)) - MARGIN
+    if p.daily and p.zone and surely_longer(exchange.at.astimezone(p.zone), p.zone):
+        return LONG_DAY
+    end = p.period.kept(counts.first(exchange)) - periods.MARGIN
     # Where it began as late as that, nothing has gone by since.
     return p.period.words.late if counts.first(exchange) < end <= exchange.at else None
-
-
-def _long(local: datetime, zone: ZoneInfo) -> bool:
-    return local.time() >= LONG and length(local.date(), zone) > ORDINARY
-
-
-RULE = Rule(
-    kind="quota",
-    party=Party.BANK,
-    parse=parse,
-    facets=facets,
-    price=price,
-    probe=probe,
-    check=check,
-)

@@ -8,18 +8,23 @@ where it leads.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import SplitResult
 
-from assay.contract.model import Clause, Contract, Party
+from assay.contract.files.document import Finding, Pointer
+from assay.contract.model import Contract, Operation
 from assay.history import Decision, Ending, Exchange, History, State
 from assay.judging.verdict import Agreement, Evidence
+from assay.rules import parameters
 from assay.rules.lifecycle import request_queries, request_steps, signing, tracker
+from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.signing import Signing
 from assay.rules.lifecycle.urls import same, split
+from assay.rules.parameters import Raw, maker
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
-from assay.rules.rule import BindingRequirement, Facet, Rule, Script
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script
 
 SIGNED, REFUSED, ONLY = "after-signing", "not-after-refusal", "only-there"
 SCENARIO = "ways-back"
@@ -27,62 +32,90 @@ SCENARIO = "ways-back"
 OWN, FOREIGN = "visit=2&step=back", ".elsewhere.example"
 
 
+def _returns(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find fault with a request that names no address to return to."""
+    if "returns" not in maker(clause, raw):
+        hint = "add `returns`, the argument with the address, to what makes it"
+        yield at, f"a {name} names no address to return to", hint
+
+
+def _argument(_contract: Contract, known: Mapping[str, Any]) -> str:
+    """Return the argument with the address to return to."""
+    create: Operation = known["lifecycle"].create
+    if create.returns is None:
+        raise TypeError(f"{create.id} names no argument that returns")
+    return create.returns
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class ReturnAddress(Kind):
     """The request, and the argument that holds the address."""
 
-    lifecycle: tracker.Lifecycle
-    argument: str
+    name = "return-address"
+    applies_to = ("makes",)
+
+    lifecycle: tracker.Lifecycle = the_request(also=_returns)
+    argument: str = parameters.derived(_argument)
+
+    def facets(self) -> tuple[Facet, ...]:
+        """Where one is sent after signing, after refusing, and when the browser asks for more."""
+        asks = {
+            SIGNED: f"who has signed is sent to {self.argument}, exactly",
+            REFUSED: f"who has refused is not sent to {self.argument}",
+            ONLY: "the browser cannot ask to be sent anywhere else",
+        }
+        wants = (
+            *signing.wants(self.lifecycle),
+            BindingRequirement(
+                operation=self.lifecycle.create.id, feature="argument", name=self.argument
+            ),
+        )
+        return tuple(
+            Facet(
+                id=id_,
+                description=words,
+                scenario=Scenario(id=SCENARIO),
+                needs=signing.NEEDS,
+                requires=wants,
+            )
+            for id_, words in asks.items()
+        )
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Sign with the profile's address and with one of its own; refuse; ask to be sent astray."""
+        lifecycle = self.lifecycle
+        psu = yield from request_steps.customer(lifecycle, count=6)
+        made, _ = yield from signing.try_to_sign(lifecycle, psu, 0)
+        back = _address(self, made)
+        parts = split(back)
+        own = f"{back}{'&' if parts and parts.query else '?'}{OWN}" if parts else back
+        yield from signing.try_to_sign(lifecycle, psu, 1, arguments={self.argument: own})
+        refuse = replace(
+            request_steps.SIGN, decision=Decision.REFUSE, variation="the customer refuses"
+        )
+        yield from signing.try_to_sign(lifecycle, psu, 2, refuse)
+        for n, astray in enumerate(_astray(parts), start=3):
+            words = f"the browser asks to be sent to {astray}"
+            spoofed = replace(request_steps.SIGN, spoof=astray, variation=words)
+            yield from signing.try_to_sign(lifecycle, psu, n, spoofed)
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge where every customer was sent who came to the end of the way."""
+        given = signing.signings(self.lifecycle, history)
+        given = tuple(one for one in given if one.alone and not one.failed)
+        sent: dict[str, Signing] = {}
+        for one in given:
+            if one.plain and _where(self, one) is Agreement.AGREES:
+                sent.setdefault(one.subject, one)
+        for one in given:
+            control = sent.get(one.subject)
+            if one.event.ending is Ending.REFUSED:
+                yield from _refused(self, one, control)
+            elif one.confirmed and (one.done or _waits(self, one)):
+                yield from _signed(self, one, control)
 
 
-def parse(clause: Clause, contract: Contract) -> Params:
-    """Read the clause's parameters."""
-    lifecycle = tracker.of_clause(clause, contract)
-    if lifecycle.create.returns is None:
-        raise TypeError(f"{lifecycle.create.id} names no argument that returns")
-    return Params(lifecycle=lifecycle, argument=lifecycle.create.returns)
-
-
-def facets(p: Params) -> tuple[Facet, ...]:
-    """Where one is sent after signing, after refusing, and when the browser asks for more."""
-    asks = {
-        SIGNED: f"who has signed is sent to {p.argument}, exactly",
-        REFUSED: f"who has refused is not sent to {p.argument}",
-        ONLY: "the browser cannot ask to be sent anywhere else",
-    }
-    wants = (
-        *signing.wants(p.lifecycle),
-        BindingRequirement(operation=p.lifecycle.create.id, feature="argument", name=p.argument),
-    )
-    return tuple(
-        Facet(id=id_, description=words, scenario=SCENARIO, needs=signing.NEEDS, requires=wants)
-        for id_, words in asks.items()
-    )
-
-
-def price(p: Params, scenario: str) -> int:
-    """Count two that are signed, one that is refused, and three that are led astray."""
-    return 6 * signing.price(p.lifecycle)
-
-
-def probe(p: Params, scenario: str) -> Script:
-    """Sign with the profile's address and with one of its own; refuse; ask to be sent astray."""
-    lifecycle = p.lifecycle
-    psu = yield from request_steps.customer(lifecycle, count=6)
-    made, _ = yield from signing.try_to_sign(lifecycle, psu, 0)
-    back = _address(p, made)
-    parts = split(back)
-    own = f"{back}{'&' if parts and parts.query else '?'}{OWN}" if parts else back
-    yield from signing.try_to_sign(lifecycle, psu, 1, arguments={p.argument: own})
-    refuse = replace(request_steps.SIGN, decision=Decision.REFUSE, variation="the customer refuses")
-    yield from signing.try_to_sign(lifecycle, psu, 2, refuse)
-    for n, astray in enumerate(_astray(parts), start=3):
-        words = f"the browser asks to be sent to {astray}"
-        spoofed = replace(request_steps.SIGN, spoof=astray, variation=words)
-        yield from signing.try_to_sign(lifecycle, psu, n, spoofed)
-
-
-def _address(p: Params, made: Exchange) -> str:
+def _address(p: ReturnAddress, made: Exchange) -> str:
     """Return the address of a request: what was really sent, where the history tells it."""
     return str(made.call.arguments.get(p.argument, ""))
 
@@ -99,28 +132,12 @@ def _astray(parts: SplitResult | None) -> tuple[str, ...]:
     )
 
 
-def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge where every customer was sent who came to the end of the way."""
-    given = signing.signings(p.lifecycle, history)
-    given = tuple(one for one in given if one.alone and not one.failed)
-    sent: dict[str, Signing] = {}
-    for one in given:
-        if one.plain and _where(p, one) is Agreement.AGREES:
-            sent.setdefault(one.subject, one)
-    for one in given:
-        control = sent.get(one.subject)
-        if one.event.ending is Ending.REFUSED:
-            yield from _refused(p, one, control)
-        elif one.confirmed and (one.done or _waits(p, one)):
-            yield from _signed(p, one, control)
-
-
-def _waits(p: Params, one: Signing) -> bool:
+def _waits(p: ReturnAddress, one: Signing) -> bool:
     """Whether it was signed, and its day is still to come."""
     return one.undone and one.request.state is State.OPEN and p.lifecycle.due(one.request.mode)
 
 
-def _where(p: Params, one: Signing) -> Agreement:
+def _where(p: ReturnAddress, one: Signing) -> Agreement:
     """Judge where the browser was sent: exactly to the address, elsewhere, or nobody knows."""
     right, redirected = _right(p, one), one.event.redirected
     if not isinstance(right, str):
@@ -130,11 +147,11 @@ def _where(p: Params, one: Signing) -> Agreement:
     return AGREES if same(redirected, right) else DISAGREES
 
 
-def _right(p: Params, one: Signing) -> object:
+def _right(p: ReturnAddress, one: Signing) -> object:
     return one.request.arguments.get(p.argument)
 
 
-def _signed(p: Params, one: Signing, control: Signing | None) -> Iterator[Evidence]:
+def _signed(p: ReturnAddress, one: Signing, control: Signing | None) -> Iterator[Evidence]:
     right, event, agreement = _right(p, one), one.event, _where(p, one)
     expected = f"that the customer is sent to {right}"
     if not event.step.spoof:
@@ -159,7 +176,7 @@ def _led(one: Signing, right: str) -> bool:
     return same(redirected, asked) or strange
 
 
-def _refused(p: Params, one: Signing, control: Signing | None) -> Iterator[Evidence]:
+def _refused(p: ReturnAddress, one: Signing, control: Signing | None) -> Iterator[Evidence]:
     right, redirected = _right(p, one), one.event.redirected
     if (
         not isinstance(right, str)
@@ -171,14 +188,3 @@ def _refused(p: Params, one: Signing, control: Signing | None) -> Iterator[Evide
     agreement = DISAGREES if there else AGREES if control else UNCLEAR
     beside = control.request.numbers if control else ()
     yield one.evidence(REFUSED, agreement, f"that the customer is not sent to {right}", *beside)
-
-
-RULE = Rule(
-    kind="return-address",
-    party=Party.BANK,
-    parse=parse,
-    facets=facets,
-    price=price,
-    probe=probe,
-    check=check,
-)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
-from assay.contract.model import Capability, Clause, Contract, Party
-from assay.history import Exchange, History, Subject
+from assay.contract.model import Capability
+from assay.history import Call, Exchange, History, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
 from assay.rules.lifecycle import request_steps, tracker
@@ -23,77 +23,72 @@ from assay.rules.lifecycle.attempts import (
     must_be_turned_down,
     press,
 )
-from assay.rules.rule import Facet, Rule, Script, needs
+from assay.rules.lifecycle.parameters import the_request
+from assay.rules.rule import Facet, Kind, Scenario, Script, needs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class Segments(Kind):
     """The request, and the segments by whether they are served."""
 
-    lifecycle: tracker.Lifecycle
-    served: tuple[str, ...]
-    refused: tuple[str, ...]
+    name = "segments"
+    applies_to = ("makes",)
 
+    lifecycle: tracker.Lifecycle = the_request()
+    served: tuple[str, ...] = parameters.names(parameters.ref("names"), key="served")
+    refused: tuple[str, ...] = parameters.names(parameters.ref("names"), key="refused")
 
-def parse(clause: Clause, contract: Contract) -> Params:
-    """Read the clause's parameters."""
-    return Params(
-        lifecycle=tracker.of_clause(clause, contract),
-        served=parameters.texts(clause, "served"),
-        refused=parameters.texts(clause, "refused"),
-    )
+    def admits(self, request: str, call: Call, subject: Subject | None) -> bool:
+        """Whether the customer is known to be of a segment that is served, or of none."""
+        if request != self.lifecycle.request.id:
+            return True
+        return subject is not None and (subject.segment or "") in ("", *self.served)
 
-
-def facets(p: Params) -> tuple[Facet, ...]:
-    """One facet a segment."""
-    return tuple(
-        Facet(
-            id=segment,
-            description=f"a request for a {segment} customer is {word}",
-            scenario="each",
-            needs=needs(Capability.PSU, Capability.WRITE, Capability.SEGMENTS),
+    def facets(self) -> tuple[Facet, ...]:
+        """One facet a segment."""
+        return tuple(
+            Facet(
+                id=segment,
+                description=f"a request for a {segment} customer is {word}",
+                scenario=Scenario(id="each"),
+                needs=needs(Capability.PSU, Capability.WRITE, Capability.SEGMENTS),
+            )
+            for word, segments in (("accepted", self.served), ("rejected", self.refused))
+            for segment in segments
         )
-        for word, segments in (("accepted", p.served), ("rejected", p.refused))
-        for segment in segments
-    )
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Bring a customer of each segment into being, and make the same request for each."""
+        people: dict[str, Subject] = {}
+        for segment in (*self.served, *self.refused):
+            people[segment] = yield from request_steps.customer(
+                self.lifecycle, segment, segment=segment
+            )
+        made: dict[str, Exchange] = {}
+        for segment, psu in people.items():
+            words = "" if segment in self.served else f"for a customer of the segment {segment}"
+            call = request_steps.request(self.lifecycle, psu, variation=words)
+            made[segment] = yield from steps.send(call)
+        taken = [made[segment] for segment in self.served if made[segment].accepted]
+        control = (taken or [made[self.served[-1]]])[-1]
+        yield from press(self.lifecycle, control, *(made[segment] for segment in self.refused))
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every attempt for a customer whose segment is known."""
+        every = tuple(one for one in attempts(self.lifecycle, history) if _plain(self, one))
+        served = {None, *self.served}
+        found = controls(every, lambda one: one.subject.segment in served, _shared)
+        for one in every:
+            segment, beside = one.subject.segment or "", found.get(one.made.n, ())
+            if segment in self.served:
+                why = f"{segment} customers are served"
+                yield from must_be_taken(segment, one, beside, why)
+            elif segment in self.refused:
+                why = f"{segment} customers are not served"
+                yield from must_be_turned_down(segment, one, beside, why)
 
 
-def price(p: Params, scenario: str) -> int:
-    """Count the calls: one for a customer of each segment."""
-    return len(p.served) + len(p.refused)
-
-
-def probe(p: Params, scenario: str) -> Script:
-    """Bring a customer of each segment into being, and make the same request for each."""
-    people: dict[str, Subject] = {}
-    for segment in (*p.served, *p.refused):
-        people[segment] = yield from request_steps.customer(p.lifecycle, segment, segment=segment)
-    made: dict[str, Exchange] = {}
-    for segment, psu in people.items():
-        words = "" if segment in p.served else f"for a customer of the segment {segment}"
-        call = request_steps.request(p.lifecycle, psu, variation=words)
-        made[segment] = yield from steps.send(call)
-    taken = [made[segment] for segment in p.served if made[segment].accepted]
-    control = (taken or [made[p.served[-1]]])[-1]
-    yield from press(p.lifecycle, control, *(made[segment] for segment in p.refused))
-
-
-def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge every attempt for a customer whose segment is known."""
-    every = tuple(one for one in attempts(p.lifecycle, history) if _plain(p, one))
-    served = {None, *p.served}
-    found = controls(every, lambda one: one.subject.segment in served, _shared)
-    for one in every:
-        segment, beside = one.subject.segment or "", found.get(one.made.n, ())
-        if segment in p.served:
-            why = f"{segment} customers are served"
-            yield from must_be_taken(segment, one, beside, why)
-        elif segment in p.refused:
-            why = f"{segment} customers are not served"
-            yield from must_be_turned_down(segment, one, beside, why)
-
-
-def _plain(p: Params, one: Attempt) -> bool:
+def _plain(p: Segments, one: Attempt) -> bool:
     """Whether an attempt is about something ordinary, if it has to be about anything."""
     if not p.lifecycle.create.owned:
         return True
@@ -103,14 +98,3 @@ def _plain(p: Params, one: Attempt) -> bool:
 def _shared(one: Attempt) -> Hashable:
     """Return what an attempt has in common with its control: the mode."""
     return one.request.mode
-
-
-RULE = Rule(
-    kind="segments",
-    party=Party.BANK,
-    parse=parse,
-    facets=facets,
-    price=price,
-    probe=probe,
-    check=check,
-)

@@ -11,19 +11,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
-from assay.contract.model import Capability, Clause, Contract, Party
+from assay.contract.model import Capability, Contract
 from assay.history import Ending, History, State
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import parameters
 from assay.rules.lifecycle import request_queries, request_steps, signing, tracker
+from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.signing import Signing
 from assay.rules.lifecycle.timing import CLEAR, IDLE, OVERALL, TimedFlow, TimeLimits, ways
 from assay.rules.lifecycle.tracker import Instance
 from assay.rules.lifecycle.urls import same, same_host
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
-from assay.rules.rule import Facet, Rule, Script, needs
+from assay.rules.rule import Facet, Kind, Scenario, Script, needs
 from assay.rules.state.calendar import dates
 
 ALIVE, DEAD, RENEWS = "alive-before", "dead-after", "activity-renews"
@@ -38,12 +39,37 @@ HALF: Final = 1 / 2
 SCENARIO = "patience"
 
 
+def _limits(contract: Contract, known: Mapping[str, Any]) -> TimeLimits:
+    """Return the limits that this clause and those of its kind beside it set."""
+    spans: dict[str, timedelta] = {}
+    for clause in contract.clauses:
+        if clause.kind == "timeout" and clause.params["request"] == known["lifecycle"].request.id:
+            span = timedelta(minutes=int(str(clause.params["minutes"])))
+            spans[str(clause.params["measure"])] = span
+    spans[known["measure"]] = timedelta(minutes=known["minutes"])
+    return TimeLimits(measure=known["measure"], spans=spans)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class Timeout(Kind):
     """The request, and the limits that the contract sets to its signing."""
 
-    lifecycle: tracker.Lifecycle
-    limits: TimeLimits
+    name = "timeout"
+    applies_to = ("makes",)
+    limits = ("measure", "minutes", "edge")
+
+    lifecycle: tracker.Lifecycle = the_request()
+    measure: str = parameters.choice(
+        "idle", "overall", key="measure", description="idle or overall"
+    )
+    minutes: int = parameters.whole(key="minutes")
+    edge: str = parameters.choice(
+        "unspecified",
+        key="edge",
+        description="unspecified",
+        hint="the probes stay clear of the edge itself; no check of a stated answer exists yet",
+    )
+    time_limits: TimeLimits = parameters.derived(_limits)
 
     @property
     def deferred(self) -> str | None:
@@ -51,124 +77,102 @@ class Params:
         due = self.lifecycle.create.due
         return due.modes[0] if due and due.modes else None
 
-
-def parse(clause: Clause, contract: Contract) -> Params:
-    """Read the clause's parameters, and those of the clauses beside it."""
-    lifecycle = tracker.of_clause(clause, contract)
-    spans: dict[str, timedelta] = {}
-    for one in (*contract.clauses, clause):
-        if one.kind == clause.kind and one.params["request"] == lifecycle.request.id:
-            spans[parameters.text(one, "measure")] = timedelta(
-                minutes=parameters.whole(one, "minutes")
+    def facets(self) -> tuple[Facet, ...]:
+        """Both sides of the limit, what renews it, and what must not follow once it is over."""
+        asks = {
+            ALIVE: f"just before {self.time_limits} the customer can still sign",
+            DEAD: f"just after {self.time_limits} the customer cannot sign any more",
+        }
+        if self.time_limits.idle:
+            asks[RENEWS] = "whatever is done on the screens begins the time anew"
+        if self.lifecycle.create.returns:
+            asks[NOWHERE] = f"after {self.time_limits} the customer is not sent back"
+        asks[NOTHING] = f"what was not signed within {self.time_limits} is never carried out"
+        return tuple(
+            Facet(
+                id=id_,
+                description=words,
+                scenario=Scenario(id=SCENARIO),
+                needs=signing.NEEDS | needs(Capability.CLOCK),
+                requires=signing.wants(self.lifecycle),
             )
-    return Params(
-        lifecycle=lifecycle,
-        limits=TimeLimits(measure=parameters.text(clause, "measure"), spans=spans),
-    )
-
-
-def facets(p: Params) -> tuple[Facet, ...]:
-    """Both sides of the limit, what renews it, and what must not follow once it is over."""
-    asks = {
-        ALIVE: f"just before {p.limits} the customer can still sign",
-        DEAD: f"just after {p.limits} the customer cannot sign any more",
-    }
-    if p.limits.idle:
-        asks[RENEWS] = "whatever is done on the screens begins the time anew"
-    if p.lifecycle.create.returns:
-        asks[NOWHERE] = f"after {p.limits} the customer is not sent back"
-    asks[NOTHING] = f"what was not signed within {p.limits} is never carried out"
-    return tuple(
-        Facet(
-            id=id_,
-            description=words,
-            scenario=SCENARIO,
-            needs=signing.NEEDS | needs(Capability.CLOCK),
-            requires=signing.wants(p.lifecycle),
+            for id_, words in asks.items()
         )
-        for id_, words in asks.items()
-    )
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Sign at once, just in time, now and then, and too late; then let days pass."""
+        lifecycle = self.lifecycle
+        psu = yield from request_steps.customer(lifecycle, count=5)
+        less = _waits(self)
+        more = (*less[:-1], less[-1] + 2 * CLEAR)
+        in_time = replace(
+            request_steps.SIGN, linger=less, variation=f"just less than {self.time_limits}"
+        )
+        too_late = replace(
+            request_steps.SIGN, linger=more, variation=f"just more than {self.time_limits}"
+        )
+        yield from signing.try_to_sign(lifecycle, psu, 0)
+        yield from signing.try_to_sign(lifecycle, psu, 1, in_time)
+        if self.time_limits.idle:
+            pause = self.time_limits.limit * PART
+            minutes = f"{pause.total_seconds() / 60:g} minutes before each screen"
+            paced = replace(request_steps.SIGN, pace=pause, variation=minutes)
+            yield from signing.try_to_sign(lifecycle, psu, 2, paced)
+        late, _ = yield from signing.try_to_sign(lifecycle, psu, 3, too_late)
+        every = [late]
+        if self.deferred:
+            made = yield from signing.make(lifecycle, psu, 4, self.deferred)
+            yield from request_steps.sign(made, too_late)
+            every.append(made)
+        yield from request_steps.later(psu, request_steps.AHEAD + 1)
+        for made in every:
+            yield from request_steps.read(lifecycle, made)
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every plain way by the time it took, beside one that took little."""
+        tries = tuple(ways(self.lifecycle, history))
+        quick: dict[str, TimedFlow] = {}
+        held: dict[str, timedelta] = {}
+        for one in tries:
+            if one.signing.confirmed and one.signing.done:
+                subject = one.signing.subject
+                if one.total <= self.time_limits.limit * HALF:
+                    quick.setdefault(subject, one)
+                if one.total <= self.time_limits.limit - CLEAR:
+                    held[subject] = max(held.get(subject, NONE), one.longest)
+        for one in tries:
+            control = quick.get(one.signing.subject)
+            if one.beyond(self.time_limits):
+                yield from _late(self, one, control)
+            elif all(one.within(self.time_limits, measure) for measure in (IDLE, OVERALL)):
+                yield from _in_time(self, one, control, held.get(one.signing.subject, NONE))
 
 
-def price(p: Params, scenario: str) -> int:
-    """Count three or four attempts, one that is put off, and a last look at the late ones."""
-    looks = 1 if p.lifecycle.read else 0
-    late = 2 if p.deferred else 1
-    attempts = 4 if p.limits.idle else 3
-    return attempts * signing.price(p.lifecycle) + 2 * (late - 1) + looks * late
-
-
-def _waits(p: Params) -> tuple[timedelta, ...]:
+def _waits(p: Timeout) -> tuple[timedelta, ...]:
     """Return what to wait, so that it is just less than the limit, and of nothing else."""
-    wanted = p.limits.limit - CLEAR
-    idle = p.limits.spans.get(IDLE)
-    if p.limits.idle or idle is None:
+    wanted = p.time_limits.limit - CLEAR
+    idle = p.time_limits.spans.get(IDLE)
+    if p.time_limits.idle or idle is None:
         return (wanted,)
     step = idle * PART
     whole = int((wanted - timedelta.resolution) // step)
     return (*[step] * whole, wanted - step * whole)
 
 
-def probe(p: Params, scenario: str) -> Script:
-    """Sign at once, just in time, now and then, and too late; then let days pass."""
-    lifecycle = p.lifecycle
-    psu = yield from request_steps.customer(lifecycle, count=5)
-    less = _waits(p)
-    more = (*less[:-1], less[-1] + 2 * CLEAR)
-    in_time = replace(request_steps.SIGN, linger=less, variation=f"just less than {p.limits}")
-    too_late = replace(request_steps.SIGN, linger=more, variation=f"just more than {p.limits}")
-    yield from signing.try_to_sign(lifecycle, psu, 0)
-    yield from signing.try_to_sign(lifecycle, psu, 1, in_time)
-    if p.limits.idle:
-        pause = p.limits.limit * PART
-        minutes = f"{pause.total_seconds() / 60:g} minutes before each screen"
-        paced = replace(request_steps.SIGN, pace=pause, variation=minutes)
-        yield from signing.try_to_sign(lifecycle, psu, 2, paced)
-    late, _ = yield from signing.try_to_sign(lifecycle, psu, 3, too_late)
-    every = [late]
-    if p.deferred:
-        made = yield from signing.make(lifecycle, psu, 4, p.deferred)
-        yield from request_steps.sign(made, too_late)
-        every.append(made)
-    yield from request_steps.later(psu, request_steps.AHEAD + 1)
-    for made in every:
-        yield from request_steps.read(lifecycle, made)
-
-
-def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge every plain way by the time it took, beside one that took little."""
-    tries = tuple(ways(p.lifecycle, history))
-    quick: dict[str, TimedFlow] = {}
-    held: dict[str, timedelta] = {}
-    for one in tries:
-        if one.signing.confirmed and one.signing.done:
-            subject = one.signing.subject
-            if one.total <= p.limits.limit * HALF:
-                quick.setdefault(subject, one)
-            if one.total <= p.limits.limit - CLEAR:
-                held[subject] = max(held.get(subject, NONE), one.longest)
-    for one in tries:
-        control = quick.get(one.signing.subject)
-        if one.beyond(p.limits):
-            yield from _late(p, one, control)
-        elif all(one.within(p.limits, measure) for measure in (IDLE, OVERALL)):
-            yield from _in_time(p, one, control, held.get(one.signing.subject, NONE))
-
-
-def _other(p: Params) -> str:
-    return OVERALL if p.limits.idle else IDLE
+def _other(p: Timeout) -> str:
+    return OVERALL if p.time_limits.idle else IDLE
 
 
 def _in_time(
-    p: Params, one: TimedFlow, control: TimedFlow | None, held: timedelta
+    p: Timeout, one: TimedFlow, control: TimedFlow | None, held: timedelta
 ) -> Iterator[Evidence]:
     """Judge one who was never too slow, by any limit."""
     # Of the whole time, whoever is here took less than its limit.
-    renewing = one.total >= p.limits.limit + CLEAR
-    if not renewing and one.total > p.limits.limit - CLEAR:
+    renewing = one.total >= p.time_limits.limit + CLEAR
+    if not renewing and one.total > p.time_limits.limit - CLEAR:
         return
     facet = RENEWS if renewing else ALIVE
-    took = one.longest if p.limits.idle else one.total
+    took = one.longest if p.time_limits.idle else one.total
     lost = one.signing.event.ending is Ending.DISCONNECTED and not one.signing.done and control
     if one.signing.confirmed and one.signing.done:
         agreement = AGREES
@@ -176,35 +180,35 @@ def _in_time(
         sure = lost and (_renewed(one, held, p) if renewing else _early(p, one))
         agreement = DISAGREES if sure else UNCLEAR
     # That a short pause was survived, or not for whatever reason, says little.
-    if agreement is DISAGREES or renewing or took >= p.limits.limit * NEAR:
+    if agreement is DISAGREES or renewing or took >= p.time_limits.limit * NEAR:
         beside = control.signing.request.numbers if control and control is not one else ()
         yield _evidence(one, facet, agreement, beside)
 
 
-def _early(p: Params, one: TimedFlow) -> bool:
+def _early(p: Timeout, one: TimedFlow) -> bool:
     """Whether nothing but an early end of the time explains a disconnection."""
-    if not p.limits.idle and IDLE in p.limits.spans:
+    if not p.time_limits.idle and IDLE in p.time_limits.spans:
         # Activity was seen to renew the idle time: that was not the reason, then.
-        return one.since > p.limits.spans[IDLE]
-    return one.last >= p.limits.limit * HALF
+        return one.since > p.time_limits.spans[IDLE]
+    return one.last >= p.time_limits.limit * HALF
 
 
-def _renewed(one: TimedFlow, held: timedelta, p: Params) -> bool:
+def _renewed(one: TimedFlow, held: timedelta, p: Timeout) -> bool:
     """Whether activity did not renew the time: the pause itself was not too long.
 
     Once it was seen to renew, the disconnection has another reason.
     """
-    return held >= one.last and one.since <= p.limits.limit
+    return held >= one.last and one.since <= p.time_limits.limit
 
 
-def _late(p: Params, one: TimedFlow, control: TimedFlow | None) -> Iterator[Evidence]:
+def _late(p: Timeout, one: TimedFlow, control: TimedFlow | None) -> Iterator[Evidence]:
     """Judge one who was too slow."""
     fate = one.signing
     beside = control.signing.request.numbers if control else ()
     if fate.confirmed and fate.done:
         yield _evidence(one, DEAD, DISAGREES, beside)
         return
-    if not one.within(p.limits, _other(p)):
+    if not one.within(p.time_limits, _other(p)):
         return  # it may have been for the other reason
     ended = not fate.confirmed or fate.over
     if fate.undone:
@@ -224,7 +228,7 @@ def _evidence(
     return replace(found, seen=f"after {one}, {found.seen}")
 
 
-def _sent(p: Params, fate: Signing, control: TimedFlow | None) -> Agreement:
+def _sent(p: Timeout, fate: Signing, control: TimedFlow | None) -> Agreement:
     """Judge where somebody was sent who was disconnected: anywhere but back."""
     redirected = fate.event.redirected
     if redirected is None:
@@ -234,7 +238,7 @@ def _sent(p: Params, fate: Signing, control: TimedFlow | None) -> Agreement:
     return DISAGREES if same(back, redirected) or same_host(back, redirected) else UNCLEAR
 
 
-def _moved(p: Params, fate: Signing, control: TimedFlow | None) -> Agreement:
+def _moved(p: Timeout, fate: Signing, control: TimedFlow | None) -> Agreement:
     """Judge what became of a request whose customer was disconnected."""
     if fate.done:
         sure = fate.before is State.OPEN and fate.event.ending is Ending.DISCONNECTED
@@ -243,7 +247,7 @@ def _moved(p: Params, fate: Signing, control: TimedFlow | None) -> Agreement:
     return AGREES if sure and control else UNCLEAR
 
 
-def _waits_for_its_day(p: Params, request: Instance) -> bool:
+def _waits_for_its_day(p: Timeout, request: Instance) -> bool:
     """Whether it is put off to a day that was not surely over when it was looked at."""
     if not p.lifecycle.due(request.mode):
         return False
@@ -258,14 +262,3 @@ _EXPECTED: Mapping[str, str] = {
     NOWHERE: "that the customer who was disconnected is not sent back",
     NOTHING: "that it is never carried out, since its customer was disconnected",
 }
-
-
-RULE = Rule(
-    kind="timeout",
-    party=Party.BANK,
-    parse=parse,
-    facets=facets,
-    price=price,
-    probe=probe,
-    check=check,
-)

@@ -2,6 +2,10 @@
 
 Any refusal will do, for documents seldom say which; an empty list is no refusal.
 The control is another method, which must answer the same customer in the trial.
+
+The TPP: a method that is not offered is not called.
+A call of the clause's control shows that the client works with the interface, and could
+have called the method in its place.
 """
 
 from __future__ import annotations
@@ -9,63 +13,118 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from assay.contract.model import Capability, Clause, Contract, Operation, Party
+from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
 from assay.rules.lifecycle import request_steps, tracker
+from assay.rules.lifecycle.parameters import the_request
 from assay.rules.queries import DISAGREES, must_be_refused, ordinary, plain, served
-from assay.rules.rule import BindingRequirement, Facet, Rule, Script, needs
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
 from assay.rules.state.consents import Consents
+from assay.rules.tpp_evidence import BROKEN, KEPT, say
 
 WITHOUT, WITH = "refused-without-consent", "refused-with-consent"
 UNSIGNED, SIGNED = "refused-before-signing", "refused-after-signing"
 
 
+#: The TPP's obligation.
+TPP_FACET = "never-called"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class Unavailable(Kind):
     """The method that is not there, one that is, and how consent is given."""
 
-    operation: Operation
-    control: Operation
-    grant: Operation | None
-    owner: str
-    lifecycle: tracker.Lifecycle | None = None
+    name = "unavailable"
 
+    operation: Operation = parameters.operation(available=False)
+    control: Operation = parameters.operation(key="control")
+    grant: Operation | None = parameters.grant()
+    lifecycle: tracker.Lifecycle | None = the_request(required=False)
+    owner: str = parameters.derived(lambda contract, _: steps.roots(contract)[0].id)
 
-def parse(clause: Clause, contract: Contract) -> Params:
-    """Read the clause's parameters."""
-    return Params(
-        operation=parameters.operation(clause, contract),
-        control=parameters.operation(clause, contract, "control"),
-        grant=parameters.granting(clause, contract),
-        owner=steps.roots(contract)[0].id,
-        lifecycle=tracker.of_clause(clause, contract) if "request" in clause.params else None,
-    )
+    def control_of(self, operation: str) -> str | None:
+        """Return the control, for the operation of this clause."""
+        return self.control.id if operation == self.operation.id else None
 
-
-def facets(p: Params) -> tuple[Facet, ...]:
-    """One facet before any consent or signature, one after, where there is such a thing."""
-    if p.lifecycle is not None:
-        return _of_request(p.lifecycle)
-    out = [
-        Facet(
-            id=WITHOUT,
-            description="it is refused before any consent",
-            scenario="without",
-            needs=needs(Capability.PSU),
-        )
-    ]
-    if p.grant:
-        out.append(
+    def facets(self) -> tuple[Facet, ...]:
+        """One facet before any consent or signature, one after, where there is such a thing."""
+        if self.lifecycle is not None:
+            return _of_request(self.lifecycle)
+        out = [
             Facet(
-                id=WITH,
-                description="it is refused with a consent too",
-                scenario="with",
-                needs=needs(Capability.PSU, Capability.CONSENT),
+                id=WITHOUT,
+                description="it is refused before any consent",
+                scenario=Scenario(id="without"),
+                needs=needs(Capability.PSU),
+            )
+        ]
+        if self.grant:
+            out.append(
+                Facet(
+                    id=WITH,
+                    description="it is refused with a consent too",
+                    scenario=Scenario(id="with"),
+                    needs=needs(Capability.PSU, Capability.CONSENT),
+                )
+            )
+        return tuple(out)
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Call the control, then the method."""
+        if self.lifecycle is not None:
+            yield from _ask_of_request(self, self.lifecycle, scenario.id)
+            return
+        psu = yield from steps.arrange("psu", Holding(resource=self.owner))
+        key = psu.owns[0].key
+        if scenario.id == "with":
+            yield from steps.grant(self.grant, "psu", key)
+        yield from steps.send(
+            Call(
+                operation=self.control.id,
+                subject="psu",
+                arguments=steps.arguments(self.control, key),
             )
         )
-    return tuple(out)
+        yield from steps.send(
+            Call(
+                operation=self.operation.id, subject="psu", variation="a method that is not offered"
+            )
+        )
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every call of the method by a customer whom the control has answered."""
+        if self.lifecycle is not None:
+            yield from _check_of_request(self, self.lifecycle, history)
+            return
+        known = served(history)
+        consents = Consents(grant=self.grant)
+        for exchange in history.exchanges:
+            call = exchange.call
+            consents.note(exchange)
+            controlled = (call.subject, self.control.id) in known
+            sure, perhaps = consents.sure(call.subject), consents.perhaps(call.subject)
+            if call.operation == self.operation.id and plain(call) and controlled:
+                judged = must_be_refused(
+                    WITH if sure else WITHOUT, exchange, "the method is not available"
+                )
+                # Offered is offered; but a refusal must be known to be before or after.
+                if judged.agreement is DISAGREES or sure or not perhaps:
+                    yield judged
+
+    def tpp_facet(self) -> TppFacet:
+        """Return the one obligation of the TPP."""
+        return TppFacet(id=TPP_FACET, description=f"{self.operation.id} is not called")
+
+    def check_tpp(self, history: History) -> Iterator[Evidence]:
+        """Judge every call of the method, and of the one that is there."""
+        owed = f"that {self.operation.id} is not called: it is not available"
+        for one in history.exchanges:
+            if one.call.operation == self.operation.id:
+                yield say(TPP_FACET, BROKEN, one, owed, "it was called")
+            elif one.call.operation == self.control.id:
+                yield say(TPP_FACET, KEPT, one, owed, f"{self.control.id} was called")
 
 
 def _of_request(lifecycle: tracker.Lifecycle) -> tuple[Facet, ...]:
@@ -75,48 +134,20 @@ def _of_request(lifecycle: tracker.Lifecycle) -> tuple[Facet, ...]:
         Facet(
             id=UNSIGNED,
             description="it is refused before the request is signed",
-            scenario="unsigned",
+            scenario=Scenario(id="unsigned"),
             needs=write,
         ),
         Facet(
             id=SIGNED,
             description="it is refused after the request is signed",
-            scenario="signed",
+            scenario=Scenario(id="signed"),
             needs=write | needs(Capability.SCA),
             requires=(approval,),
         ),
     )
 
 
-def price(p: Params, scenario: str) -> int:
-    """Count the calls of a scenario."""
-    if p.lifecycle is not None:
-        return 3 if scenario == "unsigned" else 4
-    return 2 if scenario == "without" else 3
-
-
-def probe(p: Params, scenario: str) -> Script:
-    """Call the control, then the method."""
-    if p.lifecycle is not None:
-        yield from _ask_of_request(p, p.lifecycle, scenario)
-        return
-    psu = yield from steps.arrange("psu", Holding(resource=p.owner))
-    key = psu.owns[0].key
-    if scenario == "with":
-        yield from steps.grant(p.grant, "psu", key)
-    yield from steps.send(
-        Call(
-            operation=p.control.id,
-            subject="psu",
-            arguments=steps.arguments(p.control, key),
-        )
-    )
-    yield from steps.send(
-        Call(operation=p.operation.id, subject="psu", variation="a method that is not offered")
-    )
-
-
-def _ask_of_request(p: Params, lifecycle: tracker.Lifecycle, scenario: str) -> Script:
+def _ask_of_request(p: Unavailable, lifecycle: tracker.Lifecycle, scenario: str) -> Script:
     psu = yield from request_steps.customer(lifecycle)
     made = yield from steps.send(request_steps.request(lifecycle, psu))
     if scenario == "signed":
@@ -127,29 +158,8 @@ def _ask_of_request(p: Params, lifecycle: tracker.Lifecycle, scenario: str) -> S
         yield from steps.send(replace(call, variation="a method that is not offered"))
 
 
-def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge every call of the method by a customer whom the control has answered."""
-    if p.lifecycle is not None:
-        yield from _check_of_request(p, p.lifecycle, history)
-        return
-    known = served(history)
-    consents = Consents(grant=p.grant)
-    for exchange in history.exchanges:
-        call = exchange.call
-        consents.note(exchange)
-        controlled = (call.subject, p.control.id) in known
-        sure, perhaps = consents.sure(call.subject), consents.perhaps(call.subject)
-        if call.operation == p.operation.id and plain(call) and controlled:
-            judged = must_be_refused(
-                WITH if sure else WITHOUT, exchange, "the method is not available"
-            )
-            # Offered is offered; but a refusal must be known to be before or after.
-            if judged.agreement is DISAGREES or sure or not perhaps:
-                yield judged
-
-
 def _check_of_request(
-    p: Params, lifecycle: tracker.Lifecycle, history: History
+    p: Unavailable, lifecycle: tracker.Lifecycle, history: History
 ) -> Iterator[Evidence]:
     """Judge every call of the method about a request of which the control was answered."""
     book = tracker.Tracker(lifecycle=lifecycle)
@@ -170,14 +180,3 @@ def _check_of_request(
         # Who stopped on the way may have signed or not; offered is offered all the same.
         if judged.agreement is DISAGREES or request.signed or not request.signings:
             yield judged
-
-
-RULE = Rule(
-    kind="unavailable",
-    party=Party.BANK,
-    parse=parse,
-    facets=facets,
-    price=price,
-    probe=probe,
-    check=check,
-)

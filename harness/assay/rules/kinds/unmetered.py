@@ -7,18 +7,18 @@ are served when it is used up. Batch calls by another customer are the control.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from zoneinfo import ZoneInfo
 
-from assay.contract.model import Capability, Clause, Contract, Operation, Party
+from assay.contract.model import Capability, Contract, Operation
 from assay.history import Call, Exchange, History, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
 from assay.rules.queries import answered, bare, doubt, fresh, must_be_served, plain, question
-from assay.rules.rule import Facet, Rule, Script, consent, needs
+from assay.rules.rule import Facet, Kind, Scenario, Script, consent, needs, scenario_of
 from assay.rules.state.calendar import within_a_day
 from assay.rules.state.consents import Consents
 
@@ -30,70 +30,106 @@ FAR = 5
 NOT_COUNTED, EXHAUSTED = "not-counted", "after-exhausted"
 
 
+def _first_about(contract: Contract, known: Mapping[str, Any]) -> str:
+    """Return the resource to own so that the operations can be asked about it."""
+    every: tuple[Operation, ...] = known["operations"]
+    about = next((one for one in every if one.about), every[0])
+    return steps.owners(contract, about)[0]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class UnmeteredScenario(Scenario):
+    """Many calls of one operation; or calls of all beside the quota, if it is None."""
+
+    operation: Operation | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unmetered(Kind):
     """The methods, the batch quota beside which they stand, how consent is given."""
 
-    operations: tuple[Operation, ...]
-    quota: int
-    grant: Operation | None
-    owner: str
-    zone: ZoneInfo | None
+    name = "unmetered"
+    limits = ()
 
+    operations: tuple[Operation, ...] = parameters.operations()
+    quota: int = parameters.whole(key="quota")
+    grant: Operation | None = parameters.grant()
+    owner: str = parameters.derived(_first_about)
+    zone: ZoneInfo | None = parameters.the_zone()
 
-def parse(clause: Clause, contract: Contract) -> Params:
-    """Read the clause's parameters."""
-    operations = parameters.operations(clause, contract)
-    about = next((one for one in operations if one.about), operations[0])
-    return Params(
-        operations=operations,
-        quota=parameters.whole(clause, "quota"),
-        grant=parameters.granting(clause, contract),
-        owner=steps.owners(contract, about)[0],
-        zone=contract.zone,
-    )
-
-
-def facets(p: Params) -> tuple[Facet, ...]:
-    """One facet a method, and two on the quota beside it."""
-    psu = needs(Capability.PSU) | consent(p.grant, *p.operations)
-    batch = psu | needs(Capability.BATCH, Capability.TWO_PSU)
-    each = tuple(
-        Facet(
-            id=f"{one.id}-unlimited",
-            description=f"{FAR * p.quota} attended calls of {one.id} are served",
-            scenario=one.id,
-            needs=psu,
+    def facets(self) -> tuple[Facet, ...]:
+        """One facet a method, and two on the quota beside it."""
+        psu = needs(Capability.PSU) | consent(self.grant, *self.operations)
+        batch = psu | needs(Capability.BATCH, Capability.TWO_PSU)
+        each = tuple(
+            Facet(
+                id=f"{one.id}-unlimited",
+                description=f"{FAR * self.quota} attended calls of {one.id} are served",
+                scenario=UnmeteredScenario(id=f"{one.id}:unlimited", operation=one),
+                needs=psu,
+            )
+            for one in self.operations
         )
-        for one in p.operations
-    )
-    return (
-        *each,
-        Facet(
-            id=NOT_COUNTED,
-            description="attended calls do not use the batch quota up",
-            scenario=NOT_COUNTED,
-            needs=batch,
-        ),
-        Facet(
-            id=EXHAUSTED,
-            description="attended calls are served when the batch quota is used up",
-            scenario=EXHAUSTED,
-            needs=batch,
-        ),
-    )
+        return (
+            *each,
+            Facet(
+                id=NOT_COUNTED,
+                description="attended calls do not use the batch quota up",
+                scenario=UnmeteredScenario(id=NOT_COUNTED),
+                needs=batch,
+            ),
+            Facet(
+                id=EXHAUSTED,
+                description="attended calls are served when the batch quota is used up",
+                scenario=UnmeteredScenario(id=EXHAUSTED),
+                needs=batch,
+            ),
+        )
 
+    def probe(self, scenario: Scenario) -> Script:
+        """Call far more often than the quota; or around the quota, with a control."""
+        tried = scenario_of(scenario, UnmeteredScenario)
+        psu = yield from steps.customer("psu", self.owner, self.grant)
+        if tried.operation is not None:
+            for _ in range(FAR * self.quota):
+                yield from steps.send(_call(tried.operation, psu, present=True))
+            return
+        other = yield from steps.customer("other", self.owner, self.grant)
+        for operation in self.operations:
+            counted = tried.id == NOT_COUNTED
+            yield from steps.send(_call(operation, other, present=not counted))
+            for _ in range((2 * self.quota if counted else self.quota) + 1):
+                yield from steps.send(_call(operation, psu, present=counted))
+            yield from steps.send(_call(operation, psu, present=not counted))
 
-def price(p: Params, scenario: str) -> int:
-    """Count the calls of a scenario."""
-    first, many = (1 if p.grant else 0), len(p.operations)
-    match scenario:
-        case "not-counted":
-            return 2 * first + many * (2 * p.quota + 1 + 1 + 1)
-        case "after-exhausted":
-            return 2 * first + many * (p.quota + 1 + 1 + 1)
-        case _:
-            return first + FAR * p.quota
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge attended calls, and batch calls that follow nothing but attended ones.
+
+        A question is judged if it was answered, to the same customer, at some time;
+        only calls of one day can use a daily quota up.
+        """
+        named = {one.id: one for one in self.operations}
+        batch, attended = answered(history, present=False), answered(history)
+        controls = Controls(
+            questions=batch | attended,
+            batch=frozenset(operation for _, operation, _ in batch),
+            attended=frozenset(operation for _, operation, _ in attended),
+            fresh=fresh(history),
+        )
+        consents = Consents(grant=self.grant)
+        counts = _Counts(quota=self.quota)
+        for exchange in history.exchanges:
+            call = exchange.call
+            consents.note(exchange)
+            operation = named.get(call.operation)
+            if operation is None:
+                continue
+            day = within_a_day(exchange.at, self.zone)
+            key = str(call.arguments.get(operation.about or ""))
+            consented = not operation.about or not self.grant or key in consents.sure(call.subject)
+            if question(call) in controls.questions and bare(call, operation) and consented:
+                yield from _judge(exchange, counts, controls, day)
+            counts.note(exchange, day)
 
 
 def _call(operation: Operation, psu: Subject, *, present: bool) -> Call:
@@ -104,53 +140,6 @@ def _call(operation: Operation, psu: Subject, *, present: bool) -> Call:
         present=present,
         variation="" if present else "without the customer",
     )
-
-
-def probe(p: Params, scenario: str) -> Script:
-    """Call far more often than the quota; or around the quota, with a control."""
-    psu = yield from steps.customer("psu", p.owner, p.grant)
-    if scenario not in {NOT_COUNTED, EXHAUSTED}:
-        operation = next(one for one in p.operations if one.id == scenario)
-        for _ in range(FAR * p.quota):
-            yield from steps.send(_call(operation, psu, present=True))
-        return
-    other = yield from steps.customer("other", p.owner, p.grant)
-    for operation in p.operations:
-        counted = scenario == NOT_COUNTED
-        yield from steps.send(_call(operation, other, present=not counted))
-        for _ in range((2 * p.quota if counted else p.quota) + 1):
-            yield from steps.send(_call(operation, psu, present=counted))
-        yield from steps.send(_call(operation, psu, present=not counted))
-
-
-def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge attended calls, and batch calls that follow nothing but attended ones.
-
-    A question is judged if it was answered, to the same customer, at some time;
-    only calls of one day can use a daily quota up.
-    """
-    named = {one.id: one for one in p.operations}
-    batch, attended = answered(history, present=False), answered(history)
-    controls = Controls(
-        questions=batch | attended,
-        batch=frozenset(operation for _, operation, _ in batch),
-        attended=frozenset(operation for _, operation, _ in attended),
-        fresh=fresh(history),
-    )
-    consents = Consents(grant=p.grant)
-    counts = _Counts(quota=p.quota)
-    for exchange in history.exchanges:
-        call = exchange.call
-        consents.note(exchange)
-        operation = named.get(call.operation)
-        if operation is None:
-            continue
-        day = within_a_day(exchange.at, p.zone)
-        key = str(call.arguments.get(operation.about or ""))
-        consented = not operation.about or not p.grant or key in consents.sure(call.subject)
-        if question(call) in controls.questions and bare(call, operation) and consented:
-            yield from _judge(exchange, counts, controls, day)
-        counts.note(exchange, day)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,14 +192,3 @@ def _judge(
         yield must_be_served(
             f"{call.operation}-unlimited", exchange, "there is no limit with the customer"
         )
-
-
-RULE = Rule(
-    kind="unmetered",
-    party=Party.BANK,
-    parse=parse,
-    facets=facets,
-    price=price,
-    probe=probe,
-    check=check,
-)

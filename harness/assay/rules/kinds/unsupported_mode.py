@@ -2,6 +2,8 @@
 
 Built for history modes: "no more" means nothing older than so many days. The
 control is the same question without the mode.
+
+The TPP: the mode is not asked for.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from zoneinfo import ZoneInfo
 
-from assay.contract.model import Capability, Clause, Contract, Operation, Party
+from assay.contract.model import Capability, Operation
 from assay.history import Call, History, Holding
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
@@ -25,101 +27,124 @@ from assay.rules.queries import (
     earliest,
     walks,
 )
-from assay.rules.rule import BindingRequirement, Facet, Rule, Script, consent, needs
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Kind,
+    Scenario,
+    Script,
+    TppFacet,
+    consent,
+    needs,
+)
+from assay.rules.schema_pieces import BarredMode, SchemaPiece
+from assay.rules.tpp_evidence import BROKEN, KEPT, say
 
 FACET = "gives-no-more"
 
 
+#: The TPP's obligation.
+TPP_FACET = "mode-not-asked"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class UnsupportedMode(Kind):
     """The operation and its mode, and how far back answers may go without it."""
 
-    operation: Operation
-    mode: str
-    days: int
-    grant: Operation | None
-    owner: str
-    zone: ZoneInfo | None
+    name = "unsupported-mode"
+    limits = ("mode", "days")
 
-
-def parse(clause: Clause, contract: Contract) -> Params:
-    """Read the clause's parameters."""
-    operation = parameters.operation(clause, contract)
-    return Params(
-        operation=operation,
-        mode=parameters.text(clause, "mode"),
-        days=parameters.whole(clause, "days"),
-        grant=parameters.granting(clause, contract),
-        owner=steps.owners(contract, operation)[0],
-        zone=contract.zone,
+    operation: Operation = parameters.operation()
+    mode: str = parameters.mode()
+    days: int = parameters.whole(key="days")
+    grant: Operation | None = parameters.grant()
+    owner: str = parameters.derived(
+        lambda contract, known: steps.owners(contract, known["operation"])[0]
     )
+    zone: ZoneInfo | None = parameters.the_zone()
 
+    def schema_pieces(self) -> Iterator[SchemaPiece]:
+        """Yield what the clause says of the shape of a request."""
+        yield BarredMode(operation=self.operation.id, mode=self.mode, word="unsupported")
 
-def facets(p: Params) -> tuple[Facet, ...]:
-    """One facet."""
-    return (
-        Facet(
-            id=FACET,
-            description=f"asking for {p.mode} gives a refusal or nothing older than {p.days} days",
-            scenario="asked",
-            needs=needs(Capability.PSU, Capability.ROSTER, Capability.ENTRIES) | consent(p.grant),
-            requires=(
-                BindingRequirement(operation=p.operation.id, feature="mode", name=p.mode),
-                BindingRequirement(operation=p.operation.id, feature="on"),
+    def facets(self) -> tuple[Facet, ...]:
+        """One facet."""
+        return (
+            Facet(
+                id=FACET,
+                description=f"asking for {self.mode} gives a refusal or nothing older than {self.days} days",
+                scenario=Scenario(id="asked"),
+                needs=needs(Capability.PSU, Capability.ROSTER, Capability.ENTRIES)
+                | consent(self.grant),
+                requires=(
+                    BindingRequirement(operation=self.operation.id, feature="mode", name=self.mode),
+                    BindingRequirement(operation=self.operation.id, feature="on"),
+                ),
             ),
-        ),
-    )
-
-
-def price(p: Params, scenario: str) -> int:
-    """Count the calls: consent, control, the mode alone, the mode from long ago."""
-    return (1 if p.grant else 0) + 2 + (1 if p.operation.since else 0)
-
-
-def probe(p: Params, scenario: str) -> Script:
-    """Ask plainly, then in the mode, then in the mode for what is older."""
-    today = (yield from steps.clock()).date()
-    old = timedelta(days=p.days + 60)
-    entries = steps.days_before(today, 1, p.days + 1, p.days + 30, p.days + 60)
-    psu = yield from steps.arrange("psu", Holding(resource=p.owner, entries=entries))
-    key = psu.owns[0].key
-    yield from steps.grant(p.grant, "psu", key)
-    plain = steps.arguments(p.operation, key)
-    yield from steps.walk(Call(operation=p.operation.id, subject="psu", arguments=plain))
-    asked = [plain]
-    if p.operation.since:
-        asked.append({**plain, p.operation.since: str(today - old)})
-    for arguments in asked:
-        yield from steps.walk(
-            Call(
-                operation=p.operation.id,
-                subject="psu",
-                arguments=arguments,
-                mode=p.mode,
-                variation=f"in the mode {p.mode}",
-            )
         )
 
+    def probe(self, scenario: Scenario) -> Script:
+        """Ask plainly, then in the mode, then in the mode for what is older."""
+        today = (yield from steps.clock()).date()
+        old = timedelta(days=self.days + 60)
+        entries = steps.days_before(today, 1, self.days + 1, self.days + 30, self.days + 60)
+        psu = yield from steps.arrange("psu", Holding(resource=self.owner, entries=entries))
+        key = psu.owns[0].key
+        yield from steps.grant(self.grant, "psu", key)
+        plain = steps.arguments(self.operation, key)
+        yield from steps.walk(Call(operation=self.operation.id, subject="psu", arguments=plain))
+        asked = [plain]
+        if self.operation.since:
+            asked.append({**plain, self.operation.since: str(today - old)})
+        for arguments in asked:
+            yield from steps.walk(
+                Call(
+                    operation=self.operation.id,
+                    subject="psu",
+                    arguments=arguments,
+                    mode=self.mode,
+                    variation=f"in the mode {self.mode}",
+                )
+            )
 
-def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge every walk in the mode about something that was shown without it."""
-    subjects = history.subjects
-    asked = tuple(walks(history, p.operation.id))
-    controlled = {
-        _about(p, one)
-        for one in asked
-        if one.call.mode is None and one.ended and one.items and bare(one.call, p.operation)
-    }
-    for walk in asked:
-        subject, key = _about(p, walk)
-        if walk.call.mode == p.mode and (subject, key) in controlled:
-            owned = subjects[subject].owned(key) if subject in subjects else None
-            limit = earliest(walk.pages[0].at, p.days, p.zone)
-            more = owned is not None and any(one.on < limit for one in owned.entries)
-            yield from _judge(walk, limit, more=more)
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every walk in the mode about something that was shown without it."""
+        subjects = history.subjects
+        asked = tuple(walks(history, self.operation.id))
+        controlled = {
+            _about(self, one)
+            for one in asked
+            if one.call.mode is None and one.ended and one.items and bare(one.call, self.operation)
+        }
+        for walk in asked:
+            subject, key = _about(self, walk)
+            if walk.call.mode == self.mode and (subject, key) in controlled:
+                owned = subjects[subject].owned(key) if subject in subjects else None
+                limit = earliest(walk.pages[0].at, self.days, self.zone)
+                more = owned is not None and any(one.on < limit for one in owned.entries)
+                yield from _judge(walk, limit, more=more)
+
+    def tpp_facet(self) -> TppFacet:
+        """Return the one obligation of the TPP."""
+        return TppFacet(
+            id=TPP_FACET,
+            description=f"{self.mode} is not asked for",
+            requires=(
+                BindingRequirement(operation=self.operation.id, feature="mode", name=self.mode),
+            ),
+        )
+
+    def check_tpp(self, history: History) -> Iterator[Evidence]:
+        """Judge every call of the operation; page turns ask for nothing new."""
+        owed = f"that {self.mode} is not asked for: it is unsupported"
+        for one in history.exchanges:
+            if one.call.operation == self.operation.id and one.call.follow is None:
+                asked = one.call.mode == self.mode
+                done = "it was asked for" if asked else "it was not"
+                yield say(TPP_FACET, BROKEN if asked else KEPT, one, owed, done)
 
 
-def _about(p: Params, walk: PageWalk) -> tuple[str, str]:
+def _about(p: UnsupportedMode, walk: PageWalk) -> tuple[str, str]:
     return walk.call.subject, str(walk.call.arguments.get(p.operation.about or ""))
 
 
@@ -144,14 +169,3 @@ def _judge(walk: PageWalk, limit: date, *, more: bool) -> Iterator[Evidence]:
         exchanges=walk.numbers,
         variation=walk.call.variation,
     )
-
-
-RULE = Rule(
-    kind="unsupported-mode",
-    party=Party.BANK,
-    parse=parse,
-    facets=facets,
-    price=price,
-    probe=probe,
-    check=check,
-)

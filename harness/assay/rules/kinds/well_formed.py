@@ -10,107 +10,93 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from assay.contract.model import Capability, Clause, Contract, Operation, Party
+from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
 from assay.rules.lifecycle import request_steps
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
-from assay.rules.rule import Facet, Rule, Script, consent, needs
+from assay.rules.rule import Facet, Kind, Scenario, Script, consent, needs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
+class WellFormed(Kind):
     """The operations to call, how consent is given, and what is owned."""
 
-    operations: tuple[Operation, ...]
-    grant: Operation | None
-    contract: Contract
+    name = "well-formed"
 
+    operations: tuple[Operation, ...] = parameters.operations()
+    grant: Operation | None = parameters.grant()
 
-def parse(clause: Clause, contract: Contract) -> Params:
-    """Read the clause's parameters."""
-    return Params(
-        operations=parameters.operations(clause, contract),
-        grant=parameters.granting(clause, contract),
-        contract=contract,
-    )
-
-
-def facets(p: Params) -> tuple[Facet, ...]:
-    """One facet for the body, one for what it is declared to be."""
-    return tuple(
-        Facet(
-            id=id_,
-            description=asks,
-            scenario="each",
-            needs=needs(Capability.PSU)
-            | consent(p.grant, *p.operations)
-            | needs(*([Capability.WRITE] if any(one.request for one in p.operations) else [])),
+    def facets(self) -> tuple[Facet, ...]:
+        """One facet for the body, one for what it is declared to be."""
+        return tuple(
+            Facet(
+                id=id_,
+                description=asks,
+                scenario=Scenario(id="each"),
+                needs=needs(Capability.PSU)
+                | consent(self.grant, *self.operations)
+                | needs(
+                    *([Capability.WRITE] if any(one.request for one in self.operations) else [])
+                ),
+            )
+            for id_, asks in (
+                ("json", "every body that is declared as JSON is well-formed JSON"),
+                ("media-type", "every accepted answer with a body declares JSON"),
+            )
         )
-        for id_, asks in (
-            ("json", "every body that is declared as JSON is well-formed JSON"),
-            ("media-type", "every accepted answer with a body declares JSON"),
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Provoke a refusal, then call every operation about everything."""
+        requests = [one for one in self.operations if one.request]
+        if requests:
+            yield from _requests(self, requests)
+            return
+        today = (yield from steps.clock()).date()
+        entries = steps.days_before(today, 1, 2)
+        psu = yield from steps.arrange(
+            "psu",
+            *(Holding(resource=root.id, entries=entries) for root in steps.roots(self.contract)),
         )
-    )
+        guarded = _guarded(self)
+        if self.grant and guarded:
+            yield from steps.send(
+                Call(
+                    operation=guarded.id,
+                    subject="psu",
+                    arguments=steps.arguments(guarded, _first(self, guarded, psu)),
+                    variation="before any consent",
+                )
+            )
+        yield from steps.grant(self.grant, "psu", *(one.key for one in psu.owns))
+        for operation in self.operations:
+            if operation == self.grant:
+                continue
+            about = steps.owners(self.contract, operation)
+            keys = [one.key for one in psu.owns if one.resource in about]
+            for key in keys if operation.about else keys[:1]:
+                yield from steps.send(
+                    Call(
+                        operation=operation.id,
+                        subject="psu",
+                        arguments=steps.arguments(operation, key),
+                    )
+                )
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every answer that has a body, whatever was asked."""
+        for exchange in history.exchanges:
+            wire = exchange.wire
+            if wire.status and wire.body and not wire.truncated:
+                yield from _judge(exchange)
 
 
-def price(p: Params, scenario: str) -> int:
-    """Count the calls: each operation once for every owner, one refusal."""
-    requests = [one for one in p.operations if one.request]
-    if requests:
-        return sum(1 + request_steps.before(one) for one in requests) + 1
-    asked = sum(
-        len(steps.owners(p.contract, one)) if one.about else 1
-        for one in p.operations
-        if one != p.grant
-    )
-    return asked + (1 if p.grant else 0) + (1 if p.grant and _guarded(p) else 0)
-
-
-def _guarded(p: Params) -> Operation | None:
+def _guarded(p: WellFormed) -> Operation | None:
     return next((one for one in p.operations if one.about), None)
 
 
-def probe(p: Params, scenario: str) -> Script:
-    """Provoke a refusal, then call every operation about everything."""
-    requests = [one for one in p.operations if one.request]
-    if requests:
-        yield from _requests(p, requests)
-        return
-    today = (yield from steps.clock()).date()
-    entries = steps.days_before(today, 1, 2)
-    psu = yield from steps.arrange(
-        "psu",
-        *(Holding(resource=root.id, entries=entries) for root in steps.roots(p.contract)),
-    )
-    guarded = _guarded(p)
-    if p.grant and guarded:
-        yield from steps.send(
-            Call(
-                operation=guarded.id,
-                subject="psu",
-                arguments=steps.arguments(guarded, _first(p, guarded, psu)),
-                variation="before any consent",
-            )
-        )
-    yield from steps.grant(p.grant, "psu", *(one.key for one in psu.owns))
-    for operation in p.operations:
-        if operation == p.grant:
-            continue
-        about = steps.owners(p.contract, operation)
-        keys = [one.key for one in psu.owns if one.resource in about]
-        for key in keys if operation.about else keys[:1]:
-            yield from steps.send(
-                Call(
-                    operation=operation.id,
-                    subject="psu",
-                    arguments=steps.arguments(operation, key),
-                )
-            )
-
-
-def _requests(p: Params, operations: list[Operation]) -> Script:
+def _requests(p: WellFormed, operations: list[Operation]) -> Script:
     """Call everything about requests, each for a customer of its own; and once wrongly."""
     call = None
     for n, operation in enumerate(operations):
@@ -124,7 +110,7 @@ def _requests(p: Params, operations: list[Operation]) -> Script:
         )
 
 
-def _first(p: Params, operation: Operation, psu: Subject) -> str:
+def _first(p: WellFormed, operation: Operation, psu: Subject) -> str:
     about = steps.owners(p.contract, operation)
     return next(one.key for one in psu.owns if one.resource in about)
 
@@ -148,14 +134,6 @@ def _broken(body: bytes) -> str | None:
     except RecursionError:
         return None
     return ""
-
-
-def check(p: Params, history: History) -> Iterator[Evidence]:
-    """Judge every answer that has a body, whatever was asked."""
-    for exchange in history.exchanges:
-        wire = exchange.wire
-        if wire.status and wire.body and not wire.truncated:
-            yield from _judge(exchange)
 
 
 def _judge(exchange: Exchange) -> Iterator[Evidence]:
@@ -182,14 +160,3 @@ def _judge(exchange: Exchange) -> Iterator[Evidence]:
             seen=wire.media_type or "none is declared",
             exchanges=(exchange.n,),
         )
-
-
-RULE = Rule(
-    kind="well-formed",
-    party=Party.BANK,
-    parse=parse,
-    facets=facets,
-    price=price,
-    probe=probe,
-    check=check,
-)

@@ -15,7 +15,7 @@ PROVIDER, CUSTOMER = "by-provider", "by-customer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cancellation:
+class CancelAttempt:
     """One cancellation that was asked for, and how its request stood just before.
 
     `event` is the call, or the customer's own doing, which was taken. `signed` is None
@@ -45,7 +45,7 @@ class Cancellation:
 
 def _asked(
     lifecycle: Lifecycle, mode: str, book: Tracker, at: int, event: Event
-) -> Cancellation | None:
+) -> CancelAttempt | None:
     """Return the cancellation that an event is, while the book has not yet taken it in."""
     end = lifecycle.end
     if isinstance(event, Withdrawn) and event.done:
@@ -66,7 +66,7 @@ def _asked(
         not one.refused for one in request.ends
     )
     since = max((one.n for one in request.signings), default=0)
-    return Cancellation(
+    return CancelAttempt(
         at=at,
         request=request,
         event=event,
@@ -84,7 +84,7 @@ class CancelledInstance:
     `again` says whether something was done with it that may have brought it back.
     """
 
-    cancel: Cancellation
+    cancel: CancelAttempt
     looked: int | None = None
     again: bool = False
     shown: list[Exchange] = field(default_factory=list[Exchange])
@@ -100,7 +100,7 @@ class CancellationTracker:
     lifecycle: Lifecycle
     mode: str
     book: Tracker
-    cancels: list[Cancellation] = field(default_factory=list[Cancellation])
+    cancels: list[CancelAttempt] = field(default_factory=list[CancelAttempt])
     stories: dict[str | None, CancelledInstance] = field(
         default_factory=dict[str | None, CancelledInstance]
     )

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
 
-from assay.contract.model import Clause, Contract, Json, Operation, Resource
+from assay.contract.model import Contract, Json, Operation, Resource
 from assay.history import (
     Advanced,
     Authorised,
@@ -31,7 +31,7 @@ from assay.history import (
     Subject,
     Withdrawn,
 )
-from assay.rules import parameters, steps
+from assay.rules import clauses, steps
 from assay.rules.rule import BindingRequirement
 
 
@@ -64,7 +64,7 @@ class Lifecycle:
     @property
     def changeable(self) -> str | None:
         """A mode whose requests can be changed, if the contract names one."""
-        only = [parameters.texts(one, "only") for one in self._clauses("modification")]
+        only = clauses.changeable_modes(self.contract, self.request.id)
         due = self.create.due.modes if self.create.due else ()
         return next((modes[0] for modes in (*only, due) if modes), self.mode)
 
@@ -75,11 +75,6 @@ class Lifecycle:
         day = day or (self.create.due.argument if self.create.due else None)
         named = self.change.arguments if self.change else ()
         return tuple(one for one in named if one != day)[:1]
-
-    def _clauses(self, kind: str) -> Iterator[Clause]:
-        for clause in self.contract.clauses:
-            if clause.kind == kind and clause.params["request"] == self.request.id:
-                yield clause
 
     def due(self, mode: str | None) -> bool:
         """Whether a request of this mode is put off to a day."""
@@ -116,11 +111,6 @@ def lifecycle_of_request(contract: Contract, request: str) -> Lifecycle:
 def lifecycle_of_operation(contract: Contract, operation: Operation) -> Lifecycle:
     """Return the life of the request that an operation makes, shows, changes or ends."""
     return lifecycle_of_request(contract, operation.request or "")
-
-
-def of_clause(clause: Clause, contract: Contract) -> Lifecycle:
-    """Return the life of the request that a clause names."""
-    return lifecycle_of_request(contract, parameters.text(clause, "request"))
 
 
 class Progress(Enum):

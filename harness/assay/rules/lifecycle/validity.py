@@ -7,13 +7,13 @@ does not tell makes a call doubtful, and a doubtful call convicts nobody.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
-from assay.contract.model import Clause, Json, Operation
+from assay.contract.model import Json, Operation
 from assay.history import Call, Event, Exchange, State, Subject
-from assay.rules import parameters
+from assay.rules import clauses
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 
@@ -79,12 +79,6 @@ def valid(operation: Operation, exchange: Exchange, past: Past) -> bool:
     return bool(operation.shows) or (_untouched(request) and _changeable(past, exchange, request))
 
 
-def _clauses(lifecycle: Lifecycle, kind: str) -> Iterator[Clause]:
-    for clause in lifecycle.contract.clauses:
-        if clause.kind == kind and clause.params.get("request") == lifecycle.request.id:
-            yield clause
-
-
 def _made(lifecycle: Lifecycle, exchange: Exchange, subject: Subject | None) -> bool:
     call, create = exchange.call, lifecycle.create
     named = set(create.arguments)
@@ -93,16 +87,9 @@ def _made(lifecycle: Lifecycle, exchange: Exchange, subject: Subject | None) -> 
     # An argument that this mode has no use for is nothing that has to be accepted.
     lean = call.arguments.keys() <= named
     whole = all(call.arguments.get(name) not in (None, "") for name in named)
-    fixed = all(
-        call.arguments.get(parameters.text(one, "field")) == parameters.text(one, "const")
-        for one in _clauses(lifecycle, "fixed")
-    )
-    served = all(
-        subject is not None and (subject.segment or "") in ("", *parameters.texts(one, "served"))
-        for one in _clauses(lifecycle, "segments")
-    )
-    plain = lean and whole and fixed and call.mode == lifecycle.mode
-    return plain and served and _owned(lifecycle, exchange, subject)
+    admitted = clauses.admits(lifecycle.contract, lifecycle.request.id, call, subject)
+    plain = lean and whole and call.mode == lifecycle.mode
+    return plain and admitted and _owned(lifecycle, exchange, subject)
 
 
 def _vouched(exchange: Exchange, past: Past) -> bool:
@@ -123,29 +110,14 @@ def _vouched(exchange: Exchange, past: Past) -> bool:
 
 def _decided(lifecycle: Lifecycle, exchange: Exchange) -> bool:
     """Whether a value stands in it for which some rule may reject a request."""
-    sent = exchange.call.arguments
-    for clause in _clauses(lifecycle, "decision"):
-        for leaf in _leaves(clause.params["when"]):
-            value = sent.get(str(leaf.get("field")))
-            if ("is" in leaf and value == leaf["is"]) or ("above" in leaf and value is not None):
-                return True
-    return False
-
-
-def _leaves(condition: Json) -> Iterator[Mapping[str, Json]]:
-    """Return the atoms of a condition, whatever joins them."""
-    node = cast("Mapping[str, Json]", condition)
-    below = [*cast("list[Json]", node.get("all", [])), *cast("list[Json]", node.get("any", []))]
-    below += [node["not"]] if "not" in node else []
-    if not below:
-        yield node
-    for one in below:
-        yield from _leaves(one)
+    request = lifecycle.request.id
+    return clauses.may_reject(lifecycle.contract, request, exchange.call.arguments)
 
 
 def _repeats(exchange: Exchange, past: Past) -> bool:
     """Whether the like of it may have been carried out already, where that matters."""
-    matters = any(_clauses(past.lifecycle, "duplicate"))
+    lifecycle = past.lifecycle
+    matters = clauses.rejects_repeats(lifecycle.contract, lifecycle.request.id)
     return matters and bool(past.repeated.get(_what(exchange.call)))
 
 
@@ -185,7 +157,7 @@ def _untouched(request: Instance) -> bool:
 def _changeable(past: Past, exchange: Exchange, request: Instance) -> bool:
     """Whether a change is of a mode that can be changed, before its day, and to what is good."""
     lifecycle, call = past.lifecycle, exchange.call
-    only = [parameters.texts(one, "only") for one in _clauses(lifecycle, "modification")]
+    only = clauses.changeable_modes(lifecycle.contract, lifecycle.request.id)
     soon = (exchange.at - request.made.at).total_seconds() < HOUR
     about = lifecycle.change.about if lifecycle.change else None
     new = {name: value for name, value in call.arguments.items() if name != about}

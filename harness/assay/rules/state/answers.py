@@ -29,8 +29,7 @@ from assay.history import (
     Subject,
     Withdrawn,
 )
-from assay.rules.kinds.maintenance_window import Params as Window
-from assay.rules.kinds.maintenance_window import windows
+from assay.rules import clauses
 from assay.rules.queries import plain
 from assay.rules.state.calendar import dates, within_a_day
 from assay.rules.state.consents import Consents, transmitted
@@ -127,7 +126,6 @@ class Answers:
     contract: Contract
     operations: frozenset[str]
     grant: Operation | None
-    _windows: tuple[Window, ...] = ()
     _consents: Consents = field(init=False)
     _customers: dict[str, _Customer] = field(default_factory=dict[str, _Customer])
     _named: dict[tuple[str, str], list[tuple[Question, Answer]]] = field(
@@ -139,7 +137,6 @@ class Answers:
     _requested: bool = False
 
     def __post_init__(self) -> None:
-        self._windows = windows(self.contract)
         self._consents = Consents(grant=self.grant)
 
     @property
@@ -166,19 +163,10 @@ class Answers:
 
     def _at(self, instant: datetime) -> None:
         """Take the time in: with another day, or past a window, all is open again."""
-        span = (within_a_day(instant, self.zone), *self._phases(instant))
+        span = (within_a_day(instant, self.zone), *clauses.closure_phases(self.contract, instant))
         if span != self._span:
             self._span = span
             self._era += 1
-
-    def _phases(self, instant: datetime) -> Iterator[int]:
-        """Say of each maintenance window whether it is to come, is now, or is over."""
-        if self.zone is None:
-            return
-        wall = instant.astimezone(self.zone).replace(tzinfo=None)
-        for one in self._windows:
-            into = wall - one.latest(wall)
-            yield -1 if into < timedelta(0) else 0 if into < one.spans else 1
 
     def _request(self) -> None:
         """Note that a request may be carried out at any time from now on."""

@@ -9,7 +9,6 @@ from visits import FIVE, params, table
 from assay.contract.model import Capability
 from assay.history import Accepted, Authorise, Call, Item, Owned, Register, State, Subject
 from assay.rules.conditions.control import control
-from assay.rules.kinds import decision
 
 
 def of(when, row):
@@ -68,7 +67,7 @@ def test_where_nothing_else_is_accepted_there_is_no_control():
 
 def play(when, scenario):
     """Play a probe, and return who asked about what, and what was prepared, in order."""
-    script, out = decision.probe(params(when), scenario), []
+    script, out = params(when).probe(params(when).scenario(scenario)), []
     step = next(script, None)
     while step is not None:
         match step:
@@ -112,7 +111,7 @@ def test_a_probe_asks_the_control_of_another_customer():
 def test_a_facet_needs_what_its_control_does():
     """If it is asked in any case."""
     when = "{not: {registered: work, more-than-hours: 48}}"
-    facets = {one.id: one for one in decision.facets(params(when))}
+    facets = {one.id: one for one in params(when).facets()}
 
     assert {Capability.REGISTRATIONS, Capability.TWO_PSU} <= facets["work-unregistered"].needs
     assert Capability.TWO_PSU not in facets["work-long"].needs

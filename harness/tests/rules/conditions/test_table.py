@@ -6,7 +6,6 @@ from visits import FIVE, params, table
 
 from assay.contract.model import Capability
 from assay.rules.conditions import table as conditions_table
-from assay.rules.kinds import decision
 
 
 def five(world):
@@ -127,7 +126,7 @@ def test_what_cannot_be_shown_is_told():
 
     assert {0, 2} == shown(found)
     why = "work registered > 900 h: whatever the rest is, it does not decide by itself"
-    facets = decision.facets(params(MASKED))
+    facets = params(MASKED).facets()
     assert {"work-hidden": why} == {one.id: one.not_applicable_because for one in facets if one.not_applicable_because}
     assert f"not shown: {why}" in conditions_table.text(found, "rejected", "accepted")
 
@@ -160,7 +159,7 @@ def test_a_condition_that_never_holds_has_no_rows():
     when = "{all: [{factor: card}, {not: {factor: card}}]}"
 
     assert () == table(when).rows
-    assert ["factor-hidden"] == [one.id for one in decision.facets(params(when))]
+    assert ["factor-hidden"] == [one.id for one in params(when).facets()]
 
 
 def test_ids_have_no_odd_letters_and_are_different():
@@ -174,7 +173,7 @@ def test_ids_have_no_odd_letters_and_are_different():
 
 def test_a_row_needs_what_its_points_do():
     """And what its control does."""
-    facets = {one.id: one for one in decision.facets(params(FIVE))}
+    facets = {one.id: one for one in params(FIVE).facets()}
 
     assert Capability.REGISTRATIONS in facets["work-at-48h"].needs
     assert Capability.TWO_PSU in facets["work-by-another"].needs

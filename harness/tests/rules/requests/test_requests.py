@@ -36,7 +36,6 @@ from assay.rules.lifecycle.tracker import (
     follow,
     lifecycle_of_operation,
     lifecycle_of_request,
-    of_clause,
 )
 
 LIFE = lifecycle_of_request(PIS, "payment")
@@ -97,11 +96,17 @@ def test_the_mode_that_can_be_changed_is_named_by_the_clause_on_changes():
     found = next(each for each in PIS.clauses if each.kind == "modification")
     instant = replace(found, params={**found.params, "only": ["instant"]})
     another = replace(instant, params={**instant.params, "request": "order"})
-    other = replace(instant, kind="duplicate")
+    ordering = replace(PIS.operations["create-payment"], id="create-order", makes="order")
+    pis = replace(
+        PIS,
+        operations={**PIS.operations, "create-order": ordering},
+        resources={**PIS.resources, "order": replace(PIS.resources["payment"], id="order")},
+    )
+    other = next(each for each in PIS.clauses if each.kind == "duplicate")
 
-    assert "instant" == lifecycle_of_request(replace(PIS, clauses=(another, instant)), "payment").changeable
+    assert "instant" == lifecycle_of_request(replace(pis, clauses=(another, instant)), "payment").changeable
     for clause in (another, other):
-        assert "deferred" == lifecycle_of_request(replace(PIS, clauses=(clause,)), "payment").changeable
+        assert "deferred" == lifecycle_of_request(replace(pis, clauses=(clause,)), "payment").changeable
 
 
 def test_the_mode_that_can_be_changed_where_no_clause_names_one():
@@ -154,7 +159,7 @@ def test_every_operation_leads_to_the_life(operation):
 def test_a_clause_leads_to_the_life():
     """By the request that it names."""
     clause = next(each for each in PIS.clauses if each.id == "payments.content")
-    assert LIFE == of_clause(clause, PIS)
+    assert LIFE == lifecycle_of_request(PIS, str(clause.params["request"]))
 
 
 def test_what_is_made_without_anything_of_the_customers():

@@ -1,0 +1,140 @@
+"""The clauses of a contract as instances of their kinds, for checks that need others of them.
+
+What one clause says can bear on another: a probe reads whole pages, so it needs the page size
+of the clause on pagination. It asks every clause a general question (a method of `Kind`), so
+no kind knows another by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from functools import lru_cache
+
+from assay.contract.model import Contract, Json
+from assay.history import Call, Owned, Subject
+from assay.rules.rule import Kind
+
+
+class _Same:
+    """A contract as the key of a cache: equal to itself alone, for it cannot be hashed."""
+
+    def __init__(self, contract: Contract) -> None:
+        self.contract = contract
+
+    def __hash__(self) -> int:
+        return id(self.contract)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.contract is self.contract
+
+
+@lru_cache(maxsize=256)
+def _answering(key: _Same, question: str) -> tuple[Kind, ...]:
+    """Parse the clauses whose kind answers a question: only those that define the method."""
+    from assay.rules.kinds import kind_of  # noqa: PLC0415 -- kinds ask one another through here
+
+    general = getattr(Kind, question)
+    return tuple(
+        kind.parse(clause, key.contract)
+        for clause in key.contract.clauses
+        if getattr(kind := kind_of(clause.kind), question) is not general
+    )
+
+
+def clauses_of(contract: Contract) -> tuple[Kind, ...]:
+    """Return every clause of a contract as an instance of its kind, in order."""
+    return _answering(_Same(contract), "facets")
+
+
+def page_size(contract: Contract, operation: str) -> int | None:
+    """Return how many items a full page of an operation has, if a clause says so."""
+    sizes = (clause.page_size(operation) for clause in _answering(_Same(contract), "page_size"))
+    return next((size for size in sizes if size is not None), None)
+
+
+def surely_listed(contract: Contract, thing: Owned, at: datetime) -> bool:
+    """Whether nothing that is known of an owned thing speaks against listing it."""
+    judged: set[str] = set()
+    for clause in _answering(_Same(contract), "listed_by_trait"):
+        by_trait = clause.listed_by_trait(thing, at)
+        if not all(by_trait.values()):
+            return False
+        judged |= by_trait.keys()
+    return all(trait in judged for trait, value in thing.traits.items() if value)
+
+
+def history_days(contract: Contract, operation: str) -> int | None:
+    """Return how many days back an operation answers, if a clause says so."""
+    every = (
+        clause.history_days(operation) for clause in _answering(_Same(contract), "history_days")
+    )
+    return next((days for days in every if days is not None), None)
+
+
+def factors_by_segment(contract: Contract, request: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the factors that a contract offers to each segment to sign a request with."""
+    offered: dict[str, tuple[str, ...]] = {}
+    for clause in _answering(_Same(contract), "factors_by_segment"):
+        for segment, factors in clause.factors_by_segment(request).items():
+            offered[segment] = (*offered.get(segment, ()), *factors)
+    return offered
+
+
+def closed_at(contract: Contract, instant: datetime) -> bool:
+    """Whether a contract announces that the interface is closed at an instant."""
+    return any(clause.closed_at(instant) for clause in _answering(_Same(contract), "closed_at"))
+
+
+def closure_phases(contract: Contract, instant: datetime) -> tuple[int, ...]:
+    """Return for each announced closure whether it is to come (-1), now (0), or over (1)."""
+    phases = (
+        clause.closure_phase(instant) for clause in _answering(_Same(contract), "closure_phase")
+    )
+    return tuple(phase for phase in phases if phase is not None)
+
+
+def admits(contract: Contract, request: str, call: Call, subject: Subject | None) -> bool:
+    """Whether no clause speaks against accepting a call that makes a request."""
+    return all(
+        clause.admits(request, call, subject) for clause in _answering(_Same(contract), "admits")
+    )
+
+
+def may_reject(contract: Contract, request: str, arguments: Mapping[str, Json]) -> bool:
+    """Whether a clause may reject a request for what stands in one of its arguments."""
+    return any(
+        clause.may_reject(request, arguments)
+        for clause in _answering(_Same(contract), "may_reject")
+    )
+
+
+def rejects_repeats(contract: Contract, request: str) -> bool:
+    """Whether a clause rejects a request that repeats an earlier one."""
+    return any(
+        clause.rejects_repeats(request) for clause in _answering(_Same(contract), "rejects_repeats")
+    )
+
+
+def changeable_modes(contract: Contract, request: str) -> tuple[tuple[str, ...], ...]:
+    """Return for each clause that restricts changes of a request the modes that it allows."""
+    every = (
+        clause.changeable_modes(request)
+        for clause in _answering(_Same(contract), "changeable_modes")
+    )
+    return tuple(modes for modes in every if modes is not None)
+
+
+def disclosures(contract: Contract, operation: str) -> tuple[str, ...]:
+    """Return the values that an operation discloses with a consent only."""
+    every = (
+        clause.disclosed_with_consent(operation)
+        for clause in _answering(_Same(contract), "disclosed_with_consent")
+    )
+    return tuple(value for value in every if value is not None)
+
+
+def factors(contract: Contract) -> tuple[str, ...]:
+    """Return every factor that a contract names."""
+    every = (clause.factors() for clause in _answering(_Same(contract), "factors"))
+    return tuple(dict.fromkeys(factor for factors in every for factor in factors))

@@ -1,0 +1,154 @@
+"""Declaring parameters that name a request, its modes, or its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from assay.contract.files.document import Finding, Pointer
+from assay.contract.model import Json
+from assay.errors import did_you_mean
+from assay.rules.lifecycle.tracker import lifecycle_of_request
+from assay.rules.parameters import (
+    Raw,
+    Reference,
+    about_one_thing,
+    all_known,
+    known,
+    maker,
+    names,
+    parameter,
+    ref,
+)
+
+
+def the_request(*, also: Reference | None = None, required: bool = True) -> Any:
+    """Declare the request that the clause is about; the value is its `Lifecycle`."""
+
+    def check(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
+        yield from check_request(at, name, clause, raw)
+        if also is not None and maker(clause, raw):
+            yield from also(at, name, clause, raw)
+
+    return parameter(
+        ref("resource"),
+        lambda value, contract: lifecycle_of_request(contract, value),
+        key="request",
+        references=check,
+        required=required,
+    )
+
+
+def check_request(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find fault with a request that no operation makes."""
+    yield from known(at, name, raw["resources"], "resource")
+    if name in raw["resources"] and not maker(clause, raw):
+        yield at, f"no operation makes {name!r}", f"add `makes: {name}` to one"
+
+
+def check_modes(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find fault with modes in which the clause's request cannot be made."""
+    defined = maker(clause, raw)
+    if defined:
+        yield from all_known(at, wanted, defined.get("modes", ()), "mode")
+
+
+def check_arguments(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find fault with arguments that the clause's request does not have."""
+    defined = maker(clause, raw)
+    if defined:
+        yield from all_known(at, wanted, defined.get("arguments", ()), "argument")
+
+
+def check_argument(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find fault with an argument that the clause's request does not have."""
+    defined = maker(clause, raw)
+    if defined:
+        yield from known(at, name, defined.get("arguments", ()), "argument")
+
+
+def check_deferred(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find fault with a mode in which a request is carried out at once."""
+    defined = maker(clause, raw)
+    deferred = defined.get("due", {}).get("modes", ())
+    if name in defined.get("modes", ()) and name not in deferred:
+        hint = did_you_mean(name, deferred) or "add it to the modes of `due`, if it is"
+        yield at, f"the mode {name!r} is put off to no day", hint
+
+
+def modes(*, key: str, schema: str = "names", required: bool = False) -> Any:
+    """Declare modes in which the clause's request is made; empty where left out."""
+    return names(ref(schema), key=key, references=check_modes, required=required)
+
+
+def arguments(*, key: str = "fields") -> Any:
+    """Declare arguments of the clause's request."""
+    return names(ref("words"), key=key, references=check_arguments)
+
+
+_MODES: Mapping[str, Json] = {
+    "description": "a list of at least one mode",
+    "type": "array",
+    "minItems": 1,
+    "uniqueItems": True,
+    "items": ref("word"),
+}
+_ARGUMENTS: Mapping[str, Json] = {
+    "description": "a list of at least one argument",
+    "type": "array",
+    "minItems": 1,
+    "uniqueItems": True,
+    "items": ref("word"),
+}
+
+
+def check_all_deferred(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find fault with modes that leave no time to change a request."""
+    yield from check_modes(at, wanted, clause, raw)
+    for index, name in enumerate(wanted):
+        yield from check_deferred((*at, index), name, clause, raw)
+
+
+def check_changeable(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find fault with arguments that a request has, and a change of it has not."""
+    yield from check_arguments(at, wanted, clause, raw)
+    made = maker(clause, raw)
+    if not made:
+        return
+    every: Mapping[str, Raw] = raw["operations"]
+    request_name = clause["request"]
+    change = next((one for one in every.values() if one.get("changes") == request_name), None)
+    if change is None:
+        yield (
+            at,
+            f"no operation changes {request_name!r}",
+            f"add `changes: {request_name}` to one",
+        )
+        return
+    for index, name in enumerate(wanted):
+        if name in made.get("arguments", ()) and name not in change.get("arguments", ()):
+            hint = "add it to the arguments of what changes it, or leave it out here"
+            yield (*at, index), f"{name!r} is no argument of a change", hint
+
+
+def deferred_modes(*, key: str) -> Any:
+    """Declare modes that are put off to a day, at least one."""
+    return names(_MODES, key=key, references=check_all_deferred)
+
+
+def changeable_arguments(*, key: str) -> Any:
+    """Declare arguments that a request and a change of it have, at least one."""
+    return names(_ARGUMENTS, key=key, references=check_changeable)
+
+
+#: How an operation can be about a request that was made.
+_ABOUT = ("shows", "changes", "ends")
+
+
+def check_about_request(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find fault with an operation that is not about the clause's request."""
+    yield from about_one_thing(at, name, clause, raw)
+    defined = raw["operations"][name]
+    if "about" in defined and clause["request"] not in map(defined.get, _ABOUT):
+        hint = f"add `shows`, `changes` or `ends` to operations.{name}, or leave it out here"
+        yield at, f"{name!r} is about no {clause['request']!r}", hint
