@@ -12,7 +12,7 @@ separate the other causes of a failure:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -26,12 +26,22 @@ class AssayError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One problem at one place of an input; `line` counts from 1, 0 is the whole file."""
+    """One problem at one place of an input.
+
+    `line` counts from 1; 0 means the whole file. `key` is the dotted name of the place,
+    empty where the problem has none; `what` begins with it.
+    """
 
     path: str
     line: int
     what: str
     hint: str = ""
+    key: str = field(default="", compare=False)
+
+    @property
+    def statement(self) -> str:
+        """What is wrong, without the key."""
+        return self.what.removeprefix(f"{self.key}: ") if self.key else self.what
 
     def __str__(self) -> str:
         where = f"{self.path}:{self.line}" if self.line else self.path
@@ -56,7 +66,15 @@ class TargetError(AssayError):
 
 
 class CannotArrange(AssayError):  # noqa: N818 -- it reads as the sentence it is
-    """The world cannot make the state asked for; its text says what is needed."""
+    """The state asked for cannot be arranged; the text says what is needed.
+
+    `key` leads to the place in the target file that would provide it; empty where it is
+    the fixture provider that cannot.
+    """
+
+    def __init__(self, what: str, *, key: tuple[str, ...] = ()) -> None:
+        super().__init__(what)
+        self.key = key
 
 
 class JournalError(AssayError):

@@ -1,4 +1,4 @@
-"""`assay init`: a commented first target file, from answers or an OpenAPI document."""
+"""`assay init`: draft of a target file, by questions or from an OpenAPI document."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Examples:
   assay init --yes --base-url https://sandbox.bank.example/v1 --extends stet-1.4.0
 
 \b
-Nothing is sent, and no file is overwritten. There is no question for an option that is given.
+Nothing is sent, and no file is overwritten. Options replace the questions.
 """
 
 AUTHS = ("none", "bearer", "key", "client-credentials", "authorization-code")
@@ -44,20 +44,18 @@ _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
     default=Path("my-bank.yaml"),
     show_default=True,
     metavar="FILE",
-    help="Target file to write. An existing file is never overwritten.",
+    help="File to write; it must not exist.",
 )
 @click.option(
     "--openapi",
     "document",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="OpenAPI 3 document of the bank (JSON or YAML), from which bindings are guessed.",
+    help="OpenAPI 3 document of the bank (JSON or YAML) to draft the file from.",
 )
 @click.option("--name", help="Name of the target in reports.")
-@click.option("--base-url", help="Base URL to which every path is appended.")
-@click.option(
-    "--environment", type=click.Choice(["sandbox", "live"]), help="Whether the target is live."
-)
+@click.option("--base-url", help="Base URL; every path is appended to it.")
+@click.option("--environment", type=click.Choice(["sandbox", "live"]), help="Kind of environment.")
 @click.option(
     "--zone", help="Time zone of the bank's calendar day, such as Europe/Paris; - if unknown."
 )
@@ -65,34 +63,36 @@ _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 @click.option(
     "--presence", help="Header that marks a call as made with the customer present; - if none."
 )
-@click.option("--fixtures", type=click.Choice(FIXTURES), help="Source of the test data.")
-@click.option("--extends", type=click.Choice(EXTENDS), help="Shipped target to build on.")
-@click.option("-y", "--yes", is_flag=True, help="Ask no questions and take the defaults.")
+@click.option(
+    "--fixtures",
+    type=click.Choice(FIXTURES),
+    help="Source of test data: a control API, existing test customers (roles), or none.",
+)
+@click.option("--extends", type=click.Choice(EXTENDS), help="Shipped target to inherit from.")
+@click.option("-y", "--yes", is_flag=True, help="Ask nothing and use the defaults.")
 def command(
     contracts: Sequence[str], out: Path, document: Path | None, yes: bool, **given: str | None
 ) -> int:
-    """Write a commented first target file, which marks what was guessed and what is missing."""
+    """Write a commented draft of a target file that marks guesses and gaps."""
     if out.exists():
-        raise InputError.one(
-            str(out), "this file exists already", hint="choose another file with --out"
-        )
-    needed = [answer for key, answer in given.items() if not (key == "extends" and document)]
-    if not yes and not sys.stdin.isatty() and None in needed:
-        hint = "use --yes to take the defaults, or give every answer as an option"
-        raise InputError.one("init", "there is no terminal for the questions", hint=hint)
+        raise InputError.one(str(out), "this file already exists", hint="name another with --out")
+    asked = [one for key, one in given.items() if not (key == "extends" and document)]
+    if not yes and not sys.stdin.isatty() and None in asked:
+        hint = "use --yes to accept the defaults, or give every answer as an option"
+        raise InputError.one("init", "no terminal to ask questions on", hint=hint)
     draft = _draft(
         _contracts(contracts), document, out, yes=yes, given=given, named=bool(contracts)
     )
-    from assay.init.target_file import written  # noqa: PLC0415 -- with all that it needs, only here
+    from assay.init.target_file import render_target_file  # noqa: PLC0415 -- only here
 
-    text = written(draft)
+    text = render_target_file(draft)
     try:
         with out.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except OSError as error:
         what = f"cannot be written: {error.strerror}"
-        raise InputError.one(str(out), what, hint="check the path") from None
-    return _print_next_steps(out, text, draft)
+        raise InputError.one(str(out), what, hint="is the path right?") from None
+    return _report(out, text, draft)
 
 
 def _contracts(names: Sequence[str]) -> tuple[Contract, ...]:
@@ -111,7 +111,7 @@ def _draft(
     given: Mapping[str, str | None],
     named: bool,
 ) -> TargetDraft:
-    """Return the draft of what the document and the answers say."""
+    """Combine the document's answers with those of the options and the user."""
     from assay.init.defaults import init_defaults  # noqa: PLC0415
 
     start = init_defaults(contracts, path, named=named)
@@ -126,7 +126,7 @@ def _draft(
         "extends": "none" if path else "stet-1.4.0",
         **start.defaults,
     }
-    final: dict[str, str] = {}
+    chosen: dict[str, str] = {}
     whys = dict(start.whys)
     for key, question in QUESTIONS.items():
         answer = given.get(key)
@@ -134,31 +134,32 @@ def _draft(
             answer = _ask(key, question, answers[key])
         if answer is None:
             answer = answers[key]
-            if key in GUESSED:
-                whys.setdefault(key, GUESSED[key])
+            if key in UNSAID:
+                whys.setdefault(key, UNSAID[key])
         else:
-            whys.pop(key, None)  # a given answer is no guess
-        final[key] = _valid(key, answer)
-    return start.draft(final, whys)
+            # The user gave the answer: it is no guess.
+            whys.pop(key, None)
+        chosen[key] = _sound(key, answer)
+    return start.draft(chosen, whys)
 
 
 #: The questions, in this order.
 QUESTIONS: Mapping[str, str] = {
-    "name": "Name of the target in reports (small letters, digits, hyphens)",
-    "base_url": "Base URL, to which every path is appended",
-    "environment": "Is the target a sandbox, or live",
+    "name": "Name of the target in reports",
+    "base_url": "Base URL (every path is appended to it)",
+    "environment": "Environment: sandbox or live",
     "zone": "Time zone of the bank's calendar day (- if unknown)",
     "auth": "How calls are authenticated",
     "presence": "Header that marks a call as made with the customer present (- if none)",
-    "fixtures": "Source of the test data: a control API, or existing test customers (roles)",
-    "extends": "Shipped target with the API that the bank uses",
+    "fixtures": "Where does test data come from? control = control API, roles = existing test customers, none",
+    "extends": "Shipped target with the API profile that the bank implements",
 }
-#: The comment on a default that was taken without an answer.
-GUESSED: Mapping[str, str] = {
-    "base_url": "no answer was given; this is an example",
-    "zone": "no answer was given",
-    "auth": "no answer was given",
-    "presence": "no answer was given",
+#: The reasons in the file for answers that nobody gave.
+UNSAID: Mapping[str, str] = {
+    "base_url": "an example, because no URL was given",
+    "zone": "a default, because none was given",
+    "auth": "a default, because none was given",
+    "presence": "a default, because none was given",
 }
 CHOICES: Mapping[str, Sequence[str]] = {
     "environment": ("sandbox", "live"),
@@ -173,69 +174,63 @@ def _ask(key: str, question: str, default: str) -> str:
     while True:
         answer: Any = click.prompt(question, default=default, type=kind)
         try:
-            return _valid(key, str(answer))
+            return _sound(key, str(answer))
         except InputError as error:
             click.echo(f"  {error.problems[0].what} ({error.problems[0].hint})")
 
 
-def _valid(key: str, answer: str) -> str:
-    """Return an answer as it is written to the file.
-
-    Raises:
-        InputError: the answer is not valid.
-
-    """
+def _sound(key: str, answer: str) -> str:
+    """Return an answer that can be written into the file; InputError says what is wrong."""
     if key in {"zone", "presence"} and answer in {"", "-"}:
         return ""
-    error = ERRORS[key](answer) if key in ERRORS else None
-    if error:
-        what, hint = error
-        raise InputError.one(f"--{key.replace('_', '-')}", what, hint=hint)
+    wrong = SOUND[key](answer) if key in SOUND else None
+    if wrong:
+        raise InputError.one(f"--{key.replace('_', '-')}", wrong[0], hint=wrong[1])
     return answer.strip()
 
 
-def _name_error(answer: str) -> tuple[str, str] | None:
+def _sound_name(answer: str) -> tuple[str, str] | None:
     if _NAME.fullmatch(answer.strip()) and len(answer) <= 64:  # noqa: PLR2004 -- of names
         return None
-    return "expected a name of small letters, digits, dots and hyphens", "for example my-bank"
+    return "expected a name of lower-case letters, digits, dots and hyphens", "for example my-bank"
 
 
-def _url_error(answer: str) -> tuple[str, str] | None:
+def _sound_url(answer: str) -> tuple[str, str] | None:
     from assay.binding.checks import bad_url  # noqa: PLC0415
 
     return bad_url(answer.strip())
 
 
-def _zone_error(answer: str) -> tuple[str, str] | None:
+def _sound_zone(answer: str) -> tuple[str, str] | None:
     from assay.contract.files.load import read_zone  # noqa: PLC0415
 
     hint = read_zone(answer.strip())
-    return ("there is no such time zone", hint) if isinstance(hint, str) else None
+    return ("unknown time zone", hint) if isinstance(hint, str) else None
 
 
-def _header_error(answer: str) -> tuple[str, str] | None:
+def _sound_header(answer: str) -> tuple[str, str] | None:
     if _HEADER.fullmatch(answer.strip()) and answer.lower() not in {"authorization", "cookie"}:
         return None
-    return "expected the name of a header that carries no secret", "for example PSU-IP-Address"
+    return "expected the name of a header without secrets", "for example PSU-IP-Address"
 
 
-#: What is wrong with an answer, and a hint, for each question without choices.
-ERRORS: Mapping[str, Callable[[str], tuple[str, str] | None]] = {
-    "name": _name_error,
-    "base_url": _url_error,
-    "zone": _zone_error,
-    "presence": _header_error,
+#: The checks of answers that are not chosen from a list.
+SOUND: Mapping[str, Callable[[str], tuple[str, str] | None]] = {
+    "name": _sound_name,
+    "base_url": _sound_url,
+    "zone": _sound_zone,
+    "presence": _sound_header,
 }
 
 
 def _name(out: Path) -> str:
-    """Return the default name of a target, from the name of its file."""
+    """Return a target name made of a file name."""
     name = re.sub(r"[^a-z0-9]+", "-", out.stem.lower()).strip("-")[:64].strip("-")
     return name if _NAME.fullmatch(name) else "my-bank"
 
 
-def _print_next_steps(out: Path, text: str, draft: TargetDraft) -> int:
-    """Print what was written and what is left to do, and check the file."""
+def _report(out: Path, text: str, draft: TargetDraft) -> int:
+    """Report what was written and what to do next; read the file as `assay check` would."""
     from assay.binding.join import bind  # noqa: PLC0415
     from assay.binding.read import read_target  # noqa: PLC0415
 
@@ -244,13 +239,13 @@ def _print_next_steps(out: Path, text: str, draft: TargetDraft) -> int:
     missing = [
         (number, row.strip()) for number, row in rows if row.lstrip().startswith("# missing")
     ]
-    click.echo(f"wrote {out}: {len(guessed)} lines guessed, {len(missing)} missing")
+    click.echo(f"Wrote {out}: {len(guessed)} guessed lines, {len(missing)} gaps")
     for number, row in missing:
         click.echo(f"  {out}:{number}: {row.removeprefix('# ')}")
-    # Reports the same problems as `assay check`.
+    # Any problem in it is reported as by `assay check`.
     bind(draft.contracts, read_target(out))
-    click.echo("next:")
-    click.echo(f"  edit      each line of {out} with `guessed` or `missing`")
+    click.echo("Next:")
+    click.echo(f"  review    each line of {out} marked `guessed` or `missing`")
     click.echo(f"  check     assay check {out}")
     click.echo(f"  examine   assay doctor --target {out}")
     click.echo(f"  plan      assay plan --target {out}")

@@ -12,9 +12,8 @@ import click
 
 from assay.cli import options
 from assay.journal.writer import planned
-from assay.planning.dry_target import count_signatures
 from assay.planning.obligation import UNSPECIFIED
-from assay.planning.plan import Disposition, Plan, Planned
+from assay.planning.plan import Disposition, Plan, Planned, count_signatures
 from assay.planning.prepare import prepare
 from assay.report.wording import counted
 

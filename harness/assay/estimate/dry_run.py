@@ -2,7 +2,7 @@
 
 The scene is the real one, where that is pure; so what will stop a probe stops it here
 too: a customer who is not there, a clock, a spelling, a gate. What would come from the
-target comes from nobody (`assay.planning.dry_target`), who grants whatever is asked for. So what is
+target comes from nobody (`assay.rules.dry_run`), who grants whatever is asked for. So what is
 counted here is what a target asks for that keeps its contract, and an upper bound.
 """
 
@@ -37,8 +37,8 @@ from assay.history import (
     Subject,
     Wire,
 )
-from assay.planning.dry_target import DryTarget
 from assay.planning.plan import Plan, Trial, script_of
+from assay.rules.dry_run import DryTarget
 from assay.rules.rule import Script
 
 #: So many steps of a probe are played, for nobody's answers might keep it going.

@@ -18,8 +18,8 @@ from assay.binding.target import Target
 from assay.contract.model import Capability
 from assay.fixtures.waiting import NONE, Waiting, describe_span, format_span, telling
 from assay.history import Advance, Authorise
-from assay.planning.dry_target import MOST, DryTarget
 from assay.planning.plan import Plan, Planned, Trial, restrict, script_of
+from assay.rules.dry_run import MOST, DryTarget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,6 +34,7 @@ from assay.history import (
     Authorised,
     Call,
     Cause,
+    Detail,
     Effect,
     Effects,
     Event,
@@ -163,8 +164,8 @@ class Executor:
         spelling = binding.arguments.get(step.argument)
         value = step.value if step.value is not None else spelling.value if spelling else None
         if value is None:
-            where = f"operations.{step.operation}.arguments.{step.argument}"
-            raise CannotArrange(f"{where} in the profile, with a value")
+            key = ("operations", step.operation, "arguments", step.argument)
+            raise CannotArrange(f"a value for {'.'.join(key)} in the target file", key=key)
         since = self.fixture.register(step, self.access.get(step.subject, Access()), value)
         return Registered(subject=step.subject, argument=step.argument, value=value, since=since)
 
@@ -278,7 +279,8 @@ class Executor:
                 self._list(spelling.found, owner)
                 if str(key) not in self.ids:
                     what = f"the target's own name of what {name} names"
-                    raise CannotArrange(f"{what} (operations.{spelling.found}.item.id)")
+                    owned = ("operations", spelling.found, "item", "id")
+                    raise CannotArrange(f"{what} ({'.'.join(owned)})", key=owned)
 
     def _list(self, operation: str, owner: str) -> None:
         """Read a customer's whole list, for the names in it."""
@@ -313,7 +315,8 @@ class Executor:
         at = self.fixture.clock(None)
         wire, n = sent.wire, self.number()
         if sent.trouble:
-            outcome: Outcome = Indeterminate(cause=Cause.TRANSPORT, why=sent.trouble)
+            detail = Detail.TIMEOUT if sent.timed_out else None
+            outcome: Outcome = Indeterminate(cause=Cause.TRANSPORT, why=sent.trouble, detail=detail)
         else:
             body = body_of(wire)
             refused = None if call.credentials else not_taken(operation, wire, target)

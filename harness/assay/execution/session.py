@@ -28,9 +28,8 @@ from assay.journal.writer import Journal, header, planned
 from assay.judging.judge import Breach, StaticWatch, breaches, discount_static, judge
 from assay.judging.rejected_credentials import CredentialWatch, discount_untaken, parties, provided
 from assay.judging.verdict import Exit, Standing, Verdict, exit_of, tally
-from assay.planning.dry_target import count_signatures
 from assay.planning.obligation import Obligation
-from assay.planning.plan import Disposition, Plan, Trial, script_of
+from assay.planning.plan import Disposition, Plan, Trial, count_signatures, script_of
 from assay.rules.clauses import clauses_of
 from assay.transport.auth.diagnostics import AuthenticationError
 

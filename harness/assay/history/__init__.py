@@ -26,6 +26,7 @@ from assay.history.events import (
 from assay.history.outcomes import (
     Accepted,
     Cause,
+    Detail,
     Indeterminate,
     Item,
     Outcome,
@@ -61,6 +62,7 @@ __all__ = [
     "Cause",
     "Code",
     "Decision",
+    "Detail",
     "Effect",
     "Effects",
     "Ending",

@@ -76,12 +76,23 @@ class Cause(Enum):
     AUTH = "the target does not take the credentials"
 
 
+class Detail(Enum):
+    """What exactly a cause was, for those who look for a mistake in the target file."""
+
+    TIMEOUT = "no complete answer came in time"
+    UNKNOWN_STATUS = "no outcome of the target file matches the status"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Indeterminate:
-    """Nobody can tell what the target did."""
+    """Nobody can tell what the target did.
+
+    `detail` is known while the target is called; a journal does not record it.
+    """
 
     cause: Cause
     why: str
+    detail: Detail | None = field(default=None, compare=False)
 
 
 Outcome: TypeAlias = Accepted | Rejected | Unavailable | Indeterminate

@@ -6,17 +6,20 @@ disposition before the first call, so that none can drop out of a run unnoticed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-from assay.binding.join import BoundContract, capabilities, is_bound
+from assay.binding.features import is_bound, missing_reason
+from assay.binding.join import BoundContract, capabilities
 from assay.binding.target import ScaKind, Target
 from assay.contract.model import Capability, Contract
+from assay.history import Authorise
 from assay.judging.verdict import Standing
 from assay.planning.obligation import UNSPECIFIED, BoundClause, Obligation, bound_clauses
-from assay.rules.rule import BindingRequirement, Scenario
+from assay.rules.dry_run import DryTarget, dry_run
+from assay.rules.rule import Scenario
 
 #: What the fixtures of a target can provide, by the word that `fixtures.offers` has for it.
 _OFFERS: Mapping[Capability, str] = {
@@ -58,22 +61,6 @@ REMEDIES: Mapping[Capability, str] = {
     Capability.SCA: "an SCA signer (set `sca` in the target file)",
     Capability.SCREENS: "an SCA signer that fills in the bank's screens"
     " (set `sca.kind` to `forms` or `browser` in the target file)",
-}
-
-#: The key below an operation of the target file that binds each feature; `{}` is its name.
-BINDING_KEYS: Mapping[str, str] = {
-    "key": "item.key",
-    "on": "item.on",
-    "state": "item.state",
-    "field": "item.fields.{}",
-    "links": "links",
-    "credentials": "credentials",
-    "aliases": "aliases",
-    "approval": "approval",
-    "mode": "modes.{}",
-    "value": "values.{}",
-    "argument": "arguments.{}",
-    "other": "arguments.{}.other",
 }
 
 #: What a live bank refuses unless the target file allows it.
@@ -164,14 +151,15 @@ def plan(
         ruled[contract.id] = bound_clauses(contract)
         offered = capabilities(contract, target)
         items += [
-            _decide(obligation, contract, target, offered, ruled[contract.id])
+            _decide(obligation, contract, target, offered)
             for obligation in each.obligations
             if select(obligation)
         ]
     person = target.sca.kind is ScaKind.MANUAL
+    priced = tuple(_priced(items, ruled))
     return Plan(
-        items=tuple(items),
-        trials=_trials(items, person=person),
+        items=priced,
+        trials=_trials(priced, person=person),
         ruled=ruled,
         contracts={each.contract.id: each.contract for each in bound},
         person=person,
@@ -183,7 +171,6 @@ def _decide(
     contract: Contract,
     target: Target,
     offered: frozenset[Capability],
-    ruled: dict[str, BoundClause],
 ) -> Planned:
     if obligation.kind == UNSPECIFIED:
         return Planned(
@@ -205,7 +192,7 @@ def _decide(
             return Planned(
                 obligation=obligation,
                 fate=Disposition(requirement.if_missing.value),
-                why=not_bound(requirement),
+                why=missing_reason(requirement),
             )
     remedies = [REMEDIES[one] for one in lacking(obligation, offered)]
     if obligation.needs & WRITING & offered and read_only(target):
@@ -213,9 +200,22 @@ def _decide(
     if remedies:
         why = "needs " + "; ".join(remedies)
         return Planned(obligation=obligation, fate=Disposition.UNVERIFIED, why=why)
-    applied: BoundClause = ruled[obligation.clause]
-    calls = applied.kind.price(obligation.scenario) if obligation.scenario else 0
-    return Planned(obligation=obligation, fate=Disposition.ASK, calls=calls)
+    return Planned(obligation=obligation, fate=Disposition.ASK)
+
+
+def _priced(
+    items: Iterable[Planned], ruled: Mapping[str, Mapping[str, BoundClause]]
+) -> Iterator[Planned]:
+    """Give each obligation that is asked the price of its trial, which is played dry once."""
+    prices: dict[str, int] = {}
+    for item in items:
+        asked, scenario = item.obligation, item.obligation.scenario
+        if item.fate is not Disposition.ASK or scenario is None:
+            yield item
+            continue
+        if asked.trial not in prices:
+            prices[asked.trial] = ruled[asked.contract][asked.clause].kind.price(scenario)
+        yield replace(item, calls=prices[asked.trial])
 
 
 def lacking(obligation: Obligation, offered: frozenset[Capability]) -> list[Capability]:
@@ -226,15 +226,6 @@ def lacking(obligation: Obligation, offered: frozenset[Capability]) -> list[Capa
 def read_only(target: Target) -> bool:
     """Whether a target must not be changed: it is live and its file does not allow writes."""
     return target.environment == "live" and not target.safety.allow_writes
-
-
-def not_bound(requirement: BindingRequirement) -> str:
-    """Return the reason for an obligation whose requirement the target file does not bind."""
-    key = BINDING_KEYS[requirement.feature].format(requirement.name)
-    path = f"operations.{requirement.operation}.{key}"
-    if requirement.if_missing is Standing.NOT_APPLICABLE:
-        return f"the target has none (`{path}` is not set in the target file)"
-    return f"needs a binding (set `{path}` in the target file)"
 
 
 def _trials(items: Iterable[Planned], *, person: bool) -> tuple[Trial, ...]:
@@ -265,6 +256,18 @@ def script_of(plan_: Plan, trial: Trial) -> tuple[BoundClause, Any]:
     """Return the clause of a trial, and a new probe for it."""
     applied = plan_.ruled[trial.contract][trial.clause]
     return applied, applied.kind.probe(trial.scenario)
+
+
+def count_signatures(plan_: Plan) -> int:
+    """Return how many signatures the trials of a plan ask for at most."""
+    return sum(signatures_in(plan_, trial) for trial in plan_.trials if trial.signed)
+
+
+def signatures_in(plan_: Plan, trial: Trial) -> int:
+    """Return how many signatures one trial asks for at most."""
+    _, script = script_of(plan_, trial)
+    dry_target = DryTarget(contract=plan_.contracts[trial.contract])
+    return sum(isinstance(step, Authorise) for step in dry_run(script, dry_target))
 
 
 def decided(plan_: Plan, items: Iterable[Planned]) -> Plan:

@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assay.binding.encode import Access
-from assay.binding.join import BoundContract, bind, capabilities, is_bound
+from assay.binding.features import is_bound, missing_reason
+from assay.binding.join import BoundContract, bind, capabilities
 from assay.binding.target import Target
 from assay.contract.model import Contract, Operation, Party
 from assay.contract.parse import find_contract, parse_contract
@@ -26,7 +27,7 @@ from assay.history import Authorised, Exchange
 from assay.journal.redact import Redactor
 from assay.journal.writer import Journal, header, planned
 from assay.planning.obligation import UNSPECIFIED, Obligation, bound_clauses, tpp_obligations
-from assay.planning.plan import REMEDIES, Disposition, Plan, Planned, lacking, not_bound
+from assay.planning.plan import REMEDIES, Disposition, Plan, Planned, lacking
 from assay.planning.prepare import SHIPPED, load_target, selector
 from assay.traffic.har import read_har
 from assay.traffic.har_to_history import MOST_KNOWN, to_history
@@ -215,7 +216,7 @@ def _decide(one: Obligation, contract: Contract, target: Target, party: Party) -
     for requirement in one.requires:
         if not is_bound(requirement, contract, target):
             fate = Disposition(requirement.if_missing.value)
-            return Planned(obligation=one, fate=fate, why=not_bound(requirement))
+            return Planned(obligation=one, fate=fate, why=missing_reason(requirement))
     remedies = [REMEDIES[need] for need in lacking(one, capabilities(contract, target))]
     if party is Party.TPP and remedies:
         why = "needs " + "; ".join(remedies)

@@ -31,7 +31,7 @@ def test_a_url(url: str) -> None:
 @pytest.mark.parametrize(
     ("target", "says"),
     [
-        ("http://user:secret@bank.example", "the URL holds credentials"),
+        ("http://user:secret@bank.example", "the URL contains credentials"),
         ("http://bank.example/?key=secret", "query"),
         ("http://", "expected an http or https URL"),
         ("sandbo", "sandbox"),

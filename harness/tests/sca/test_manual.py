@@ -45,8 +45,7 @@ from assay.fixtures.protocol import ReadOnlyFixture
 from assay.history import Authorise, Call, Code, Decision, Ending
 from assay.journal.writer import Journal
 from assay.judging.verdict import Standing
-from assay.planning.dry_target import count_signatures
-from assay.planning.plan import Plan, plan, restrict
+from assay.planning.plan import Plan, count_signatures, plan, restrict
 from assay.planning.prepare import prepare
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
