@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class AssayError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One problem at one place of an input.
+    """One thing wrong in one place of an input.
 
     `line` counts from 1; 0 means the whole file. `key` is the dotted name of the place,
     empty where the problem has none; `what` begins with it.
@@ -65,15 +66,25 @@ class TargetError(AssayError):
     """The target could not be reached or set up; no obligation is reported as violated."""
 
 
-class CannotArrange(AssayError):  # noqa: N818 -- it reads as the sentence it is
-    """The state asked for cannot be arranged; the text says what is needed.
+class Shortage(Enum):
+    """What today's limits leave no room for; another day has it again."""
 
-    `key` leads to the place in the target file that would provide it; empty where it is
-    the fixture provider that cannot.
+    BUDGET = "calls that the budget of the target file allows"
+    UNUSED_QUOTA = "a day on which the customer's quota is unused"
+
+
+class CannotArrange(AssayError):  # noqa: N818 -- it reads as the sentence it is
+    """A step that cannot be performed here; its text says what is needed.
+
+    `shortage` says that it could be on another day. `key` leads to the place in the target
+    file that would provide what is needed; empty where it is the fixture provider's to give.
     """
 
-    def __init__(self, what: str, *, key: tuple[str, ...] = ()) -> None:
-        super().__init__(what)
+    def __init__(
+        self, needed: str, shortage: Shortage | None = None, *, key: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(needed)
+        self.shortage = shortage
         self.key = key
 
 

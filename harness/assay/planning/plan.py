@@ -15,6 +15,7 @@ from assay.binding.features import is_bound, missing_reason
 from assay.binding.join import BoundContract, capabilities
 from assay.binding.target import ScaKind, Target
 from assay.contract.model import Capability, Contract
+from assay.errors import Shortage
 from assay.history import Authorise
 from assay.judging.verdict import Standing
 from assay.planning.obligation import UNSPECIFIED, BoundClause, Obligation, bound_clauses
@@ -63,6 +64,7 @@ REMEDIES: Mapping[Capability, str] = {
     " (set `sca.kind` to `forms` or `browser` in the target file)",
 }
 
+
 #: What a live bank refuses unless the target file allows it.
 WRITING = frozenset({Capability.CONSENT, Capability.WRITE})
 ALLOW_WRITES = "permission to write to a live bank (set `safety.allow_writes` in the target file)"
@@ -79,12 +81,16 @@ class Disposition(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """An obligation with its fate; `calls` is what its whole trial costs."""
+    """An obligation with its fate; `calls` is what its whole trial costs.
+
+    `shortage` says that it is left unverified only for want of something that another day has.
+    """
 
     obligation: Obligation
     fate: Disposition
     why: str = ""
     calls: int = 0
+    shortage: Shortage | None = None
 
     @property
     def standing(self) -> Standing:

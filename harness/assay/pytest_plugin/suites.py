@@ -22,10 +22,11 @@ from assay.contract.model import Level
 from assay.errors import AssayError
 from assay.estimate.estimate import announce
 from assay.execution.environment import set_up
-from assay.execution.session import OPEN, Options, Session
+from assay.execution.session import Options, Session
 from assay.fixtures.waiting import span
 from assay.fuzzing.findings import SearchRequest, SearchResult
 from assay.journal.writer import Journal
+from assay.judging.assembly import OPEN
 from assay.judging.verdict import Exit, Standing, Verdict
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan, Planned

@@ -198,7 +198,7 @@ def test_a_count_that_is_no_longer_untouched(tmp_path, before):
     path = spent(tmp_path / "l", before)
     found = told(foreseen(target(role("alice", 3)), "aisp/batch-quota/accounts-", path))
     why = (
-        "needs a day on which nobody has called accounts without the customer; "
+        "needs a day with no earlier call of accounts without the customer; "
         f"{before} made earlier today (alice)"
     )
     assert why == found["aisp/batch-quota/accounts-served"]

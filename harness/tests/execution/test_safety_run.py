@@ -18,10 +18,10 @@ import pytest
 
 from assay.binding.encode import HttpRequest
 from assay.binding.target import Budget, Safety
-from assay.errors import CannotArrange
+from assay.errors import CannotArrange, Shortage
 from assay.estimate.feasibility import assess
-from assay.execution.driver import run_probe
 from assay.execution.environment import Environment, set_up
+from assay.execution.executor import run_probe
 from assay.execution.session import Options, RunResult, Session, run_session
 from assay.fuzzing.session import MAKERS, SearchSession, limits_of
 from assay.history import Arrange, Holding
@@ -199,7 +199,7 @@ def test_after_a_run_without_a_budget(tmp_path: Path) -> None:
     two = journal(tmp_path / "two")
     assert 0 == by_kind(two, "footer")[0]["counts"]["violates"]
     why = (
-        "needs a day on which nobody has called accounts without the customer; "
+        "needs a day with no earlier call of accounts without the customer; "
         "5 made earlier today (alice)"
     )
     assert why in {one["reason"] for one in by_kind(two, "verdict")}
@@ -431,6 +431,7 @@ def test_another_process_spends_meanwhile(tmp_path: Path, monkeypatch: pytest.Mo
     (verdict,) = results[1].verdicts
     why = "needs 1 more access of accounts without the customer today; 0 of 4 left (budget.batch, alice)"
     assert (Standing.UNVERIFIED, why) == (verdict.standing, verdict.reason)
+    assert Shortage.BUDGET is verdict.shortage
 
 
 def test_no_step_is_taken_once_a_run_is_stopped() -> None:

@@ -5,6 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from assay.binding.features import BINDING_FEATURES
 from assay.binding.join import bind
 from assay.binding.read import find_target, read_target
 from assay.binding.target import FixtureKind
@@ -208,6 +209,12 @@ def test_every_capability_has_a_remedy():
     """A reason is never a name alone; it names a key of the target file."""
     assert {*Capability} == {*REMEDIES}
     assert all("in the target file)" in remedy for remedy in REMEDIES.values())
+
+
+def test_every_feature_has_a_key():
+    """What a facet requires of a binding can be named as a key of the target file."""
+    requirements = [one for item in planned().items for one in item.obligation.requires]
+    assert {one.feature for one in requirements} <= set(BINDING_FEATURES)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from laboratory import Laboratory
 from service import Service
 
 from assay.contract.model import Capability
-from assay.execution.driver import run_probe
 from assay.execution.environment import set_up
+from assay.execution.executor import run_probe
 from assay.fuzzing.fields import stories
 from assay.fuzzing.fields.arguments import arguments
 from assay.fuzzing.fields.ill_typed import lacking, wrong
