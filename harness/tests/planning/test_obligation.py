@@ -42,7 +42,7 @@ def test_facets_of_one_scenario_share_a_trial():
     """What one probe can settle is asked once."""
     trials = {one.facet: one.trial for one in ALL if one.clause == "batch-quota"}
 
-    assert "aisp/batch-quota#accounts" == trials["accounts-served"] == trials["accounts-refused"]
+    assert "aisp/batch-quota#accounts:limit" == trials["accounts-served"] == trials["accounts-refused"]
     assert "aisp/batch-quota#long-day" == trials["long-day"]
 
 

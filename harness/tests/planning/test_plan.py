@@ -178,7 +178,7 @@ def test_a_selection_plans_what_is_selected_and_no_more():
     found = planned(select=lambda one: one.id == "aisp/batch-quota/accounts-refused")
 
     assert ["aisp/batch-quota/accounts-refused"] == [item.obligation.id for item in found.items]
-    assert [("aisp/batch-quota#accounts", 1)] == [
+    assert [("aisp/batch-quota#accounts:limit", 1)] == [
         (trial.id, len(trial.settles)) for trial in found.trials
     ]
 

@@ -106,15 +106,15 @@ class Duplicate(Kind):
 
     def facets(self) -> tuple[Facet, ...]:
         """One facet for the repeat, one a difference, one for each way not to be carried out."""
-        asks = {
-            REPEAT: "the same as one that was carried out is rejected",
-            **{changed(one): f"with another {one} it is accepted" for one in self.parameters},
-            MODE: "in another mode it is accepted",
-            NEXT_DAY: "on the next day it is accepted",
-            CANCELLED: "the same as one that was cancelled is accepted",
-            REFUSED: "the same as one that the customer refused is accepted",
-            UNSIGNED: "the same as one that nobody signed is accepted",
-        }
+        asks = (
+            (REPEAT, "the same as one that was carried out is rejected"),
+            *((changed(name), f"with another {name} it is accepted") for name in self.parameters),
+            (MODE, "in another mode it is accepted"),
+            (NEXT_DAY, "on the next day it is accepted"),
+            (CANCELLED, "the same as one that was cancelled is accepted"),
+            (REFUSED, "the same as one that the customer refused is accepted"),
+            (UNSIGNED, "the same as one that nobody signed is accepted"),
+        )
         due = self.lifecycle.create.due
         left_out = {
             *(() if len(self.modes) > 1 else (MODE,)),
@@ -128,7 +128,7 @@ class Duplicate(Kind):
                 needs=_needs(id_),
                 requires=tuple(_wants(self, id_)),
             )
-            for id_, words in asks.items()
+            for id_, words in asks
             if id_ not in left_out
         )
 
