@@ -1,4 +1,4 @@
-"""`duplicate`: a request that is identical to one carried out is rejected, and no other is.
+"""`duplicate`: the bank rejects a request identical to one already carried out, and no other.
 
 Two requests are identical if all that was sent is equal, the mode too, and the day. One
 that differs in a parameter, in the mode or in the day must be accepted, and so must the
@@ -70,7 +70,7 @@ OWED = "that nothing is asked for that was carried out on that day"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Duplicate(Kind):
-    """The request, the parameters that make two different, and the modes that are asked."""
+    """The parameters that make two requests different, and the modes that are tried."""
 
     name = "duplicate"
     applies_to = ("makes",)

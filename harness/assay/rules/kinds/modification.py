@@ -1,4 +1,4 @@
-"""`modification`: requests of some modes can be changed, those of others cannot, and it lasts.
+"""`modification`: requests of some modes can be changed, those of others cannot, and changes last.
 
 Accepted is not yet done: an accepted change must be read back, and be what is carried out
 in the end. The target decides which arguments can be changed, so a request counts as closed
@@ -62,7 +62,7 @@ class ModificationScenario(Scenario):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Modification(Kind):
-    """The request, the modes that can be changed, those that cannot, and in what."""
+    """The modes whose requests can be changed or cannot, and the arguments that can."""
 
     name = "modification"
     applies_to = ("changes",)
