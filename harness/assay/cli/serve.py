@@ -13,7 +13,7 @@ from assay.sandbox.dialects import BASE_PATHS, DIALECTS
 from assay.sandbox.policies import SOUND, Policies
 
 if TYPE_CHECKING:
-    from assay.sandbox.guard.demands import Kind
+    from assay.sandbox.guard.middleware import SignatureKind
     from assay.sandbox.guard.server import Demand
 
 EPILOG = """\b
@@ -77,7 +77,7 @@ def command(
     dialect: str | None,
     tls: Path | None,
     mutual: Demand | None,
-    signatures: Kind | None,
+    signatures: SignatureKind | None,
     oauth: bool,
 ) -> int:
     """Serve the sandbox bank, with its control API, until interrupted."""

@@ -16,8 +16,8 @@ from assay.errors import InputError
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
-    from assay.sandbox.guard.certificates import Papers
-    from assay.sandbox.guard.demands import Kind
+    from assay.sandbox.guard.certificates import CertificateFolder
+    from assay.sandbox.guard.middleware import SignatureKind
     from assay.sandbox.guard.server import Demand, Tls
 
 
@@ -27,7 +27,7 @@ class ServeSecurity:
 
     folder: Path | None
     mutual: Demand | None
-    signatures: Kind | None
+    signatures: SignatureKind | None
     oauth: bool
 
     def __bool__(self) -> bool:
@@ -83,7 +83,7 @@ class ServeSecurity:
                 rsa_only = self.signatures == "cavage"
                 yield from (f"  {one}" for one in KEY_IDS if not rsa_only or "rsa" in one)
         if self.oauth:
-            from assay.sandbox.guard.oauth.control import demo_accounts  # noqa: PLC0415
+            from assay.sandbox.guard.oauth import demo_accounts  # noqa: PLC0415
 
             yield "customers for the screens, and clients for tokens:"
             yield from (f"  {line}" for line in demo_accounts())
@@ -93,12 +93,12 @@ class ServeSecurity:
             yield f"look at     {curl} -H 'Authorization: Bearer demo-alice' {url}/accounts"
 
 
-def _papers(folder: Path) -> Papers:
-    from assay.sandbox.guard.certificates import Incomplete, papers  # noqa: PLC0415
+def _papers(folder: Path) -> CertificateFolder:
+    from assay.sandbox.guard.certificates import IncompleteFolder, open_certificates  # noqa: PLC0415
 
     try:
-        return papers(folder)
-    except Incomplete as no:
+        return open_certificates(folder)
+    except IncompleteFolder as no:
         what = f"{folder} has some of the files and not {no}"
         raise InputError.one("--tls", what, hint="name an empty folder, or a new one") from None
     except OSError as error:

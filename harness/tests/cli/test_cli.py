@@ -4,13 +4,13 @@ import json
 import os
 import re
 import subprocess
-import sys
 import threading
 from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from command_line import COMMAND, assay, started
 
 from assay._resources import contract_dir
 from assay.cli.main import COMMANDS
@@ -19,7 +19,6 @@ from assay.sandbox.mutants import MUTANTS
 from assay.sandbox.policies import SOUND
 from assay.sandbox.serve import serving
 
-ASSAY = [sys.executable, "-c", "from assay.cli.main import main; main()"]
 #: A run of two obligations, for tests that need any run.
 SMALL = ("-k", "aisp/accounts.available")
 
@@ -32,21 +31,6 @@ base_url: {url}
 """
 
 
-def assay(*args, cwd, **env):
-    """Run the command in a folder; return code, output and errors."""
-    done = subprocess.run(
-        [*ASSAY, *map(str, args)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        env={**os.environ, **env},
-        timeout=60,
-        check=False,
-    )
-    assert "Traceback" not in done.stderr + done.stdout
-    return done.returncode, done.stdout, done.stderr
-
-
 @pytest.fixture
 def served():
     """Serve banks over loopback; return their URLs."""
@@ -56,7 +40,7 @@ def served():
 
 def test_run_with_no_arguments_is_the_main_job(tmp_path):
     """In an empty folder everything conforms, and the report stands below reports/local."""
-    code, out, err = assay("run", cwd=tmp_path)
+    code, out, err = started("run", cwd=tmp_path)
     assert (0, "") == (code, err)
     assert "The gateway keeps all 227 obligations." in out
     (folder,) = (tmp_path / "reports" / "local").iterdir()
@@ -257,7 +241,7 @@ def test_report_refuses_an_unfinished_journal(tmp_path):
 
 def test_prove_finds_a_fault(tmp_path):
     """A part of the matrix can be printed by name."""
-    code, out, _ = assay("prove", "-k", "quota.helsinki or neutral.ascending", cwd=tmp_path)
+    code, out, _ = started("prove", "-k", "quota.helsinki or neutral.ascending", cwd=tmp_path)
     assert code == 0
     assert "aisp/batch-quota/before-midnight" in out
     assert "all green" in out
@@ -266,7 +250,7 @@ def test_prove_finds_a_fault(tmp_path):
 def test_serve_serves_the_bank(tmp_path):
     """The served sandbox says where it is, and answers the demo customer."""
     with subprocess.Popen(
-        [*ASSAY, "serve", "--port", "0"],
+        [*COMMAND, "serve", "--port", "0"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         text=True,

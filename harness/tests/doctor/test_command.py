@@ -1,31 +1,19 @@
 """`assay doctor` as a person and a machine read it."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
+
+from command_line import assay
 
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
 
-ASSAY = [sys.executable, "-c", "from assay.cli.main import main; main()"]
 BANK = Path(__file__).with_name("bank.yaml").read_text(encoding="utf-8")
 
 
 def doctor(*args, cwd):
     """Run the command in a folder; return code, output and errors."""
-    done = subprocess.run(
-        [*ASSAY, "doctor", *map(str, args)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        env=os.environ,
-        timeout=60,
-        check=False,
-    )
-    assert "Traceback" not in done.stderr + done.stdout
-    return done.returncode, done.stdout, done.stderr
+    return assay("doctor", *args, cwd=cwd)
 
 
 def test_the_bank_that_comes_along_is_sound(tmp_path):

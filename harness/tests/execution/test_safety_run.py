@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -15,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import command_line
 import httpx
 import pytest
 
@@ -35,7 +33,6 @@ from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
 from assay.transport.protocol import Delivery, nothing
 
-ASSAY = [sys.executable, "-c", "from assay.cli.main import main; main()"]
 #: The bank's clock stands still here.
 FROZEN = "2026-09-16T10:00:00+02:00"
 #: What a quota is about.
@@ -108,18 +105,9 @@ def target(url: str, made: dict[str, Any], folder: Path, more: str = "") -> Path
 def assay(*args: object, cwd: Path, made: dict[str, Any]) -> tuple[int, str]:
     """Run the command; return its code and what it said."""
     tokens = {f"TEST_{name.upper()}_TOKEN": one["token"] for name, one in made.items()}
-    done = subprocess.run(
-        [*ASSAY, *map(str, args)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        env={**os.environ, **tokens},
-        timeout=120,
-        check=False,
-    )
-    assert "Traceback" not in done.stderr + done.stdout
-    assert "" == done.stderr
-    return done.returncode, done.stdout
+    code, out, err = command_line.assay(*args, cwd=cwd, **tokens)
+    assert "" == err
+    return code, out
 
 
 def journal(folder: Path) -> list[dict[str, Any]]:
@@ -252,17 +240,11 @@ def test_a_ledger_that_is_none(tmp_path: Path) -> None:
     bank = Watched()
     with served(bank) as (url, made):
         path = target(url, made, tmp_path)
-        done = subprocess.run(
-            [*ASSAY, "run", "-t", str(path), "--ledger", str(notes)],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            env={**os.environ, **{f"TEST_{one.upper()}_TOKEN": "x" for one in made}},
-            timeout=60,
-            check=False,
-        )
-    assert (Exit.USAGE.value, []) == (done.returncode, bank.calls)
-    assert "notes.txt: this is no ledger of Assay's" in done.stderr
+        tokens = {f"TEST_{one.upper()}_TOKEN": "x" for one in made}
+        wanted = ("run", "-t", path, "--ledger", notes)
+        code, _, err = command_line.assay(*wanted, cwd=tmp_path, **tokens)
+    assert (Exit.USAGE.value, []) == (code, bank.calls)
+    assert "notes.txt: this is no ledger of Assay's" in err
     assert "these are notes" in notes.read_text()
 
 

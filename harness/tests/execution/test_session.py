@@ -289,7 +289,6 @@ def test_no_room(room: int) -> None:
     assert [] == session.faults
 
 
-@dataclass
 class BrokenKind:
     """A kind whose check is another."""
 
@@ -300,6 +299,7 @@ class BrokenKind:
         return getattr(self.kind, name)
 
 
+@dataclass
 class Broken:
     """A stand-in for `script_of` whose probe, or check, of one clause raises."""
 

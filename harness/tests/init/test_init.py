@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_line import assay
 
 from assay.binding.join import bind
 from assay.binding.read import read_target
@@ -55,8 +56,7 @@ def test_from_our_own_document_a_run_conforms_but_for_what_is_missing(begin, tmp
     told.write_text(json.dumps(document(bound, target)))
     with serving(make_app()) as url:
         path, _ = begin("--openapi", told, "--base-url", url, "--world", "control")
-        run = [*ASSAY, "run", "-c", "aisp", "-t", str(path), "--out", "report", "--quiet"]
-        subprocess.run(run, cwd=tmp_path, capture_output=True, timeout=100, check=False)
+        assay("run", "-c", "aisp", "-t", path, "--out", "report", "--quiet", cwd=tmp_path)
     report = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
     verdicts = {one["id"]: one["verdict"] for one in report["obligations"]}
     open_ones = {one for one, verdict in verdicts.items() if verdict == "unverified"}
@@ -81,11 +81,9 @@ def test_a_shipped_dialect_is_a_beginning_that_runs(begin, tmp_path):
         gap = next(row for row in text.splitlines() if "where the control API stands" in row)
         # The one line that is missing, as it says itself.
         path.write_text(text.replace(gap, "  " + gap.split("`")[1]), encoding="utf-8")
-        run = [*ASSAY, "run", "-c", "aisp", "-t", str(path), "--out", "report", "--quiet"]
-        done = subprocess.run(
-            run, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False
-        )
-    assert 0 == done.returncode, done.stdout
+        run = ("run", "-c", "aisp", "-t", path, "--out", "report", "--quiet")
+        code, out, _ = assay(*run, cwd=tmp_path)
+    assert 0 == code, out
     report = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
     verdicts = {one["verdict"] for one in report["obligations"]}
     assert {"conforms", "unspecified", "not-applicable"} == verdicts
@@ -463,14 +461,12 @@ def test_every_answer_gives_a_file_that_can_be_read(begin, extends, world, auth)
 
 def test_a_code_needs_screens_and_the_file_says_so(tmp_path):
     """Where a file cannot be complete, it is written, and the line to fill in is named."""
-    args = ["init", "--yes", "--openapi", str(HERE / "berlin.yaml"), "--out", "b.yaml"]
-    done = subprocess.run(
-        [*ASSAY, *args], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert 2 == done.returncode
-    assert "b.yaml:" in done.stdout
-    assert "missing: who signs in for a token, and on which screens" in done.stdout
-    assert done.stderr.startswith("assay: b.yaml:16: auth.kind: ")
+    args = ("init", "--yes", "--openapi", HERE / "berlin.yaml", "--out", "b.yaml")
+    code, out, err = assay(*args, cwd=tmp_path)
+    assert 2 == code
+    assert "b.yaml:" in out
+    assert "missing: who signs in for a token, and on which screens" in out
+    assert err.startswith("assay: b.yaml:16: auth.kind: ")
 
 
 def test_it_asks_at_a_terminal(tmp_path):
@@ -534,18 +530,10 @@ def test_what_cannot_be_is_said_in_a_line(tmp_path, monkeypatch, args, told):
 
 def test_without_a_terminal_it_says_so_and_ends(tmp_path):
     """Nobody is asked who cannot answer: exit code 2, one line, no traceback."""
-    done = subprocess.run(
-        [*ASSAY, "init"],
-        cwd=tmp_path,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (2, "") == (done.returncode, done.stdout)
+    code, out, err = assay("init", cwd=tmp_path)
+    assert (2, "") == (code, out)
     assert (
         "assay: init: there is no terminal to ask at "
         "(say --yes to take the defaults, or give every answer as an option)\n"
-    ) == done.stderr
+    ) == err
     assert [] == list(tmp_path.iterdir())

@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 from documented import LAB, SHIPPED, Documented, joined, made, operations
@@ -12,6 +12,8 @@ from assay._resources import contract_dir
 from assay.binding.join import bind
 from assay.openapi import document
 from assay.planning.prepare import load_target
+from assay.rules import parameters
+from assay.rules.rule import Kind
 
 EVERY = pytest.mark.parametrize(
     "name",
@@ -334,8 +336,21 @@ operations: {accounts: {list: /rows}}"""
     assert "403" not in operation("balances", doc)["responses"]
 
 
-def test_a_clause_about_no_operation_stands_at_the_root():
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Odd(Kind):
+    """A kind of another package, about no operation."""
+
+    name = "odd"
+
+    depth: int = parameters.whole(key="depth")
+
+    def facets(self):
+        return ()
+
+
+def test_a_clause_about_no_operation_stands_at_the_root(monkeypatch):
     """A kind of another package may name nothing that is known here."""
+    monkeypatch.setattr("assay.rules.kinds.installed", lambda: {"odd": Odd})
     bound, target = joined(*LAB)
     clause = replace(bound[0].contract.clauses[0], id="odd", kind="odd", params={"depth": 3})
     contract = replace(bound[0].contract, clauses=(*bound[0].contract.clauses, clause))

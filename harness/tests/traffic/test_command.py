@@ -1,11 +1,10 @@
 """`assay judge` as it is typed: what it prints, what it writes, and how it ends."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 from clients import BREAKS, Client, clean, write
+from command_line import assay
 
 
 @pytest.fixture(scope="module")
@@ -19,16 +18,7 @@ def recording(tmp_path_factory):
 
 def judge(*words, cwd):
     """Run the command; return the exit code and what it printed."""
-    code = "from assay.cli.main import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", code, "judge", *map(str, words)],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        check=False,
-    )
-    assert "Traceback" not in done.stderr
-    return done.returncode, done.stdout, done.stderr
+    return assay("judge", *words, cwd=cwd)
 
 
 def test_a_clean_client(recording, tmp_path):

@@ -15,8 +15,7 @@ from hypothesis.strategies import SearchStrategy, one_of
 from assay.binding.target import Target
 from assay.contract.model import Contract
 from assay.fuzzing.fields.fuzzable import fuzzable_reads, fuzzable_requests
-from assay.fuzzing.fields.reads import read_scenarios
-from assay.fuzzing.fields.writes import write_scenarios
+from assay.fuzzing.fields.scenarios import read_scenarios, write_scenarios
 from assay.fuzzing.sequences.actions import Actions, actions
 from assay.fuzzing.sequences.shrink import Story
 from assay.planning.plan import Plan

@@ -18,7 +18,7 @@ from assay.contract.model import Contract, Operation
 from assay.errors import CannotArrange
 from assay.execution.environment import Environment
 from assay.execution.executor import Executor, Recorder, executing
-from assay.fuzzing.schema.case import SchemaCase
+from assay.fuzzing.schema.case import SchemaCase, ready
 from assay.fuzzing.schema.findings import (
     BEFORE,
     SchemaFinding,
@@ -29,7 +29,6 @@ from assay.fuzzing.schema.findings import (
     vouched,
 )
 from assay.fuzzing.schema.generator import Generator, Remark
-from assay.fuzzing.schema.known_good import ready
 from assay.fuzzing.schema.request_matching import nearest, send
 from assay.history import Call, Event, Exchange, Step
 from assay.planning.plan import Plan

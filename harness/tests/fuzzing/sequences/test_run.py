@@ -7,6 +7,7 @@ import subprocess
 import sys
 from importlib.metadata import entry_points
 
+import command_line
 import pytest
 
 from assay._resources import suites_dir
@@ -20,7 +21,6 @@ from .conftest import VARIANTS
 #: A bank whose quota slides with the hours: what is asked of it here, no probe of this
 #: finds broken, and journeys soon do.
 FAULT, ASKED = "quota.consents-sliding-day", "aisp/batch-quota/consents-served"
-ASSAY = [sys.executable, "-c", "from assay.cli.main import main; main()"]
 
 
 @pytest.fixture(scope="module")
@@ -41,10 +41,6 @@ def called(command, cwd):
     )
     assert "Traceback" not in done.stderr + done.stdout
     return done.returncode, done.stdout, done.stderr
-
-
-def assay(*args, cwd):
-    return called([*ASSAY, *map(str, args)], cwd)
 
 
 @pytest.fixture(scope="module")
@@ -167,6 +163,11 @@ def test_bad_input_is_said_in_a_line(tmp_path, args, said):
     code, out, err = assay("run", *args, cwd=tmp_path)
     assert (code, out) == (2, "")
     assert said in err
+
+
+def assay(*args, cwd):
+    """Run the command on a wide terminal."""
+    return command_line.assay(*args, cwd=cwd, COLUMNS="200")
 
 
 def pytest_run(*args, cwd):

@@ -17,7 +17,7 @@ import pytest
 from assay.cli.main import group
 from assay.errors import InputError
 from assay.sandbox.app import DEMO_TOKENS, make_app
-from assay.sandbox.guard.certificates import papers
+from assay.sandbox.guard.certificates import open_certificates
 from assay.sandbox.guard.server import Tls
 from assay.sandbox.serve import serving
 from assay.traffic.proxy.upstream import trust
@@ -137,7 +137,7 @@ def test_many_at_once_do_not_meet(sandbox, tape):
 
 def test_a_bank_that_wants_a_certificate_is_shown_one(tmp_path, tape):
     """Over TLS the bank is checked, and sees the client certificate that was given."""
-    folder = papers(tmp_path / "papers")
+    folder = open_certificates(tmp_path / "papers")
     bank = Tls(
         certificate=folder.certificate("server"),
         key=folder.key("server"),

@@ -1,33 +1,33 @@
-"""The methods of payment initiation: one function each, from a request to an answer.
+"""Handlers of payment initiation: one function per operation, from a call to an answer.
 
-The order of refusals is the same everywhere: whose payment, what does not read, and
-then what may not be done. A modification looks at the state of the payment before it
-looks at its fields, since those of another type of payment cannot be right. Not for
-routing and maintenance: the edge sees to those.
+The order of refusals is the same everywhere: payments of other TPPs, malformed requests,
+then what the rules forbid. A modification checks the state of the payment before its
+fields, since fields of another type of payment cannot be valid. Routing and maintenance
+are handled in :mod:`assay.sandbox.payments.routing`.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from assay.sandbox.calendar import today
-from assay.sandbox.payments.book import Payment, Provider
-from assay.sandbox.payments.desk import Desk
-from assay.sandbox.payments.formats import Segment, Terms
+from assay.sandbox.messages import Answer, Json, error
+from assay.sandbox.payments.lifecycle import PaymentContext, cancel, execute_if_due
 from assay.sandbox.payments.policies import Finding, PaymentOperation, PaymentPlace, PaymentRefusal
-from assay.sandbox.payments.reading import (
+from assay.sandbox.payments.records import Payment, Tpp
+from assay.sandbox.payments.terms import (
     ABSENT,
     Content,
-    Unfit,
+    FieldError,
+    Segment,
+    Terms,
     read_body,
     read_changes,
     read_terms,
 )
-from assay.sandbox.payments.states import cancel, carry_on
-from assay.sandbox.wire import Answer, Json, error
 
 __all__ = ["PAYMENT_METHODS", "PaymentCall", "PaymentRefused"]
 
-_SAYS: Mapping[PaymentRefusal, str] = {
+_MESSAGES: Mapping[PaymentRefusal, str] = {
     "debtor": "not an account that payments can be made from",
     "segment": "customers of this segment are not served here",
     "state": "this payment cannot be modified or cancelled",
@@ -35,53 +35,53 @@ _SAYS: Mapping[PaymentRefusal, str] = {
 }
 
 
-class PaymentRefused(Exception):  # noqa: N818 - saying no is no error of the bank
-    """The bank says no; carries the whole answer."""
+class PaymentRefused(Exception):  # noqa: N818 - a refusal is no error of the bank
+    """A refusal; carries the whole answer."""
 
     def __init__(self, answer: Answer) -> None:
-        """Keep the answer."""
+        """Store the answer."""
         super().__init__(answer.status)
         self.answer = answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaymentCall:
-    """One authorised call of a provider."""
+    """One authorised call of a TPP."""
 
-    desk: Desk
-    provider: Provider
-    #: The identifier in the path; empty when there is none.
+    context: PaymentContext
+    provider: Tpp
+    #: The identifier in the path; empty if there is none.
     id: str
     body: bytes
-    #: Scheme and host that links start with.
+    #: Scheme and host for links.
     base: str
 
     def link(self, place: PaymentPlace, path: str) -> str:
-        """Link to a path on the host that was called."""
-        return self.desk.policies.links[place](self.base) + path
+        """Return a link to a path on the host that was called."""
+        return self.context.policies.links[place](self.base) + path
 
 
-def _refused(desk: Desk, reason: PaymentRefusal) -> PaymentRefused:
-    """Look up what this bank answers for the reason."""
-    return PaymentRefused(error(desk.policies.refusals[reason], _SAYS[reason]))
+def _refused(context: PaymentContext, reason: PaymentRefusal) -> PaymentRefused:
+    """Look up the bank's answer for the reason."""
+    return PaymentRefused(error(context.policies.refusals[reason], _MESSAGES[reason]))
 
 
 def _create(call: PaymentCall) -> Answer:
-    desk, policies, world = call.desk, call.desk.policies, call.desk.world
+    context, policies, world = call.context, call.context.policies, call.context.world
     content = read_body(call.body)
     terms = read_terms(content, policies.fields, today(world.now))
     if terms.debtor not in world.owners:
-        raise _refused(desk, "debtor")
+        raise _refused(context, "debtor")
     barred = False
     try:
-        _check_scope(desk, content, terms)
-    except (Unfit, PaymentRefused):
+        _check_scope(context, content, terms)
+    except (FieldError, PaymentRefused):
         if policies.at_once:
             raise
         barred = True
-    payment = desk.book.add(world.id, call.provider, terms, world.now)
+    payment = context.book.add(world.id, call.provider, terms, world.now)
     payment.barred = barred
-    carry_on(desk, payment)
+    execute_if_due(context, payment)
     approval = f"/consent-approval/{world.id}/{payment.approval}"
     body: dict[str, Json] = {
         "paymentRequestResourceId": payment.id,
@@ -94,38 +94,38 @@ def _create(call: PaymentCall) -> Answer:
     return Answer(status=201, body=body)
 
 
-def _check_scope(desk: Desk, content: Content, terms: Terms) -> None:
-    """Let only that be paid, and by those, which the document serves."""
-    policies = desk.policies
+def _check_scope(context: PaymentContext, content: Content, terms: Terms) -> None:
+    """Refuse payments and customers that the document excludes."""
+    policies = context.policies
     if not policies.single(content.get("transfers", ABSENT)):
-        raise Unfit("transfers", "value")
-    if not policies.offered(terms.type, desk.book.instant):
-        raise Unfit("paymentType", "value")
-    owner = desk.world.owners[terms.debtor]
+        raise FieldError("transfers", "value")
+    if not policies.offered(terms.type, context.book.instant):
+        raise FieldError("paymentType", "value")
+    owner = context.world.owners[terms.debtor]
     if not policies.debtor(owner.items[terms.debtor], owner.items.values()):
-        raise _refused(desk, "debtor")
-    segments = frozenset[Segment](customer.segment for customer in desk.world.customers.values())
+        raise _refused(context, "debtor")
+    segments = frozenset[Segment](customer.segment for customer in context.world.customers.values())
     if not policies.segments(owner.segment, segments):
-        raise _refused(desk, "segment")
-    if not policies.beside(terms.type, desk.book.open_types(terms.debtor)):
-        raise Unfit("paymentType", "value")
+        raise _refused(context, "segment")
+    if not policies.beside(terms.type, context.book.open_types(terms.debtor)):
+        raise FieldError("paymentType", "value")
 
 
 def _read(call: PaymentCall) -> Answer:
     payment = _find(call, "read")
-    return _shown(call, payment, call.desk.policies.shows(payment), "read-self")
+    return _shown(call, payment, call.context.policies.shows(payment), "read-self")
 
 
 def _modify(call: PaymentCall) -> Answer:
-    desk, policies = call.desk, call.desk.policies
+    context, policies = call.context, call.context.policies
     payment = _find(call, "modify")
     content = read_body(call.body)
     if "status" in content:
         _cancel(call, payment, content)
         return _shown(call, payment, payment.terms, "modify-self")
     if not policies.modifiable(payment):
-        raise _refused(desk, "state")
-    now = today(desk.world.now)
+        raise _refused(context, "state")
+    now = today(context.world.now)
     terms = read_changes(content, payment.terms, policies.fields, now, policies.changeable)
     payment.terms = policies.modified(payment.terms, terms)
     return _shown(call, payment, terms, "modify-self")
@@ -133,32 +133,32 @@ def _modify(call: PaymentCall) -> Answer:
 
 def _cancel(call: PaymentCall, payment: Payment, content: Content) -> None:
     if content != {"status": "cancelled"}:
-        raise Unfit("status", "value")
-    if not cancel(call.desk, payment, by_customer=False):
-        raise _refused(call.desk, "state")
+        raise FieldError("status", "value")
+    if not cancel(call.context, payment, by_customer=False):
+        raise _refused(call.context, "state")
 
 
 def _confirm(call: PaymentCall) -> Answer:
-    payment = call.desk.book.payments.get(call.id)
+    payment = call.context.book.payments.get(call.id)
     signed = payment is not None and payment.signed is not None
-    return call.desk.policies.confirmation(signed)
+    return call.context.policies.confirmation(signed)
 
 
 def _find(call: PaymentCall, operation: Finding) -> Payment:
-    """Find the payment that is named; another provider's are not there."""
-    payment = call.desk.book.payments.get(call.id)
+    """Return the requested payment; payments of other TPPs do not exist for the caller."""
+    payment = call.context.book.payments.get(call.id)
     if payment is None:
-        raise PaymentRefused(call.desk.policies.absent[operation](call.id))
-    if not call.desk.policies.visible[operation](payment.provider == call.provider.id):
-        raise _refused(call.desk, "foreign")
+        raise PaymentRefused(call.context.policies.absent[operation](call.id))
+    if not call.context.policies.visible[operation](payment.provider == call.provider.id):
+        raise _refused(call.context, "foreign")
     return payment
 
 
 def _shown(call: PaymentCall, payment: Payment, terms: Terms, place: PaymentPlace) -> Answer:
-    """Show the whole resource; members that were never given stay away."""
+    """Return the whole resource; members without a value are omitted."""
     body: dict[str, Json] = {
         "paymentRequestResourceId": payment.id,
-        "status": call.desk.policies.shown(payment),
+        "status": call.context.policies.shown(payment),
         "reason": payment.reason,
         "paymentType": terms.type,
         "requestedExecutionDate": terms.day.isoformat() if terms.day else None,
@@ -177,7 +177,7 @@ def _shown(call: PaymentCall, payment: Payment, terms: Terms, place: PaymentPlac
     return Answer(status=200, body={**given, "links": links})
 
 
-#: What carries out each method.
+#: Handler of each operation.
 PAYMENT_METHODS: Mapping[PaymentOperation, Callable[[PaymentCall], Answer]] = {
     "create": _create,
     "read": _read,

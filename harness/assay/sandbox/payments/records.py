@@ -1,7 +1,6 @@
-"""What a world remembers of payments: who asked, what for, and what became of it.
+"""Records of payment initiation: TPPs, payments, signings and executions of one world.
 
-State and nothing else, as in :mod:`assay.sandbox.world`, which holds one book a world;
-what may be done with it is decided in :mod:`assay.sandbox.payments.states`.
+Pure state; :mod:`assay.sandbox.payments.lifecycle` decides what may be done with it.
 """
 
 from dataclasses import dataclass, field
@@ -10,23 +9,23 @@ from hashlib import sha256
 from secrets import token_urlsafe
 from typing import Literal, TypeAlias, get_args
 
-from assay.sandbox.payments.formats import Factor, PaymentType, Reason, Status, Terms
+from assay.sandbox.payments.terms import Factor, PaymentType, Reason, Status, Terms
 
 __all__ = [
     "LAPSES",
     "Activity",
-    "Book",
     "Execution",
     "Lapse",
     "Payment",
-    "Provider",
+    "PaymentBook",
     "Signing",
     "Step",
+    "Tpp",
 ]
 
-#: Where a customer stands in signing; the last three are ends.
+#: Current step of a signing; the last three are final.
 Step: TypeAlias = Literal["password", "factor", "code", "confirm", "done", "locked", "disconnected"]
-#: What a customer does at a screen: look at it, once more or not, or send its form.
+#: Activity of a customer: loading a screen, or submitting its form.
 Activity: TypeAlias = Literal["look", "form"]
 #: Which of the two timers ended a signing.
 Lapse: TypeAlias = Literal["idle", "overall"]
@@ -35,8 +34,8 @@ LAPSES: tuple[Lapse, ...] = get_args(Lapse)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Provider:
-    """A third party that initiates payments, with a token of its own."""
+class Tpp:
+    """A TPP that initiates payments, with its own token."""
 
     id: str
     token: str
@@ -44,50 +43,50 @@ class Provider:
 
 @dataclass(slots=True, kw_only=True)
 class Signing:
-    """One customer in front of the screens; there is one for each payment at most."""
+    """The progress of a customer through the screens; at most one per payment."""
 
-    #: The unguessable part of the URL; another one after the password.
+    #: The unguessable part of the URL; replaced after the password.
     key: str
     step: Step = "password"
-    #: When the first screen was shown, and when the last request came.
+    #: Moments of the first screen and of the last request.
     first: datetime
     last: datetime
     wrong: int = 0
-    #: Who logged in; empty where nobody had to.
+    #: Id of the customer who logged in; empty if no login was required.
     customer: str = ""
     factor: Factor | None = None
-    #: What the customer was shown to confirm.
+    #: Terms shown on the confirmation screen.
     shown: Terms | None = None
     lapse: Lapse | None = None
 
 
 @dataclass(slots=True, kw_only=True)
 class Payment:
-    """A payment request, from its creation to its end."""
+    """A payment request from creation to its end."""
 
     id: str
-    #: Who asked for it: the id of a provider.
+    #: Id of the TPP that created it.
     provider: str
     terms: Terms
-    #: As it was before any modification.
+    #: The terms before any modification.
     original: Terms
     created: datetime
     #: The unguessable part of the link to the first screen.
     approval: str
     status: Status = "received"
     reason: Reason | None = None
-    #: Is it one that may not be made, and that is rejected once it is signed?
+    #: Whether it is rejected once it is signed, since it should not have been accepted.
     barred: bool = False
     signing: Signing | None = None
     factor: Factor | None = None
     cancelled_by: Literal["provider", "customer"] | None = None
-    #: When the customer confirmed or refused.
+    #: Moment of the customer's decision.
     signed: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution:
-    """Money that moved."""
+    """An executed transfer."""
 
     payment: str
     #: The local day.
@@ -98,21 +97,21 @@ class Execution:
 
 
 @dataclass(slots=True, kw_only=True)
-class Book:
+class PaymentBook:
     """The payments of one world."""
 
-    #: Does this bank offer instant payments?
+    #: Whether this bank offers instant payments.
     instant: bool = True
-    providers: dict[str, Provider] = field(default_factory=dict[str, Provider])
-    #: By their ids, in the order they were made.
+    providers: dict[str, Tpp] = field(default_factory=dict[str, Tpp])
+    #: By id, in the order of creation.
     payments: dict[str, Payment] = field(default_factory=dict[str, Payment])
-    #: By the unguessable parts of their URLs.
+    #: By the unguessable part of the URL.
     approvals: dict[str, Payment] = field(default_factory=dict[str, Payment])
     signings: dict[str, Payment] = field(default_factory=dict[str, Payment])
     executions: list[Execution] = field(default_factory=list[Execution])
 
-    def add(self, world: str, provider: Provider, terms: Terms, now: datetime) -> Payment:
-        """Enter a new payment."""
+    def add(self, world: str, provider: Tpp, terms: Terms, now: datetime) -> Payment:
+        """Create a payment."""
         number = len(self.payments) + 1
         payment = Payment(
             id=sha256(f"payment {world} {number}".encode()).hexdigest()[:24],
@@ -127,7 +126,7 @@ class Book:
         return payment
 
     def open_types(self, debtor: str) -> frozenset[PaymentType]:
-        """Tell of which types an account has payments that are not at their end."""
+        """Return the types of the open payments from an account."""
         return frozenset(
             payment.terms.type
             for payment in self.payments.values()
@@ -135,7 +134,7 @@ class Book:
         )
 
     def rekey(self, payment: Payment, signing: Signing) -> None:
-        """Give a signing a new key; the former one opens nothing any more."""
+        """Give a signing a new key; the former one becomes invalid."""
         self.signings.pop(signing.key, None)
         signing.key = token_urlsafe(24)
         self.signings[signing.key] = payment

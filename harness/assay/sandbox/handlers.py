@@ -1,28 +1,42 @@
-"""The bank at work: one function for each method, from a request to an answer.
+"""Handlers of account information: one function per operation, from a call to an answer.
 
-The order of refusals is the same everywhere: what does not read, what may not be
-read, and then the quota; so an access that is refused for another reason costs
-nothing. Not for routing, sessions or maintenance: the edge sees to those.
+The order of refusals is the same everywhere: malformed requests, then missing rights,
+then the quota. So an access refused for another reason does not use the quota. Routing,
+sessions and maintenance are handled in :mod:`assay.sandbox.app`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from assay.sandbox.access import Access, AccessRequest, Decision, Listing, admit
+from assay.sandbox.accounts import (
+    Entry,
+    Item,
+    LinkPlace,
+    Position,
+    account_row,
+    balance_rows,
+    entry_row,
+    link,
+)
 from assay.sandbox.calendar import Span, today
-from assay.sandbox.consent import Ask, Decision
-from assay.sandbox.eligibility import Listing
+from assay.sandbox.messages import (
+    KINDS,
+    Answer,
+    Json,
+    Operation,
+    Request,
+    read_day,
+    read_identifier,
+    read_page,
+)
 from assay.sandbox.policies import Policies, Refusal
-from assay.sandbox.quota import Access, admit
-from assay.sandbox.reading import read_day, read_identifier, read_page
-from assay.sandbox.render import LinkPlace, Spot, account_row, balance_rows, entry_row, link
-from assay.sandbox.roster import Entry, Item
-from assay.sandbox.wire import KINDS, Answer, Json, Operation, Request
 from assay.sandbox.world import Customer, World
 
-__all__ = ["METHODS", "Refused", "Visit"]
+__all__ = ["METHODS", "AccountCall", "Refused"]
 
 _EXTENDED = "extended_transaction_history"
-_SAYS: Mapping[Refusal, str] = {
+_MESSAGES: Mapping[Refusal, str] = {
     "scope": "the consent does not cover this",
     "ineligible": "not an eligible account or card of this customer",
     "unknown": "no such account or card",
@@ -31,27 +45,27 @@ _SAYS: Mapping[Refusal, str] = {
 }
 
 
-class Refused(Exception):  # noqa: N818 - saying no is no error of the bank
-    """The bank says no; carries the status and a short text."""
+class Refused(Exception):  # noqa: N818 - a refusal is no error of the bank
+    """A refusal; carries the status and a short text."""
 
     def __init__(self, policies: Policies, reason: Refusal) -> None:
-        """Look up what this bank answers for the reason."""
+        """Look up the bank's answer for the reason."""
         super().__init__(reason)
         self.status = policies.refusals[reason]
-        self.message = _SAYS[reason]
+        self.message = _MESSAGES[reason]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Visit:
-    """One authorised call: the request, and where it arrives."""
+class AccountCall:
+    """One authorised call, with the state and the policies it concerns."""
 
     policies: Policies
     world: World
     customer: Customer
     request: Request
 
-    def enter(self, operation: Operation, page: int = 1) -> None:
-        """Pass the quota, or be refused."""
+    def charge_quota(self, operation: Operation, page: int = 1) -> None:
+        """Charge the quota, or raise :class:`Refused`."""
         access = Access(
             customer=self.customer.id,
             operation=operation,
@@ -63,23 +77,23 @@ class Visit:
             raise Refused(self.policies, "quota")
 
     def link(self, place: LinkPlace, page: int | None = None) -> str:
-        """Link to this request, or to another page of it."""
+        """Return a link to this request, or to another page of it."""
         return link(self.request, self.policies.links[place](self.request.base), page)
 
 
-def _accounts(visit: Visit) -> Answer:
-    page = read_page(visit.request.query)
-    visit.enter("accounts", page)
-    policies, customer = visit.policies, visit.customer
-    day = today(visit.world.now)
+def _accounts(call: AccountCall) -> Answer:
+    page = read_page(call.request.query)
+    call.charge_quota("accounts", page)
+    policies, customer = call.policies, call.customer
+    day = today(call.world.now)
     eligible = [
         item for item in customer.items.values() if policies.eligible[item.resource](item, day)
     ]
     items = policies.listed(Listing(items=eligible, consent=customer.consent, today=day))
     cut = policies.pages["accounts"](len(items), page)
-    links = {"self": visit.link("accounts-self")}
+    links = {"self": call.link("accounts-self")}
     if cut.next is not None:
-        links["next"] = visit.link("accounts-next", cut.next)
+        links["next"] = call.link("accounts-next", cut.next)
     body: dict[str, Json] = {
         **policies.identity(customer.name, customer.consent is not None),
         "accounts": [account_row(items[at]) for at in cut.positions],
@@ -88,70 +102,70 @@ def _accounts(visit: Visit) -> Answer:
     return Answer(status=200, body=body)
 
 
-def _consents(visit: Visit) -> Answer:
-    policies, customer = visit.policies, visit.customer
-    keys = policies.body(visit.request.body)
-    day = today(visit.world.now)
+def _consents(call: AccountCall) -> Answer:
+    policies, customer = call.policies, call.customer
+    keys = policies.body(call.request.body)
+    day = today(call.world.now)
     for key in keys:
         item = customer.items.get(key)
         if item is None or not policies.grantable[item.resource](item, day):
             raise Refused(policies, "ineligible")
-    visit.enter("consents")
+    call.charge_quota("consents")
     if keys:
         customer.consent = policies.renew(customer.consent, frozenset(keys))
     return Answer(status=201, body={})
 
 
-def _find(visit: Visit) -> tuple[Item, Customer]:
-    """Find the item that is named, whoever owns it."""
-    request = visit.request
+def _find(call: AccountCall) -> tuple[Item, Customer]:
+    """Return the requested item and its owner."""
+    request = call.request
     key = read_identifier(request.identifier or request.query.get("iban"))
-    owner = visit.world.owners.get(key)
+    owner = call.world.owners.get(key)
     if owner is None:
-        raise Refused(visit.policies, "unknown")
+        raise Refused(call.policies, "unknown")
     return owner.items[key], owner
 
 
-def _decide(visit: Visit, operation: Operation, item: Item, owner: Customer) -> int:
-    """Give the status under which the item is shown, or refuse."""
-    customer = visit.customer
-    ask = Ask(
+def _decide(call: AccountCall, operation: Operation, item: Item, owner: Customer) -> int:
+    """Return the status of the answer that shows the item, or raise :class:`Refused`."""
+    customer = call.customer
+    request = AccessRequest(
         item=item,
         own=owner is customer,
         consent=customer.consent,
         owners_consent=owner.consent,
         owned=frozenset(customer.items),
     )
-    match visit.policies.scope[KINDS[operation, item.resource]](ask):
+    match call.policies.scope[KINDS[operation, item.resource]](request):
         case Decision.SERVED:
             return 200
         case Decision.LEAKED:
-            return visit.policies.refusals["scope"]
+            return call.policies.refusals["scope"]
         case Decision.REFUSED:
-            raise Refused(visit.policies, "scope")
+            raise Refused(call.policies, "scope")
 
 
-def _balances(visit: Visit) -> Answer:
-    policies = visit.policies
-    read_page(visit.request.query)
-    item, owner = _find(visit)
-    status = _decide(visit, "balances", item, owner)
-    visit.enter("balances")
+def _balances(call: AccountCall) -> Answer:
+    policies = call.policies
+    read_page(call.request.query)
+    item, owner = _find(call)
+    status = _decide(call, "balances", item, owner)
+    call.charge_quota("balances")
     rows = balance_rows(
         item,
         policies.balance_types[item.resource],
         policies.currency[KINDS["balances", item.resource]],
     )
     body: dict[str, Json] = {
-        "balances": policies.aliases["balances"](visit.request.route, rows),
-        "links": {"self": visit.link("balances-self")},
+        "balances": policies.aliases["balances"](call.request.route, rows),
+        "links": {"self": call.link("balances-self")},
     }
     return Answer(status=status, body=body)
 
 
-def _history(visit: Visit, item: Item) -> Sequence[Entry]:
-    """Choose the entries of an item that this request shows."""
-    query, now, policies = visit.request.query, visit.world.now, visit.policies
+def _history(call: AccountCall, item: Item) -> Sequence[Entry]:
+    """Return the entries of an item that the request asks for."""
+    query, now, policies = call.request.query, call.world.now, call.policies
     asked, until = read_day(query, "dateFrom"), read_day(query, "dateTo")
     span = Span(now=now, asked=asked)
     if _EXTENDED in query.get("scope", ""):
@@ -168,22 +182,22 @@ def _history(visit: Visit, item: Item) -> Sequence[Entry]:
     ]
 
 
-def _transactions(visit: Visit) -> Answer:
-    policies, route = visit.policies, visit.request.route
-    page = read_page(visit.request.query)
-    item, owner = _find(visit)
-    status = _decide(visit, "transactions", item, owner)
-    entries = _history(visit, item)
-    visit.enter("transactions", page)
+def _transactions(call: AccountCall) -> Answer:
+    policies, route = call.policies, call.request.route
+    page = read_page(call.request.query)
+    item, owner = _find(call)
+    status = _decide(call, "transactions", item, owner)
+    entries = _history(call, item)
+    call.charge_quota("transactions", page)
     cut = policies.pages["transactions"](len(entries), page)
     currency = policies.currency[KINDS["transactions", item.resource]]
     rows = [
-        entry_row(item, entries[at], currency(Spot(index=at, count=len(entries))))
+        entry_row(item, entries[at], currency(Position(index=at, count=len(entries))))
         for at in cut.positions
     ]
-    links = {"self": visit.link("transactions-self")}
+    links = {"self": call.link("transactions-self")}
     if cut.next is not None:
-        links["next"] = visit.link("transactions-next", cut.next)
+        links["next"] = call.link("transactions-next", cut.next)
     body: dict[str, Json] = {
         "transactions": policies.aliases["transactions"](route, rows),
         "links": links,
@@ -191,8 +205,8 @@ def _transactions(visit: Visit) -> Answer:
     return Answer(status=status, body=body)
 
 
-#: What carries out each method.
-METHODS: Mapping[Operation, Callable[[Visit], Answer]] = {
+#: Handler of each operation.
+METHODS: Mapping[Operation, Callable[[AccountCall], Answer]] = {
     "accounts": _accounts,
     "consents": _consents,
     "balances": _balances,

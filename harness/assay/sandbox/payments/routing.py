@@ -1,8 +1,7 @@
-"""The HTTP side of payments: providers' calls, and the customer's browser.
+"""Routing of payment initiation: calls of TPPs, and requests of the customer's browser.
 
-Both come to paths of their own, so that a call of the other half never gets here.
-Anything may arrive, and nothing that arrives makes it fail. Links are on the host that
-was called, whichever form it has. Not for decisions: those are policies.
+Both use paths of their own, so calls of account information never get here. Hostile
+requests must never raise. Links use the host that was called, whichever form it has.
 """
 
 from collections.abc import Mapping
@@ -12,20 +11,16 @@ from urllib.parse import parse_qsl
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.routing import Map, Rule
 
-from assay.sandbox.credentials import by_basic
-from assay.sandbox.edge import decoded_path, own_base, read_body
-from assay.sandbox.payments.book import Payment, Provider
-from assay.sandbox.payments.desk import Desk
-from assay.sandbox.payments.formats import PAYMENT_PATHS
+from assay.sandbox.messages import BODY_LIMIT, Answer, decoded_path, error, own_base, read_body
+from assay.sandbox.payments.handlers import PAYMENT_METHODS, PaymentCall, PaymentRefused
+from assay.sandbox.payments.lifecycle import PaymentContext
 from assay.sandbox.payments.policies import PaymentOperation
-from assay.sandbox.payments.reading import Unfit
-from assay.sandbox.payments.screens import draw, ending
-from assay.sandbox.payments.service import PAYMENT_METHODS, PaymentCall, PaymentRefused
+from assay.sandbox.payments.records import Payment, Tpp
+from assay.sandbox.payments.screens import final_page, render_view
 from assay.sandbox.payments.signing import begin, look, submit
+from assay.sandbox.payments.terms import PAYMENT_PATHS, FieldError
 from assay.sandbox.policies import Policies
-from assay.sandbox.reading import BODY_LIMIT
-from assay.sandbox.wire import Answer, error
-from assay.sandbox.world import Registry, World
+from assay.sandbox.world import Registry, World, find_session_by_basic
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -46,7 +41,7 @@ _ROUTES = Map(
 
 
 def answer_payments(environ: "WSGIEnvironment", policies: Policies, registry: Registry) -> Answer:
-    """Answer one call of a provider, or one request of a customer's browser."""
+    """Answer one call of a TPP, or one request of a customer's browser."""
     path = decoded_path(environ)
     if not policies.payments.serves(own_base(environ).partition("://")[2]):
         return error(421, "this host is not served")
@@ -63,13 +58,15 @@ def _answer_provider(
     refusal = None
     try:
         operation, values = _ROUTES.match(path, environ["REQUEST_METHOD"])
-    except MethodNotAllowed as no:
-        allow = ", ".join(sorted(no.valid_methods or ()))
-        refusal = error(405, "this path has other methods", ("Allow", allow))
+    except MethodNotAllowed as exc:
+        allow = ", ".join(sorted(exc.valid_methods or ()))
+        refusal = error(405, "method not allowed for this path", ("Allow", allow))
     except HTTPException:
-        refusal = error(404, "no such method")
+        refusal = error(404, "no such operation")
     answer = _authorised(environ, operation, values.get("id", ""), policies, registry)
-    return policies.payments.respond(operation, answer or refusal or error(404, "no such method"))
+    return policies.payments.respond(
+        operation, answer or refusal or error(404, "no such operation")
+    )
 
 
 def _authorised(
@@ -79,21 +76,21 @@ def _authorised(
     policies: Policies,
     registry: Registry,
 ) -> Answer | None:
-    """Answer a call of a known provider; None when routing has already said no."""
+    """Answer a call of a known TPP; None if routing has already refused it."""
     scheme, _, rest = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
-    found = registry.by_provider(rest.strip()) if scheme.lower() == "bearer" else None
+    caller = registry.by_tpp_token(rest.strip()) if scheme.lower() == "bearer" else None
     if scheme.lower() == "basic" and policies.payments.honours_credentials:
-        found = _in_place_of_a_provider(rest, registry)
-    if found is None:
+        caller = _tpp_for_credentials(rest, registry)
+    if caller is None:
         challenge = ("WWW-Authenticate", "Bearer")
-        return error(401, "a token of the provider is needed", challenge)
-    world, provider = found
+        return error(401, "a TPP's access token is required", challenge)
+    world, provider = caller
     if policies.payments.closed(world.now):
         return error(503, "closed for maintenance", ("Retry-After", "3600"))
     if operation is None:
         return None
     call = PaymentCall(
-        desk=Desk(world=world, policies=policies.payments),
+        context=PaymentContext(world=world, policies=policies.payments),
         provider=provider,
         id=id,
         body=read_body(environ, BODY_LIMIT),
@@ -102,9 +99,9 @@ def _authorised(
     return _perform(call, operation)
 
 
-def _in_place_of_a_provider(encoded: str, registry: Registry) -> tuple[World, Provider] | None:
-    """Let a customer's own credentials do; the sound bank never asks."""
-    session = by_basic(encoded, registry)
+def _tpp_for_credentials(encoded: str, registry: Registry) -> tuple[World, Tpp] | None:
+    """Return a TPP for a customer's credentials; the sound bank never does this."""
+    session = find_session_by_basic(encoded, registry)
     providers = session.world.payments.providers if session else {}
     first = next(iter(providers.values()), None)
     return (session.world, first) if session and first else None
@@ -112,13 +109,13 @@ def _in_place_of_a_provider(encoded: str, registry: Registry) -> tuple[World, Pr
 
 def _perform(call: PaymentCall, operation: PaymentOperation) -> Answer:
     try:
-        with call.desk.world.lock:
+        with call.context.world.lock:
             return PAYMENT_METHODS[operation](call)
-    except PaymentRefused as no:
-        return no.answer
-    except Unfit as no:
-        status = call.desk.policies.malformed(operation, no.field, no.way)
-        return error(status, f"this does not read: {no.field}, {no.way}")
+    except PaymentRefused as exc:
+        return exc.answer
+    except FieldError as exc:
+        status = call.context.policies.malformed(operation, exc.field, exc.defect)
+        return error(status, f"malformed request: {exc.field}, {exc.defect}")
 
 
 def _answer_browser(
@@ -129,34 +126,36 @@ def _answer_browser(
     world, verb = registry.world(name), environ["REQUEST_METHOD"]
     verbs = ("GET",) if where == "consent-approval" else ("GET", "POST")
     if verb not in verbs:
-        # Not even HEAD: looking at a screen begins a signing.
-        return error(405, "this path has other methods", ("Allow", ", ".join(verbs)))
+        # Not even HEAD: loading the first screen starts a signing.
+        return error(405, "method not allowed for this path", ("Allow", ", ".join(verbs)))
     if world is None:
-        return ending("unknown")
+        return final_page("unknown")
     with world.lock:
         if policies.payments.closed(world.now):
-            return ending("maintenance")
-        desk = Desk(world=world, policies=policies.payments)
-        known = desk.book.approvals if where == "consent-approval" else desk.book.signings
+            return final_page("maintenance")
+        context = PaymentContext(world=world, policies=policies.payments)
+        known = context.book.approvals if where == "consent-approval" else context.book.signings
         payment = known.get(key)
         if payment is None:
-            return ending("unknown")
+            return final_page("unknown")
         if where == "consent-approval":
-            return draw(desk, payment, begin(desk, payment))
-        return _sign(environ, desk, payment, verb)
+            return render_view(context, payment, begin(context, payment))
+        return _sign(environ, context, payment, verb)
 
 
-def _sign(environ: "WSGIEnvironment", desk: Desk, payment: Payment, verb: str) -> Answer:
+def _sign(
+    environ: "WSGIEnvironment", context: PaymentContext, payment: Payment, verb: str
+) -> Answer:
     signing = payment.signing
     if signing is None:
-        return ending("unknown")
+        return final_page("unknown")
     if verb == "GET":
-        return draw(desk, payment, look(desk, payment, signing))
-    return draw(desk, payment, submit(desk, payment, signing, _form(environ)))
+        return render_view(context, payment, look(context, payment, signing))
+    return render_view(context, payment, submit(context, payment, signing, _form(environ)))
 
 
 def _form(environ: "WSGIEnvironment") -> Mapping[str, str]:
-    """Read a form; of a field that comes twice, the first counts."""
+    """Parse a form; the first value of a repeated field counts."""
     body = read_body(environ, BODY_LIMIT)
     if len(body) > BODY_LIMIT:
         return {}
