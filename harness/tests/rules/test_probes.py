@@ -250,7 +250,7 @@ def test_the_mode_probe_without_a_range_asks_once():
         ("online-unlimited", "not-counted"),
         ("euro", "everything"),
         ("well-formed", "each"),
-        ("live-host", "balances"),
+        ("live-host", "balances:links"),
     ],
 )
 def test_without_a_grant_no_consent_is_priced_or_sent(clause, scenario):

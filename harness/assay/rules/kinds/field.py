@@ -1,4 +1,4 @@
-"""`field`: what stands in a field of every item: a constant, one of a set, a format.
+"""`field`: the values that a field of every item may have: a constant, an enumeration, or a format.
 
 Every item of every page of everything the customer owns is judged, for the odd
 one is on the last page of the second account. A mandatory field that is missing
@@ -54,7 +54,7 @@ def _formats(at: Pointer, value: Raw, clause: Raw, _raw: Raw) -> Iterator[Findin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field(Kind):
-    """The field, the resources that carry it, and what may stand there."""
+    """A field, the resources that carry it, and the values that it may have."""
 
     name = "field"
     exactly_one_of = ("const", "enum", "format")
