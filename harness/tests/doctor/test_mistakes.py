@@ -12,6 +12,8 @@ from assay.judging.verdict import Exit
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
 
+pytestmark = pytest.mark.slow
+
 SOUND = Path(__file__).with_name("bank.yaml").read_text(encoding="utf-8")
 
 
