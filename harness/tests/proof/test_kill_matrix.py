@@ -6,9 +6,10 @@ Takes about two minutes on two cores, and is an environment of its own in tox.in
 from pathlib import Path
 
 import pytest
+from bundles import blamed, bundles, together
 
 from assay.cli.prove import markdown_lines
-from assay.kill_matrix import count, prove
+from assay.kill_matrix import count, prove, run_on_bank
 
 REFERENCE = Path(__file__).parents[3] / "reports" / "reference" / "kill-matrix.md"
 
@@ -26,6 +27,16 @@ def test_every_mutant_is_caught_by_its_own_facets_alone(matrix):
 def test_neutral_variants_have_no_violation(matrix):
     """A difference that the source document leaves open is no finding, and hides none."""
     assert [] == [(row.id, sorted(row.violated | row.unresolved)) for row in matrix.wrong if row.neutral]
+
+
+@pytest.mark.parametrize("variants", bundles(), ids=lambda variants: variants[0].id)
+def test_neutral_variants_stay_green_together(variants):
+    """Nor is anything found at, or hidden by, a bank that has all of them that fit in one."""
+
+    def red(policies):
+        return any(run_on_bank(policies))
+
+    assert not red(together(variants)), blamed(variants, red)
 
 
 def test_every_obligation_has_a_mutant(matrix):

@@ -23,6 +23,8 @@ from assay.sandbox.guard.certificates import CertificateFolder, open_certificate
 from assay.sandbox.guard.server import Tls
 from assay.sandbox.serve import serving
 
+pytestmark = pytest.mark.slow
+
 #: The other form of the host has another name, for which no certificate is made here.
 HOSTS = "pis/hosts.second-form"
 

@@ -23,6 +23,8 @@ from assay.history import Advance, Arrange, Authorise, Call, Inquire
 from assay.kill_matrix import make_app, variants
 from assay.sandbox.policies import SOUND
 
+pytestmark = pytest.mark.slow
+
 #: What is said of the values that are as good as a control's.
 GOOD = ("as good", "as usual", "of another query")
 NAMES = ("aisp", "pis", "lab")

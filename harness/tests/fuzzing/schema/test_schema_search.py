@@ -36,6 +36,8 @@ from assay.sandbox.policies import SOUND
 from assay.transport.embedded import Embedded
 from assay.transport.protocol import nothing
 
+pytestmark = pytest.mark.slow
+
 PREPARED = prepare()
 DOCUMENT = document(PREPARED.bound, PREPARED.target)
 NOW = datetime(2024, 5, 15, 12, tzinfo=UTC)

@@ -18,6 +18,8 @@ from assay.sandbox.serve import serving
 
 from .conftest import VARIANTS
 
+pytestmark = pytest.mark.slow
+
 #: A bank whose quota slides with the hours: what is asked of it here, no probe of this
 #: finds broken, and journeys soon do.
 FAULT, ASKED = "quota.consents-sliding-day", "aisp/batch-quota/consents-served"
