@@ -86,7 +86,7 @@ def encode(
     body = cast("dict[str, Any]", filled(binding.template, made))
     query = [(name, str(filled(text, made))) for name, text in binding.queries.items()]
     draft = _Draft(path=_path(call, operation, binding), query=query, headers=headers, body=body)
-    for name, value in arguments(call, operation, binding).items():
+    for name, value in arguments(call, operation, binding, made).items():
         spelling = binding.arguments.get(name)
         _place(draft, name, sent(value, spelling, made), spelling, method)
     if call.mode is not None:
@@ -200,9 +200,11 @@ BAD_BODIES: Mapping[Malformed, bytes] = {
 }
 
 
-def arguments(call: Call, operation: Operation, binding: OperationBinding) -> Mapping[str, Json]:
+def arguments(
+    call: Call, operation: Operation, binding: OperationBinding, made: RequestValues
+) -> Mapping[str, Json]:
     """Return what stands in each argument: the probe's wish, or what the profile has."""
-    given = {**_fixed(call, operation, binding), **_bent(call, operation)}
+    given = {**_fixed(call, operation, binding, made), **_bent(call, operation)}
     for name in call.varied:
         spelling = binding.arguments.get(name)
         if spelling is None or spelling.other is None:
@@ -229,7 +231,9 @@ def _number(value: Decimal, spelling: Spelling | None) -> Json:
     return int(value) if value == value.to_integral_value() else float(value)
 
 
-def _fixed(call: Call, operation: Operation, binding: OperationBinding) -> dict[str, Json]:
+def _fixed(
+    call: Call, operation: Operation, binding: OperationBinding, made: RequestValues
+) -> dict[str, Json]:
     """Return the arguments that the profile says once and for all.
 
     A change names only what is to be changed, and what the probe has to choose (the
@@ -247,7 +251,7 @@ def _fixed(call: Call, operation: Operation, binding: OperationBinding) -> dict[
         if spelling is None or spelling.value is None:
             key = ("operations", operation.id, "arguments", name)
             raise CannotArrange(f"a value for {'.'.join(key)} in the target file", key=key)
-        fixed[name] = spelling.value
+        fixed[name] = filled(spelling.value, made)
     return fixed
 
 
