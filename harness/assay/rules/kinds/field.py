@@ -176,7 +176,7 @@ def _schema(p: Field, resource: str) -> Schema:
             "format": p.format[resource],
         }
         return schema if p.mandatory else {"anyOf": [schema, {"enum": list(_NOTHING)}]}
-    values = [*p.enum] if p.const is None else [p.const]
+    values: list[Json] = list(p.enum) or [p.const]
     if p.mandatory and len(values) == 1:
         return {"const": values[0]}
     return {"enum": [*values, *(() if p.mandatory else _NOTHING)]}
