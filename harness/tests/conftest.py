@@ -1,6 +1,11 @@
 """What every test may rely on: that nothing of its machine's user is touched."""
 
+import sys
+from pathlib import Path
+
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent / "support"))
 
 
 @pytest.fixture(autouse=True)

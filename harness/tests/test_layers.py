@@ -3,7 +3,7 @@
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -64,6 +64,7 @@ WALLS = {
 }
 
 
+@cache
 def modules() -> list[Path]:
     """Return every module of the package, without the shipped data."""
     inside = (path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
@@ -86,32 +87,52 @@ def row(name: str) -> int:
     )
 
 
-def imported(path: Path) -> Iterator[str]:
-    """Yield the dotted names that a module imports, wherever it does so."""
+@cache
+def imported(path: Path) -> list[str]:
+    """Return the dotted names that a module imports, wherever it does so."""
+    names: list[str] = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+    return names
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_imports_only_go_down(path):
-    """A module imports from its own row of the architecture or from below."""
-    if part(path) == "__init__":
-        return
-    own = row(".".join(path.relative_to(PACKAGE).with_suffix("").parts))
-    for name in imported(path):
-        if name.startswith("assay.") and name != "assay.__version__":
-            assert own <= row(name.removeprefix("assay.")), f"{path.stem} imports {name}"
+def own_row(path: Path) -> int:
+    """Return the row in which a module itself stands."""
+    return row(".".join(path.relative_to(PACKAGE).with_suffix("").parts))
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_walls_stand(path):
+def above(path: Path) -> list[str]:
+    """Return what a module imports from the rows above its own."""
+    return [
+        name
+        for name in imported(path)
+        if name.startswith("assay.") and name != "assay.__version__"
+        if own_row(path) > row(name.removeprefix("assay."))
+    ]
+
+
+@pytest.mark.parametrize(
+    "number", range(len(ROWS)), ids=lambda number: "-".join(sorted(ROWS[number]))
+)
+def test_imports_only_go_down(number):
+    """The modules of a row import from their own row of the architecture or from below."""
+    inside = [path for path in modules() if part(path) != "__init__" and own_row(path) == number]
+    assert inside
+    assert {} == {
+        str(path.relative_to(PACKAGE)): names for path in inside if (names := above(path))
+    }
+
+
+@pytest.mark.parametrize("library", WALLS)
+def test_walls_stand(library):
     """A library is known only where the architecture says so."""
-    for name in imported(path):
-        allowed = WALLS.get(name.split(".")[0])
-        assert allowed is None or part(path) in allowed, f"{part(path)} imports {name}"
+    knowing = {
+        part(path) for path in modules() for name in imported(path) if name.split(".")[0] == library
+    }
+    assert knowing <= WALLS[library]
 
 
 def test_the_bank_and_the_oracle_share_nothing():
@@ -154,15 +175,12 @@ def test_modules_stay_small():
     assert [] == [path for path, lines in sizes.items() if lines > 400]
 
 
-@pytest.mark.parametrize(
-    "path", sorted(TESTS.rglob("test_*.py")), ids=lambda path: str(path.relative_to(TESTS))
-)
-def test_every_test_says_what_it_shows(path):
+def test_every_test_says_what_it_shows():
     """Every test has a docstring that states the behaviour."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     silent = [
-        node.name
-        for node in ast.walk(tree)
+        f"{path.relative_to(TESTS)}: {node.name}"
+        for path in sorted(TESTS.rglob("test_*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.FunctionDef)
         and node.name.startswith("test_")
         and not ast.get_docstring(node)

@@ -1,4 +1,4 @@
-"""What an answer means, and what went over the wire, as values."""
+"""Outcomes of calls in the contract's words, and the messages on the wire, as values."""
 
 from __future__ import annotations
 
@@ -71,20 +71,31 @@ class Unavailable:
 
 
 class Cause(Enum):
-    """Why an answer says nothing of the contract, and so whom to ask."""
+    """Why an answer says nothing about the contract."""
 
     SERVER = "the target failed"
     TRANSPORT = "no answer came"
-    BINDING = "the profile does not know this answer"
-    AUTH = "the target does not take the credentials"
+    BINDING = "the target file does not describe this answer"
+    AUTH = "the target rejects the credentials"
+
+
+class Detail(Enum):
+    """What exactly a cause was, for those who look for a mistake in the target file."""
+
+    TIMEOUT = "no complete answer came in time"
+    UNKNOWN_STATUS = "no outcome of the target file matches the status"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Indeterminate:
-    """Nobody can tell what the target did."""
+    """The answer does not show what the target did.
+
+    `detail` is known while the target is called; a journal does not record it.
+    """
 
     cause: Cause
     why: str
+    detail: Detail | None = field(default=None, compare=False)
 
 
 Outcome: TypeAlias = Accepted | Rejected | Unavailable | Indeterminate

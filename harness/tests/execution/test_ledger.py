@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -95,6 +96,7 @@ def test_many_processes_share_it(tmp_path):
 def test_nobody_is_named_in_the_file(tmp_path):
     """A customer's key is hashed, differently in each ledger, and others may not read it."""
     paths = [tmp_path / "one", tmp_path / "two"]
+    hashes = []
     for path in paths:
         spend(Ledger.at(path))
         assert (
@@ -102,9 +104,8 @@ def test_nobody_is_named_in_the_file(tmp_path):
             == -1
         )
         assert 0 == path.stat().st_mode & 0o077
-    hashes = [
-        sqlite3.connect(path).execute("SELECT customer FROM access").fetchone()[0] for path in paths
-    ]
+        with closing(sqlite3.connect(path)) as connection:
+            hashes += connection.execute("SELECT customer FROM access").fetchone()
     assert hashes[0] != hashes[1]
     assert IBAN not in repr(Ledger.at(paths[0]))
     assert Ledger.at(paths[0]).key.hex() not in repr(Ledger.at(paths[0]))

@@ -1,29 +1,16 @@
 """`assay export openapi` as a person uses it."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 import yaml
+from command_line import assay, started
 from documented import ELSEWHERE, LAB, made
-
-ASSAY = [sys.executable, "-c", "from assay.cli.main import main; main()"]
 
 
 def export(*args, cwd, **env):
     """Export a document; return code, output and errors."""
-    done = subprocess.run(
-        [*ASSAY, "export", "openapi", *map(str, args)],
-        cwd=cwd,
-        capture_output=True,
-        timeout=60,
-        check=False,
-        env={"PYTHONPATH": ":".join(sys.path), "PATH": "", **env},
-    )
-    out, err = done.stdout.decode(), done.stderr.decode()
-    assert "Traceback" not in out + err
-    return done.returncode, out, err
+    return assay("export", "openapi", *args, cwd=cwd, PATH="", **env)
 
 
 def test_it_prints_json(tmp_path):
@@ -42,7 +29,8 @@ def test_a_terminal_of_few_letters_gets_it_too(tmp_path):
         encoding="utf-8",
     )
     env = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    code, out, err = export("--target", "mine.yaml", cwd=tmp_path, **env)
+    wanted = ("export", "openapi", "--target", "mine.yaml")
+    code, out, err = started(*wanted, cwd=tmp_path, **env)
     assert (0, "") == (code, err)
     assert "\u00e9t\u00e9" in out
     assert "mine" == json.loads(out)["x-assay-target"]["target"]

@@ -9,7 +9,7 @@ from assay.fuzzing.search import Search, SearchLimits
 from assay.planning.prepare import prepare
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS, NEUTRAL, PIS_MUTANTS, PIS_NEUTRAL
-from assay.sandbox.policies import SOUND
+from assay.sandbox.policies import SOUND, Policies
 
 VARIANTS = {one.id: one for one in (*MUTANTS, *PIS_MUTANTS, *NEUTRAL, *PIS_NEUTRAL)}
 
@@ -21,10 +21,10 @@ def prepared():
 
 
 def bank_of(variant):
-    """Return what makes the bank with a fault, or the sound one."""
+    """Return what makes the bank with a fault or with policies, or the sound one."""
     if not variant:
         return sound_bank
-    policies = VARIANTS[variant].change(SOUND)
+    policies = variant if isinstance(variant, Policies) else VARIANTS[variant].change(SOUND)
     return lambda base_url: make_app(policies, base_url=base_url)
 
 
