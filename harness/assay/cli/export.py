@@ -66,7 +66,7 @@ def openapi(contracts: Sequence[str], target: str | None, name: str, out: Path |
     """Write an OpenAPI 3.1 document of contracts and a target.
 
     Paths and names are those of the target. Limits and rules are `x-assay-` extensions,
-    which contract/README.md documents.
+    which contract/openapi.md documents.
     """
     loaded = load_target(target)
     bound = bind([parse_contract(find_contract(one)) for one in contracts or SHIPPED], loaded)

@@ -74,7 +74,7 @@ _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 @click.option(
     "--kind",
     metavar="NAME",
-    help="Write the skeleton of a package with a rule kind instead, into the folder assay-NAME.",
+    help="Write the skeleton of a package with a rule kind instead, to the folder assay-NAME.",
 )
 def command(
     contracts: Sequence[str],
