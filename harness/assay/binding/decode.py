@@ -31,6 +31,7 @@ from assay.contract.model import Json, Operation
 from assay.history import (
     Accepted,
     Cause,
+    Detail,
     Indeterminate,
     Item,
     Outcome,
@@ -95,7 +96,9 @@ def decode(wire: Wire, body: Json, operation: Operation, target: Target) -> Outc
     if wire.status in SERVER_ERRORS:
         return Indeterminate(cause=Cause.SERVER, why=f"the target failed ({wire.status})")
     return Indeterminate(
-        cause=Cause.BINDING, why=f"the profile's outcomes do not know status {wire.status}"
+        cause=Cause.BINDING,
+        why=f"no outcome of the target file matches status {wire.status}",
+        detail=Detail.UNKNOWN_STATUS,
     )
 
 

@@ -32,11 +32,10 @@ Script: TypeAlias = Generator[Step, Reply, None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BindingRequirement:
-    """Something that the target file must define before a facet can be tested.
+    """A feature that the target file must bind before a facet can be tested.
 
-    `feature` is one of key, on, links, credentials, mode, value, argument, field,
-    state, approval, other, aliases; `name` says which. `if_missing` is the verdict where
-    the target file does not define it.
+    `feature` is one of `binding.features.BINDING_FEATURES`; `name` says which argument, field,
+    mode or value is meant. `if_missing` is the verdict where the target does not bind it.
     """
 
     operation: str
@@ -284,6 +283,18 @@ class Kind:
         Empty where calls with the customer count, too.
         """
         return {}
+
+    def allowed_values(self, field: str) -> Sequence[Json] | None:
+        """Return the values that a field of a listed resource may have, if the clause lists them."""
+        return None
+
+    def fixed_value(self, argument: str) -> str | None:
+        """Return the one right value of an argument of a request, if the clause states it."""
+        return None
+
+    def bars_credentials(self, operation: str) -> bool:
+        """Whether the clause forbids the customer's credentials in calls of an operation."""
+        return False
 
     def control_of(self, operation: str) -> str | None:
         """Return the operation whose answer shows that all else is well, if it is another."""

@@ -96,11 +96,11 @@ def examined(text, bank):
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_the_line_is_named(name, bank):
-    """The first thing to mend is the line that is wrong, in the user's own file."""
+    """The first problem is at the line that is wrong, in the user's own file."""
     right, wrong, line, key = MISTAKES[name]
     assert 1 == GUARDED.count(right)
     found, path = examined(GUARDED.replace(right, wrong), bank)
-    first = found.grave[0]
+    first = found.blocking[0]
     assert (str(path), line, key) == (first.path, first.line, first.key)
     assert Exit.USAGE == found.exit
 

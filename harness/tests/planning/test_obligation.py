@@ -51,7 +51,7 @@ def test_an_open_point_binds_nobody():
     found = [one for one in ALL if one.kind == UNSPECIFIED]
 
     assert len(AISP.open_points) == len(found)
-    assert {(Level.MAY, "the document is silent", frozenset(), ())} == {
+    assert {(Level.MAY, "the source document leaves this open", frozenset(), ())} == {
         (one.level, one.description, one.needs, one.requires) for one in found
     }
 

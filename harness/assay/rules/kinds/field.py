@@ -7,7 +7,7 @@ is a facet of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.contract.files.document import Finding, Pointer
@@ -98,6 +98,12 @@ class Field(Kind):
                 schema=_schema(self, resource),
                 mandatory=self.mandatory,
             )
+
+    def allowed_values(self, field: str) -> Sequence[Json] | None:
+        """Return the constant, or the values listed, for the field of this clause."""
+        if field != self.field or self.format:
+            return None
+        return self.enum or (self.const,)
 
     def facets(self) -> tuple[Facet, ...]:
         """One facet a resource for the value, one for its being there if it must."""

@@ -45,6 +45,10 @@ class NoCredentials(Kind):
     operations: tuple[Operation, ...] = parameters.operations()
     owner: str = parameters.derived(lambda contract, _: steps.roots(contract)[0].id)
 
+    def bars_credentials(self, operation: str) -> bool:
+        """Whether it is one of the operations of this clause."""
+        return any(operation == one.id for one in self.operations)
+
     def facets(self) -> tuple[Facet, ...]:
         """One facet an operation."""
         return tuple(

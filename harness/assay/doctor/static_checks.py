@@ -1,36 +1,37 @@
-"""What stands in the file and nothing uses, and what `assay init` only guessed.
-
-Pure but for reading the files again, for comments are no data.
-"""
+"""Checks of the target file that send nothing: unused keys, guesses, secrets, certificates."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Final
 
 from assay.binding.target import AuthKind, ScaKind, Target, TransportKind
 from assay.contract.model import Capability, Contract
 from assay.doctor.context import DoctorContext
-from assay.doctor.finding import Finding, Weight, at, one_line
-from assay.errors import did_you_mean
+from assay.doctor.finding import Finding, Weight, at, from_problem, one_line
+from assay.errors import InputError, did_you_mean
+from assay.transport.secrets import unset
 
-__all__ = ["guessed", "unused"]
+__all__ = ["certificates", "guessed", "secrets", "unused"]
 
-#: How a line is marked that was guessed, or that something is missing from.
+#: The comments of `assay init` at a guessed line and at a gap.
 _MARKS = (("# guessed:", "guessed"), ("# missing:", "missing"))
 
 
-def unused(patient: DoctorContext) -> Iterator[Finding]:
-    """Say what has no effect, so that a slip of the pen is not taken for an answer."""
-    target, contracts = patient.target, patient.contracts_bound
-    for place, what in _idle(target, contracts):
-        yield at(target, place, "a key with an effect", what, weight=Weight.FAULT)
+def unused(context: DoctorContext) -> Iterator[Finding]:
+    """Report keys without an effect: most are spelling mistakes."""
+    target, contracts = context.target, context.contracts_bound
+    for place, found in _unused_keys(target, contracts):
+        yield at(target, place, "a key with an effect", found)
 
 
-def _idle(
+def _unused_keys(
     target: Target, contracts: tuple[Contract, ...]
 ) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Yield the places of what nothing uses, with why."""
+    """Yield each key that nothing uses, and why."""
     known = {name: one for each in contracts for name, one in each.operations.items()}
     for name, binding in target.operations.items():
         if name not in known:
@@ -39,17 +40,16 @@ def _idle(
         for field in binding.item.fields:
             if field not in fields:
                 hint = did_you_mean(field, fields)
-                why = (
-                    f"no field of the contract's ({hint})" if hint else "no field of the contract's"
-                )
+                why = "a name that is no field of the contract"
+                why += f" ({hint})" if hint else ""
                 yield ("operations", name, "item", "fields", field), why
     secure = target.base_url.startswith("https:") or target.transport is TransportKind.EMBEDDED
     if target.tls and not secure:
-        yield ("tls",), "tls, and a base_url that is plain http"
+        yield ("tls",), "TLS settings for a base_url with plain http"
     if target.sca.kind is not ScaKind.NONE and Capability.WRITE not in target.fixtures.offers:
         oauth = AuthKind.CODE in {target.auth.kind, *_provider(target)}
         if not oauth and any(one.makes for one in known.values()):
-            yield ("sca",), "somebody who signs, and nothing to sign: fixtures.offers has no write"
+            yield ("sca",), "an SCA signer but nothing to sign: fixtures.offers has no write"
 
 
 def _provider(target: Target) -> set[AuthKind]:
@@ -65,12 +65,12 @@ def _fields(contracts: tuple[Contract, ...], operation: str) -> set[str]:
     return named or {name for one in contract.resources.values() for name in one.fields}
 
 
-def guessed(patient: DoctorContext) -> Iterator[Finding]:
-    """List the lines that still hold a guess, in the file and in all that it extends."""
-    document = patient.target.document
+def guessed(context: DoctorContext) -> Iterator[Finding]:
+    """List the lines still marked as guesses or gaps, in the file and those it extends."""
+    document = context.target.document
     if document is None:
         return
-    paths = {document.path, *(patient.target.place(key)[0] for key in document.data)}
+    paths = {document.path, *(context.target.place(key)[0] for key in document.data)}
     for path in sorted(paths):
         try:
             lines = Path(path).read_text(encoding="utf-8").splitlines()
@@ -87,5 +87,34 @@ def guessed(patient: DoctorContext) -> Iterator[Finding]:
                         key=before.strip(" #-").partition(":")[0],
                         expected="what the bank documents",
                         found=f"{word}: {one_line(why.strip())}",
-                        hint="take the comment out once it is right",
+                        hint="remove the comment once the line is right",
                     )
+
+
+#: A certificate that expires within this time is reported.
+SOON: Final = timedelta(days=30)
+
+
+def secrets(context: DoctorContext) -> Iterator[Finding]:
+    """Report the environment variables that hold no usable secret."""
+    yield from map(from_problem, unset(context.target, os.environ))
+
+
+def certificates(context: DoctorContext) -> Iterator[Finding]:
+    """Read certificates and keys, and report those that cannot be used or expire soon."""
+    target = context.target
+    if not target.tls and not target.signature:
+        return
+    from assay.transport.auth.certificates import check, expiry  # noqa: PLC0415 -- cryptography
+
+    now = datetime.now(UTC)
+    try:
+        check(target, os.environ, now)
+    except InputError as error:
+        yield from map(from_problem, error.problems)
+        return
+    expires = expiry(target)
+    if expires is not None and expires < now + SOON:
+        place, expected = ("tls", "certificate_file"), f"a certificate valid for {SOON.days} days"
+        found = f"one that expires on {expires:%Y-%m-%d}"
+        yield at(target, place, expected, found, weight=Weight.NOTE)
