@@ -18,8 +18,8 @@ from random import Random
 from typing import Any
 
 from assay.contract.model import Contract, Operation
-from assay.execution.driver import run_probe
 from assay.execution.environment import set_up
+from assay.execution.executor import run_probe
 from assay.history import (
     Authorised,
     Call,

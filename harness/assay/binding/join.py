@@ -1,15 +1,15 @@
-"""Where a contract and a target file meet, and only here.
+"""Binding of contracts to a target: their obligations, and everything that does not fit.
 
-`bind` fills in what the contract leaves to the bank (its zone) and refuses what
-cannot go together: a bank that the document excludes, names of operations and
-fields that the contract does not have, waivers of nothing, a live host of the
-wrong form. Everything wrong is reported at once.
+`bind` fills in what the contract leaves to the bank (its time zone) and refuses what cannot
+go together: a bank that the document excludes, names of operations and arguments that the
+contract does not have, waivers of unknown obligations, a live host of the wrong form. All
+problems are reported at once.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import cast
@@ -17,29 +17,28 @@ from urllib.parse import urlsplit
 
 from assay.binding.target import OperationBinding, ScaKind, Target, Waiver
 from assay.contract.files.load import load
-from assay.contract.model import Capability, Contract, Operation
+from assay.contract.model import Capability, Contract
 from assay.contract.parse import find_contract
 from assay.errors import InputError, Problem, did_you_mean
 from assay.planning.obligation import Obligation, obligations
-from assay.rules.rule import BindingRequirement
 
-#: What a profile with a presence header and a zone adds to what its world offers.
+#: The binding of an operation that the target file does not mention.
 EMPTY = OperationBinding()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundContract:
-    """A contract as it stands for one target, with its obligations."""
+    """A contract completed for one target, with its obligations."""
 
     contract: Contract
     obligations: tuple[Obligation, ...]
 
 
 def bind(contracts: Sequence[Contract], target: Target) -> tuple[BoundContract, ...]:
-    """Join contracts and a profile.
+    """Bind contracts to a target.
 
     Raises:
-        InputError: they do not fit; every problem is in it, with its line.
+        InputError: they do not fit; it holds every problem, with its line.
 
     """
     bound = tuple(_bind(contract, target) for contract in contracts)
@@ -60,7 +59,7 @@ def _bind(contract: Contract, target: Target) -> BoundContract:
 
 
 def capabilities(contract: Contract, target: Target) -> frozenset[Capability]:
-    """Return what a target offers: its world's, plus what its spelling allows."""
+    """Return what a target offers: its fixture provider's offers, and what its file enables."""
     offered = set(target.fixtures.offers)
     if target.presence:
         offered.add(Capability.BATCH)
@@ -75,42 +74,13 @@ def capabilities(contract: Contract, target: Target) -> frozenset[Capability]:
     return frozenset(offered)
 
 
-def is_bound(want: BindingRequirement, contract: Contract, target: Target) -> bool:
-    """Whether the profile spells what a facet wants."""
-    if want.feature == "approval" and target.sca.kind is ScaKind.CONTROL:
-        return True  # whoever signs without screens needs no link to them
-    binding = target.operations.get(want.operation, EMPTY)
-    operation = contract.operations[want.operation]
-    return SPELT[want.feature](want.name, binding, operation)
-
-
-#: For each feature that a facet can want: whether a binding spells it.
-SPELT: Mapping[str, Callable[[str, OperationBinding, Operation], bool]] = {
-    "key": lambda _, binding, __: binding.item.keyed,
-    "on": lambda _, binding, __: bool(binding.item.on),
-    "links": lambda _, binding, __: bool(binding.links or binding.next),
-    "credentials": lambda _, binding, __: binding.credentials is not None,
-    "mode": lambda name, binding, _: name in binding.modes,
-    "value": lambda name, binding, _: name in binding.values,
-    "field": lambda name, binding, _: name in binding.item.fields,
-    "state": lambda _, binding, __: binding.item.state is not None,
-    "aliases": lambda _, binding, __: binding.aliases != (),
-    "approval": lambda _, binding, __: binding.approval is not None,
-    "other": lambda name, binding, _: (
-        name in binding.arguments and binding.arguments[name].other is not None
-    ),
-    "argument": lambda name, binding, operation: (
-        name in binding.arguments or _in_path(name, operation, binding)
-    ),
-}
-
-
-def _in_path(name: str, operation: Operation, binding: OperationBinding) -> bool:
-    return f"{{{name}}}" in (binding.path or operation.path)
-
-
-def _problem(target: Target, at: str, what: str, hint: str = "") -> Problem:
-    return Problem(path=target.path, line=target.lines.get(at, 0), what=what, hint=hint)
+def _problem(target: Target, key: str, what: str, hint: str = "") -> Problem:
+    """Return a problem at a key; its line is that of the key, or of its nearest parent."""
+    line, above = 0, key
+    while above and not line:
+        line = target.lines.get(above, 0)
+        above = above.rpartition(".")[0]
+    return Problem(path=target.path, line=line, what=f"{key}: {what}", hint=hint, key=key)
 
 
 def _excluded(contract: Contract, target: Target) -> Iterator[Problem]:
@@ -121,7 +91,7 @@ def _excluded(contract: Contract, target: Target) -> Iterator[Problem]:
                 target,
                 "outside",
                 f"this target is outside the scope of {contract.id}: {scope[name].statement}",
-                "test another bank, or another contract",
+                "use another target or another contract",
             )
 
 
@@ -142,13 +112,13 @@ def _operations(bound: Sequence[BoundContract], target: Target) -> Iterator[Prob
         yield _problem(
             target,
             f"operations.{name}",
-            f"operations.{name}: no contract of this run has such an operation",
+            "no contract of this run has such an operation",
             did_you_mean(name, known),
         )
 
 
 def _elsewhere(target: Target, bound: Sequence[BoundContract]) -> frozenset[str]:
-    """Return the operations that the file spells for contracts that are not run now."""
+    """Return the operations that the file binds for contracts outside this run."""
     names: set[str] = set()
     for contract in sorted(target.contracts - {each.contract.id for each in bound}):
         operations = load(find_contract(contract)).data.get("operations")
@@ -168,8 +138,8 @@ def _unknown(
         if name not in names:
             yield _problem(
                 target,
-                f"operations.{operation}",
-                f"operations.{operation}.{section}.{name}: the contract has no such name",
+                f"operations.{operation}.{section}.{name}",
+                "the contract has no such name",
                 did_you_mean(name, names),
             )
 
@@ -191,7 +161,7 @@ def _host(contract: Contract, target: Target) -> Iterator[Problem]:
         yield _problem(
             target,
             "base_url",
-            f"base_url: expected a live host of the form {form}, found {host!r}",
+            f"expected a live host of the form {form}, found {host!r}",
             f"bank codes match {contract.hosts.get('bankcode', 'anything')}",
         )
 

@@ -1,19 +1,10 @@
-"""Text -> `Profile`, or every error in it with file, line and hint.
+"""Reader of target files: text to `Target`, or every problem in it with file, line and hint.
 
-A target file is laid over what it extends (`target.extends`), has the right shape
-(`schema`), holds what can be meant (`target.checks`), and then becomes a value
-(`target.build`). What the operations mean is not known here, for that needs a contract:
-see `target.join`.
-
-A target file laid over the one that it extends, and that over the next.
-
-Mappings are laid over each other key by key, lists and everything else replace what
-was there, and `null` takes an inherited key away. Every value keeps the file and line
-where it stands. Whether the whole has the right shape is asked afterwards.
-
-The target files that Assay brings along, by name.
-
-A name that is given may be one of them or a path; what is in the file is not read here.
+A target file is laid over the file that it extends, and that over the next: mappings are
+merged key by key, lists and other values replace, and `null` removes an inherited key. Every
+value keeps the file and line where it stands. The merged document is then checked by schema
+and by `binding.checks`, and built by `binding.build`. What the operations mean is known only
+with a contract: see `binding.join`. A name is that of a shipped target, or a path.
 """
 
 from __future__ import annotations
@@ -40,7 +31,7 @@ _Raw: TypeAlias = Mapping[str, Any]
 
 
 def read_target(path: str | Path, *, base_url: str | None = None) -> Target:
-    """Read a target file; anything wrong in it is an `InputError` that says it all.
+    """Read a target file; an `InputError` reports all problems in it.
 
     `base_url` takes the place of the file's own, and then calls go over HTTP.
     """
@@ -48,7 +39,7 @@ def read_target(path: str | Path, *, base_url: str | None = None) -> Target:
 
 
 def read_document(document: Document, *, base_url: str | None = None) -> Target:
-    """Read a loaded target file, with all that it extends."""
+    """Read a loaded target file, with the files that it extends."""
     if base_url is not None and (wrong := bad_url(base_url)):
         raise InputError.one("--target", wrong[0], hint=wrong[1])
     whole = extended(document)
@@ -62,7 +53,7 @@ def read_document(document: Document, *, base_url: str | None = None) -> Target:
     target = build(whole, _lines(document, whole))
     if base_url is None:
         return target
-    # Another address for the same bank: its other names are answered there, too.
+    # Another address for the same bank: it answers there under its other host names, too.
     scheme = urlsplit(base_url).scheme
     hosts = tuple(urlsplit(one)._replace(scheme=scheme).geturl() for one in target.hosts)
     return replace(
@@ -90,12 +81,12 @@ def _lines(document: Document, whole: Document) -> Mapping[str, int]:
     return lines
 
 
-#: So many files may extend each other in a row.
+#: How many files may extend each other in a row.
 _MOST: Final = 8
 
 
 def extended(top: Document) -> Document:
-    """Lay a file over the one that it extends, if any; errors name the `extends` at fault."""
+    """Merge a file with the one that it extends, if any; errors name the wrong `extends`."""
     return _extended(top, ())
 
 
@@ -106,15 +97,17 @@ def _extended(top: Document, above: tuple[Path, ...]) -> Document:
     here = Path(top.path).resolve()
     base = _base(name, top)
     if base.resolve() in (*above, here):
-        what = f"extends: {found(name)} extends this file in turn"
-        raise _at_extends(top, what, "break the circle")
+        what = f"extends: {found(name)} extends this file, directly or indirectly"
+        raise _at_extends(top, what, "remove one of the two extends")
     if len(above) >= _MOST:
-        raise _at_extends(top, f"extends: more than {_MOST} files in a row", "extend fewer")
+        raise _at_extends(
+            top, f"extends: more than {_MOST} files extend each other", "extend fewer files"
+        )
     try:
         loaded = load(base)
     except InputError as error:
         first = error.problems[0]
-        if first.line:  # the other file is there, and broken: its own line says more
+        if first.line:  # the other file exists and has a problem: its own line says more
             raise
         raise _at_extends(top, f"extends: {found(name)}: {first.what}", first.hint) from None
     return _laid(_extended(loaded, (*above, here)), top)
@@ -125,7 +118,7 @@ def _base(name: str, top: Document) -> Path:
         return Path(top.path).parent / name
     if name not in shipped():
         hint = did_you_mean(name, shipped())
-        raise _at_extends(top, f"extends: there is no shipped target {found(name)}", hint)
+        raise _at_extends(top, f"extends: no shipped target {found(name)}", hint)
     return shipped_file(name)
 
 
@@ -173,7 +166,7 @@ def find_target(name_or_path: str | Path) -> Path:
     if given in shipped():
         return shipped_file(given)
     hint = did_you_mean(given, shipped())
-    raise InputError.one(given or "''", "there is no such target", hint=hint)
+    raise InputError.one(given or "''", "no such target", hint=hint)
 
 
 def shipped() -> list[str]:

@@ -1,4 +1,4 @@
-"""`assay doctor`: whether the target file is right, before anything is judged by it."""
+"""`assay doctor`: preflight examination of a target file."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ Examples:
 
 \b
 Exit codes:
-  0  sound           2  something in the file is wrong
-  3  sound as far as could be seen, and not everything could
+  0  no problems     2  problems to fix in the target file
+  3  no problems found, but not everything could be checked
 """
 
 
 @click.command(epilog=EPILOG)
 @options.contracts
 @options.target
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document, and nothing else.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document.")
 def command(contracts: Sequence[str], target: str | None, as_json: bool) -> int:
-    """Examine a target file before any verdict, and name the lines that are wrong.
+    """Check a target file against its target, and name the lines that are wrong.
 
     Each operation is called with an ordinary request, and every pointer of the file is
-    held against what came. The bank is never blamed: what may be odd is asked.
+    compared with the answers. Nothing is reported as a fault of the bank.
     """
     from assay.doctor import examine  # noqa: PLC0415 -- only here
 
@@ -64,15 +64,14 @@ def no_doctor(command: F) -> F:
     return click.option(
         "--no-doctor",
         is_flag=True,
-        help="Do not examine the target file first: what it says is right, odd or not.",
+        help="Skip the preflight check of the target file.",
     )(command)
 
 
 def fit(prepared: Prepared, target_name: str | None, ledger: Path | None, *, quiet: bool) -> bool:
-    """Examine a target file before a run, and say whether anything may be judged by it.
+    """Examine a target file before a run; return whether the run can begin.
 
-    What Assay brings along is right: only a file of the user's is examined, and only where
-    there is a network between.
+    Shipped target files are not examined, nor targets that are not called over a network.
 
     Raises:
         InputError: secrets are not set.
@@ -82,7 +81,7 @@ def fit(prepared: Prepared, target_name: str | None, ledger: Path | None, *, qui
     shown = target_name is None or target_name.startswith(("http://", "https://"))
     if shown or target.transport is not TransportKind.HTTP or _asks_a_person(target):
         return True
-    look_up(target, os.environ)  # as a run does, which without them would not begin
+    look_up(target, os.environ)  # as the run does, which would not begin without them
     from assay.doctor import examine  # noqa: PLC0415 -- only for a file, over a network
 
     with Working(sys.stderr.isatty(), _silent if quiet else click.echo) as working:
@@ -93,27 +92,27 @@ def fit(prepared: Prepared, target_name: str | None, ledger: Path | None, *, qui
             on_step=working.on_step,
             on_call=working.on_call,
         )
-    for finding in examined.grave:
+    for finding in examined.blocking:
         click.echo(f"assay: {finding}", err=True)
-    if examined.grave:
-        hint = f"`assay doctor --target {target_name}` tells more; --no-doctor runs all the same"
-        click.echo(f"assay: nothing was judged by this file; {hint}", err=True)
-    return not examined.grave
+    if examined.blocking:
+        details = f"Details: assay doctor --target {target_name}. To run anyway: --no-doctor"
+        click.echo(f"assay: Run not started: the target file has errors. {details}", err=True)
+    return not examined.blocking
 
 
 def _asks_a_person(target: Target) -> bool:
-    """Whether an examination would ask a person for what the run asks for again."""
+    """Whether the examination would ask a person to sign in, as the run does again."""
     auths = (target.auth, *([target.auth.provider] if target.auth.provider else []))
     code = any(one.kind is AuthKind.CODE for one in auths)
     return code and target.sca.kind is ScaKind.MANUAL
 
 
 def _silent(_text: str) -> None:
-    """Say nothing."""
+    """Print nothing."""
 
 
 class Working:
-    """Says what is being looked at, on a terminal, and what it will cost, everywhere."""
+    """Progress of the examination: the current check on a terminal, and the cost of the calls."""
 
     def __init__(self, terminal: bool, say: Callable[[str], None] = click.echo) -> None:
         self.terminal = terminal
@@ -127,7 +126,7 @@ class Working:
         self._show("")
 
     def on_step(self, name: str, cost: DoctorCost | None) -> None:
-        """Tell of the next step."""
+        """Show the next check."""
         self.name = name
         if cost is not None and cost.calls:
             self._show("")
@@ -135,7 +134,7 @@ class Working:
         self._show(name)
 
     def on_call(self) -> None:
-        """Tell that something came of a call."""
+        """Count an event of a probe."""
         self.calls += 1
         self._show(f"{self.name}: {self.calls}")
 
@@ -145,31 +144,31 @@ class Working:
 
 
 def announced(cost: DoctorCost) -> str:
-    """Say in one line what is going to be asked of the target."""
+    """Return one line that says which calls will be made."""
     names = ", ".join(f"{name} {n}" for name, n in sorted((cost.attended + cost.alone).items()))
     more = [
         f"{number} {what}"
         for number, what in (
             (cost.alone.total(), "without the customer"),
             (cost.consents, "that transmit a consent"),
-            (cost.made, "that make a request"),
+            (cost.made, "that create a request"),
         )
         if number
     ]
     line = f"about {cost.calls} calls ({names})"
-    line += f"; of these {', '.join(more)}" if more else ""
+    line += f"; including {', '.join(more)}" if more else ""
     signatures = "a signature" if cost.signatures == 1 else f"{cost.signatures} signatures"
     return line + (f"; {signatures}" if cost.signatures else "")
 
 
 def _lines(examined: Examination) -> list[str]:
-    """Return a line a step, with what it found below it."""
+    """Return a line for each check, or for each of its findings."""
     lines: list[str] = []
     for one in examined.outcomes:
         if one.findings is None:
-            lines.append(f"  …        {one.step.name}: not reached, for the sake of {one.after}")
+            lines.append(f"  skipped  {one.step.name} (requires: {one.requires})")
         elif not one.findings:
-            lines.append(f"  ok       {one.step.name}: {one.step.says}")
+            lines.append(f"  ok       {one.step.name}: {one.step.passed}")
         lines += [
             f"  {each.weight.value:<8} {one.step.name}: {each}" for each in one.findings or ()
         ]
@@ -177,17 +176,19 @@ def _lines(examined: Examination) -> list[str]:
 
 
 def _next(target: str | None, examined: Examination) -> str:
-    """Return the closing lines: what was found, and what to do next."""
+    """Return the closing line: how many problems there are, and what to run next."""
     named = f" --target {target}" if target else ""
-    grave = len(examined.grave)
-    if grave:
-        first = examined.grave[0]
+    blocking = len(examined.blocking)
+    if blocking:
+        first = examined.blocking[0]
         where = f"{first.path}:{first.line}" if first.line else first.path
-        things = "1 thing" if grave == 1 else f"{grave} things"
-        return f"{things} to mend, the first at {where}; then again: assay doctor{named}"
+        problems = "1 problem" if blocking == 1 else f"{blocking} problems"
+        first_at = where if blocking == 1 else f"first: {where}"
+        return f"{problems} to fix ({first_at}). Then run: assay doctor{named}"
     unseen = sum(one.weight.value == "not seen" for one in examined.findings)
-    seen = f"nothing wrong, but {unseen} not seen" if unseen else "sound"
-    return f"{seen}; next: assay run{named}"
+    checks = "1 check" if unseen == 1 else f"{unseen} checks"
+    incomplete = f", but {checks} could not be made" if unseen else ""
+    return f"No problems found{incomplete}. Next: assay run{named}"
 
 
 def _document(target: str | None, examined: Examination) -> dict[str, object]:

@@ -30,7 +30,7 @@ from assay.contract.model import (
 )
 from assay.contract.references import OPEN, findings
 from assay.errors import InputError, Problem, did_you_mean
-from assay.rules.kinds import KINDS, find_kind
+from assay.rules.kinds import KINDS, find_kind, installed
 
 __all__ = ["find_contract", "parse_contract", "parse_document", "read_zone", "shape_problems"]
 
@@ -72,7 +72,11 @@ def parse_document(document: Document) -> Contract:
 
 def shape_problems(document: Document) -> list[Problem]:
     """Return what is wrong with the shape of a contract, each rule by the schema of its kind."""
-    return check(document, "contract", rule_schema=_rule_schema, kinds=KINDS)
+    return check(document, "contract", rule_schema=_rule_schema, kinds=_kind_names)
+
+
+def _kind_names() -> tuple[str, ...]:
+    return (*KINDS, *installed())
 
 
 def _rule_schema(kind: str) -> Mapping[str, Json] | None:

@@ -1,9 +1,9 @@
-"""The examination of a target before any verdict: what of its profile is wrong.
+"""Preflight examination of a target file: `assay doctor`.
 
-Most of what a user meets at first is a mistake in the target file, not in the bank.
-`steps` is the visible table of what is looked at, in the order in which one would mend
-things; each finding names the line of the file. The bank is never blamed here: what may
-be either way is asked as a question.
+Most first problems of a user are mistakes in the target file, not in the bank.
+`examination.STEPS` lists the checks in the order in which problems should be fixed; each
+finding names the line of the file. The examination never blames the bank: where either
+the file or the bank may be wrong, the finding asks a question.
 """
 
 from assay.doctor.examination import Examination, examine

@@ -1,4 +1,4 @@
-"""Who is examined: a profile, what it was joined to, and all that it was seen to answer."""
+"""State of an examination: the target file, its contracts, and every answer received."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from assay.history import Authorised, Effects, Event, Exchange, Subject, Wire
 from assay.journal.redact import Redactor
 from assay.planning.prepare import Prepared
 
-#: By HTTP, all went well.
+#: HTTP statuses of success.
 GOOD = range(200, 300)
-#: Things of an answer that are looked at.
-MOST_THINGS = 200
+#: How many items of an answer are examined.
+MOST_ITEMS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenAnswer:
-    """One answer that was seen, with the operation that was called and its whole body."""
+    """One answer, with the operation that was called and the decoded body."""
 
-    story: str
+    probe: str
     operation: Operation
     binding: OperationBinding
     exchange: Exchange
@@ -43,28 +43,42 @@ class SeenAnswer:
 
     @property
     def good(self) -> bool:
-        """Whether HTTP says that all went well, whatever the profile makes of it."""
+        """Whether the HTTP status is one of success, whatever the target file makes of it."""
         return self.status in GOOD
 
     @property
-    def things(self) -> tuple[Mapping[str, Json], ...]:
-        """The items as they were sent, as far as the profile finds them."""
+    def raw_items(self) -> tuple[Mapping[str, Json], ...]:
+        """The items as they were sent, as far as the target file points at them."""
         if self.binding.one is not None:
-            found: list[Json] = [find(self.body, self.binding.one)]
+            items: list[Json] = [find(self.body, self.binding.one)]
         else:
             every = (lists(self.body, pointer) for pointer in self.binding.list)
-            found = [one for each in every for one in each or ()]
-        named = [cast("dict[str, Any]", one) for one in found if isinstance(one, dict)]
-        return tuple(named[:MOST_THINGS])
+            items = [item for each in every for item in each or ()]
+        objects = [cast("dict[str, Any]", item) for item in items if isinstance(item, dict)]
+        return tuple(objects[:MOST_ITEMS])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlyEnd:
+    """Why a probe of a contract could not go on: what is missing, and the key that provides it.
+
+    `key` is empty where no key of the target file does. `segment` is the customer segment
+    that the probe was to create, if that was its purpose.
+    """
+
+    missing: str
+    key: tuple[str, ...] = ()
+    segment: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
 class DoctorContext:
-    """What the steps of the examination share, and leave behind for later ones.
+    """State that the steps of the examination share.
 
-    `whole` says that a world is made for every story, so that nobody's accesses are
-    spent. `ahead` is how far the target's clock goes ahead of ours, if it told. `played` tells
-    which listed customer a subject of the stories was, `lacks` why a story ended early.
+    `makes_customers` says that new customers are created for every probe, so that no real
+    customer's accesses are spent. `ahead` is how far the target's clock is ahead of ours,
+    if an answer had a date. `role_of` maps a subject of the probes to the listed customer
+    that stood for it; `early_ends` lists the probes that could not be completed.
     """
 
     target_name: str | None
@@ -72,42 +86,42 @@ class DoctorContext:
     prepared: Prepared | None = None
     ledger: Path | None = None
     environment: Environment | None = None
-    whole: bool = False
+    makes_customers: bool = False
     ahead: timedelta | None = None
     answers: list[SeenAnswer] = field(default_factory=list[SeenAnswer])
-    played: dict[str, str] = field(default_factory=dict[str, str])
+    role_of: dict[str, str] = field(default_factory=dict[str, str])
     subjects: dict[str, Subject] = field(default_factory=dict[str, Subject])
     signed: list[tuple[Authorised, Wire]] = field(default_factory=list[tuple[Authorised, Wire]])
-    told: list[Effects] = field(default_factory=list[Effects])
-    lacks: dict[tuple[str, ...], str] = field(default_factory=dict[tuple[str, ...], str])
+    effects: list[Effects] = field(default_factory=list[Effects])
+    early_ends: list[EarlyEnd] = field(default_factory=list[EarlyEnd])
     redactor: Redactor = field(default_factory=Redactor)
     on_call: Callable[[], None] = lambda: None
     problems: list[Problem] = field(default_factory=list[Problem])
 
     @property
     def target(self) -> Target:
-        """The profile, once it was read."""
+        """The target, once its file was read."""
         if self.prepared is None:
-            raise TypeError("no step needs the profile before it was read")
+            raise TypeError("the target file was not read yet")
         return self.prepared.target
 
     @property
     def contracts_bound(self) -> tuple[Contract, ...]:
-        """The contracts as they stand for this target."""
-        return tuple(one.contract for one in self.prepared.bound) if self.prepared else ()
+        """The contracts as bound to this target."""
+        return tuple(bound.contract for bound in self.prepared.bound) if self.prepared else ()
 
     @property
     def today(self) -> date:
-        """The day by our own clock."""
+        """The current day by our own clock."""
         return datetime.now(UTC).date()
 
     @property
     def networked(self) -> bool:
-        """Whether there is a network between."""
+        """Whether the target is called over a network."""
         return self.target.transport is TransportKind.HTTP
 
-    def note(self, story: str, contract: Contract, event: Event) -> None:
-        """Keep what happened in a story."""
+    def note(self, probe: str, contract: Contract, event: Event) -> None:
+        """Keep an event of a probe."""
         match event:
             case Exchange():
                 operation = contract.operations[event.call.operation]
@@ -115,7 +129,7 @@ class DoctorContext:
                 body = body_of(event.wire)
                 self.answers.append(
                     SeenAnswer(
-                        story=story,
+                        probe=probe,
                         operation=operation,
                         binding=binding,
                         exchange=event,
@@ -123,24 +137,24 @@ class DoctorContext:
                     )
                 )
             case Subject():
-                self.subjects[f"{story} {event.name}"] = event
+                self.subjects[f"{probe} {event.name}"] = event
             case Effects():
-                self.told.append(event)
+                self.effects.append(event)
             case _:
                 pass
 
     def of(self, operation: str) -> tuple[SeenAnswer, ...]:
-        """Return the answers of an operation, but those about what is used up."""
+        """Return the answers of an operation, except those of the presence probe."""
         return tuple(
             one
             for one in self.answers
-            if one.operation.id == operation and not one.story.endswith(PRESENCE)
+            if one.operation.id == operation and not one.probe.endswith(PRESENCE)
         )
 
     @property
     def presences(self) -> tuple[SeenAnswer, ...]:
-        """The answers to calls by which what is free without the customer was used up."""
-        return tuple(one for one in self.answers if one.story.endswith(PRESENCE))
+        """The answers of the presence probe, which uses up the calls without the customer."""
+        return tuple(one for one in self.answers if one.probe.endswith(PRESENCE))
 
     def plain(self, operation: str) -> tuple[SeenAnswer, ...]:
         """Return the answers to plain first calls of an operation."""
@@ -153,8 +167,8 @@ class DoctorContext:
         every = (one for each in self.contracts_bound for one in each.operations.values())
         return tuple(one for one in every if one.id in called)
 
-    def said(self, answer: SeenAnswer) -> str:
-        """Return the beginning of what the target said, with everything private masked."""
+    def excerpt(self, answer: SeenAnswer) -> str:
+        """Return the beginning of a body, with everything private masked."""
         text = (
             self.redactor.body(answer.exchange.wire.body)[0] if answer.body is not MISSING else ""
         )
@@ -162,6 +176,6 @@ class DoctorContext:
 
 
 def ordinary(exchange: Exchange) -> bool:
-    """Whether a call is a plain first one, by its own name, with the customer there."""
+    """Whether a call is a first one, at the operation's own path, with the customer present."""
     call = exchange.call
     return call.present and call.follow is None and call.alias is None and not call.variation

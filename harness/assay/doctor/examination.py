@@ -1,7 +1,7 @@
-"""The examination: steps in the order in which one would mend things, and what they found.
+"""The examination: checks in the order in which problems should be fixed, and their results.
 
-Each step is a function that yields findings; `STEPS` is the visible table of them. A step
-whose needs have failed is not reached: what it would find follows from what is known.
+Each check is a function that yields findings; `STEPS` is the table of them. A check whose
+requirements failed is skipped: what it would find follows from what is already known.
 """
 
 from __future__ import annotations
@@ -14,19 +14,17 @@ from typing import Final
 from assay.binding.target import FixtureKind
 from assay.doctor import (
     fixtures,
-    mock_detection,
     network,
     pagination,
     pointers,
-    presence_header,
-    screens,
+    request_effects,
+    static_checks,
     statuses,
-    unused,
 )
 from assay.doctor.context import DoctorContext
-from assay.doctor.finding import Finding, Weight, told
+from assay.doctor.finding import Finding, Weight, from_problem
 from assay.doctor.probes import DoctorCost, cost
-from assay.doctor.runner import lacking, run_probes, tellings
+from assay.doctor.runner import ended_early, probe_plans, run_probes
 from assay.errors import InputError
 from assay.execution.environment import set_up
 from assay.judging.verdict import Exit
@@ -34,140 +32,173 @@ from assay.planning.prepare import Prepared, prepare
 
 __all__ = ["STEPS", "Check", "CheckResult", "Examination", "examine"]
 
-#: Told of each step as it begins, and of what the calls will cost.
+#: Called with the name of each check as it begins, and with the cost of the calls.
 OnStep = Callable[[str, DoctorCost | None], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One thing that is looked at: its name, what it says when sound, what must be sound before."""
+    """One check: its name, its success message, and the checks that must pass before it."""
 
     name: str
-    says: str
+    passed: str
     needs: tuple[str, ...]
     look: Callable[[DoctorContext], Iterator[Finding]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
-    """What a step found; None for `findings` where it was not reached, for want of `after`."""
+    """The findings of a check; None where it was skipped because `requires` failed."""
 
     step: Check
     findings: tuple[Finding, ...] | None
-    after: str = ""
+    requires: str = ""
 
     @property
     def sound(self) -> bool:
-        """Whether later steps can build on it."""
-        return self.findings is not None and not any(one.grave for one in self.findings)
+        """Whether checks that need this one can run."""
+        return self.findings is not None and not any(one.blocking for one in self.findings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examination:
-    """A whole examination, with all that it asked of the target."""
+    """The results of all checks, and how many calls they took."""
 
     outcomes: tuple[CheckResult, ...]
     calls: int
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Everything that was found, in the order to mend it."""
+        """All findings, in the order in which to fix them."""
         return tuple(one for each in self.outcomes for one in each.findings or ())
 
     @property
-    def grave(self) -> tuple[Finding, ...]:
-        """What a run must not judge by."""
-        return tuple(one for one in self.findings if one.grave)
+    def blocking(self) -> tuple[Finding, ...]:
+        """The findings that must be fixed before a run."""
+        return tuple(one for one in self.findings if one.blocking)
 
     @property
     def exit(self) -> Exit:
-        """Sound, at fault, or not wholly seen."""
-        if self.grave:
+        """The exit code: no problems, problems, or not everything could be checked."""
+        if self.blocking:
             return Exit.USAGE
         unseen = any(one.weight is Weight.UNSEEN for one in self.findings)
         return Exit.INCOMPLETE if unseen else Exit.OK
 
 
-def _profile(patient: DoctorContext) -> Iterator[Finding]:
-    """Read the target file and join it to its contracts."""
+def _target_file(context: DoctorContext) -> Iterator[Finding]:
+    """Read the target file and bind it to its contracts."""
     try:
-        patient.prepared = patient.prepared or prepare(patient.contracts, patient.target_name)
+        context.prepared = context.prepared or prepare(context.contracts, context.target_name)
     except InputError as error:
-        yield from map(told, error.problems)
+        yield from map(from_problem, error.problems)
         return
-    patient.whole = patient.target.fixtures.kind is FixtureKind.CONTROL
+    context.makes_customers = context.target.fixtures.kind is FixtureKind.CONTROL
 
 
-def _ready(patient: DoctorContext) -> Iterator[Finding]:
-    """Make the target ready; what can go wrong then is told with its line."""
+def _ready(context: DoctorContext) -> Iterator[Finding]:
+    """Set up the connection, the fixtures and the signer."""
     try:
-        patient.environment = set_up(patient.target, ledger=patient.ledger)
+        context.environment = set_up(context.target, ledger=context.ledger)
     except InputError as error:
-        yield from map(told, error.problems)
+        yield from map(from_problem, error.problems)
 
 
-def _told(patient: DoctorContext) -> Iterator[Finding]:
-    run_probes(patient)
-    yield from lacking(patient)
+def _probed(context: DoctorContext) -> Iterator[Finding]:
+    run_probes(context)
+    yield from ended_early(context)
 
 
-#: What is looked at, in the order in which one would mend it.
+#: All checks, in the order in which to fix problems.
 STEPS: Final[Sequence[Check]] = (
-    Check(name="profile", says="the file reads, and fits the contracts", needs=(), look=_profile),
-    Check(name="unused", says="every key has an effect", needs=("profile",), look=unused.unused),
-    Check(name="guessed", says="nothing is only guessed", needs=("profile",), look=unused.guessed),
-    Check(name="secrets", says="every secret is set", needs=("profile",), look=network.secrets),
+    Check(
+        name="target",
+        passed="the file can be read and fits the contracts",
+        needs=(),
+        look=_target_file,
+    ),
+    Check(
+        name="unused",
+        passed="every key has an effect",
+        needs=("target",),
+        look=static_checks.unused,
+    ),
+    Check(
+        name="guessed",
+        passed="no line is marked as a guess",
+        needs=("target",),
+        look=static_checks.guessed,
+    ),
+    Check(
+        name="secrets", passed="every secret is set", needs=("target",), look=static_checks.secrets
+    ),
     Check(
         name="files",
-        says="certificates and keys can be used",
+        passed="certificates and keys are usable",
         needs=("secrets",),
-        look=network.papers,
+        look=static_checks.certificates,
     ),
-    Check(name="host", says="every host has an address", needs=("profile",), look=network.resolves),
-    Check(name="port", says="somebody listens", needs=("host",), look=network.connects),
+    Check(name="host", passed="every host name resolves", needs=("target",), look=network.resolves),
+    Check(
+        name="port", passed="every host accepts connections", needs=("host",), look=network.connects
+    ),
     Check(
         name="answers",
-        says="TLS and HTTP are understood",
+        passed="TLS and HTTP work",
         needs=("port", "files"),
         look=network.answers,
     ),
-    Check(name="clocks", says="the clocks agree", needs=("answers",), look=network.clocks),
-    Check(name="ready", says="everything can be set up", needs=("answers",), look=_ready),
-    Check(name="fixtures", says="the world answers", needs=("ready",), look=fixtures.answers),
-    Check(name="calls", says="an ordinary call can be made", needs=("fixtures",), look=_told),
-    Check(name="zone", says="the calendar day is the bank's", needs=("calls",), look=fixtures.zone),
+    Check(name="clocks", passed="the clocks agree", needs=("answers",), look=network.clocks),
+    Check(name="ready", passed="the target can be set up", needs=("answers",), look=_ready),
+    Check(
+        name="fixtures",
+        passed="the fixture provider answers",
+        needs=("ready",),
+        look=fixtures.answers,
+    ),
+    Check(name="calls", passed="an ordinary call can be made", needs=("fixtures",), look=_probed),
+    Check(name="zone", passed="the time zone is the bank's", needs=("calls",), look=fixtures.zone),
     Check(
         name="static",
-        says="answers depend on what is asked",
+        passed="answers depend on the request",
         needs=("fixtures",),
-        look=mock_detection.examine,
+        look=request_effects.static_answers,
     ),
-    Check(name="status", says="every answer is known", needs=("static",), look=statuses.examine),
+    Check(
+        name="status",
+        passed="every answer matches an outcome",
+        needs=("static",),
+        look=statuses.examine,
+    ),
     Check(
         name="pointers",
-        says="every pointer finds what it should",
+        passed="every pointer finds its value",
         needs=("static",),
         look=pointers.examine,
     ),
-    Check(name="pages", says="pages are turned", needs=("static",), look=pagination.pages),
+    Check(
+        name="pages", passed="the next page can be read", needs=("static",), look=pagination.pages
+    ),
     Check(
         name="dates",
-        says="days that are asked for are understood",
+        passed="date arguments have an effect",
         needs=("static",),
-        look=pagination.dates,
+        look=request_effects.dates,
     ),
     Check(
         name="presence",
-        says="presence makes a difference",
+        passed="the presence header has an effect",
         needs=("status",),
-        look=presence_header.examine,
+        look=request_effects.presence,
     ),
-    Check(name="screens", says="the screens are known", needs=("static",), look=screens.examine),
+    Check(
+        name="screens", passed="the SCA screens are known", needs=("static",), look=fixtures.screens
+    ),
     Check(
         name="effects",
-        says="what was carried out is told",
+        passed="executed payments are reported",
         needs=("screens",),
-        look=screens.effects,
+        look=fixtures.effects,
     ),
 )
 
@@ -181,13 +212,12 @@ def examine(
     on_step: OnStep = lambda _name, _cost: None,
     on_call: Callable[[], None] = lambda: None,
 ) -> Examination:
-    """Examine a target; `prepared` is what was read of it already, if it was.
+    """Examine a target; `prepared` is its file as already read, if it was.
 
-    `ledger` is where accesses are kept, if not as usual: none are spent here.
-
-    Nothing is raised for what is wrong with it: that is a finding.
+    `ledger` is the file of accesses, if not the usual one: the examination spends none.
+    Problems of the target are findings, never exceptions.
     """
-    patient = DoctorContext(
+    context = DoctorContext(
         target_name=target,
         contracts=tuple(contracts),
         prepared=prepared,
@@ -197,32 +227,32 @@ def examine(
     done: dict[str, CheckResult] = {}
     try:
         for step in STEPS:
-            on_step(step.name, _cost(patient) if step.name == "calls" else None)
-            done[step.name] = _taken(step, patient, done)
+            on_step(step.name, _cost(context) if step.name == "calls" else None)
+            done[step.name] = _result(step, context, done)
     finally:
-        if patient.environment:
-            patient.environment.close()
-    return Examination(outcomes=tuple(done.values()), calls=len(patient.answers))
+        if context.environment:
+            context.environment.close()
+    return Examination(outcomes=tuple(done.values()), calls=len(context.answers))
 
 
-def _taken(step: Check, patient: DoctorContext, done: Mapping[str, CheckResult]) -> CheckResult:
-    """Take one step, if those that it needs were sound."""
-    after = next((name for name in step.needs if not done[name].sound), "")
-    if after:
-        return CheckResult(step=step, findings=None, after=after)
-    return CheckResult(step=step, findings=_once(step.look(patient)))
+def _result(step: Check, context: DoctorContext, done: Mapping[str, CheckResult]) -> CheckResult:
+    """Perform one check, if those that it needs passed."""
+    failed = next((name for name in step.needs if not done[name].sound), "")
+    if failed:
+        return CheckResult(step=step, findings=None, requires=failed)
+    return CheckResult(step=step, findings=_once(step.look(context)))
 
 
 def _once(findings: Iterator[Finding]) -> tuple[Finding, ...]:
-    """Return each finding once: what is spelt once for many operations is wrong once."""
+    """Return each finding once: one line may be wrong for many operations."""
     found: dict[tuple[str, int, str, str], Finding] = {}
     for one in findings:
         found.setdefault((one.path, one.line, one.key.rpartition(".")[2], one.found), one)
     return tuple(found.values())
 
 
-def _cost(patient: DoctorContext) -> DoctorCost:
+def _cost(context: DoctorContext) -> DoctorCost:
     total = DoctorCost()
-    for telling in tellings(patient) if patient.environment else ():
-        cost(telling, total)
+    for plan in probe_plans(context) if context.environment else ():
+        cost(plan, total)
     return total

@@ -1,4 +1,4 @@
-"""What the examination finds at a line of a target file, as a value."""
+"""A problem that the examination found at a line of a target file, as a value."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from assay.contract.files.document import Pointer, spell
 from assay.errors import Problem
 from assay.report.sanitize import clean
 
-#: The most of a text of a target's that is quoted, in characters.
+#: How much of a text from the target is quoted, in characters.
 MOST = 160
 
 
 class Weight(Enum):
-    """How sure a finding is; the value is the word for it."""
+    """How certain a finding is; the value is the word for it in the output."""
 
     FAULT = "fault"
-    #: Either the profile is wrong or the target is odd: a question to who wrote the file.
+    #: Either the target file is wrong or the target behaves unusually: a question.
     DOUBT = "doubt"
     UNSEEN = "not seen"
-    #: Nothing wrong, but worth a look: a guess that is marked as one.
+    #: Nothing is wrong, but it deserves a look: a line marked as a guess.
     NOTE = "note"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing found at a place: what was expected there, what was found, what helps.
+    """One problem at one place: what was expected, what was found, and a hint.
 
     `line` counts from 1; 0 means the whole file. `key` is the dotted name of the place.
-    `expected` is empty where what was found says it all.
+    `expected` is empty where `found` is a complete statement.
     """
 
     weight: Weight
@@ -42,34 +42,32 @@ class Finding:
     hint: str = ""
 
     @property
-    def grave(self) -> bool:
-        """Whether a run would judge by it: then there had better be none."""
+    def blocking(self) -> bool:
+        """Whether it would falsify the verdicts of a run, and so must be fixed first."""
         return self.weight in {Weight.FAULT, Weight.DOUBT}
 
     @property
     def problem(self) -> Problem:
-        """The same as other commands tell a mistake in a file."""
+        """The finding in the form in which all commands report a problem in a file."""
         key = f"{self.key}: " if self.key else ""
-        asked = "; is that so?" if self.weight is Weight.DOUBT else ""
+        asked = "; is this intended?" if self.weight is Weight.DOUBT else ""
         expected = f"expected {self.expected}, found " if self.expected else ""
         what = f"{key}{expected}{self.found}{asked}"
-        return Problem(path=self.path, line=self.line, what=what, hint=self.hint)
+        return Problem(path=self.path, line=self.line, what=what, hint=self.hint, key=self.key)
 
     def __str__(self) -> str:
         return str(self.problem)
 
 
-def told(problem: Problem) -> Finding:
-    """Return what another part of Assay has found wrong, as a finding."""
-    key, colon, rest = problem.what.partition(": ")
-    named = colon and " " not in key
+def from_problem(problem: Problem) -> Finding:
+    """Return a problem that another part of Assay reported, as a finding."""
     return Finding(
         weight=Weight.FAULT,
         path=problem.path,
         line=problem.line,
-        key=key if named else "",
+        key=problem.key,
         expected="",
-        found=one_line(rest if named else problem.what),
+        found=one_line(problem.statement),
         hint=problem.hint,
     )
 
@@ -83,7 +81,7 @@ def at(
     *,
     weight: Weight = Weight.FAULT,
 ) -> Finding:
-    """Return a finding at a key of the profile, or at the nearest above it that is there."""
+    """Return a finding at a key of the target file, or at its nearest parent that exists."""
     path, line = target.place(*pointer)
     return Finding(
         weight=weight,
@@ -97,5 +95,5 @@ def at(
 
 
 def one_line(text: str) -> str:
-    """Return a text of a stranger's bounded, harmless, and in one line."""
+    """Return a text from the target, cut to a bound, without control characters, in one line."""
     return " ".join(clean(text, 3 * MOST).split())

@@ -1,24 +1,25 @@
-"""Whether who arranges things answers, and fits what the profile says of it."""
+"""Checks of the test data: fixture provider, time zone, SCA screens and executed payments."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
-from assay.binding.target import FixtureKind
+from assay.binding.target import FixtureKind, ScaKind, Target
 from assay.contract.model import Capability
 from assay.doctor.context import DoctorContext
 from assay.doctor.finding import Finding, Weight, at
+from assay.doctor.pointer_probe import nearest
 from assay.errors import TargetError
 from assay.fixtures.protocol import FixtureProvider
+from assay.history import Authorised, Ending, Wire
+from assay.sca.html_forms import Form, forms
 from assay.transport.protocol import PREFIX
-
-__all__ = ["answers", "zone"]
 
 API: Final = "assay-control/1"
 DENIED: Final = frozenset({401, 403})
-#: What the control API calls what a profile says that it offers.
+#: The control API's names of the capabilities that a target file can offer.
 CAPABILITIES: Final[Mapping[Capability, str]] = {
     Capability.PSU: "customers",
     Capability.TWO_PSU: "customers",
@@ -35,34 +36,34 @@ CAPABILITIES: Final[Mapping[Capability, str]] = {
 }
 
 
-def answers(patient: DoctorContext) -> Iterator[Finding]:
-    """Ask the control API what it is; a world of another kind is not asked."""
-    target, environment = patient.target, patient.environment
+def answers(context: DoctorContext) -> Iterator[Finding]:
+    """Ask the control API what it is; other fixture providers are not asked."""
+    target, environment = context.target, context.environment
     fixtures = target.fixtures
     if environment is None or fixtures.kind is not FixtureKind.CONTROL:
         if fixtures.kind is FixtureKind.NONE:
-            what, weight = "none, so that nothing can be called for anybody", Weight.UNSEEN
-            yield at(target, ("fixtures",), "a world", what, weight=weight)
+            found, weight = "none, so that there is no customer to call for", Weight.UNSEEN
+            yield at(target, ("fixtures",), "a fixture provider", found, weight=weight)
         return
     place = ("fixtures", "url") if fixtures.url else ("base_url",)
     expected = f"the control API ({API}) below it"
-    status, told, why = 0, None, ""
+    status, body, reason = 0, None, ""
     try:
-        status, told = environment.client.control("GET", "/", None)
+        status, body = environment.client.control("GET", "/", None)
     except TargetError as error:
-        why = str(error)
+        reason = str(error)
     if status in DENIED and fixtures.key_env:
-        found = f"{status}: the key is not taken"
+        found = f"{status}: the key is refused"
         yield at(target, ("fixtures", "key_env"), "the control API's key", found)
-    elif isinstance(told, dict) and cast("dict[str, Any]", told).get("api") == API:
-        yield from _capabilities(patient, cast("dict[str, Any]", told))
+    elif isinstance(body, dict) and cast("dict[str, Any]", body).get("api") == API:
+        yield from _capabilities(context, cast("dict[str, Any]", body))
     elif not _opens(environment.fixtures):
-        found = why or f"status {status}, and not it"
-        yield at(target, place, expected, found, _elsewhere(patient))
+        found = reason or f"status {status} and another body"
+        yield at(target, place, expected, found, _elsewhere(context))
 
 
 def _opens(fixtures: FixtureProvider) -> bool:
-    """Whether a world can be made: an API that makes one need not tell what it is."""
+    """Whether the provider can be used: an API that works need not say what it is."""
     try:
         fixtures.open().close()
     except TargetError:
@@ -70,36 +71,140 @@ def _opens(fixtures: FixtureProvider) -> bool:
     return True
 
 
-def _elsewhere(patient: DoctorContext) -> str:
-    """Say where to look: the API is often at the root of the host, not below a path."""
-    where = patient.target.fixtures.url or patient.target.base_url
+def _elsewhere(context: DoctorContext) -> str:
+    """Return the hint where to look: the API is often at the root of the host."""
+    where = context.target.fixtures.url or context.target.base_url
     path = urlsplit(where).path.rstrip("/")
-    hint = f"it is looked for at {where}{PREFIX}/"
+    hint = f"requested at {where}{PREFIX}/"
     if path:
-        hint += f"; is the path {path} right, or should fixtures.url name another place?"
+        hint += f"; is the path {path} right, or should fixtures.url be set?"
     return hint
 
 
-def _capabilities(patient: DoctorContext, told: Mapping[str, Any]) -> Iterator[Finding]:
-    """Compare what the profile says is offered with what the API says."""
-    listed = told.get("capabilities")
+def _capabilities(context: DoctorContext, description: Mapping[str, Any]) -> Iterator[Finding]:
+    """Compare the offers of the target file with the capabilities of the API."""
+    listed = description.get("capabilities")
     if not isinstance(listed, list):
         return
-    for one in sorted(patient.target.fixtures.offers, key=lambda one: one.value):
+    for one in sorted(context.target.fixtures.offers, key=lambda one: one.value):
         needed = CAPABILITIES.get(one)
         if needed and needed not in listed:
-            what = f"no {needed!r} among the API's capabilities"
-            yield at(patient.target, ("fixtures", "offers"), f"{one.value} to be offered", what)
+            expected = f"{needed!r} among the API's capabilities, for {one.value}"
+            yield at(context.target, ("fixtures", "offers"), expected, "none")
 
 
-def zone(patient: DoctorContext) -> Iterator[Finding]:
-    """Compare the zone with the offset of the world's own clock."""
-    zone = patient.target.zone
-    if zone is None or patient.target.fixtures.kind is not FixtureKind.CONTROL:
+def zone(context: DoctorContext) -> Iterator[Finding]:
+    """Compare the zone with the offset of the fixture provider's clock."""
+    zone = context.target.zone
+    if zone is None or context.target.fixtures.kind is not FixtureKind.CONTROL:
         return
-    for subject in list(patient.subjects.values())[:1]:
+    for subject in list(context.subjects.values())[:1]:
         theirs, ours = subject.now.utcoffset(), subject.now.astimezone(zone).utcoffset()
         if theirs and theirs != ours:
-            what = f"a clock at {subject.now.strftime('%z')}"
-            expected = f"the bank's day to be that of {zone.key}"
-            yield at(patient.target, ("zone",), expected, what, weight=Weight.DOUBT)
+            found = f"a clock at {subject.now.strftime('%z')}"
+            expected = f"a clock of the zone {zone.key}"
+            yield at(context.target, ("zone",), expected, found, weight=Weight.DOUBT)
+
+
+_MOST = 12
+
+
+def screens(context: DoctorContext) -> Iterator[Finding]:
+    """Examine every walk through the SCA screens."""
+    made = any(one.operation.makes and one.exchange.accepted for one in context.answers)
+    if made and not context.signed and context.target.sca.kind is not ScaKind.NONE:
+        found = "none that were visited"
+        yield at(context.target, ("sca",), "SCA screens", found, weight=Weight.UNSEEN)
+    for event, page in context.signed:
+        yield from _factors(context, event)
+        if event.ending is not Ending.CONFIRMED:
+            yield from _stopped(context, event, page)
+
+
+def _stopped(context: DoctorContext, event: Authorised, page: Wire) -> Iterator[Finding]:
+    """Report the screen at which the walk ended, and what it asks for."""
+    target = context.target
+    shown = list(forms(page.body)) if target.sca.kind is ScaKind.FORMS else []
+    if target.sca.kind is ScaKind.CONTROL or not shown:
+        found = event.why or event.ending.value
+        disconnected = event.ending is Ending.DISCONNECTED and not target.fixtures.roles
+        weight = Weight.UNSEEN if disconnected else Weight.DOUBT
+        yield at(target, ("sca",), "the request to be signed", found, weight=weight)
+        return
+    names = sorted({name for form in shown for name in form.names})[:_MOST]
+    known = [screen for screen in target.sca.screens if screen.keys() <= set(names)]
+    if known:
+        yield from _filled(context, event, known[0], shown)
+        return
+    place, hint = _misspelt(target, names, event.screens)
+    asked = context.redactor.bounded(", ".join(names), 120)
+    yield at(
+        target, place, "a screen listed in the target file", f"one that asks for {asked}", hint
+    )
+
+
+def _misspelt(
+    target: Target, names: Sequence[str], seen: Sequence[str]
+) -> tuple[tuple[str | int, ...], str]:
+    """Return the likeliest misspelt field of a screen, and a hint.
+
+    Where no name is similar, it is the first screen that was not seen yet.
+    """
+    best: tuple[int, tuple[str | int, ...], str] = (-1, ("sca", "screens"), "")
+    for n, screen in enumerate(target.sca.screens):
+        if set(screen.values()) <= set(seen):
+            continue
+        wrong = [name for name in screen if name not in names]
+        meant = {name: nearest(name, names) for name in wrong}
+        score = 2 * (len(screen) - len(wrong)) + sum(map(bool, meant.values()))
+        place = next((name for name in wrong if meant[name]), wrong[0] if wrong else "")
+        if score > best[0] and place:
+            hint = f"did you mean {meant[place]}?" if meant[place] else ""
+            best = score, ("sca", "screens", n, place), hint
+    return best[1], best[2]
+
+
+def _filled(
+    context: DoctorContext, event: Authorised, screen: Mapping[str, str], shown: Sequence[Form]
+) -> Iterator[Finding]:
+    """Report what is wrong with the values that a known screen was filled in with."""
+    target, choices = context.target, {k: v for one in shown for k, v in one.choices.items()}
+    for name, what in screen.items():
+        offered = choices.get(name, [])
+        word = event.step.decision.value
+        sent = target.sca.decisions.get(word, word)
+        if what == "decision" and offered and sent not in offered:
+            hint = f"did you mean {nearest(sent, offered) or offered[0]}?"
+            found = f"{', '.join(offered[:_MOST])} on the screen"
+            yield at(target, ("sca", "decisions", word), repr(sent), found, hint)
+            return
+    n = list(target.sca.screens).index(screen)
+    found, expected = event.why or event.ending.value, "the screen to lead to the next one"
+    yield at(target, ("sca", "screens", n), expected, found, weight=Weight.DOUBT)
+
+
+def _factors(context: DoctorContext, event: Authorised) -> Iterator[Finding]:
+    """Report factors on the screen that the target file does not have or misspells."""
+    factors = context.target.sca.factors
+    for shown in event.unspelt:
+        masked = context.redactor.bounded(shown, 40)
+        unseen = [name for name, word in factors.items() if word not in (event.offered or ())]
+        similar = [name for name in unseen if name == shown or nearest(factors[name], [shown])]
+        place = ("sca", "factors", *similar[:1])
+        found = f"{masked!r} on the screen"
+        weight = Weight.FAULT if similar else Weight.UNSEEN
+        expected = "a factor listed in the target file"
+        hint = f"did you mean {similar[0]}: {masked}?" if similar else f"add {masked} to it"
+        yield at(context.target, place, expected, found, hint, weight=weight)
+
+
+def effects(context: DoctorContext) -> Iterator[Finding]:
+    """Examine whether executed payments have the fields that the target file points at."""
+    done = [one for event in context.effects for one in event.done or ()]
+    for name in context.target.fixtures.effects if done else ():
+        if not any(name in one.fields for one in done):
+            pointer = context.target.fixtures.effects[name]
+            place = ("fixtures", "effects", name)
+            yield at(
+                context.target, place, f"{name} of an executed payment", f"nothing at {pointer}"
+            )

@@ -1,19 +1,15 @@
-"""The pointers into one item: its date, kind, state and fields, against real items.
+"""Checks of the pointers into one item: key, date, resource, state and fields.
 
-More is known than names: what the customer owns, what was asked for, what a contract
-allows a field to be. A pointer that finds something else is told by that.
-
-What an item is known by: there, and really its key.
-
-What customers own is known, and so are their keys; what was made is named by links to it.
+More than names is known: what the customer owns, what a request was sent with, which values
+a contract allows in a field. A pointer that finds another value is recognised by that. The
+keys of what customers own are known, and links to a created request end with its key.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
-from typing import cast
 
 from assay.binding.decode import same
 from assay.binding.spelling import FieldAt, ItemBinding
@@ -21,124 +17,150 @@ from assay.contract.files.document import Pointer
 from assay.contract.model import Contract, Json, Operation
 from assay.doctor.context import DoctorContext, SeenAnswer
 from assay.doctor.finding import Finding, Weight, at
-from assay.doctor.pointer_probe import PointerProbe, look, mean, values
-from assay.doctor.suggest import is_day, is_text, kind, nearest
+from assay.doctor.pointer_probe import (
+    Fits,
+    PointerProbe,
+    compare,
+    correction,
+    is_day,
+    is_text,
+    kind,
+    nearest,
+    values,
+)
+from assay.rules.clauses import clauses_of
+
+#: How many different words of a bank are reported for one key.
+_MOST_WORDS = 5
+#: A shorter value may be part of a link by chance.
+_DISTINCTIVE = 4
 
 
 def examine(
-    patient: DoctorContext, operation: Operation, good: list[SeenAnswer]
+    context: DoctorContext, operation: Operation, good: list[SeenAnswer]
 ) -> Iterator[Finding]:
-    """Match what the profile says of an operation's items."""
-    things = [thing for one in good for thing in one.things]
-    if not things:
+    """Examine what the target file says of an operation's items."""
+    items = raw_items(good)
+    if not items:
         return
-    item, key = good[0].binding.item, ("operations", operation.id, "item")
-    yield from examine_keys(patient, operation, item, good)
-    if item.on:
-        on = PointerProbe(key=(*key, "on"), at=item.on, what="a date", fits=is_day, named=False)
-        yield from _maybe(look(patient.target, on, things))
-    if item.id is not None:
-        own = PointerProbe(
-            key=(*key, "id"), at=(item.id,), what="the bank's own name", fits=is_text
+    target, binding = context.target, good[0].binding.item
+    place = ("operations", operation.id, "item")
+    yield from _key(context, operation, binding, good)
+    if binding.on:
+        probe = PointerProbe(
+            key=(*place, "on"), at=binding.on, what="a date", fits=is_day, named=False
         )
-        yield from _maybe(look(patient.target, own, things))
-    if item.resource:
-        yield from _words(
-            patient,
-            (*key, "resource"),
-            (item.resource.at,),
-            {name: (word,) for name, word in item.resource.values.items()},
-            things,
-        )
-    if item.state:
-        known = {state.value: words for state, words in item.state.values.items()}
-        yield from _words(patient, (*key, "state"), item.state.at, known, things)
-    for name, where in item.fields.items():
-        yield from _field(patient, operation, name, where, good)
+        yield from compare(target, probe, items)
+    if binding.id is not None:
+        own = "the bank's own name of the item"
+        probe = PointerProbe(key=(*place, "id"), at=(binding.id,), what=own, fits=is_text)
+        yield from compare(target, probe, items)
+    if binding.resource:
+        kinds = {name: (word,) for name, word in binding.resource.values.items()}
+        yield from _words(context, (*place, "resource"), (binding.resource.at,), kinds, items)
+    if binding.state:
+        states = {state.value: words for state, words in binding.state.values.items()}
+        yield from _words(context, (*place, "state"), binding.state.at, states, items)
+    for name, where in binding.fields.items():
+        yield from _field(context, operation, name, where, good)
 
 
-def _maybe(finding: Finding | None) -> Iterator[Finding]:
-    if finding:
-        yield finding
+def raw_items(good: Sequence[SeenAnswer]) -> list[Json]:
+    """Return every item of some answers, as it was sent."""
+    return [item for answer in good for item in answer.raw_items]
+
+
+# -- Words for resources and states
 
 
 def _words(
-    patient: DoctorContext,
-    key: Pointer,
+    context: DoctorContext,
+    place: Pointer,
     pointers: tuple[str, ...],
-    known: dict[str, tuple[Json, ...]],
-    things: Sequence[Json],
+    known: Mapping[str, tuple[Json, ...]],
+    items: Sequence[Json],
 ) -> Iterator[Finding]:
-    """Match the words by which a bank says what something is, or where it stands."""
-    target = patient.target
-    every = [word for words in known.values() for word in words if not isinstance(word, tuple)]
+    """Examine the words by which a bank says what an item is, or which state it has."""
+    target = context.target
+    single = [word for words in known.values() for word in words if not isinstance(word, tuple)]
     paired = any(isinstance(word, tuple) for words in known.values() for word in words)
 
     def fits(value: Json) -> bool:
-        return any(same(value, word) for word in every)
+        return any(same(value, word) for word in single)
 
-    shown = values(things, pointers)
-    one = PointerProbe(
-        key=(*key, "at"),
+    probe = PointerProbe(
+        key=(*place, "at"),
         at=pointers,
-        what="one of the words under values",
-        fits=fits if every else is_text,
+        what="one of the words under `values`",
+        fits=fits if single else is_text,
         named=False,
     )
-    hint = mean(things, one)
+    shown = values(items, pointers)
     if not shown:
-        yield from _maybe(look(target, one, things))
+        yield from compare(target, probe, items)
         return
-    strange = [value for value in shown if not fits(value)]
-    if len(strange) == len(shown) and hint and not paired:
-        yield at(target, one.key, one.what, f"another word at {pointers[0]}", hint)
+    if paired:
+        return  # words that only mean something together cannot be examined one by one
+    unknown = [value for value in shown if not fits(value)]
+    hint = correction(items, probe) if len(unknown) == len(shown) else ""
+    if hint:
+        yield at(target, probe.key, probe.what, f"another word at {pointers[0]}", hint)
         return
-    for value in () if paired else _apart(strange):
-        word = str(value) if isinstance(value, str | int) else kind(value)
-        meant = nearest(word, (str(one) for one in every))
-        where = next((name for name, words in known.items() if meant in map(str, words)), None)
-        place = (*key, "values", where) if where else (*key, "values")
-        said = patient.redactor.bounded(word, 40)
-        yield at(target, place, "a word that the profile knows", repr(said), f"add {said!r}")
+    different = list({str(value): value for value in unknown}.values())
+    for value in different[:_MOST_WORDS]:
+        yield _unknown_word(context, (*place, "values"), known, value)
 
 
-def _apart(shown: Sequence[Json]) -> list[Json]:
-    """Return the values that differ, a few at the most."""
-    return list({str(one): one for one in shown}.values())[:5]
+def _unknown_word(
+    context: DoctorContext, place: Pointer, known: Mapping[str, tuple[Json, ...]], value: Json
+) -> Finding:
+    """Report a word that is missing, at the entry with a similar one if there is any."""
+    word = str(value) if isinstance(value, str | int) else kind(value)
+    similar = nearest(word, (str(one) for words in known.values() for one in words))
+    entry = next((name for name, words in known.items() if similar in map(str, words)), None)
+    masked = context.redactor.bounded(word, 40)
+    where = (*place, entry) if entry else place
+    expected = "a word listed in the target file"
+    return at(context.target, where, expected, repr(masked), f"add {masked!r}")
+
+
+# -- Fields
 
 
 def _field(
-    patient: DoctorContext, operation: Operation, name: str, where: FieldAt, good: list[SeenAnswer]
+    context: DoctorContext, operation: Operation, name: str, where: FieldAt, good: list[SeenAnswer]
 ) -> Iterator[Finding]:
-    """Match a field: it must be there, and hold what it can hold."""
-    place: tuple[str, ...] = ("operations", operation.id, "item", "fields", name)
-    if operation.request and not _asked(patient, operation, name):
+    """Examine a field: it must exist and hold a value that it can have."""
+    if operation.request and not _sent_values(context, operation, name):
         return
-    fits = _fits(patient, operation, name)
-    things = things_of(good)
-    shown = [one for one in values(things, where.at) if one is not None]
-    if shown and fits is None:
+    fits = _field_fits(context, operation, name)
+    items = raw_items(good)
+    shown = [value for value in values(items, where.at) if value is not None]
+    if shown and (fits is None or any(map(fits, _decoded(good, name)))):
         return
-    decoded = [
-        item.fields[name] for one in good for item in one.exchange.items if name in item.fields
-    ]
-    if shown and fits and any(map(fits, decoded)):
-        return
-    one = PointerProbe(
-        key=place,
+    probe = PointerProbe(
+        key=("operations", operation.id, "item", "fields", name),
         at=where.at,
         what=f"the field {name}",
         fits=fits or is_plain,
         named=fits is None,
         names=(name,),
     )
-    hint = mean(things, one)
+    hint = correction(items, probe)
+    if shown and not hint:
+        return
+    place = probe.key
     if not shown and not hint and operation.request:
-        place = _sent(patient, operation, name) or place
-    if hint or not shown:
-        found = f"something else at {where.at[0]}" if shown else f"nothing at {where.at[0]}"
-        weight = Weight.FAULT if hint else Weight.DOUBT
-        yield at(patient.target, place, one.what, found, hint, weight=weight)
+        place = _argument_of(context, operation, name) or place
+    found = f"another value at {where.at[0]}" if shown else f"nothing at {where.at[0]}"
+    weight = Weight.FAULT if hint else Weight.DOUBT
+    yield at(context.target, place, probe.what, found, hint, weight=weight)
+
+
+def _decoded(good: Sequence[SeenAnswer], name: str) -> list[Json]:
+    """Return a field of every item as decoded."""
+    items = (item for answer in good for item in answer.exchange.items)
+    return [item.fields[name] for item in items if name in item.fields]
 
 
 def is_plain(value: Json) -> bool:
@@ -146,56 +168,53 @@ def is_plain(value: Json) -> bool:
     return not isinstance(value, dict | list) and value is not None
 
 
-def _sent(patient: DoctorContext, operation: Operation, name: str) -> tuple[str, ...] | None:
-    """Return the argument from which a field of a request has its value."""
-    for one in patient.operations:
+def _argument_of(context: DoctorContext, operation: Operation, name: str) -> Pointer | None:
+    """Return the place of the argument from which a field of a request has its value."""
+    for one in context.operations:
         if one.makes and one.makes == operation.request and name in one.arguments:
             return ("operations", one.id, "arguments", name)
     return None
 
 
-def _asked(patient: DoctorContext, operation: Operation, name: str) -> list[Json]:
-    """Return what accepted calls asked a field of a request to be."""
+def _sent_values(context: DoctorContext, operation: Operation, name: str) -> list[Json]:
+    """Return what accepted calls sent for a field of a request."""
     return [
-        one.exchange.call.arguments[name]
-        for each in patient.operations
+        answer.exchange.call.arguments[name]
+        for each in context.operations
         if operation.request in (each.makes, each.changes)
-        for one in patient.plain(each.id)
-        if name in one.exchange.call.arguments and one.exchange.accepted
+        for answer in context.plain(each.id)
+        if name in answer.exchange.call.arguments and answer.exchange.accepted
     ]
 
 
-def _fits(patient: DoctorContext, operation: Operation, name: str) -> Callable[[Json], bool] | None:
-    """Return what tells whether a field is the right one, where anything does."""
+def _field_fits(context: DoctorContext, operation: Operation, name: str) -> Fits | None:
+    """Return what recognises the value of a field, if anything is known of it."""
     if operation.request:
-        sent = _asked(patient, operation, name)
+        sent = _sent_values(context, operation, name)
         return lambda value: any(alike(value, one) for one in sent)
-    contract = _contract(patient, operation)
-    keys = {contract.resources[one].key for one in contract.resources}
+    contract = _contract(context, operation)
+    keys = {resource.key for resource in contract.resources.values()}
     if name in keys or name == operation.about:
-        owned = {o.key for one in patient.subjects.values() for o in one.owns}
+        owned = {one.key for subject in context.subjects.values() for one in subject.owns}
         return lambda value: isinstance(value, str) and value in owned
-    allowed = [
-        cast(
-            "Sequence[Json]",
-            [clause.params["const"]] if "const" in clause.params else clause.params["enum"],
-        )
-        for clause in contract.clauses
-        if clause.kind == "field"
-        and clause.params.get("field") == name
-        and {"const", "enum"} & clause.params.keys()
-    ]
+    allowed = _allowed_values(contract, name)
     if not allowed:
         return None
     return lambda value: all(any(same(value, one) for one in each) for each in allowed)
 
 
-def _contract(patient: DoctorContext, operation: Operation) -> Contract:
-    return next(one for one in patient.contracts_bound if operation.id in one.operations)
+def _allowed_values(contract: Contract, name: str) -> list[Sequence[Json]]:
+    """Return the values that each clause allows in a field."""
+    every = (clause.allowed_values(name) for clause in clauses_of(contract))
+    return [values for values in every if values is not None]
+
+
+def _contract(context: DoctorContext, operation: Operation) -> Contract:
+    return next(one for one in context.contracts_bound if operation.id in one.operations)
 
 
 def alike(value: Json, sent: Json) -> bool:
-    """Whether a value that is shown may be one that was sent."""
+    """Whether a value in an answer may be one that was sent."""
     if same(value, sent) or str(value) == str(sent):
         return True
     try:
@@ -204,108 +223,97 @@ def alike(value: Json, sent: Json) -> bool:
         return str(value)[:10] == str(sent)[:10] and is_day(sent)
 
 
-#: A shorter value is in many links by chance.
-_TELLING = 4
+# -- Keys
 
 
-def examine_keys(
-    patient: DoctorContext, operation: Operation, item: ItemBinding, good: list[SeenAnswer]
+def _key(
+    context: DoctorContext, operation: Operation, item: ItemBinding, good: list[SeenAnswer]
 ) -> Iterator[Finding]:
-    """Match the key: it must be there, and be what the thing is known by."""
+    """Examine the key: it must exist, and identify the item."""
     if not item.keyed or item.key_header:
         return
-    place, things = ("operations", operation.id, "item", "key"), things_of(good)
-    known = _known(patient, operation, item)
-    one = PointerProbe(
+    place, items = ("operations", operation.id, "item", "key"), raw_items(good)
+    if operation.makes:
+        yield from _created_key(context, item, place, good)
+        return
+    known = _known_keys(context, operation, item)
+    probe = PointerProbe(
         key=place,
         at=item.key,
-        what="what an item is known by",
+        what="the key of an item",
         fits=(lambda value: is_text(value) and value in known) if known else is_text,
         named=not known,
     )
-    if operation.makes:
-        yield from _made(patient, item, place, good)
-        return
-    found = look(patient.target, one, things)
-    foreign = known and (found is None or not found.hint) and not operation.about
-    if foreign and any(map(is_text, values(things, item.key))):
-        yield from _nobodys(patient, place, good)
-    elif found is not None and (known or not values(things, item.key)):
-        yield found
+    finding = next(compare(context.target, probe, items), None)
+    foreign = known and (finding is None or not finding.hint) and not operation.about
+    if foreign and any(map(is_text, values(items, item.key))):
+        yield from _foreign_keys(context, place, good)
+    elif finding is not None and (known or not values(items, item.key)):
+        yield finding
 
 
-def _nobodys(patient: DoctorContext, place: Pointer, good: list[SeenAnswer]) -> Iterator[Finding]:
-    """Say whose list shows none of the things that are known to be his."""
-    roles = {one.name for one in patient.target.fixtures.roles}
+def _foreign_keys(
+    context: DoctorContext, place: Pointer, good: list[SeenAnswer]
+) -> Iterator[Finding]:
+    """Report each customer whose list shows none of the items that the customer owns."""
+    roles = {role.name for role in context.target.fixtures.roles}
     shown: defaultdict[str, set[str]] = defaultdict(set)
-    for one in good:
-        who = f"{one.story} {one.exchange.call.subject}"
-        shown[who] |= {item.key for item in one.exchange.items if item.key}
-    for who, keys in shown.items():
-        subject, role = patient.subjects.get(who), patient.played.get(who, "")
+    for answer in good:
+        subject_name = f"{answer.probe} {answer.exchange.call.subject}"
+        shown[subject_name] |= {item.key for item in answer.exchange.items if item.key}
+    for subject_name, keys in shown.items():
+        subject, role = context.subjects.get(subject_name), context.role_of.get(subject_name, "")
         if keys and subject and subject.owns and not keys & {one.key for one in subject.owns}:
             where: Pointer = ("fixtures", "roles", role, "owns") if role in roles else place
-            expected = "keys of what the customer owns"
-            weight = Weight.DOUBT
-            yield at(patient.target, where, expected, "other ones in the list", weight=weight)
+            expected, found = "keys of items that the customer owns", "other keys in the list"
+            yield at(context.target, where, expected, found, weight=Weight.DOUBT)
 
 
-def _known(patient: DoctorContext, operation: Operation, item: ItemBinding) -> frozenset[Json]:
-    """Return the keys of what the customers own, of which an operation should list some."""
+def _known_keys(context: DoctorContext, operation: Operation, item: ItemBinding) -> frozenset[Json]:
+    """Return the keys of what the customers own, some of which an operation should list."""
     if operation.request:
         return frozenset()
-    owned = [one for subject in patient.subjects.values() for one in subject.owns]
+    owned = [one for subject in context.subjects.values() for one in subject.owns]
     if not operation.about:
         return frozenset(one.key for one in owned)
     return frozenset(entry.key for one in owned for entry in one.entries if item.on)
 
 
-def _made(
-    patient: DoctorContext, item: ItemBinding, place: Pointer, good: list[SeenAnswer]
+def _created_key(
+    context: DoctorContext, item: ItemBinding, place: Pointer, good: list[SeenAnswer]
 ) -> Iterator[Finding]:
-    """Match the key of what was made: links to it end with it, and no two have the same."""
-    things = things_of(good)
-    found = [one for one in values(things, item.key) if is_text(one)]
-    one = PointerProbe(key=place, at=item.key, what="what the request is known by", fits=is_text)
-    if not found:
-        missing = look(patient.target, one, things)
-        if missing is not None:
-            yield missing
+    """Examine the key of a created request: links end with it, and no two are the same."""
+    items, what = raw_items(good), "the key of the request"
+    keys = [key for key in values(items, item.key) if is_text(key)]
+    if not keys:
+        probe = PointerProbe(key=place, at=item.key, what=what, fits=is_text)
+        yield from compare(context.target, probe, items)
         return
-    alike = len(found) > 1 and len(set(map(str, found))) == 1
-    linked = _linked(good[0], str(found[0]))
-    if alike or not linked:
-        own = PointerProbe(
-            key=place,
-            at=item.key,
-            what=one.what,
-            fits=lambda value: (
-                is_text(value) and len(str(value)) >= _TELLING and _linked(good[0], str(value))
-            ),
-            named=False,
-        )
-        hint = mean(things, own)
-        if hint or alike:
-            what = "the same at every request" if alike else "what no link names"
-            yield at(patient.target, place, one.what, what, hint)
+    repeated = len(keys) > 1 and len(set(map(str, keys))) == 1
+    if _linked(good[0], str(keys[0])) and not repeated:
+        return
+
+    def fits(value: Json) -> bool:
+        return len(str(value)) >= _DISTINCTIVE and is_text(value) and _linked(good[0], str(value))
+
+    probe = PointerProbe(key=place, at=item.key, what=what, fits=fits, named=False)
+    hint = correction(items, probe)
+    if hint or repeated:
+        found = "the same value in every request" if repeated else "a value that is in no link"
+        yield at(context.target, place, what, found, hint)
 
 
-def miskeyed(patient: DoctorContext, operation: Operation) -> bool:
-    """Whether what an operation makes is known by something else than the profile says."""
-    good = [one for one in patient.of(operation.id) if one.good]
+def has_wrong_key(context: DoctorContext, operation: Operation) -> bool:
+    """Whether the target file has the wrong key for what an operation creates."""
+    good = [answer for answer in context.of(operation.id) if answer.good]
     if not good or not good[0].binding.item.key:
         return False
     place = ("operations", operation.id, "item", "key")
-    return any(True for _ in _made(patient, good[0].binding.item, place, good))
+    return any(True for _ in _created_key(context, good[0].binding.item, place, good))
 
 
 def _linked(answer: SeenAnswer, value: str) -> bool:
     """Whether a link of the answer, or its Location, ends with a value."""
     headers = answer.exchange.wire.headers
     links = [*answer.exchange.wire.links, *(v for k, v in headers if k.lower() == "location")]
-    return any(one.partition("?")[0].rstrip("/").endswith(f"/{value}") for one in links)
-
-
-def things_of(good: Sequence[SeenAnswer]) -> list[Json]:
-    """Return every item of some answers, as it was sent."""
-    return [thing for one in good for thing in one.things]
+    return any(link.partition("?")[0].rstrip("/").endswith(f"/{value}") for link in links)

@@ -1,58 +1,156 @@
-"""What is asked of the target in the examination: a few ordinary calls, told as stories.
+"""The doctor's probes: ordinary calls that show whether the target file is right.
 
-Each is a probe, so that it can be overheard before it is told (`cost`), and passes every
-gate that the probes of a run pass. Where no world is made for it, each operation is called
-once at the most, with the customer there. Nothing is judged here.
+A `ProbePlan` says what a contract and a target allow: how many items exceed a page, which
+operation transmits consents, which calls without the customer are counted. `doctor_probes`
+makes the probes. Each is a generator of steps, so that `cost` can estimate it in a dry run
+before it is performed. Where no customers can be created for a probe, each operation is
+called at most once, with the customer present. Nothing is judged here.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import partial
 
-from assay.binding.target import ScaKind
-from assay.contract.model import Operation
-from assay.doctor.probe_plan import ProbePlan
+from assay.binding.encode import BARE
+from assay.binding.spelling import OperationBinding
+from assay.binding.target import FixtureKind, Role, ScaKind, Target
+from assay.contract.model import Capability, Contract, Operation
+from assay.fixtures.roles import cast_for
 from assay.history import Accepted, Arrange, Authorise, Call, Exchange, Holding, Owned, Subject
-from assay.planning.dry_target import DryTarget, dry_run
-from assay.rules import steps
+from assay.rules import clauses, steps
+from assay.rules.dry_run import DryTarget, dry_run
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.rule import Script
 from assay.rules.steps import Part
 
-#: The stories by name; that of a segment is `segment` and its name.
+#: Number of items that exceeds the first page of most lists.
+MANY = 12
+#: The most items that are created for a customer, whatever the page size.
+MOST = 60
+#: The highest quota that is used up: a higher one would take too many calls.
+MOST_COUNTED = 10
+#: The ways of signing that need no person.
+BY_ITSELF = frozenset({ScaKind.FORMS, ScaKind.BROWSER, ScaKind.CONTROL})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbePlan:
+    """What a contract and a target allow the probes to do.
+
+    `makes_customers` says that new customers are created for every probe, so that no real
+    customer's accesses are spent.
+    """
+
+    contract: Contract
+    target: Target
+    makes_customers: bool
+    today: date
+
+    @property
+    def reads(self) -> tuple[Operation, ...]:
+        """The operations that read a customer's data."""
+        every = self.contract.operations.values()
+        return tuple(one for one in every if not one.by_provider and not one.request)
+
+    def binding(self, operation: Operation) -> OperationBinding:
+        """Return the binding of an operation."""
+        return self.target.operations.get(operation.id, BARE)
+
+    @property
+    def writes(self) -> bool:
+        """Whether the safety settings allow to create requests and to transmit consents."""
+        return self.target.environment != "live" or self.target.safety.allow_writes
+
+    @property
+    def makes(self) -> Operation | None:
+        """The operation that creates a request, where that is allowed."""
+        if not self.writes or Capability.WRITE not in self.target.fixtures.offers:
+            return None
+        every = self.contract.operations.values()
+        return next((one for one in every if one.makes and one.available), None)
+
+    @property
+    def grant(self) -> Operation | None:
+        """The operation that transmits consents, where that is allowed."""
+        if not self.writes or Capability.CONSENT not in self.target.fixtures.offers:
+            return None
+        every = self.contract.operations.values()
+        return next((one for one in every if one.grants and one.available), None)
+
+    @property
+    def signs(self) -> bool:
+        """Whether a request can be signed without a real customer or a person."""
+        return self.makes_customers and self.target.sca.kind in BY_ITSELF
+
+    def sized(self, operation: Operation) -> int:
+        """Return a number of items that exceeds one page of an operation."""
+        size = clauses.page_size(self.contract, operation.id)
+        return MANY if size is None else min(size + 2, MOST)
+
+    def owner(self) -> str | None:
+        """Return a resource that a customer can be arranged to own, if there is one."""
+        roots = [one.id for one in steps.roots(self.contract)]
+        if self.target.fixtures.kind is not FixtureKind.ROLES:
+            return roots[0] if roots else None
+        return next((one for one in roots if self.role(one)), None)
+
+    def role(self, resource: str) -> Role | None:
+        """Return the listed customer that owns an instance of a resource, if there is one."""
+        wanted = (Holding(resource=resource),)
+        roles = self.target.fixtures.roles
+        return next((one for one in roles if cast_for(one, wanted, self.today)), None)
+
+    def counted(self) -> tuple[Operation, int] | None:
+        """Return a list whose calls without the customer are limited, and that limit."""
+        for clause in clauses.clauses_of(self.contract):
+            for name, limit in clause.unattended_limits().items():
+                one = self.contract.operations[name]
+                if limit <= MOST_COUNTED and one.available and not one.about and not one.grants:
+                    return one, limit
+        return None
+
+
+#: The names of the probes; that of a segment is `segment` and its name.
 READS, ROLES, REQUESTS, PRESENCE, SEGMENT = "reads", "roles", "requests", "presence", "segment"
-#: What sets a call apart from a plain one, in words.
+#: The variations of a call, in words.
 SINCE, UNTIL, ALIAS = "from a day on", "up to a day", "by another name"
-#: Days ago of the two dates that are asked for.
+#: How many days ago the two dates are.
 SINCE_AGO, UNTIL_AGO = 5, 10
-#: So many steps of a story are overheard.
+#: The most steps of a probe that its cost is estimated from.
 _MOST_STEPS = 300
 
 
-def doctor_probes(telling: ProbePlan) -> Mapping[str, Callable[[], Script]]:
-    """Return the stories that a contract gives rise to, by name."""
-    found: dict[str, Callable[[], Script]] = {}
-    if any(one.available and not one.grants for one in telling.reads):
-        found[READS] = partial(_reads, telling)
-        if len(telling.target.fixtures.roles) > 1:
-            found[ROLES] = partial(_roles, telling)
-    if telling.makes:
-        found[REQUESTS] = partial(_requests, telling, telling.makes)
-        if telling.whole:
-            for name in telling.target.fixtures.segments:
-                found[f"{SEGMENT} {name}"] = partial(_segment, telling, name)
-    if telling.whole and telling.target.presence and telling.counted():
-        found[PRESENCE] = partial(_presence, telling)
-    return found
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoctorProbe:
+    """A probe with its name; `segment` is the customer segment that it creates, if any."""
+
+    name: str
+    start: Callable[[], Script]
+    segment: str = ""
+
+
+def doctor_probes(plan: ProbePlan) -> Iterator[DoctorProbe]:
+    """Yield the probes of a contract."""
+    if any(one.available and not one.grants for one in plan.reads):
+        yield DoctorProbe(name=READS, start=partial(_reads, plan))
+        if len(plan.target.fixtures.roles) > 1:
+            yield DoctorProbe(name=ROLES, start=partial(_roles, plan))
+    if plan.makes:
+        yield DoctorProbe(name=REQUESTS, start=partial(_requests, plan, plan.makes))
+        for name in plan.target.fixtures.segments if plan.makes_customers else ():
+            start = partial(_segment, plan, name)
+            yield DoctorProbe(name=f"{SEGMENT} {name}", start=start, segment=name)
+    if plan.makes_customers and plan.target.presence and plan.counted():
+        yield DoctorProbe(name=PRESENCE, start=partial(_presence, plan))
 
 
 @dataclass(slots=True, kw_only=True)
 class DoctorCost:
-    """What the stories will ask: calls by operation, with the customer and without, and more."""
+    """What the probes will send: calls by operation, with and without the customer, and more."""
 
     attended: Counter[str] = field(default_factory=Counter[str])
     alone: Counter[str] = field(default_factory=Counter[str])
@@ -62,17 +160,17 @@ class DoctorCost:
 
     @property
     def calls(self) -> int:
-        """All calls."""
+        """The number of all calls."""
         return self.attended.total() + self.alone.total()
 
 
-def cost(telling: ProbePlan, total: DoctorCost) -> None:
-    """Add what the stories of a contract will ask, about: no answer is known yet."""
-    for tell in doctor_probes(telling).values():
-        for step in dry_run(tell(), DryTarget(contract=telling.contract), _MOST_STEPS):
+def cost(plan: ProbePlan, total: DoctorCost) -> None:
+    """Add an estimate of what the probes of a contract will send."""
+    for probe in doctor_probes(plan):
+        for step in dry_run(probe.start(), DryTarget(contract=plan.contract), _MOST_STEPS):
             match step:
                 case Call(operation=name, present=present):
-                    operation = telling.contract.operations[name]
+                    operation = plan.contract.operations[name]
                     (total.attended if present else total.alone)[name] += 1
                     total.made += bool(operation.makes)
                     total.consents += bool(operation.grants)
@@ -82,58 +180,58 @@ def cost(telling: ProbePlan, total: DoctorCost) -> None:
                     pass
 
 
-def _reads(telling: ProbePlan) -> Script:
-    """Read what can be read, and call what is said to be unavailable."""
-    psu = yield from _customer(telling)
-    lists = [one for one in telling.reads if one.available and not one.about and not one.grants]
+def _reads(plan: ProbePlan) -> Script:
+    """Call every operation that reads, and those that the contract says are unavailable."""
+    psu = yield from _customer(plan)
+    lists = [one for one in plan.reads if one.available and not one.about and not one.grants]
     for operation in lists:
         first = yield from steps.send(Call(operation=operation.id, subject="psu"))
-        yield from _turned(telling, first)
-    if telling.grant:
-        yield from steps.grant(telling.grant, "psu", *(one.key for one in psu.owns))
-        for operation in lists if telling.whole else ():
+        yield from _turned(plan, first)
+    if plan.grant:
+        yield from steps.grant(plan.grant, "psu", *(one.key for one in psu.owns))
+        for operation in lists if plan.makes_customers else ():
             if operation.disclosures:
                 yield from steps.send(Call(operation=operation.id, subject="psu"))
-    for operation in telling.reads:
+    for operation in plan.reads:
         if operation.available and operation.about:
-            yield from _about(telling, operation, psu)
-    for operation in telling.reads:
+            yield from _about(plan, operation, psu)
+    for operation in plan.reads:
         if not operation.available and not operation.about:
             yield from steps.send(Call(operation=operation.id, subject="psu"))
 
 
-def _customer(telling: ProbePlan) -> Part[Subject]:
-    """Bring somebody into being who owns more than a page of things, and of entries."""
+def _customer(plan: ProbePlan) -> Part[Subject]:
+    """Create a customer that owns more than a page of items, and of entries below one."""
     now = yield from steps.clock()
-    owner = telling.owner()
-    if not telling.whole or owner is None:
+    owner = plan.owner()
+    if not plan.makes_customers or owner is None:
         return (yield from steps.arrange("psu", *([Holding(resource=owner)] if owner else [])))
-    about = [one for one in telling.reads if one.about]
-    lists = [one for one in telling.reads if one.lists and not one.about]
-    days = range(1, max((telling.sized(one) for one in about), default=1) + 1)
+    about = [one for one in plan.reads if one.about]
+    lists = [one for one in plan.reads if one.lists and not one.about]
+    days = range(1, max((plan.sized(one) for one in about), default=1) + 1)
     dates = steps.days_before(now.date(), *days)
-    things = max((telling.sized(one) for one in lists), default=1)
-    others = [one.id for one in steps.roots(telling.contract) if one.id != owner]
-    more = max(things - 1 - len(others), 1)
+    size = max((plan.sized(one) for one in lists), default=1)
+    others = [one.id for one in steps.roots(plan.contract) if one.id != owner]
+    count = max(size - 1 - len(others), 1)
     return (
         yield from steps.arrange(
             "psu",
             Holding(resource=owner, entries=dates),
-            Holding(resource=owner, count=more, entries=dates[:2]),
+            Holding(resource=owner, count=count, entries=dates[:2]),
             *(Holding(resource=one, entries=dates[:2]) for one in others),
         )
     )
 
 
-def _turned(telling: ProbePlan, first: Exchange) -> Part[None]:
-    """Turn to the second page, if there is one and nobody's calls are spent by that."""
-    if telling.whole and isinstance(first.outcome, Accepted) and first.outcome.next:
+def _turned(plan: ProbePlan, first: Exchange) -> Part[None]:
+    """Read the second page, if there is one and no real customer's accesses are spent."""
+    if plan.makes_customers and isinstance(first.outcome, Accepted) and first.outcome.next:
         yield from steps.send(replace(first.call, follow=first.outcome.next))
 
 
-def _about(telling: ProbePlan, operation: Operation, psu: Subject) -> Part[None]:
-    """Ask about one thing of each kind; about the first also in the other ways there are."""
-    owners = set(steps.owners(telling.contract, operation))
+def _about(plan: ProbePlan, operation: Operation, psu: Subject) -> Part[None]:
+    """Ask about one item of each resource; about the first also with every variation."""
+    owners = set(steps.owners(plan.contract, operation))
     first_of: dict[str, Owned] = {}
     for one in psu.owns:
         if one.resource in owners:
@@ -144,86 +242,87 @@ def _about(telling: ProbePlan, operation: Operation, psu: Subject) -> Part[None]
             subject="psu",
             arguments=steps.arguments(operation, thing.key),
         )
-        if n and not telling.whole:
+        if n and not plan.makes_customers:
             return
         first = yield from steps.send(call)
-        if n or not telling.whole:
+        if n or not plan.makes_customers:
             continue
-        yield from _turned(telling, first)
-        given = telling.binding(operation).aliases
+        yield from _turned(plan, first)
+        given = plan.binding(operation).aliases
         for alias in range(len(operation.aliases if given is None else given)):
             yield from steps.send(replace(call, alias=alias, variation=ALIAS))
-        yield from _between(telling, operation, call, psu.now.date())
+        yield from _between(plan, operation, call, psu.now.date())
 
 
-def _between(telling: ProbePlan, operation: Operation, call: Call, today: date) -> Part[None]:
-    """Ask from a day on, and up to a day, where the profile says how."""
+def _between(plan: ProbePlan, operation: Operation, call: Call, today: date) -> Part[None]:
+    """Ask from a day on, and up to a day, where the target file has the arguments."""
     for name, ago, says in (
         (operation.since, SINCE_AGO, SINCE),
         (operation.until, UNTIL_AGO, UNTIL),
     ):
-        if name and name in telling.binding(operation).arguments:
+        if name and name in plan.binding(operation).arguments:
             day = (today - timedelta(days=ago)).isoformat()
             named = {**call.arguments, name: day}
             yield from steps.send(replace(call, arguments=named, variation=says))
 
 
-def _roles(telling: ProbePlan) -> Script:
-    """Call once for every listed customer who has not called yet, to see each token taken."""
-    lists = [one for one in telling.reads if one.available and not one.about and not one.grants]
-    owner = telling.owner()
-    first = telling.role(owner) if owner else None
-    for role in telling.target.fixtures.roles:
-        yield Arrange(subject=role.name, holdings=())  # the next one, whatever is owned
+def _roles(plan: ProbePlan) -> Script:
+    """Call once for every listed customer not used yet, to see whether its token is accepted."""
+    lists = [one for one in plan.reads if one.available and not one.about and not one.grants]
+    owner = plan.owner()
+    first = plan.role(owner) if owner else None
+    for role in plan.target.fixtures.roles:
+        yield Arrange(subject=role.name, holdings=())  # the next one, whatever it owns
         if role != first and lists:
             yield from steps.send(Call(operation=lists[0].id, subject=role.name))
 
 
-def _requests(telling: ProbePlan, create: Operation) -> Script:
-    """Make a request, read, change and end it; where nobody minds, sign another one."""
-    lifecycle = tracker.lifecycle_of_operation(telling.contract, create)
+def _requests(plan: ProbePlan, create: Operation) -> Script:
+    """Create, read, change and end a request; where customers are created, sign another one."""
+    lifecycle = tracker.lifecycle_of_operation(plan.contract, create)
     psu = yield from request_steps.customer(lifecycle)
-    if telling.whole:
+    if plan.makes_customers:
         made = yield from steps.send(request_steps.request(lifecycle, psu))
         yield from request_steps.read(lifecycle, made)
-        for operation in telling.contract.operations.values():
+        for operation in plan.contract.operations.values():
             if not operation.available and operation.by_provider:
                 yield from request_steps.maybe(request_steps.about(operation, made))
-        if telling.signs and made.item and _leads(telling, made):
+        if plan.signs and made.item and _leads(plan, made):
             yield from request_steps.sign(made)
             yield from request_steps.read(lifecycle, made)
             yield from request_steps.inquire()
     made = yield from steps.send(request_steps.request(lifecycle, psu, lifecycle.changeable))
-    if not telling.whole:
+    if not plan.makes_customers:
         yield from request_steps.read(lifecycle, made)
     change = request_steps.about(lifecycle.change, made)
     if change is not None:
         yield from steps.send(replace(change, varied=lifecycle.changed))
     yield from request_steps.maybe(request_steps.about(lifecycle.end, made))
-    if telling.whole:
+    if plan.makes_customers:
         yield from request_steps.read(lifecycle, made)
 
 
-def _leads(telling: ProbePlan, made: Exchange) -> bool:
-    """Whether it is known where a request is signed."""
-    if telling.target.sca.kind is ScaKind.CONTROL:
+def _leads(plan: ProbePlan, made: Exchange) -> bool:
+    """Whether the place where a request is signed is known."""
+    if plan.target.sca.kind is ScaKind.CONTROL:
         return True
     return isinstance(made.outcome, Accepted) and made.outcome.approval is not None
 
 
-def _segment(telling: ProbePlan, name: str) -> Script:
-    """Bring a customer of a segment into being, and call nothing."""
-    owner = telling.owner()
+def _segment(plan: ProbePlan, name: str) -> Script:
+    """Create a customer of a segment, and call nothing."""
+    owner = plan.owner()
     holdings = (Holding(resource=owner),) if owner else ()
     yield Arrange(subject="psu", holdings=holdings, segment=name)
 
 
-def _presence(telling: ProbePlan) -> Script:
-    """Use up what is free without the customer, and call with the customer then.
+def _presence(plan: ProbePlan) -> Script:
+    """Use up the calls without the customer, then call with the customer present.
 
-    Where nothing is ever used up, as often with the customer: it may be the other way round.
+    Where the calls are never used up, call as often with the customer: the header may have
+    the opposite meaning.
     """
-    counted, owner = telling.counted(), telling.owner()
+    counted, owner = plan.counted(), plan.owner()
     if counted is None or owner is None:
         return
     operation, limit = counted
@@ -231,7 +330,7 @@ def _presence(telling: ProbePlan) -> Script:
     call = Call(operation=operation.id, subject="psu", present=False)
     for n in range(2 * (limit + 1)):
         last = yield from steps.send(call)
-        # Whoever counts to another number tells the calls apart, too.
+        # A bank with another limit distinguishes the calls, too.
         if not last.accepted and (n >= limit or n == 0):
             yield from steps.send(replace(call, present=True))
             return

@@ -1,7 +1,7 @@
-"""Telling the stories to the target, each in a world of its own, and keeping what it answered.
+"""Runner of the doctor's probes: performs each against the target and records every answer.
 
-Every call passes what the calls of a run pass. The pages that a customer is shown are kept
-too, as far as they come over the same connection.
+Every call passes the same guards as a call of a run. The pages of the SCA screens are
+recorded too, as far as they come over the same connection.
 """
 
 from __future__ import annotations
@@ -13,21 +13,20 @@ from typing import Any
 
 from assay.binding.encode import Access, HttpRequest
 from assay.contract.model import Contract
-from assay.doctor.context import DoctorContext
-from assay.doctor.finding import Finding, Weight, at, one_line, told
-from assay.doctor.probe_plan import ProbePlan
-from assay.doctor.probes import doctor_probes
+from assay.doctor.context import DoctorContext, EarlyEnd
+from assay.doctor.finding import Finding, Weight, at, from_problem, one_line
+from assay.doctor.probes import DoctorProbe, ProbePlan, doctor_probes
 from assay.errors import CannotArrange, InputError, TargetError
-from assay.execution.executor import Executor, executing
+from assay.execution.executor import executing
 from assay.history import Authorised, Event, Subject, Wire
-from assay.rules.rule import Script
+from assay.rules.steps import perform_all
 from assay.transport.auth.diagnostics import AuthenticationError
 from assay.transport.protocol import Delivery, Transport
 
 
 @dataclass(slots=True, kw_only=True)
 class RecordingTransport:
-    """A carrier that remembers the last answer."""
+    """A transport that remembers the last answer."""
 
     transport: Transport
     base_url: str = field(init=False)
@@ -38,7 +37,7 @@ class RecordingTransport:
         self.base_url = self.transport.base_url
 
     def send(self, request: HttpRequest) -> Delivery:
-        """Send, and remember what came."""
+        """Send a request and remember its answer."""
         sent = self.transport.send(request)
         self.last, self.reached = sent.wire, self.transport.reached
         return sent
@@ -48,98 +47,81 @@ class RecordingTransport:
         return self.transport.control(method, path, body)
 
     def close(self) -> None:
-        """Close the carrier."""
+        """Close the transport."""
         self.transport.close()
 
 
-def run_probes(patient: DoctorContext) -> None:
-    """Tell every story, and note in the patient what became of it."""
+def run_probes(context: DoctorContext) -> None:
+    """Run every probe, and keep answers and failures in the context."""
     numbers = count(1)
-    for telling in tellings(patient):
-        for name, story in doctor_probes(telling).items():
-            lack = _tell(patient, telling.contract, name, story(), numbers)
-            if lack:
-                key = telling.contract.id, *name.split(" ", 1)
-                patient.lacks[key] = one_line(patient.redactor.text(lack))
+    for plan in probe_plans(context):
+        for probe in doctor_probes(plan):
+            early = _run(context, plan.contract, probe, numbers)
+            if early:
+                missing = one_line(context.redactor.text(early.missing))
+                context.early_ends.append(replace(early, missing=missing, segment=probe.segment))
 
 
-def tellings(patient: DoctorContext) -> Iterator[ProbePlan]:
-    """Yield what can be told, one contract after the other."""
-    for contract in patient.contracts_bound:
+def probe_plans(context: DoctorContext) -> Iterator[ProbePlan]:
+    """Yield the probe plan of each contract."""
+    for contract in context.contracts_bound:
         yield ProbePlan(
             contract=contract,
-            target=patient.target,
-            whole=patient.whole,
-            today=patient.today,
+            target=context.target,
+            makes_customers=context.makes_customers,
+            today=context.today,
         )
 
 
-def _tell(
-    patient: DoctorContext,
-    contract: Contract,
-    name: str,
-    script: Script,
-    numbers: Iterator[int],
-) -> str:
-    """Tell one story as far as it goes, and return what it lacked to go on."""
-    environment = patient.environment
+def _run(
+    context: DoctorContext, contract: Contract, probe: DoctorProbe, numbers: Iterator[int]
+) -> EarlyEnd | None:
+    """Run one probe as far as possible; return what it lacked to go on, if anything."""
+    environment = context.environment
     if environment is None:
-        return "no target"
+        return EarlyEnd(missing="a target")
+    name, script = probe.name, probe.start()
     watching = RecordingTransport(transport=environment.screens or environment.client)
 
     def record(event: Event, access: Access) -> None:
         if isinstance(event, Subject):
-            patient.redactor.learn(event, access)
-            patient.played[f"{contract.id} {name} {event.name}"] = access.id or ""
-        patient.note(f"{contract.id} {name}", contract, event)
+            context.redactor.learn(event, access)
+            context.role_of[f"{contract.id} {name} {event.name}"] = access.id or ""
+        context.note(f"{contract.id} {name}", contract, event)
         if isinstance(event, Authorised):
-            patient.signed.append((event, watching.last))
-        patient.on_call()
+            context.signed.append((event, watching.last))
+        context.on_call()
 
     watched = replace(environment, screens=watching)
     try:
         with executing(
             watched, contract.operations, number=lambda: next(numbers), record=record
-        ) as play:
-            _perform(play, script)
+        ) as executor:
+            perform_all(script, executor.perform)
     except InputError as error:
-        patient.problems += error.problems
+        context.problems += error.problems
     except AuthenticationError as error:
-        patient.problems.append(error.problem)
-    except (CannotArrange, TargetError) as error:
-        return str(error)
+        context.problems.append(error.problem)
+    except CannotArrange as error:
+        return EarlyEnd(missing=str(error), key=error.key)
+    except TargetError as error:
+        return EarlyEnd(missing=str(error))
     finally:
         script.close()
-    return ""
+    return None
 
 
-def _perform(play: Executor, script: Script) -> None:
-    try:
-        step = next(script)
-        while True:
-            step = script.send(play.perform(step))
-    except StopIteration:
-        return
-
-
-def lacking(patient: DoctorContext) -> Iterator[Finding]:
-    """Say which stories ended early, and for the want of what."""
-    for problem in dict.fromkeys(patient.problems):
-        yield told(problem)
-    for name, lack in patient.lacks.items():
-        for segment in name[2:]:
-            expected = f"the bank's word for {segment}"
-            yield at(patient.target, ("fixtures", "segments", segment), expected, lack)
-        if name[2:]:
+def ended_early(context: DoctorContext) -> Iterator[Finding]:
+    """Report which probes could not be completed, and what they lacked."""
+    for problem in dict.fromkeys(context.problems):
+        yield from_problem(problem)
+    for early in context.early_ends:
+        if early.segment:
+            expected = f"the bank's word for {early.segment}"
+            place = ("fixtures", "segments", early.segment)
+            yield at(context.target, place, expected, early.missing)
             continue
-        place = _named(lack)
-        weight = Weight.UNSEEN if place[0] == "operations" else Weight.DOUBT
-        yield at(patient.target, place, "what it takes to call", f"it needs {lack}", weight=weight)
-
-
-def _named(lack: str) -> tuple[str, ...]:
-    """Return the key of the profile that a reason names, or the world."""
-    for word in lack.replace("(", " ").replace(")", " ").split():
-        if word.startswith(("operations.", "world.", "sca.", "auth.")):
-            return tuple(word.strip(".,:").split("."))
-    return ("fixtures",)
+        where = early.key or ("fixtures",)
+        weight = Weight.UNSEEN if where[0] == "operations" else Weight.DOUBT
+        found = f"a call that needs {early.missing}"
+        yield at(context.target, where, "everything that a call needs", found, weight=weight)

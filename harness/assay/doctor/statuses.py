@@ -1,7 +1,7 @@
-"""Whether each answer is known to the outcomes, and a refusal is a mistake of our own.
+"""Checks of statuses: which key is wrong when an ordinary call is not accepted.
 
-An ordinary call that is not accepted says that something is misspelt: the address, the
-path, the method, an argument, or what a status means. Which one, the status tells.
+The status shows whether the address, the path, the method, an argument or the matchers of
+the outcomes are wrong.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Final, TypeAlias
 from assay.binding.decode import decode
 from assay.binding.target import Matcher, Outcomes, Target
 from assay.contract.model import Operation
-from assay.doctor import arguments, credentials, items
+from assay.doctor import items, refusals
 from assay.doctor.context import DoctorContext, SeenAnswer
 from assay.doctor.finding import Finding, Weight, at
-from assay.doctor.suggest import nearest
-from assay.history import Accepted, Cause, Indeterminate, Rejected, Unavailable
+from assay.doctor.pointer_probe import nearest
+from assay.history import Accepted, Cause, Detail, Indeterminate, Rejected, Unavailable
 
 __all__ = ["examine", "matched"]
 
@@ -27,100 +27,99 @@ DENIED = frozenset({401, 403})
 MOVED, REFUSED = range(300, 400), range(400, 500)
 
 
-def examine(patient: DoctorContext) -> Iterator[Finding]:
-    """Judge the answers to plain calls, operation by operation."""
-    called = [one for one in patient.operations if one.available and patient.plain(one.id)]
-    if called and all(_status(patient, one) == {UNKNOWN} for one in called) and len(called) > 1:
-        what = f"404 from each of {', '.join(one.id for one in called)}"
-        yield at(patient.target, ("base_url",), "the operations below it", what)
+def examine(context: DoctorContext) -> Iterator[Finding]:
+    """Examine the answers to ordinary calls, operation by operation."""
+    called = [one for one in context.operations if one.available and context.plain(one.id)]
+    if called and all(_status(context, one) == {UNKNOWN} for one in called) and len(called) > 1:
+        found = f"404 from each of {', '.join(one.id for one in called)}"
+        yield at(context.target, ("base_url",), "the operations below this URL", found)
         return
-    yield from credentials.examine(patient)
+    yield from refusals.credentials(context)
     for operation in called:
-        refused = next((one for one in patient.plain(operation.id) if not _taken(one)), None)
-        if refused is not None and not _follows(patient, refused):
-            yield from _refused(patient, refused)
-    for operation in patient.operations:
+        failed = next((one for one in context.plain(operation.id) if not _accepted(one)), None)
+        if failed is not None and not _follows(context, failed):
+            yield from _not_accepted(context, failed)
+    for operation in context.operations:
         if not operation.available:
-            yield from _unavailable(patient, operation)
-    yield from _aliases(patient)
+            yield from _unavailable(context, operation)
+    yield from _aliases(context)
 
 
-def _status(patient: DoctorContext, operation: Operation) -> set[int]:
-    return {one.status for one in patient.plain(operation.id)}
+def _status(context: DoctorContext, operation: Operation) -> set[int]:
+    return {one.status for one in context.plain(operation.id)}
 
 
-def _taken(answer: SeenAnswer) -> bool:
+def _accepted(answer: SeenAnswer) -> bool:
     return isinstance(answer.exchange.outcome, Accepted)
 
 
-def _follows(patient: DoctorContext, answer: SeenAnswer) -> bool:
-    """Whether a refusal follows from another mistake.
-
-    Without a consent nothing is shown, and by a wrong key nothing is found.
-    """
+def _follows(context: DoctorContext, answer: SeenAnswer) -> bool:
+    """Whether a refusal follows from another problem: a missing consent, or a wrong key."""
     if answer.operation.request and not answer.operation.makes and answer.status in REFUSED:
-        return any(items.miskeyed(patient, one) for one in patient.operations if one.makes)
-    granting = [one for one in patient.operations if one.grants and one.available]
+        return any(items.has_wrong_key(context, one) for one in context.operations if one.makes)
+    granting = [one for one in context.operations if one.grants and one.available]
     denied = answer.operation.about and answer.status in REFUSED
     return bool(denied) and any(
-        not _taken(one) for each in granting for one in patient.plain(each.id)
+        not _accepted(one) for each in granting for one in context.plain(each.id)
     )
 
 
-def _refused(patient: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
+def _not_accepted(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
+    """Report what the status says of a call that was not accepted."""
     status = answer.status
     if answer.good:
-        yield from _misread(patient, answer)
+        yield from _misread(context, answer)
     elif status in DENIED:
-        return  # said by `credentials`
+        return  # reported by `refusals.credentials`
     elif status in MOVED:
         where = next((v for k, v in answer.exchange.wire.headers if k.lower() == "location"), "")
-        what = f"{status}, which sends elsewhere"
-        hint = f"is it {patient.redactor.bounded(where, 100)}?" if where else ""
-        yield at(patient.target, ("base_url",), "an address that answers itself", what, hint)
+        found = f"a redirect ({status})"
+        hint = f"is it {context.redactor.bounded(where, 100)}?" if where else ""
+        yield at(context.target, ("base_url",), "an address that answers directly", found, hint)
     elif status in REFUSED:
-        yield from _REFUSALS.get(status, arguments.examine)(patient, answer)
+        yield from _REFUSALS.get(status, refusals.arguments)(context, answer)
     elif status == CLOSED:
-        what, hint = "503", "it may be closed for the moment: try again later"
-        yield at(patient.target, _op(answer), "an answer", what, hint, weight=Weight.UNSEEN)
+        hint = "the bank may be closed for maintenance: try again later"
+        yield at(context.target, _op(answer), "an answer", "503", hint, weight=Weight.UNSEEN)
     else:
-        yield from _failed(patient, answer)
+        yield from _failed(context, answer)
 
 
-def _failed(patient: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
-    """Say that no answer came, or one that says that the target failed: no line explains that."""
+def _failed(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
+    """Report that no answer came, or that the target failed."""
     outcome = answer.exchange.outcome
-    why = outcome.why if isinstance(outcome, Indeterminate) else str(answer.status)
-    slow = isinstance(outcome, Indeterminate) and outcome.cause is Cause.TRANSPORT
-    place = ("timeout",) if slow and "whole answer" in why else _op(answer)
-    weight = Weight.DOUBT if slow else Weight.UNSEEN
-    yield at(patient.target, place, "an answer", why, weight=weight)
+    if not isinstance(outcome, Indeterminate):
+        yield at(context.target, _op(answer), "an answer", str(answer.status), weight=Weight.UNSEEN)
+        return
+    place = ("timeout",) if outcome.detail is Detail.TIMEOUT else _op(answer)
+    weight = Weight.DOUBT if outcome.cause is Cause.TRANSPORT else Weight.UNSEEN
+    yield at(context.target, place, "an answer", outcome.why, weight=weight)
 
 
-def _misread(patient: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
-    """Say which matcher takes a good answer for something else, or what none of them knows."""
-    outcome, target = answer.exchange.outcome, patient.target
-    expected = "a good answer to count as accepted"
+def _misread(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
+    """Report the matcher that misjudges a good answer, or what keeps all of them from matching."""
+    outcome, target = answer.exchange.outcome, context.target
+    expected = "a successful answer to count as accepted"
     if isinstance(outcome, Rejected | Unavailable):
         name = "rejected" if isinstance(outcome, Rejected) else "unavailable"
         index = matched(target, answer, name)
         if index is not None:
             place = (*_outcomes(target, answer, name), index)
             yield at(target, place, expected, f"{answer.status} that counts as {name}")
-    elif isinstance(outcome, Indeterminate) and "do not know" in outcome.why:
+    elif isinstance(outcome, Indeterminate) and outcome.detail is Detail.UNKNOWN_STATUS:
         place = _outcomes(target, answer, "accepted")
         narrow = _narrow(target, answer)
         if narrow:
             index, part = narrow
-            found = answer.exchange.wire.media_type or "none"
-            what = f"media type {found}" if part == "media_type" else f"another {part}"
-            yield at(target, (*place, index, part), expected, what)
+            media_type = answer.exchange.wire.media_type or "none"
+            found = f"media type {media_type}" if part == "media_type" else f"another {part}"
+            yield at(target, (*place, index, part), expected, found)
         else:
-            what = f"no matcher that knows {answer.status}"
-            yield at(target, place, expected, what, "add it to statuses")
+            found = f"no matcher for {answer.status}"
+            yield at(target, place, expected, found, "add it to statuses")
 
 
-#: The parts of a matcher besides the statuses, each with what takes it out.
+#: The parts of a matcher besides the statuses, each with a function that removes it.
 _PARTS: Final[Mapping[str, Callable[[Matcher], Matcher]]] = {
     "media_type": lambda one: replace(one, media_type=None),
     "body": lambda one: replace(one, body={}),
@@ -130,37 +129,36 @@ _PARTS: Final[Mapping[str, Callable[[Matcher], Matcher]]] = {
 
 
 def _narrow(target: Target, answer: SeenAnswer) -> tuple[int, str] | None:
-    """Return the matcher of accepted answers, and its part, that alone keeps one from it."""
+    """Return the `accepted` matcher, and its part, that alone keeps an answer from matching."""
     every = (answer.binding.outcomes or target.outcomes).accepted
     for index, one in enumerate(every):
         for part, without in _PARTS.items():
             wider = without(one)
-            if wider != one and _taken_by(target, answer, wider):
+            if wider != one and _matches(target, answer, wider):
                 return index, part
     return None
 
 
 def matched(target: Target, answer: SeenAnswer, name: str) -> int | None:
-    """Return which matcher of an outcome takes an answer, counted from 0, if one does."""
+    """Return the index of the matcher of an outcome that an answer matches, if any."""
     outcomes = answer.binding.outcomes or target.outcomes
     every: tuple[Matcher, ...] = getattr(outcomes, name)
-    taken = (n for n, one in enumerate(every) if _taken_by(target, answer, one))
-    return next(taken, None)
+    return next((n for n, one in enumerate(every) if _matches(target, answer, one)), None)
 
 
-def _taken_by(target: Target, answer: SeenAnswer, matcher: Matcher) -> bool:
-    """Whether a matcher alone takes an answer: asked of what judges it in a run."""
+def _matches(target: Target, answer: SeenAnswer, matcher: Matcher) -> bool:
+    """Whether an answer matches a matcher alone, by the code that decodes it in a run."""
     alone = replace(
         answer.binding, outcomes=Outcomes(unavailable=(), rejected=(matcher,), accepted=())
     )
     name = answer.operation.id
-    spelt = replace(target, operations={**target.operations, name: alone})
-    outcome = decode(answer.exchange.wire, answer.body, answer.operation, spelt)
+    narrowed = replace(target, operations={**target.operations, name: alone})
+    outcome = decode(answer.exchange.wire, answer.body, answer.operation, narrowed)
     return isinstance(outcome, Rejected)
 
 
 def _outcomes(target: Target, answer: SeenAnswer, name: str) -> tuple[str | int, ...]:
-    """Return where an outcome is spelt: with the operation, or for all of them."""
+    """Return the place of an outcome: in the operation, or the common one."""
     own = _op(answer)
     here = target.place(*own, "outcomes", name) != target.place(*own, "outcomes")
     return (*own, "outcomes", name) if answer.binding.outcomes and here else ("outcomes", name)
@@ -170,86 +168,90 @@ def _op(answer: SeenAnswer) -> tuple[str, str]:
     return ("operations", answer.operation.id)
 
 
-def _path(patient: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
-    """Say that nothing is there: by the path, or because what it names is not."""
+def _path(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
+    """Report a 404: the path is wrong, or the item that it names does not exist."""
     binding, operation = answer.binding, answer.operation
     path = binding.path or operation.path
     slots = [name for name in binding.arguments if f"{{{name}}}" in path]
     key = operation.about if f"{{{operation.about}}}" in path else None
     place: tuple[str, ...] = (*_op(answer), "path")
-    hint = f"the contract has {operation.path}" if binding.path else "add path: as the bank has it"
+    hint = (
+        f"the contract has {operation.path}"
+        if binding.path
+        else "add `path` with the bank's own path"
+    )
     if key and operation.request:
-        hint = f"{hint}; or is it {key} that is not known: see item.key where it is made"
+        hint = f"{hint}; or is {key} unknown: see item.key of the operation that creates it"
     for name in slots:
         if binding.arguments[name].found is None and name != key:
             place = (*_op(answer), "arguments", name)
-    yield at(patient.target, place, "the path of a method that is available", "404", hint)
+    yield at(context.target, place, "the path of an available method", "404", hint)
 
 
-def _method(patient: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
+def _method(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
     allow = next((v for k, v in answer.exchange.wire.headers if k.lower() == "allow"), "")
-    hint = f"it allows {allow[:60]}" if allow else f"the contract has {answer.operation.method}"
+    hint = f"allowed: {allow[:60]}" if allow else f"the contract has {answer.operation.method}"
     found = f"405 to {answer.exchange.wire.method}"
-    yield at(patient.target, (*_op(answer), "method"), "a method that is allowed", found, hint)
+    yield at(context.target, (*_op(answer), "method"), "an allowed method", found, hint)
 
 
-def _media(patient: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
+def _media(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
     place = (*_op(answer), "headers") if answer.binding.headers else ("headers",)
-    what = f"{answer.status}: {patient.said(answer)}"
-    hint = "a header can be given under headers, for all calls or for one operation"
-    yield at(patient.target, place, "the media types that the bank speaks", what, hint)
+    found = f"{answer.status}: {context.excerpt(answer)}"
+    hint = "set headers under `headers`, for all calls or for one operation"
+    yield at(context.target, place, "media types that the bank accepts", found, hint)
 
 
-def _slower(patient: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
-    if any(one.status == answer.status for one in patient.presences):
-        return  # said by `presences`
-    what = "429: it takes no more calls for now"
-    yield at(patient.target, _op(answer), "an answer", what, weight=Weight.UNSEEN)
+def _rate_limited(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
+    if any(one.status == answer.status for one in context.presences):
+        return  # reported by `request_effects.presence`
+    found = "429: the bank limits calls at the moment"
+    yield at(context.target, _op(answer), "an answer", found, weight=Weight.UNSEEN)
 
 
-#: What a refusal of an ordinary call says, where it is not the arguments.
+#: How the refusal of an ordinary call is explained, by status; others are about arguments.
 _REFUSALS: Final[Mapping[int, _Judge]] = {
     404: _path,
     410: _path,
     405: _method,
     406: _media,
     415: _media,
-    429: _slower,
+    429: _rate_limited,
 }
 
 
-def _unavailable(patient: DoctorContext, operation: Operation) -> Iterator[Finding]:
-    """Judge whether the refusal of what is not there is known as one."""
-    for answer in patient.plain(operation.id)[:1]:
-        target, outcome = patient.target, answer.exchange.outcome
+def _unavailable(context: DoctorContext, operation: Operation) -> Iterator[Finding]:
+    """Examine whether the refusal of an unavailable operation counts as one."""
+    for answer in context.plain(operation.id)[:1]:
+        target, outcome = context.target, answer.exchange.outcome
         refused = answer.status in REFUSED or answer.status == NOT_MADE
         if not refused or answer.status in DENIED:
             continue
         if isinstance(outcome, Accepted):
             index = matched(target, answer, "accepted")
             place = _outcomes(target, answer, "accepted")
-            what = f"that {answer.status} counts as accepted"
+            found = f"{answer.status} that counts as accepted"
             where = place if index is None else (*place, index)
-            yield at(target, where, "a refusal to count as none", what)
+            yield at(target, where, "a refusal not to count as accepted", found)
         elif isinstance(outcome, Indeterminate) and outcome.cause is Cause.BINDING:
             place = _outcomes(target, answer, "unavailable")
-            what = f"no matcher that knows {answer.status}"
-            yield at(target, place, "the refusal of a method that is not there", what)
+            found = f"no matcher for {answer.status}"
+            yield at(target, place, "the refusal of an unavailable method to match", found)
 
 
-def _aliases(patient: DoctorContext) -> Iterator[Finding]:
-    """Judge the other names of the methods."""
-    for operation in patient.operations:
-        if not any(_taken(one) for one in patient.plain(operation.id)):
+def _aliases(context: DoctorContext) -> Iterator[Finding]:
+    """Examine the other paths of each method."""
+    for operation in context.operations:
+        if not any(_accepted(one) for one in context.plain(operation.id)):
             continue
-        for answer in patient.of(operation.id):
+        for answer in context.of(operation.id):
             alias = answer.exchange.call.alias
             if alias is None or answer.status not in {404, 405}:
                 continue
-            spelt = answer.binding.aliases
-            given = operation.aliases if spelt is None else spelt
-            hint = nearest(given[alias], operation.aliases) if spelt else ""
+            own = answer.binding.aliases
+            path = answer.binding.names(operation)[alias]
+            near = nearest(path, operation.aliases) if own else ""
             place = (*_op(answer), "aliases", alias)
-            found = f"{answer.status} at {given[alias]}"
-            said = f"did you mean {hint!r}?" if hint and hint != given[alias] else ""
-            yield at(patient.target, place, "another name of the method", found, said)
+            found = f"{answer.status} at {path}"
+            hint = f"did you mean {near!r}?" if near and near != path else ""
+            yield at(context.target, place, "another path of the method", found, hint)

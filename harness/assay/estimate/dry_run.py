@@ -2,7 +2,7 @@
 
 The scene is the real one, where that is pure; so what will stop a probe stops it here
 too: a customer who is not there, a clock, a spelling, a gate. What would come from the
-target comes from nobody (`assay.planning.dry_target`), who grants whatever is asked for. So what is
+target comes from nobody (`assay.rules.dry_run`), who grants whatever is asked for. So what is
 counted here is what a target asks for that keeps its contract, and an upper bound.
 """
 
@@ -18,7 +18,7 @@ from itertools import count
 from assay.binding.encode import Access, HttpRequest
 from assay.binding.target import Budget, FixtureKind, OperationBinding, Role, Target
 from assay.contract.model import Json
-from assay.errors import CannotArrange
+from assay.errors import CannotArrange, Shortage
 from assay.estimate.fakes import ANYTHING, NullLedger, NullTransport, scene_of, signer_of
 from assay.execution.environment import Environment
 from assay.execution.environment import MissingFixtures as NoWorld
@@ -37,9 +37,10 @@ from assay.history import (
     Subject,
     Wire,
 )
-from assay.planning.dry_target import DryTarget
 from assay.planning.plan import Plan, Trial, script_of
+from assay.rules.dry_run import DryTarget
 from assay.rules.rule import Script
+from assay.rules.steps import perform_all
 
 #: So many steps of a probe are played, for nobody's answers might keep it going.
 MOST = 1_000
@@ -64,6 +65,7 @@ class TrialEstimate:
     """
 
     stopped: str = ""
+    shortage: Shortage | None = None
     tells: frozenset[str] = frozenset()
     calls: int = 0
     batch: Counter[tuple[Customer, str, date]] = field(
@@ -221,13 +223,9 @@ def dry_run_trial(
 def _played(script: Script, played: DryExecutor) -> str:
     """Play a probe to its end, and return what stopped it before, if anything did."""
     try:
-        step = next(script)
-        for _ in range(MOST):
-            step = script.send(played.perform(step))
+        perform_all(script, played.perform, MOST)
     except CannotArrange as error:
         return f"needs {error}"
-    except Exception:  # noqa: BLE001 -- its end, or it stumbled over nobody's answers
+    except Exception:  # noqa: BLE001 -- it stumbled over nobody's answers
         return ""
-    finally:
-        script.close()
     return ""

@@ -19,7 +19,7 @@ from assay.execution.environment import MissingFixtures as NoWorld
 from assay.fixtures.protocol import Fixture, ReadOnlyFixture
 from assay.fixtures.roles import RolesFixture, RolesProvider
 from assay.history import Arrange, Authorise, Ending, Subject, Wire
-from assay.planning.dry_target import DryTarget
+from assay.rules.dry_run import DryTarget
 from assay.sca.protocol import AnyReturnAddress, ScreenFlowResult, Signer, Wait
 from assay.transport.protocol import Delivery, nothing
 

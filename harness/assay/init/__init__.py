@@ -1,7 +1,8 @@
-"""The beginning of a target file: written by asking, or from an OpenAPI document.
+"""Draft of a target file: `assay init`, by questions or from an OpenAPI document.
 
-`foreign` reads somebody's document and `offered` says what it offers; `match` finds the
-contract's operations in it; `requests` and `answers` guess how they are spelt; `lines` and
-`written` write it down. A guess says why, and a gap says what is missing: nothing is made
-up. Nothing is sent, and whether the file is right is for `assay check` and a run to tell.
+`safe_load` reads the document and `openapi_operations` lists its operations;
+`operation_match` finds those of the contracts; `requests`, `responses` and `items` guess
+their bindings; `target_file` puts the file together and `yaml_writer` writes it. A guess
+says why, and a gap says what is missing: nothing is made up. Nothing is sent: `assay check`
+and `assay doctor` show whether the file is right.
 """

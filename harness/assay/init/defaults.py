@@ -1,4 +1,4 @@
-"""What is known before anything is asked: from the document, if there is one."""
+"""Answers to the questions of `assay init` that an OpenAPI document gives."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["InitDefaults", "init_defaults"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InitDefaults:
-    """What a document says: answers to questions, each with a reason, and operations."""
+    """Default answers, each with the reason for it, and the operations of the document."""
 
     contracts: tuple[Contract, ...]
     defaults: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -32,18 +32,18 @@ class InitDefaults:
         default_factory=dict[str, Mapping[str, OperationMatch]]
     )
 
-    def draft(self, told: Mapping[str, str], whys: Mapping[str, str]) -> TargetDraft:
-        """Return what a file is written from, with the answers to all questions."""
-        extends = told["extends"]
-        given: Mapping[str, Json] = self.auth.given if told["auth"] == self.auth.kind else {}
+    def draft(self, answers: Mapping[str, str], whys: Mapping[str, str]) -> TargetDraft:
+        """Return the draft of a target file, given the answers to all questions."""
+        extends = answers["extends"]
+        given: Mapping[str, Json] = self.auth.given if answers["auth"] == self.auth.kind else {}
         return TargetDraft(
-            name=told["name"],
-            base_url=told["base_url"].rstrip("/"),
-            environment=told["environment"],
-            zone=told["zone"],
-            auth=told["auth"],
-            presence=told["presence"],
-            fixtures=told["fixtures"],
+            name=answers["name"],
+            base_url=answers["base_url"].rstrip("/"),
+            environment=answers["environment"],
+            zone=answers["zone"],
+            auth=answers["auth"],
+            presence=answers["presence"],
+            fixtures=answers["fixtures"],
             extends="" if extends == "none" else extends,
             given=dict(given),
             whys=whys,
@@ -57,12 +57,12 @@ class InitDefaults:
 def init_defaults(
     contracts: tuple[Contract, ...], path: Path | None, *, named: bool
 ) -> InitDefaults:
-    """Read the document, if there is one, and find the contracts' operations in it.
+    """Read the document, if there is one, and match its operations to the contracts.
 
-    Of contracts that nobody `named`, only those are kept of which the document has something.
+    Unless the contracts were `named` by the user, those without a match are dropped.
 
     Raises:
-        InputError: the document cannot be read, or has nothing of any contract.
+        InputError: the document cannot be read, or matches no contract.
 
     """
     if path is None:
@@ -74,19 +74,19 @@ def init_defaults(
         one for one in contracts if any(one.operations[name].available for name in found[one.id])
     )
     if not kept:
-        what = f"none of the document's {len(offers)} operations is like one of the contracts"
-        raise InputError.one(str(path), what, hint="is it the right document, and contract?")
+        what = f"none of the {len(offers)} operations in the document matches an operation of the contracts"
+        raise InputError.one(str(path), what, hint="is it the right document and contract?")
     kept = contracts if named else kept
     used = tuple(each.offered for one in kept for each in found[one.id].values())
     auth, present, url = security.auth(document), security.presence(used), base_url(document)
     defaults = {"auth": auth.kind}
-    whys = {"auth": auth.why or "the document does not say"}
+    whys = {"auth": auth.why or "the document does not define it"}
     if url:
         defaults["base_url"], whys["base_url"] = url, "the first server of the document"
     if present:
-        defaults["presence"], whys["presence"] = present, "a parameter of that name"
+        defaults["presence"], whys["presence"] = present, "a header parameter of the document"
     if len(kept) < len(contracts):
-        whys["contracts"] = "of these the document has operations"
+        whys["contracts"] = "the document has operations of these"
     return InitDefaults(
         contracts=kept,
         defaults=defaults,

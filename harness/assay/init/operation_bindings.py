@@ -1,4 +1,4 @@
-"""The `operations` of a target file: what was found for each of the contract's, in order."""
+"""The `operations` section: what was found for each operation of the contracts, in order."""
 
 from __future__ import annotations
 
@@ -7,29 +7,30 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from assay.contract.model import Clause, Contract, Json, Operation
+from assay.contract.model import Contract, Json, Operation
 from assay.init.openapi_operations import OpenApiOperation
 from assay.init.operation_match import MatchedOperation, OperationMatch, matches
 from assay.init.requests import about_slot, arguments, modes, template, unfilled
-from assay.init.responses import answers
+from assay.init.responses import responses
 from assay.init.yaml_writer import YamlEntry, gap
+from assay.rules.clauses import clauses_of
 
 __all__ = ["matched", "operations", "outcomes"]
 
-#: What is thought of each contract: its operations in the document.
+#: The matched operations of each contract, by their ids.
 Found = Mapping[str, Mapping[str, OperationMatch]]
 _SLOT = re.compile(r"[{][^{}]*[}]")
 
 
 def matched(contracts: Sequence[Contract], offers: Sequence[OpenApiOperation]) -> Found:
-    """Find the operations of contracts in a document."""
+    """Match the operations of a document to those of the contracts."""
     return {one.id: matches(one, offers) for one in contracts}
 
 
 def operations(
     contracts: Sequence[Contract], offers: Sequence[OpenApiOperation] | None, found: Found
 ) -> Iterator[YamlEntry]:
-    """Yield an entry for each operation; without a document, with all that is missing."""
+    """Yield an entry for each operation; without a document, everything in it is missing."""
     for contract in contracts:
         named = _by_own_names(contract, found)
         for operation in contract.operations.values():
@@ -38,7 +39,7 @@ def operations(
             elif operation.id in found[contract.id]:
                 match = found[contract.id][operation.id]
             elif operation.available:
-                yield gap(operation.id, "no operation of the document is like it", "{path: /…}")
+                yield gap(operation.id, "no matching operation in the document", "{path: /…}")
                 continue
             else:
                 continue
@@ -48,12 +49,12 @@ def operations(
 
 
 def _unknown(operation: Operation) -> OpenApiOperation:
-    """Return an operation of which nothing is known but what the contract says."""
+    """Return an operation of which only the contract is known."""
     return OpenApiOperation(
         method=operation.method,
         path=operation.path,
         id="",
-        says="",
+        description="",
         parameters=(),
         request=(),
         answer=(),
@@ -78,8 +79,8 @@ def _operation(
     if match.offered.method != operation.method:
         yield YamlEntry(key="method", value=match.offered.method, why=match.why)
     if path != operation.path:
-        told = "; ".join(filter(None, (match.why, why)))
-        yield YamlEntry(key="path", value=path, why=told)
+        reasons = "; ".join(filter(None, (match.why, why)))
+        yield YamlEntry(key="path", value=path, why=reasons)
     if operation.aliases and offers:
         yield from _aliases(operation, match.offered.path, offers)
     if not operation.available:
@@ -95,10 +96,10 @@ def _operation(
         yield YamlEntry(key="modes", below=ways)
     yield from unfilled(shape, (*asked, *ways))
     yield from template(shape, _pointers((*asked, *ways)))
-    if any(_forbids(one, operation.id) for one in contract.clauses):
-        what = "how a customer's credentials would be spelt, if somebody sent them"
+    if any(clause.bars_credentials(operation.id) for clause in clauses_of(contract)):
+        what = "where a client would send a customer's credentials"
         yield gap("credentials", what, "{basic: true}")
-    yield from answers(shape)
+    yield from responses(shape)
 
 
 def _shape(contract: Contract, operation: Operation, match: OperationMatch) -> MatchedOperation:
@@ -111,7 +112,7 @@ def _shape(contract: Contract, operation: Operation, match: OperationMatch) -> M
 
 
 def _by_own_names(contract: Contract, found: Found) -> bool:
-    """Whether a call names a thing as the bank does, so that its names have to be looked up."""
+    """Whether calls use the bank's own names of items, which then must be looked up."""
     shapes = (
         _shape(contract, contract.operations[name], match)
         for name, match in found.get(contract.id, {}).items()
@@ -121,7 +122,7 @@ def _by_own_names(contract: Contract, found: Found) -> bool:
 
 
 def _lister(contract: Contract, operation: Operation) -> str | None:
-    """Return the operation that lists what another one is about; itself, if it lists that."""
+    """Return the operation that lists the items that an operation is about, if there is one."""
     resources = contract.resources
     if not operation.about:
         owned = {one.of for one in resources.values()}
@@ -134,7 +135,7 @@ def _lister(contract: Contract, operation: Operation) -> str | None:
 
 
 def _filled(shape: MatchedOperation) -> tuple[str, str]:
-    """Return the path, with the document's own value where only one thing can be meant."""
+    """Return the path, with the document's value for parameters that the contract does not have."""
     path, why = shape.offered.path, ""
     kept = about_slot(shape)
     parameters = shape.offered.named("path")
@@ -142,33 +143,25 @@ def _filled(shape: MatchedOperation) -> tuple[str, str]:
         values = parameters[slot].leaf.values if slot in parameters else ()
         if slot != kept and values and re.fullmatch(r"[A-Za-z0-9._-]+", values[0]):
             path = path.replace(f"{{{slot}}}", values[0])
-            why = f"{values[0]} is the first that {slot} can be"
+            why = f"{values[0]} is the first value of {slot}"
     return path, why
 
 
 def _aliases(
     operation: Operation, path: str, offers: Sequence[OpenApiOperation]
 ) -> Iterator[YamlEntry]:
-    """Yield which other names of an operation the document has, if not all."""
+    """Yield which other paths of an operation the document has, if not all."""
     taken = _SLOT.sub("{}", path)
     known = {_SLOT.sub("{}", one.path) for one in offers if one.method == operation.method} - {
         taken
     }
     kept = [one for one in operation.aliases if _SLOT.sub("{}", one) in known]
     if len(kept) < len(operation.aliases):
-        yield YamlEntry(key="aliases", value=kept, why="the document has no other names")
-
-
-def _forbids(clause: Clause, operation: str) -> bool:
-    """Whether a clause says that a call must not carry the customer's credentials."""
-    operations = clause.params.get("operations")
-    return (
-        clause.kind == "no-credentials" and isinstance(operations, list) and operation in operations
-    )
+        yield YamlEntry(key="aliases", value=kept, why="the document has no other paths")
 
 
 def _pointers(entries: Sequence[YamlEntry]) -> Iterator[str]:
-    """Yield the pointers into the body at which something stands already."""
+    """Yield the pointers into the body that are bound already."""
     for one in entries:
         if isinstance(one.value, dict):
             at = cast("dict[str, Json]", one.value).get("body")
@@ -176,12 +169,12 @@ def _pointers(entries: Sequence[YamlEntry]) -> Iterator[str]:
 
 
 def outcomes(found: Found) -> Iterator[YamlEntry]:
-    """Yield which statuses are successes, where the document lists them."""
+    """Yield the statuses of success, where the document lists them."""
     offers = [one.offered for each in found.values() for one in each.values()]
     statuses = sorted({status for one in offers for status in one.statuses})
     if statuses and all(one.isdigit() for one in statuses):
         accepted = [{"statuses": [int(one) for one in statuses]}]
         inner = YamlEntry(
-            key="accepted", value=accepted, why="the successes that the document lists"
+            key="accepted", value=accepted, why="the success statuses in the document"
         )
         yield YamlEntry(key="outcomes", below=(inner,))

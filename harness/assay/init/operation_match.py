@@ -1,9 +1,7 @@
-"""Which of the document's operations are the contract's: by names, and how sure that is.
+"""Matching of the document's operations to those of the contracts, by names.
 
-The same method and path, or the contract's own name, is sure. All else is a guess by the
-words of paths and names, and a poor one is none.
-
-An operation of the contract beside the one of the document that it is thought to be.
+The same method and path, or the contract's own name, is certain. All else is a guess by the
+words of paths and names; a poor guess is dropped.
 """
 
 from __future__ import annotations
@@ -13,19 +11,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from assay.contract.model import Contract, Operation
-from assay.init.name_matching import alike, telling, words
-from assay.init.openapi_operations import OpenApiOperation
-from assay.init.schema_leaves import SchemaLeaf
+from assay.init.name_matching import distinctive_words, similarity, words
+from assay.init.openapi_operations import OpenApiOperation, SchemaLeaf
 
-#: What a guess has to reach; of equals, the first in the document is taken.
+#: The least score of a guess; of equal ones, the first in the document is taken.
 ENOUGH = 0.5
 SURE = 100.0
 _SLOT = re.compile(r"[{][^{}]*[}]")
-#: Words of versions and bases, which say nothing of an operation.
+#: Words of versions and base paths, which do not distinguish operations.
 _BASE = re.compile(r"v[0-9]+|psd[0-9]*|api|open|banking|stet|[0-9]+")
-#: What an operation does, for those that would else be called alike.
+#: Words for what an operation does, which names of the contract repeat.
 _DOES = frozenset(["create", "modify", "update", "cancel", "delete", "confirm", "confirmation"])
-#: What makes an operation another one, unless the contract has it too.
+#: Words that make it another operation, unless the contract has them too.
 _OTHER = frozenset(
     [
         "authorisation",
@@ -42,14 +39,14 @@ _OTHER = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationMatch:
-    """An operation of the document that is one of the contract's; `why` is empty if sure."""
+    """An operation of the document that matches one of the contract; `why` is empty if certain."""
 
     offered: OpenApiOperation
     why: str = ""
 
 
 def matches(contract: Contract, offers: Iterable[OpenApiOperation]) -> Mapping[str, OperationMatch]:
-    """Find the contract's operations in a document, each at most once for a request's line."""
+    """Match a contract's operations to those of a document, each of which is used once."""
     scores = [
         (score, -number, name, one)
         for name, operation in contract.operations.items()
@@ -64,7 +61,7 @@ def matches(contract: Contract, offers: Iterable[OpenApiOperation]) -> Mapping[s
         if name in found or taken.get(str(one), line) != line:
             continue
         taken[str(one)] = line
-        why = "" if score >= SURE else f"{one} has a like name"
+        why = "" if score >= SURE else f"{one} has a similar name"
         found[name] = OperationMatch(offered=one, why=why)
     return found
 
@@ -80,21 +77,21 @@ def _score(operation: Operation, one: OpenApiOperation) -> float:
         return 0.0
     if one.method == "DELETE" and not operation.ends:
         return 0.0
-    mine = telling([operation.id]) - _DOES
+    mine = distinctive_words([operation.id]) - _DOES
     path, about = _literal(operation.path), _literal(one.path)
-    said = telling([one.id, one.says.partition(".")[0][:100]])
-    score = 2 * alike(mine | path, about) + alike(mine, said & (mine | _OTHER | about))
+    said = distinctive_words([one.id, one.description.partition(".")[0][:100]])
+    score = 2 * similarity(mine | path, about) + similarity(mine, said & (mine | _OTHER | about))
     score += 0.5 * (_last(operation.path) == _last(one.path))
     score -= 0.5 * len((_OTHER & (about | said)) - mine - path - _does(operation))
     score -= 0.7 * (one.path.endswith("}") is not _about_one(operation))
     if operation.method != one.method:
         score -= 0.3 if operation.ends and one.method == "DELETE" else 0.8
-    # The words that are its own have to be there.
-    return score if mine & (about | telling([one.id])) else 0.0
+    # The distinctive words of the contract's name are required.
+    return score if mine & (about | distinctive_words([one.id])) else 0.0
 
 
 def _about_one(operation: Operation) -> bool:
-    """Whether an operation is about one thing that its path ends with."""
+    """Whether the path of an operation ends with the name of an item."""
     return operation.path.endswith("}")
 
 
@@ -107,39 +104,41 @@ def _plain(path: str) -> str:
 
 
 def _literal(path: str) -> frozenset[str]:
-    """Return the words of a path, without its slots and what all paths begin with."""
-    return frozenset(one for one in telling([_SLOT.sub("", path)]) if not _BASE.fullmatch(one))
+    """Return the words of a path, without its parameters and base path."""
+    return frozenset(
+        one for one in distinctive_words([_SLOT.sub("", path)]) if not _BASE.fullmatch(one)
+    )
 
 
 def _last(path: str) -> tuple[str, ...]:
-    """Return the words of the last step of a path that is no slot."""
+    """Return the words of the last step of a path that is no parameter."""
     steps = [one for one in path.split("/") if one and not _SLOT.search(one)]
     return words(steps[-1]) if steps else ()
 
 
-#: Whose things are not the customer's own, or not the item's.
+#: Words of parties other than the customer.
 THEIRS = frozenset(["creditor", "debtor", "beneficiary", "counterparty", "ultimate", "original"])
 _SLOT_NAME = re.compile(r"[{]([^{}]*)[}]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchedOperation:
-    """An operation of the contract as the document spells it."""
+    """An operation of the contract with the matching one of the document."""
 
     contract: Contract
     operation: Operation
     offered: OpenApiOperation
-    #: The operation that lists the gateway's own names of things, if there is one.
+    #: The operation that lists the bank's own names of items, if there is one.
     lister: str | None = None
 
     @property
     def slots(self) -> tuple[str, ...]:
-        """The names of what stands in braces in the path."""
+        """The names of the path parameters."""
         return tuple(_SLOT_NAME.findall(self.offered.path))
 
 
 def guessed(name: str, leaf: SchemaLeaf) -> str:
-    """Return why a leaf is thought to be what the contract calls so; empty if it is sure."""
+    """Return why a leaf is taken for the contract's name; empty if it is certain."""
     if leaf.steps == (name,):
         return ""
-    return "it has this name" if leaf.name == name else f"{' '.join(leaf.steps)} is like {name}"
+    return "same name" if leaf.name == name else f"{' '.join(leaf.steps)} is similar to {name}"

@@ -1,9 +1,7 @@
-"""How the calls of an operation are spelt: where each argument of the contract goes.
+"""Guesses how requests are bound: where each argument of the contract goes.
 
-By the names of parameters, and of what stands in a body. Nothing is made up: where no
-name is alike, the argument is missing.
-
-What stands in the body of a request: what a consent covers, arguments, and the rest.
+Guessed by the names of parameters and of members of the body. Nothing is made up: where no
+name matches, the argument is reported as missing.
 """
 
 from __future__ import annotations
@@ -13,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from assay.contract.model import Json
 from assay.init.name_matching import words
-from assay.init.openapi_operations import Parameter
+from assay.init.openapi_operations import EACH, Parameter, SchemaLeaf
 from assay.init.operation_match import THEIRS, MatchedOperation, guessed
-from assay.init.schema_leaves import EACH, SchemaLeaf
 from assay.init.yaml_writer import YamlEntry, gap
+from assay.rules.clauses import clauses_of
 
-#: Words by which the beginning and the end of a range are called.
+#: Usual names of the beginning and the end of a range.
 _SINCE = (("date", "from"), ("from", "date"), ("from",), ("since",), ("start",), ("date", "start"))
 _UNTIL = (("date", "to"), ("to", "date"), ("to",), ("until",), ("end",), ("date", "end"))
 _IBAN = re.compile(r"\biban\b", re.IGNORECASE)
@@ -26,7 +24,7 @@ _OUT = re.compile(r"exclu|not included|non inclus|before", re.IGNORECASE)
 
 
 def arguments(shape: MatchedOperation) -> Iterator[YamlEntry]:
-    """Yield where each argument stands, or that this is missing."""
+    """Yield where each argument goes, or that this is missing."""
     operation = shape.operation
     if operation.about:
         yield from _about(shape, operation.about)
@@ -40,7 +38,7 @@ def arguments(shape: MatchedOperation) -> Iterator[YamlEntry]:
 
 
 def _about(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
-    """Yield where it is said what a call is about: in the path, or in a parameter."""
+    """Yield where the item that a call is about is named: in the path or a parameter."""
     if name in shape.slots:
         return
     parameters = shape.offered.named("path") | shape.offered.named("query")
@@ -55,11 +53,11 @@ def _about(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
     if near:
         yield from _found(shape, name, "query", near[0], near[0].name)
         return
-    yield gap(name, "where it is said what a call is about", f"{{query: {name}}}")
+    yield gap(name, "the parameter that names the item of a call", f"{{query: {name}}}")
 
 
 def about_slot(shape: MatchedOperation) -> str | None:
-    """Return what stands in the path for what a call is about, if anything does."""
+    """Return the path parameter that names the item of a call, if there is one."""
     name = shape.operation.about
     if name is None:
         return None
@@ -69,13 +67,13 @@ def about_slot(shape: MatchedOperation) -> str | None:
     near = sorted(shape.slots, key=lambda slot: -len(mine & set(words(slot))))
     if near and (len(near) == 1 or mine & set(words(near[0]))):
         return near[0]
-    # Where nothing is alike, the thing itself is what a path ends with.
+    # Where no name is similar, the path ends with the item.
     ends = shape.operation.path.endswith("}") and shape.offered.path.endswith("}")
     return shape.slots[-1] if near and ends else None
 
 
 def _things(shape: MatchedOperation) -> Iterable[str]:
-    """Yield the resources that a call of an operation is about."""
+    """Yield the resources that an operation is about."""
     below = (shape.contract.resources[one] for one in shape.operation.lists)
     yield from (one.of for one in below if one.of)
     if shape.operation.request:
@@ -92,18 +90,18 @@ def _names(name: str, one: Parameter, shape: MatchedOperation) -> bool:
 def _found(
     shape: MatchedOperation, name: str, place: str, parameter: Parameter | None, called: str
 ) -> Iterator[YamlEntry]:
-    """Yield that something is named by its key, or by a name that was found in a list."""
+    """Yield that an item is named by its key, or by the bank's own name found in a list."""
     spelling: dict[str, Json] = {place: called}
-    about = f"{parameter.leaf.form} {parameter.says}" if parameter else ""
+    about = f"{parameter.leaf.form} {parameter.description}" if parameter else ""
     own = bool(set(words(name)) & set(words(called)))
-    # What is called a resource is a name of the bank's own, whatever is said of it.
+    # A resource id is the bank's own name, whatever its description says.
     said = bool("iban" in words(name) and _IBAN.search(about)) and "resource" not in words(called)
     is_key = own or said
     if shape.lister and not is_key:
         spelling["found"] = shape.lister
-        why = f"{called} is no {name}, so it is looked up in {shape.lister}"
+        why = f"{called} is not {name}, so it is looked up in {shape.lister}"
     else:
-        why = f"{called} is the one that says what the call is about"
+        why = f"{called} names the item of the call"
     yield YamlEntry(key=name, value=spelling, why=why)
 
 
@@ -117,31 +115,31 @@ def _range(
         for one in query.values():
             if words(one.name) == form or (len(form) > 1 and set(form) <= set(words(one.name))):
                 spelling: dict[str, Json] = {"query": one.name}
-                why = f"the parameter {one.name} is like {name}"
+                why = f"the parameter {one.name} is similar to {name}"
                 if one.leaf.form == "date-time":
                     spelling["text"] = "{}T00:00:00Z"
                     why += ", with a time"
-                if end and _OUT.search(one.says):
+                if end and _OUT.search(one.description):
                     spelling["exclusive"] = True
-                    why += ", and excludes its day"
+                    why += ", and excludes the day"
                 return YamlEntry(key=name, value=spelling, why=why)
     day = "to" if end else "from"
-    return gap(name, f"the parameter for days {day} one on", f"{{query: {name}}}")
+    return gap(name, f"the parameter for the {day} date", f"{{query: {name}}}")
 
 
 def modes(shape: MatchedOperation) -> Iterator[YamlEntry]:
-    """Yield how each mode is asked for: the word for it, where words are chosen from."""
+    """Yield how each mode is requested: by a value of a parameter or member."""
     for mode in shape.operation.modes:
         mine = set(words(mode))
         for place, one in _choices(shape):
             value = next((each for each in one.values if set(words(each)) == mine), None)
             if value is not None:
-                why = f"{value} is a word of {one.name}"
+                why = f"{value} is a value of {one.name}"
                 at = one.pointer if place == "body" else one.name
                 yield YamlEntry(key=mode, value={place: at, "value": value}, why=why)
                 break
         else:
-            yield gap(mode, "how this mode is asked for", "{query: …, value: …}")
+            yield gap(mode, "how this mode is requested", "{query: …, value: …}")
 
 
 def _choices(shape: MatchedOperation) -> Iterator[tuple[str, SchemaLeaf]]:
@@ -152,16 +150,16 @@ def _choices(shape: MatchedOperation) -> Iterator[tuple[str, SchemaLeaf]]:
 
 
 def unfilled(shape: MatchedOperation, entries: Iterable[YamlEntry]) -> Iterator[YamlEntry]:
-    """Yield what a call has to have besides, where nothing of the contract goes."""
+    """Yield required parameters that no argument of the contract fills."""
     used = {name for one in entries if isinstance(one.value, dict) for name in _places(one.value)}
     for slot in shape.slots:
         if slot not in used | {shape.operation.about}:
             path = shape.offered.path.replace(f"{{{slot}}}", "…")
-            yield gap("path", f"what stands for {slot} in the path", path)
+            yield gap("path", f"a value for {slot} in the path", path)
     for name, one in shape.offered.named("query").items():
         if one.required and name not in used:
             value = one.leaf.values[0] if one.leaf.values else "…"
-            what = f"what stands in {name}, which the document requires in the query"
+            what = f"a value for {name}, which the document requires in the query"
             yield YamlEntry(key=name, missing=f"{what}, for example {value}")
 
 
@@ -169,7 +167,7 @@ def _places(value: Mapping[str, Json]) -> Iterator[str]:
     yield from (str(value[place]) for place in ("path", "query") if place in value)
 
 
-#: How the contract's arguments are called elsewhere: all words of one of the sets.
+#: Other names of the contract's arguments: all words of one of the sets.
 _ALSO: dict[str, tuple[frozenset[str], ...]] = {
     "creditorAccount": (frozenset({"creditor", "account", "iban"}),),
     "debtorAccount": (frozenset({"debtor", "account", "iban"}),),
@@ -181,13 +179,13 @@ _ALSO: dict[str, tuple[frozenset[str], ...]] = {
 
 
 def grant(shape: MatchedOperation, name: str) -> YamlEntry:
-    """Return where a consent lists what it covers: perhaps in several lists."""
+    """Return where a consent lists what it covers, possibly in several lists."""
     lists = [one for one in shape.offered.request if one.kind == "array"]
     lists = [one for one in lists if EACH not in one.steps]
     known = {word for one in shape.contract.operations for word in words(one)}
     named = [one for one in lists if set(one.words) & (known | set(words(name)))] or lists[:1]
     if not named:
-        return gap(name, "where a consent lists what it covers", f"{{body: /{name}}}")
+        return gap(name, "the pointer to the list of what a consent covers", f"{{body: /{name}}}")
     pointers = [one.pointer for one in named]
     spelling: dict[str, Json] = {"body": pointers[0] if len(pointers) == 1 else pointers}
     each = _each(shape, named[0])
@@ -203,7 +201,7 @@ def grant(shape: MatchedOperation, name: str) -> YamlEntry:
 
 
 def _each(shape: MatchedOperation, where: SchemaLeaf) -> dict[str, Json] | None:
-    """Return the shape of one thing in a list, if it is more than its key."""
+    """Return the shape of one item in a list, if it is more than its key."""
     inside = [one.below((*where.steps, EACH)) for one in shape.offered.request]
     members = [
         one for one in inside if one and one.kind in {"string", ""} and EACH not in one.steps
@@ -221,7 +219,7 @@ def _each(shape: MatchedOperation, where: SchemaLeaf) -> dict[str, Json] | None:
 
 
 def beside(leaf: SchemaLeaf, leaves: Iterable[SchemaLeaf]) -> SchemaLeaf | None:
-    """Return what identifies a thing that a key does not, next to the key."""
+    """Return the leaf beside the key that identifies other resources."""
     above = leaf.steps[:-1]
     for one in leaves:
         if one.words == ("identification",) and one.steps[: len(above)] == above:
@@ -242,10 +240,10 @@ def _keys(each: dict[str, Json] | None) -> list[str]:
 
 
 def member(shape: MatchedOperation, name: str) -> YamlEntry:
-    """Return where an argument of a request stands in the body."""
+    """Return where an argument of a request goes in the body."""
     leaf = called(name, shape.offered.request)
     if leaf is None:
-        return gap(name, "where this argument stands in the body", f"{{body: /{name}, value: …}}")
+        return gap(name, "the pointer to this argument in the body", f"{{body: /{name}, value: …}}")
     spelling: dict[str, Json] = {"body": leaf.pointer}
     if leaf.form not in {"date", "date-time"}:
         spelling |= dict(zip(("value", "other"), _valid(shape, name, leaf), strict=False))
@@ -255,23 +253,23 @@ def member(shape: MatchedOperation, name: str) -> YamlEntry:
 
 
 def _valid(shape: MatchedOperation, name: str, leaf: SchemaLeaf) -> tuple[str, ...]:
-    """Return what a valid request has there: what the contract says, before the document."""
-    for clause in shape.contract.clauses:
-        value = clause.params.get("const")
-        if clause.kind == "fixed" and clause.params.get("field") == name and isinstance(value, str):
-            return (value,)
+    """Return valid values: that of the contract, or those of the document."""
+    values = (clause.fixed_value(name) for clause in clauses_of(shape.contract))
+    fixed = next((value for value in values if value is not None), None)
+    if fixed is not None:
+        return (fixed,)
     return leaf.values
 
 
 def called(name: str, leaves: Iterable[SchemaLeaf]) -> SchemaLeaf | None:
-    """Return what a field of a request is called in a body: exactly so, or alike."""
+    """Return the leaf of a body for a field of a request: the same name, or a similar one."""
     mine = frozenset(words(name))
     inside = [
         one
         for one in leaves
         if one.kind not in {"object", "array"}
         and one.steps
-        # What is somebody's belongs to nobody else.
+        # The account of another party is another field.
         and (one.path & mine & THEIRS or not one.path & THEIRS)
     ]
     exact = [one for one in inside if one.name == name]
@@ -285,10 +283,10 @@ def called(name: str, leaves: Iterable[SchemaLeaf]) -> SchemaLeaf | None:
 
 
 def template(shape: MatchedOperation, taken: Iterable[str]) -> Iterator[YamlEntry]:
-    """Yield what else a body has to hold, with the document's own examples."""
+    """Yield what else a body must contain, with the document's examples."""
     known = frozenset(taken)
     value: dict[str, Json] = {}
-    lacking: list[str] = []
+    missing: list[str] = []
     for leaf in shape.offered.request:
         inside = any(one == leaf.pointer or one.startswith(leaf.pointer + "/") for one in known)
         if not leaf.required or len(leaf.steps) != 1 or inside:
@@ -296,12 +294,14 @@ def template(shape: MatchedOperation, taken: Iterable[str]) -> Iterator[YamlEntr
         if leaf.values and leaf.kind in {"string", "boolean", "integer"}:
             value[leaf.name] = _typed(leaf)
         else:
-            lacking.append(leaf.name)
+            missing.append(leaf.name)
     if value:
-        yield YamlEntry(key="template", value=value, why="these are required, with these examples")
-    if lacking:
-        what = f"the body also has to hold {', '.join(lacking[:8])}"
-        yield gap("template", what, f"{{{lacking[0]}: …}}")
+        yield YamlEntry(
+            key="template", value=value, why="required members, with the document's examples"
+        )
+    if missing:
+        what = f"required members of the body: {', '.join(missing[:8])}"
+        yield gap("template", what, f"{{{missing[0]}: …}}")
 
 
 def _typed(leaf: SchemaLeaf) -> Json:

@@ -1,8 +1,8 @@
-"""Somebody else's JSON or YAML, read safely and loosely: every scalar is a text.
+"""Loader for foreign JSON or YAML: bounded and tolerant, every scalar is a text.
 
-An OpenAPI document is not written for our strict reader: its keys may be numbers, its
-versions look like numbers. So nothing is guessed about a scalar here. Size, depth and
-number of values are bounded; aliases stand for one value, however often it is used.
+An OpenAPI document is not written for our strict reader: its keys may be numbers, and its
+versions may look like numbers, so scalars are not interpreted. Size, depth and the number
+of values are bounded; an alias stands for one value, however often it is used.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the document says of how calls are let in, and of what stands in each of them."""
+"""Guesses how calls are authenticated and which headers they carry."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from assay.binding.checks import bad_url
 from assay.contract.model import Json
-from assay.init.name_matching import plain, words
+from assay.init.name_matching import is_plain_name, words
 from assay.init.openapi_operations import OpenApiOperation, schemes
 from assay.init.safe_load import ForeignDocument, mapping, text
 from assay.init.yaml_writer import YamlEntry, gap
@@ -16,7 +16,7 @@ from assay.init.yaml_writer import YamlEntry, gap
 __all__ = ["GuessedAuth", "auth", "headers", "presence", "protection"]
 
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-#: Headers that other sections speak of.
+#: Headers that other sections set.
 _ELSEWHERE = frozenset(["authorization", "content-type", "accept", "cookie", "host"])
 _SIGNED = frozenset(
     ["signature", "digest", "tpp-signature-certificate", "content-digest", "signature-input"]
@@ -25,7 +25,7 @@ _SIGNED = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuessedAuth:
-    """How calls are authenticated: the kind, as a target file has it, and what it takes."""
+    """How calls are authenticated: the kind of the target file, and its settings."""
 
     kind: str
     why: str = ""
@@ -33,7 +33,7 @@ class GuessedAuth:
 
 
 def auth(document: ForeignDocument) -> GuessedAuth:
-    """Return how the document says that calls are authenticated; a bearer token, if not at all."""
+    """Return how the document authenticates calls; by default with a bearer token."""
     found = schemes(document)
     for one in found:
         flows = mapping(one.get("flows"))
@@ -46,32 +46,38 @@ def auth(document: ForeignDocument) -> GuessedAuth:
             if not _url(token) or (name == "authorizationCode" and not _url(authorize)):
                 continue
             given: dict[str, Json] = {"authorize_url": authorize} if authorize else {}
-            scopes = " ".join(one for one in mapping(flow.get("scopes")) if plain(one))
+            scopes = " ".join(one for one in mapping(flow.get("scopes")) if is_plain_name(one))
             given |= {"token_url": token} | ({"scope": scopes} if scopes else {})
-            return GuessedAuth(kind=kind, why=f"the flow {name} of the document", given=given)
+            return GuessedAuth(kind=kind, why=f"the OAuth flow {name} in the document", given=given)
     for one in found:
         if text(one.get("type")) == "http" and text(one.get("scheme")).lower() == "bearer":
-            return GuessedAuth(kind="bearer", why="a bearer token of the document")
+            return GuessedAuth(kind="bearer", why="the bearer scheme in the document")
     for one in found:
         name = text(one.get("name"))
-        if text(one.get("type")) == "apiKey" and text(one.get("in")) == "header" and plain(name):
+        if (
+            text(one.get("type")) == "apiKey"
+            and text(one.get("in")) == "header"
+            and is_plain_name(name)
+        ):
             if name.lower() == "authorization":
-                return GuessedAuth(kind="bearer", why="the header Authorization")
-            return GuessedAuth(kind="key", why=f"the header {name}", given={"header": name})
+                return GuessedAuth(kind="bearer", why="the Authorization header")
+            return GuessedAuth(
+                kind="key", why=f"the header {name} in the document", given={"header": name}
+            )
     return GuessedAuth(kind="bearer")
 
 
 def _url(url: str) -> bool:
-    return plain(url) and not bad_url(url)
+    return is_plain_name(url) and not bad_url(url)
 
 
 def protection(
     document: ForeignDocument, offers: Sequence[OpenApiOperation]
 ) -> Iterator[YamlEntry]:
-    """Yield that certificates and signatures are missing, where the document wants them."""
+    """Yield that certificates and signatures are missing, where the document requires them."""
     if any(text(one.get("type")) == "mutualTLS" for one in schemes(document)):
         example = "{certificate_file: our.pem, key_file: our-key.pem}"
-        yield gap("tls", "the client certificate that is wanted", example)
+        yield gap("tls", "the required client certificate", example)
     signed = {
         name.lower()
         for one in offers
@@ -80,11 +86,11 @@ def protection(
     }
     if signed & _SIGNED:
         example = "{kind: cavage, key_file: seal-key.pem, key_id: https://…}"
-        yield gap("signature", "how calls are signed, which is wanted", example)
+        yield gap("signature", "the required signature of calls", example)
 
 
 def presence(offers: Sequence[OpenApiOperation]) -> str:
-    """Return the header that says that the customer is there; empty if there is none."""
+    """Return the header that marks a call as made with the customer present, if any."""
     names = [name for one in offers for name in one.named("header")]
     for wanted in (
         {"psu", "ip", "address"},
@@ -98,7 +104,7 @@ def presence(offers: Sequence[OpenApiOperation]) -> str:
 
 
 def headers(offers: Sequence[OpenApiOperation], known: str) -> Iterator[YamlEntry]:
-    """Yield what headers stand in every call, and those that are missing."""
+    """Yield the headers of every call, and those that are missing."""
     wanted: dict[str, list[OpenApiOperation]] = {}
     for one in offers:
         for name, each in one.named("header").items():
@@ -115,7 +121,7 @@ def headers(offers: Sequence[OpenApiOperation], known: str) -> Iterator[YamlEntr
     }
     if unique:
         yield YamlEntry(
-            key="headers", value=unique, why="required, and by its name never the same twice"
+            key="headers", value=unique, why="required; the name suggests a unique value"
         )
     for name, where in wanted.items():
         if name not in unique:

@@ -1,4 +1,4 @@
-"""A whole target file as text: what was asked, what was found, what is missing."""
+"""The text of a whole target file: answers, guesses and gaps."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from assay.init.safe_load import ForeignDocument
 from assay.init.security import headers, protection
 from assay.init.yaml_writer import YamlEntry, gap, render
 
-__all__ = ["TargetDraft", "written"]
+__all__ = ["TargetDraft", "render_target_file"]
 
-#: What a world with a control API is thought to arrange, and one of known customers.
+#: The default offers of a control API (for reading, and for payments) and of listed customers.
 CONTROL = ("psu", "two-psu", "consent", "roster", "clock", "credentials", "entries")
 CONTROL_WRITES = ("write", "providers", "segments", "registrations", "banks", "effects")
 ROLES = ("psu", "consent")
-#: What the kinds of OAuth 2.0 cannot do without.
+#: The URLs that the OAuth kinds need, and what each is for.
 ADDRESS = {
-    "authorize_url": "where customers sign in",
-    "token_url": "where tokens are asked for",
-    "redirect_uri": "where customers are sent back to",
+    "authorize_url": "the URL where customers log in",
+    "token_url": "the URL of the token endpoint",
+    "redirect_uri": "the URL to which the browser returns",
 }
 ADDRESSES = {
     "client-credentials": ("token_url",),
@@ -35,9 +35,9 @@ EXAMPLE_IBAN = "FR7630001007941234567890185"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetDraft:
-    """What a target file is written from: answers to questions, and perhaps a document.
+    """Everything that a target file is written from: answers, and matches in a document.
 
-    `whys` say of an answer why it was taken, where nobody gave it.
+    `whys` gives the reason for each answer that the user did not give.
     """
 
     name: str
@@ -57,11 +57,11 @@ class TargetDraft:
 
     @property
     def prefix(self) -> str:
-        """What the names of this target's environment variables begin with."""
+        """The prefix of this target's environment variables."""
         return "".join(one if one.isalnum() else "_" for one in self.name.upper())
 
 
-def written(draft: TargetDraft) -> str:
+def render_target_file(draft: TargetDraft) -> str:
     """Return the text of a target file."""
     return "\n".join(render(tuple(_entries(draft)))) + "\n"
 
@@ -74,7 +74,7 @@ def _entries(draft: TargetDraft) -> Iterator[YamlEntry]:
         yield YamlEntry(
             key="extends",
             value=draft.extends,
-            says=("", "How the operations are spelt is taken from here, and corrected below."),
+            says=("", "The operations are inherited from this target, and corrected below."),
         )
     else:
         yield YamlEntry(key="contracts", value=names, why=draft.whys.get("contracts", ""))
@@ -84,50 +84,50 @@ def _entries(draft: TargetDraft) -> Iterator[YamlEntry]:
     if draft.zone:
         yield YamlEntry(key="zone", value=draft.zone, why=draft.whys.get("zone", ""))
     else:
-        yield gap("zone", "whose calendar day it is", "Europe/Paris")
+        yield gap("zone", "the time zone of the bank's calendar day", "Europe/Paris")
     if draft.extends:
-        # What it says of another bank is not said of this one.
-        says = ("What is extended says these of its own bank.",)
+        # What the extended file says of its own bank does not hold for this one.
+        says = ("Inherited values that describe another bank are removed.",)
         yield YamlEntry(key="hosts", value=None, says=says)
         if draft.extends != "sandbox":
             yield YamlEntry(key="dialect", value=None)
     yield from _calls(draft)
-    yield from _world(draft)
+    yield from _fixtures(draft)
     yield from _operations(draft)
 
 
 def _head(draft: TargetDraft) -> Iterator[str]:
     source = " from an OpenAPI document" if draft.document else ""
-    yield f"A target file for {draft.name}, begun by `assay init`{source}."
-    yield "Look at each line that says `guessed`: names are all that it goes by. Each line that"
-    yield "says `missing` is a gap: what needs it stays unverified. Then run `assay check` on this"
-    yield "file, and `assay plan` to see what would be asked. Nothing secret belongs in here."
+    yield f"Target file for {draft.name}, drafted by `assay init`{source}."
+    yield "Review each line marked `guessed`: guesses are based on names only. A line marked"
+    yield "`missing` is a gap: obligations that need it stay unverified. Then run `assay check` on"
+    yield "this file, and `assay plan` to see what would be tested. Do not put secrets in this file."
 
 
 def _calls(draft: TargetDraft) -> Iterator[YamlEntry]:
-    """Yield what stands in each call: who calls, and whether the customer is there."""
+    """Yield what each call carries: credentials, headers, and the presence header."""
     yield _auth(draft)
     if draft.document:
         offers = _used(draft)
         yield from protection(draft.document, offers)
         yield from headers(offers, draft.presence)
-    says = ["", "What says that the customer is there; without it, it cannot be told who asks."]
+    says = ["", "The header that marks a call as made with the customer present."]
     if draft.presence:
-        told: dict[str, Json] = {"header": draft.presence, "value": "192.0.2.10"}
+        header: dict[str, Json] = {"header": draft.presence, "value": "192.0.2.10"}
         why = draft.whys.get("presence", "")
-        yield YamlEntry(key="presence", value=told, why=why, says=tuple(says))
+        yield YamlEntry(key="presence", value=header, why=why, says=tuple(says))
     else:
         example = "{header: PSU-IP-Address, value: 192.0.2.10}"
-        missing = gap("presence", "the header by which it is said", example)
+        missing = gap("presence", "the name of this header", example)
         yield replace(missing, says=tuple(says))
         if draft.extends:
             yield YamlEntry(key="presence", value=None)
 
 
 def _auth(draft: TargetDraft) -> YamlEntry:
-    says = ["", "How calls are authenticated; secrets come from the environment."]
+    says = ["", "How calls are authenticated; secrets are read from environment variables."]
     value: dict[str, Json] = {"kind": draft.auth}
-    lacking = [one for one in ADDRESSES.get(draft.auth, ()) if one not in draft.given]
+    unknown = [one for one in ADDRESSES.get(draft.auth, ()) if one not in draft.given]
     if draft.auth in ADDRESSES:
         value |= draft.given
         value |= {"client_id_env": f"{draft.prefix}_CLIENT_ID"}
@@ -137,11 +137,11 @@ def _auth(draft: TargetDraft) -> YamlEntry:
     if draft.auth in {"bearer", "key"} and draft.fixtures == "none":
         value["token_env"] = f"{draft.prefix}_TOKEN"
     elif draft.auth in {"bearer", "key"}:
-        says.append("A token comes with each customer of the world below.")
+        says.append("Each customer under `fixtures` has its own token.")
     below = tuple(YamlEntry(key=key, value=one) for key, one in value.items())
-    for name in lacking:
-        missing = gap(name, f"{ADDRESS[name]}, in place of this", "https://…")
-        below += (missing, YamlEntry(key=name, value="https://bank.example/nobody-said"))
+    for name in unknown:
+        missing = gap(name, f"{ADDRESS[name]}, instead of the line below", "https://…")
+        below += (missing, YamlEntry(key=name, value="https://bank.example/unknown"))
     why = draft.whys.get("auth", "")
     if len(value) == 1 or draft.auth == "key":
         return YamlEntry(key="auth", value=value, why=why, says=tuple(says))
@@ -152,8 +152,8 @@ def _used(draft: TargetDraft) -> Sequence[OpenApiOperation]:
     return [one.offered for each in draft.found.values() for one in each.values()]
 
 
-def _world(draft: TargetDraft) -> Iterator[YamlEntry]:
-    """Yield who arranges what a check needs, and who signs."""
+def _fixtures(draft: TargetDraft) -> Iterator[YamlEntry]:
+    """Yield the fixture provider and the SCA signer."""
     writes = any(one.writes for each in draft.contracts for one in each.operations.values())
     signs = draft.fixtures == "control" and writes
     if draft.fixtures == "control":
@@ -162,8 +162,8 @@ def _world(draft: TargetDraft) -> Iterator[YamlEntry]:
             key="fixtures",
             says=(
                 "",
-                "A control API (assay-control/1) makes customers and moves the clock.",
-                "Take out what it cannot arrange.",
+                "A control API (assay-control/1) creates customers and moves the clock.",
+                "Remove from the offers what it cannot do.",
             ),
             below=tuple(_control(draft, offers)),
         )
@@ -172,30 +172,32 @@ def _world(draft: TargetDraft) -> Iterator[YamlEntry]:
             key="fixtures",
             says=(
                 "",
-                "Test customers that exist already; add `roster` to the offers if the lists",
-                "are complete, and `two-psu` with a second customer.",
+                "Existing test customers. Add `roster` to the offers if the lists of what they",
+                "own are complete, and `two-psu` with a second customer.",
             ),
             below=tuple(_roles(draft)),
         )
     else:
-        missing = gap("fixtures", "who arranges what a check needs", "{kind: roles, offers: [psu]}")
-        yield replace(missing, says=("", "Without a world, nearly everything stays unverified."))
+        missing = gap("fixtures", "the source of test customers", "{kind: roles, offers: [psu]}")
+        yield replace(missing, says=("", "Without fixtures, nearly everything stays unverified."))
         if draft.extends:
             yield YamlEntry(key="fixtures", value=None)
     if signs:
-        yield YamlEntry(key="sca", value={"kind": "control"}, says=("", "Who signs payments."))
+        yield YamlEntry(
+            key="sca", value={"kind": "control"}, says=("", "The SCA signer of payments.")
+        )
     elif draft.extends:
         yield YamlEntry(key="sca", value=None)
     elif draft.auth == "authorization-code":
         example = "{kind: browser, screens: [{login: login, password: password}]}"
-        yield gap("sca", "who signs in for a token, and on which screens", example)
+        yield gap("sca", "the signer that logs in for a token, and its screens", example)
 
 
 def _control(draft: TargetDraft, offers: Sequence[str]) -> Iterator[YamlEntry]:
     yield YamlEntry(key="kind", value="control")
     parts = urlsplit(draft.base_url)
     if parts.path:
-        what = "where the control API stands, if not below the base URL"
+        what = "the URL of the control API, if it is not below the base URL"
         yield gap("url", what, f"{parts.scheme}://{parts.netloc}")
     yield YamlEntry(key="offers", value=list(offers))
 
@@ -219,7 +221,9 @@ def _roles(draft: TargetDraft) -> Iterator[YamlEntry]:
     customer = [YamlEntry(key="token_env", value=f"{draft.prefix}_ALICE_TOKEN")]
     if draft.auth not in {"bearer", "key"}:
         customer = []
-    customer.append(gap("owns", "what the customer really owns, in place of this", "[…]"))
+    customer.append(
+        gap("owns", "the accounts this test customer really has, instead of the line below", "[…]")
+    )
     customer.append(YamlEntry(key="owns", value=owns))
     yield YamlEntry(key="roles", below=(YamlEntry(key="alice", below=tuple(customer)),))
 
@@ -227,19 +231,19 @@ def _roles(draft: TargetDraft) -> Iterator[YamlEntry]:
 def _operations(draft: TargetDraft) -> Iterator[YamlEntry]:
     if draft.extends and draft.document is None:
         below = tuple(_corrected(draft))
-        says = ("", "What is said there of the bank itself, and nobody knows of this one yet.")
+        says = ("", "Inherited settings that are not known for this bank are removed.")
         if below:
             yield YamlEntry(key="operations", below=below, says=says)
         return
     offers = None if draft.document is None else draft.offers
     below = tuple(operations(draft.contracts, offers, draft.found))
-    says = ("", "How each operation is spelt; what is not here is as in the contract.")
+    says = ("", "How each operation is bound; what is left out is as in the contract.")
     yield YamlEntry(key="operations", below=below, says=says)
     yield from (replace(one, says=("",)) for one in outcomes(draft.found))
 
 
 def _corrected(draft: TargetDraft) -> Iterator[YamlEntry]:
-    """Yield what is taken back of what a file says that is extended."""
+    """Yield the inherited settings that are removed."""
     for contract in draft.contracts:
         for one in contract.operations.values():
             if one.lists and one.available:

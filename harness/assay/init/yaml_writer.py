@@ -1,7 +1,7 @@
-"""A target file as lines: keys and values, each with the comment that it deserves.
+"""Writer of a target file: keys and values with their comments.
 
-A guess carries `# guessed: <why>` on its line, and a gap is a commented line of its own,
-`# missing: <what>`. What is certain has neither.
+A guess has `# guessed: <why>` on its line, and a gap is a comment line of its own,
+`# missing: <what>`. Certain lines have neither.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import cast
 
 from assay.contract.model import Json
-from assay.init.name_matching import shown
+from assay.init.name_matching import printable
 
 __all__ = ["YamlEntry", "gap", "render"]
 
 _PLAIN = re.compile(r"[A-Za-z/][A-Za-z0-9/_.+*-]*(:[^\s:,\[\]{}#\"']+)?")
 _PATH = re.compile(r"/[A-Za-z0-9/_.{}-]*")
-#: What YAML might take for something else than a text.
+#: Words that YAML may read as another type than text.
 _WORDS = frozenset(
     ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "none", "inf", "nan"]
 )
@@ -27,9 +27,9 @@ _WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class YamlEntry:
-    """A key of a file with its value, or with entries `below` it; or a gap.
+    """A key with its value, or with entries `below` it; or a gap.
 
-    `says` are lines of comment above it; one that is empty is an empty line.
+    `says` are comment lines above it; an empty one is an empty line.
     """
 
     key: str
@@ -41,7 +41,7 @@ class YamlEntry:
 
 
 def gap(key: str, what: str, example: str) -> YamlEntry:
-    """Return a line that says what is missing, with an example of what to write."""
+    """Return a comment line that says what is missing, with an example."""
     return YamlEntry(key=key, missing=f"{what}, for example `{key}: {example}`")
 
 
@@ -51,30 +51,30 @@ def render(entries: Sequence[YamlEntry], indent: int = 0) -> Iterator[str]:
     for entry in entries:
         for line in entry.says:
             yield f"{space}# {line}" if line else ""
-        why = f"  # guessed: {shown(entry.why)}" if entry.why else ""
+        why = f"  # guessed: {printable(entry.why)}" if entry.why else ""
         if entry.missing:
             yield f"{space}# missing: {entry.missing}"
         elif entry.below is None:
             value = entry.value
-            # Outside of brackets, braces within a text need no quotes.
+            # Outside brackets, a text with braces needs no quotes.
             plain = isinstance(value, str) and _PATH.fullmatch(value)
             yield f"{space}{_key(entry.key)}: {value if plain else flow(value)}{why}"
         elif _holds(entry):
             yield f"{space}{_key(entry.key)}:{why}"
             yield from render(entry.below, indent + 2)
         else:
-            # Without its comment sign a key with nothing below it would be an error.
+            # A key with only comments below it must be a comment, too.
             yield f"{space}# {_key(entry.key)}:"
             yield from render(entry.below, indent + 2)
 
 
 def _holds(entry: YamlEntry) -> bool:
-    """Whether anything would be left of an entry without its comments."""
+    """Whether an entry has anything but comments."""
     return not entry.missing and (entry.below is None or any(_holds(one) for one in entry.below))
 
 
 def flow(value: Json) -> str:
-    """Return a value as it stands in a line of YAML."""
+    """Return a value as one line of YAML."""
     if isinstance(value, Mapping):
         inside = cast("Mapping[str, Json]", value).items()
         return "{" + ", ".join(f"{_key(key)}: {flow(one)}" for key, one in inside) + "}"

@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from assay.contract.model import Contract, Json
-from assay.history import Call, Subject
+from assay.history import Call, Owned, Subject
 from assay.rules.rule import Kind
 
 
@@ -51,6 +51,17 @@ def page_size(contract: Contract, operation: str) -> int | None:
     """Return how many items a full page of an operation has, if a clause says so."""
     sizes = (clause.page_size(operation) for clause in _answering(_Same(contract), "page_size"))
     return next((size for size in sizes if size is not None), None)
+
+
+def surely_listed(contract: Contract, thing: Owned, at: datetime) -> bool:
+    """Whether nothing that is known of an owned thing speaks against listing it."""
+    judged: set[str] = set()
+    for clause in _answering(_Same(contract), "listed_by_trait"):
+        by_trait = clause.listed_by_trait(thing, at)
+        if not all(by_trait.values()):
+            return False
+        judged |= by_trait.keys()
+    return all(trait in judged for trait, value in thing.traits.items() if value)
 
 
 def history_days(contract: Contract, operation: str) -> int | None:

@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypeVar
 
 from assay.contract.model import Capability, Clause, Contract, Json, Operation
-from assay.history import Call, History, Reply, Step, Subject
+from assay.history import Authorise, Call, History, Owned, Reply, Step, Subject
 from assay.judging.verdict import Evidence, Standing
-from assay.rules.parameters import Parameter, Raw, Reference, kind_schema
+from assay.rules.parameters import Parameter, Raw, Reference, kind_schema, the_contract
 
 if TYPE_CHECKING:
     from assay.contract.files.document import Finding, Pointer
@@ -32,11 +32,10 @@ Script: TypeAlias = Generator[Step, Reply, None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BindingRequirement:
-    """Something that the target file must define before a facet can be tested.
+    """A feature that the target file must bind before a facet can be tested.
 
-    `feature` is one of key, on, links, credentials, mode, value, argument, field,
-    state, approval, other, aliases; `name` says which. `if_missing` is the verdict where
-    the target file does not define it.
+    `feature` is one of `binding.features.BINDING_FEATURES`; `name` says which argument, field,
+    mode or value is meant. `if_missing` is the verdict where the target does not bind it.
     """
 
     operation: str
@@ -58,6 +57,21 @@ class Scenario:
     """
 
     id: str
+
+
+S = TypeVar("S", bound=Scenario)
+
+
+def scenario_of(scenario: Scenario, class_: type[S]) -> S:
+    """Return a scenario as what its kind made it.
+
+    Raises:
+        TypeError: another kind made it.
+
+    """
+    if not isinstance(scenario, class_):
+        raise TypeError(f"{scenario.id}: a {class_.__name__} was expected")
+    return scenario
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +127,9 @@ class Kind:
     #: changes, ends. Empty for all of them.
     applies_to: ClassVar[tuple[str, ...]] = ()
 
+    #: The contract of the clause.
+    contract: Contract = the_contract()  # noqa: RUF009 -- declares a parameter
+
     # -- from a contract to an instance ----------------------------------------------
     @classmethod
     def declared(cls) -> Mapping[str, Parameter]:
@@ -165,9 +182,22 @@ class Kind:
         """Judge any history: what each exchange says of a facet."""
         raise NotImplementedError
 
+    def accepts_variation(self, scenario: Scenario) -> bool:
+        """Whether a bank that conforms accepts the calls of a scenario that have a variation."""
+        return False
+
     def price(self, scenario: Scenario) -> int:
-        """Return how many calls and signatures a scenario spends at a bank that conforms."""
-        raise NotImplementedError
+        """Return how many calls and signatures a scenario spends at a bank that conforms.
+
+        It is the number of these steps in a dry run of the probe.
+        """
+        from assay.rules import dry_run  # noqa: PLC0415 -- a dry run asks kinds for page sizes
+
+        dry_target = dry_run.ConformingTarget(
+            contract=self.contract, accepts_variation=self.accepts_variation(scenario)
+        )
+        played = dry_run.play(self.probe(scenario), dry_target)
+        return sum(isinstance(step, Call | Authorise) for step in played)
 
     def explain(self) -> str | None:
         """Write down what was derived from the parameters, where facets do not show it."""
@@ -202,6 +232,10 @@ class Kind:
     def page_size(self, operation: str) -> int | None:
         """Return how many items a full page of an operation has, if the clause says so."""
         return None
+
+    def listed_by_trait(self, thing: Owned, at: datetime) -> Mapping[str, bool]:
+        """Return for each trait of an owned thing that the clause judges whether it is listed."""
+        return {}
 
     def history_days(self, operation: str) -> int | None:
         """Return how many days back an operation answers, if the clause says so."""
@@ -249,6 +283,18 @@ class Kind:
         Empty where calls with the customer count, too.
         """
         return {}
+
+    def allowed_values(self, field: str) -> Sequence[Json] | None:
+        """Return the values that a field of a listed resource may have, if the clause lists them."""
+        return None
+
+    def fixed_value(self, argument: str) -> str | None:
+        """Return the one right value of an argument of a request, if the clause states it."""
+        return None
+
+    def bars_credentials(self, operation: str) -> bool:
+        """Whether the clause forbids the customer's credentials in calls of an operation."""
+        return False
 
     def control_of(self, operation: str) -> str | None:
         """Return the operation whose answer shows that all else is well, if it is another."""

@@ -1,8 +1,8 @@
-"""The control API, ``assay-control/1``: worlds to make, clocks to move, customers.
+"""Control API ``assay-control/1``: worlds, clocks and customers.
 
-What a conformance run needs and no bank offers in production; ``CONTROL.md`` tells the
-whole protocol, for a bank that wants to add it to its own sandbox. It always answers,
-maintenance or not. Not protected by anything: never put it where strangers reach it.
+It offers what a conformance run needs and no bank offers in production. ``CONTROL.md``
+specifies the protocol for banks that want to add it to their own sandbox. It answers
+during maintenance too. It has no access control: never expose it publicly.
 """
 
 import json
@@ -10,26 +10,24 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias, cast
 
+from assay.sandbox.accounts import Item
 from assay.sandbox.calendar import local
 from assay.sandbox.control_requests import (
     TRAITS,
-    Unusable,
+    ControlError,
     read_choice,
     read_flag,
+    read_holdings,
     read_moment,
     read_offers,
-    read_orders,
     read_seed,
 )
-from assay.sandbox.edge import decoded_path, read_body
-from assay.sandbox.holdings import Order, endow
-from assay.sandbox.payments.control import Errand, run_errand
-from assay.sandbox.payments.desk import Desk
-from assay.sandbox.payments.formats import FACTORS, SEGMENTS, Segment
-from assay.sandbox.payments.states import advance
+from assay.sandbox.holdings import HoldingSpec, open_holdings
+from assay.sandbox.messages import Answer, Json, decoded_path, read_body
+from assay.sandbox.payments.control import ControlRequest, answer_payment_control
+from assay.sandbox.payments.lifecycle import PaymentContext, advance
+from assay.sandbox.payments.terms import FACTORS, SEGMENTS, Segment
 from assay.sandbox.policies import Policies
-from assay.sandbox.roster import Item
-from assay.sandbox.wire import Answer, Json
 from assay.sandbox.world import Registry, World
 
 if TYPE_CHECKING:
@@ -37,9 +35,9 @@ if TYPE_CHECKING:
 
 __all__ = ["CAPABILITIES", "PREFIX", "answer_control"]
 
-#: Where the control API lives, and its name.
+#: Path prefix of the control API.
 PREFIX = "/assay-control/1"
-#: What a run can do with a bank that has this API.
+#: Capabilities that the API reports.
 CAPABILITIES = (
     "customers",
     "clock",
@@ -66,66 +64,68 @@ def answer_control(environ: "WSGIEnvironment", policies: Policies, registry: Reg
     try:
         action = _route(environ["REQUEST_METHOD"], steps, policies, registry)
         return action(_content(environ))
-    except Unusable as no:
-        return Answer(status=no.status, body={"message": no.message})
+    except ControlError as exc:
+        return Answer(status=exc.status, body={"message": exc.message})
 
 
 def _route(
     method: str, steps: Sequence[str], policies: Policies, registry: Registry
 ) -> Callable[[_Content], Answer]:
-    """Find what a control request asks for."""
+    """Return the action of a control request."""
     match (method, *steps):
         case ("GET", ""):
-            return lambda _: _about()
+            return lambda _: _describe()
         case ("POST", "worlds"):
             return lambda content: _open(content, registry)
         case ("DELETE", "worlds", id):
             return lambda _: _close(id, registry)
         case ("POST", "worlds", id, "clock"):
-            return lambda content: _turn(content, _desk(id, policies, registry))
+            return lambda content: _move_clock(content, _payment_context(id, policies, registry))
         case ("POST", "worlds", id, "customers"):
-            return lambda content: _welcome(content, _world(id, registry), policies, registry)
+            return lambda content: _add_customer(content, _world(id, registry), policies, registry)
         case (_, "worlds", id, _, *_):
-            desk = _desk(id, policies, registry)
-            return lambda content: run_errand(
-                method, steps[2:], Errand(desk=desk, registry=registry, content=content)
+            context = _payment_context(id, policies, registry)
+            return lambda content: answer_payment_control(
+                method,
+                steps[2:],
+                ControlRequest(context=context, registry=registry, content=content),
             )
         case _:
-            raise Unusable("no such control; see GET /assay-control/1/", 404)
+            raise ControlError("no such control; see GET /assay-control/1/", 404)
 
 
 def _content(environ: "WSGIEnvironment") -> _Content:
-    """Read the body; nothing at all stands for an empty object."""
+    """Parse the body; no body means an empty object."""
     body = read_body(environ, _BODY_LIMIT)
     if len(body) > _BODY_LIMIT:
-        raise Unusable(f"expected at most {_BODY_LIMIT} bytes")
+        raise ControlError(f"expected at most {_BODY_LIMIT} bytes")
     if not body:
         return {}
     try:
         content: object = json.loads(body)
     except (ValueError, RecursionError):
-        raise Unusable("expected a JSON object; this is not JSON") from None
+        raise ControlError("expected a JSON object, found invalid JSON") from None
     if not isinstance(content, dict):
-        raise Unusable("expected a JSON object")
+        raise ControlError("expected a JSON object")
     return cast("dict[str, object]", content)
 
 
 def _world(id: str, registry: Registry) -> World:
     world = registry.world(id)
     if world is None:
-        raise Unusable(f"no world {id[:20]!r}; it was closed, or never opened", 404)
+        raise ControlError(f"no world {id[:20]!r}; it was closed, or never opened", 404)
     return world
 
 
-def _desk(id: str, policies: Policies, registry: Registry) -> Desk:
-    return Desk(world=_world(id, registry), policies=policies.payments)
+def _payment_context(id: str, policies: Policies, registry: Registry) -> PaymentContext:
+    return PaymentContext(world=_world(id, registry), policies=policies.payments)
 
 
-def _shown(moment: datetime) -> str:
+def _local_text(moment: datetime) -> str:
     return local(moment).isoformat()
 
 
-def _about() -> Answer:
+def _describe() -> Answer:
     return Answer(
         status=200,
         body={
@@ -140,7 +140,7 @@ def _open(content: _Content, registry: Registry) -> Answer:
     instant = read_offers(content)
     world = registry.open(read_seed(content), read_moment(content, "now"))
     world.payments.instant = instant
-    return Answer(status=201, body={"world": world.id, "now": _shown(world.now)})
+    return Answer(status=201, body={"world": world.id, "now": _local_text(world.now)})
 
 
 def _close(id: str, registry: Registry) -> Answer:
@@ -149,30 +149,32 @@ def _close(id: str, registry: Registry) -> Answer:
     return Answer(status=204, body=b"")
 
 
-def _turn(content: _Content, desk: Desk) -> Answer:
-    """Move the clock; what was due meanwhile is done at once."""
-    world = desk.world
+def _move_clock(content: _Content, context: PaymentContext) -> Answer:
+    """Move the clock and execute what became due."""
+    world = context.world
     moment = read_moment(content, "to")
     if moment is None:
-        raise Unusable("to: expected like 2026-09-16T10:00:00+02:00")
+        raise ControlError("to: expected a moment like 2026-09-16T10:00:00+02:00")
     with world.lock:
         if moment < world.now:
-            raise Unusable(f"to: the clock is at {_shown(world.now)} already", 409)
+            raise ControlError(f"to: the clock is already at {_local_text(world.now)}", 409)
         world.now = moment
-        advance(desk)
-    return Answer(status=200, body={"now": _shown(moment)})
+        advance(context)
+    return Answer(status=200, body={"now": _local_text(moment)})
 
 
-def _welcome(content: _Content, world: World, policies: Policies, registry: Registry) -> Answer:
-    orders = read_orders(content)
+def _add_customer(
+    content: _Content, world: World, policies: Policies, registry: Registry
+) -> Answer:
+    orders = read_holdings(content)
     segment: Segment = read_choice(content, "segment", SEGMENTS, "PART")
     with_entries = read_flag(content, "roster", default=True)
     with world.lock:
-        customer = registry.welcome(world, segment=segment)
+        customer = registry.add_customer(world, segment=segment)
         holdings = [
             _holding(item, order, with_entries)
             for order in orders
-            for item in endow(world, customer, order, policies)
+            for item in open_holdings(world, customer, order, policies)
         ]
     body: dict[str, Json] = {
         "customer": customer.id,
@@ -182,13 +184,13 @@ def _welcome(content: _Content, world: World, policies: Policies, registry: Regi
         "password": customer.password,
         "segment": customer.segment,
         "factors": {factor: customer.factors[factor] for factor in FACTORS},
-        "now": _shown(world.now),
+        "now": _local_text(world.now),
         "holdings": holdings,
     }
     return Answer(status=201, body=body)
 
 
-def _holding(item: Item, order: Order, with_entries: bool) -> Json:
+def _holding(item: Item, order: HoldingSpec, with_entries: bool) -> Json:
     holding: dict[str, Json] = {
         "resource": item.resource,
         "key": item.key,
@@ -202,7 +204,7 @@ def _holding(item: Item, order: Order, with_entries: bool) -> Json:
 
 
 def _traits(item: Item) -> Json:
-    """Tell what is not ordinary about an item, and when a card was last used."""
+    """Return the traits of an item that are not the default, and the last use of a card."""
     traits: dict[str, Json] = {
         "savings": item.savings,
         "inactive": not item.active,

@@ -1,7 +1,7 @@
-"""Reading what the control API is told, strictly.
+"""Strict parsing of control API requests.
 
-Whoever drives the bank is a program that somebody is still writing, so every refusal
-says what was expected and where. Not for third parties' requests.
+The client of the control API is a program under development, so every refusal says what
+was expected and where.
 """
 
 from collections.abc import Mapping
@@ -9,21 +9,21 @@ from datetime import date, datetime
 from typing import TypeGuard, TypeVar, cast
 
 from assay.sandbox.calendar import parse_day, parse_moment
-from assay.sandbox.holdings import Order
-from assay.sandbox.wire import Resource
+from assay.sandbox.holdings import HoldingSpec
+from assay.sandbox.messages import Resource
 
 __all__ = [
     "TRAITS",
-    "Unusable",
+    "ControlError",
     "read_choice",
     "read_flag",
+    "read_holdings",
     "read_moment",
     "read_offers",
-    "read_orders",
     "read_seed",
 ]
 
-#: What can be asked of an item, beside being an ordinary one.
+#: Traits that can be requested of an item.
 TRAITS: Mapping[Resource, tuple[str, ...]] = {
     "account": ("savings", "inactive", "offline"),
     "card": ("inactive", "last-used", "never-used"),
@@ -34,25 +34,25 @@ _Name = TypeVar("_Name", bound=str)
 _HOLDINGS = 100
 _ITEMS = 1_000
 _ENTRIES = 100_000
-#: What an item costs of the entries' bound when the bank makes its own.
+#: Entries counted against the limit for an item with generated entries.
 _OWN_ENTRIES = 400
 
 
-class Unusable(Exception):  # noqa: N818 - told to whoever drives the bank
-    """The control request cannot be carried out; says what was expected."""
+class ControlError(Exception):
+    """A control request that cannot be carried out; says what was expected."""
 
     def __init__(self, message: str, status: int = 400) -> None:
-        """Keep the message and the status to answer with."""
+        """Store the message and the status of the answer."""
         super().__init__(message)
         self.message = message
         self.status = status
 
 
 def read_seed(content: Mapping[str, object]) -> int:
-    """Read the seed of a world; 0 when it is absent."""
+    """Parse the seed of a world; 0 if absent."""
     seed = content.get("seed", 0)
     if not _is_count(seed) or seed >= 2**63:
-        raise Unusable("seed: expected a whole number from 0 to 2^63 - 1")
+        raise ControlError("seed: expected an integer from 0 to 2^63 - 1")
     return seed
 
 
@@ -61,21 +61,21 @@ def _is_count(value: object) -> TypeGuard[int]:
 
 
 def read_moment(content: Mapping[str, object], name: str) -> datetime | None:
-    """Read a moment; None when it is absent."""
+    """Parse a moment; None if absent."""
     if name not in content:
         return None
     text = content[name]
     moment = parse_moment(text) if isinstance(text, str) else None
     if moment is None:
-        raise Unusable(f"{name}: expected like 2026-09-16T10:00:00+02:00")
+        raise ControlError(f"{name}: expected a moment like 2026-09-16T10:00:00+02:00")
     return moment
 
 
 def read_flag(content: Mapping[str, object], name: str, default: bool) -> bool:
-    """Read true or false."""
+    """Parse a boolean."""
     value = content.get(name, default)
     if not isinstance(value, bool):
-        raise Unusable(f"{name}: expected true or false")
+        raise ControlError(f"{name}: expected true or false")
     return value
 
 
@@ -85,64 +85,64 @@ def read_choice(
     choices: tuple[_Name, ...],
     default: _Name | None = None,
 ) -> _Name:
-    """Read one of a few names."""
+    """Parse one of several names."""
     value = content.get(name, default)
     for choice in choices:
         if choice == value:
             return choice
-    raise Unusable(f"{name}: expected {', '.join(choices[:-1])} or {choices[-1]}")
+    raise ControlError(f"{name}: expected {', '.join(choices[:-1])} or {choices[-1]}")
 
 
 def read_offers(content: Mapping[str, object]) -> bool:
-    """Read what a bank offers beside the rest: instant payments, or not."""
+    """Parse whether the bank offers instant payments."""
     offers = content.get("offers", {})
     if not isinstance(offers, dict):
-        raise Unusable("offers: expected an object")
+        raise ControlError("offers: expected an object")
     offered = cast("dict[str, object]", offers)
     if unknown := offered.keys() - {"instant"}:
-        raise Unusable(f"offers: this bank knows instant, not {min(unknown)!r}")
+        raise ControlError(f"offers: unknown offer {min(unknown)!r}; expected instant")
     return read_flag(offered, "instant", default=True)
 
 
-def read_orders(content: Mapping[str, object]) -> list[Order]:
-    """Read the holdings that a new customer is to have."""
+def read_holdings(content: Mapping[str, object]) -> list[HoldingSpec]:
+    """Parse the holdings of a new customer."""
     holdings = content.get("holdings", [])
     if not isinstance(holdings, list):
-        raise Unusable("holdings: expected a list")
+        raise ControlError("holdings: expected a list")
     if len(cast("list[object]", holdings)) > _HOLDINGS:
-        raise Unusable(f"holdings: at most {_HOLDINGS}")
+        raise ControlError(f"holdings: at most {_HOLDINGS}")
     orders = [
         _order(holding, f"holdings[{at}]")
         for at, holding in enumerate(cast("list[object]", holdings))
     ]
     items = sum(order.count for order in orders)
     if items > _ITEMS:
-        raise Unusable(f"holdings: at most {_ITEMS} items in all, not {items}")
+        raise ControlError(f"holdings: at most {_ITEMS} items in all, not {items}")
     entries = sum(
         order.count * (_OWN_ENTRIES if order.entries is None else len(order.entries))
         for order in orders
     )
     if entries > _ENTRIES:
-        raise Unusable(f"holdings: at most {_ENTRIES} entries in all, not {entries}")
+        raise ControlError(f"holdings: at most {_ENTRIES} entries in all, not {entries}")
     return orders
 
 
-def _order(holding: object, where: str) -> Order:
+def _order(holding: object, where: str) -> HoldingSpec:
     if not isinstance(holding, dict):
-        raise Unusable(f"{where}: expected an object")
+        raise ControlError(f"{where}: expected an object")
     content = cast("dict[str, object]", holding)
     unknown = content.keys() - {"resource", "count", "traits", "entries"}
     if unknown:
-        raise Unusable(f"{where}: unknown member {min(unknown)!r}")
+        raise ControlError(f"{where}: unknown member {min(unknown)!r}")
     resource = content.get("resource")
     if resource not in ("account", "card"):
-        raise Unusable(f"{where}.resource: expected account or card")
+        raise ControlError(f"{where}.resource: expected account or card")
     count = content.get("count", 1)
     if not _is_count(count) or count == 0:
-        raise Unusable(f"{where}.count: expected a whole number from 1")
+        raise ControlError(f"{where}.count: expected an integer from 1")
     traits = _traits(content.get("traits", {}), resource, f"{where}.traits")
     last_used = traits.pop("last-used", None)
-    return Order(
+    return HoldingSpec(
         resource=resource,
         count=count,
         entries=_entries(content, f"{where}.entries"),
@@ -156,15 +156,15 @@ def _order(holding: object, where: str) -> Order:
 
 def _traits(value: object, resource: Resource, where: str) -> dict[str, bool | date]:
     if not isinstance(value, dict):
-        raise Unusable(f"{where}: expected an object")
+        raise ControlError(f"{where}: expected an object")
     traits: dict[str, bool | date] = {}
     for name, wanted in cast("dict[str, object]", value).items():
         if name not in TRAITS[resource]:
             known = ", ".join(TRAITS[resource])
-            raise Unusable(f"{where}: {resource} knows {known}, not {name!r}")
+            raise ControlError(f"{where}: unknown {resource} trait {name!r}; expected {known}")
         traits[name] = _trait(name, wanted, where)
     if traits.get("never-used") and "last-used" in traits:
-        raise Unusable(f"{where}: last-used and never-used exclude each other")
+        raise ControlError(f"{where}: last-used and never-used exclude each other")
     return traits
 
 
@@ -172,7 +172,7 @@ def _trait(name: str, wanted: object, where: str) -> bool | date:
     if name == "last-used":
         return _day(wanted, f"{where}.{name}")
     if not isinstance(wanted, bool):
-        raise Unusable(f"{where}.{name}: expected true or false")
+        raise ControlError(f"{where}.{name}: expected true or false")
     return wanted
 
 
@@ -181,15 +181,15 @@ def _entries(content: Mapping[str, object], where: str) -> tuple[date, ...] | No
     if value is None:
         return None
     if not isinstance(value, list):
-        raise Unusable(f"{where}: expected a list of days")
+        raise ControlError(f"{where}: expected a list of days")
     days = cast("list[object]", value)
     if len(days) > _ENTRIES:
-        raise Unusable(f"{where}: at most {_ENTRIES}")
+        raise ControlError(f"{where}: at most {_ENTRIES}")
     return tuple(_day(day, f"{where}[{at}]") for at, day in enumerate(days))
 
 
 def _day(value: object, where: str) -> date:
     day = parse_day(value) if isinstance(value, str) else None
     if day is None:
-        raise Unusable(f"{where}: expected a day like 2026-09-16")
+        raise ControlError(f"{where}: expected a day like 2026-09-16")
     return day

@@ -1,8 +1,8 @@
-"""Everything the bank decides, as one frozen value.
+"""All decisions of the bank as one frozen value.
 
-``SOUND`` is the bank of the document. A mutant replaces one entry of one table; there
-is no other way to make the bank misbehave, and no code in it that knows of mutants.
-Each field names the clause it carries out. Not for amounts, names and other scenery.
+``SOUND`` is the bank of the document. A mutant replaces one entry of one table; there is
+no other way to make the bank misbehave, and no code of the bank knows of mutants. The
+comment on each field names the clauses that it implements.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,53 +10,70 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias, TypeVar
 
+from assay.sandbox.access import (
+    BATCH,
+    Eligible,
+    Listed,
+    Quota,
+    Renew,
+    Scope,
+    account_eligible,
+    card_eligible,
+    consented_only,
+    list_all,
+    replace_consent,
+)
+from assay.sandbox.accounts import (
+    AliasView,
+    Base,
+    Currency,
+    Cutter,
+    Entry,
+    Identity,
+    IdSeed,
+    LinkPlace,
+    as_is,
+    card_token,
+    disclosed_after_consent,
+    euro,
+    iban,
+    pages_of,
+    same_everywhere,
+)
 from assay.sandbox.calendar import (
     Closed,
     Depth,
     Extended,
     Period,
-    as_asked,
     ninety_days,
     not_supported,
+    requested_range,
     sunday_night,
 )
-from assay.sandbox.consent import Renew, Scope, consented_only, replaces
-from assay.sandbox.eligibility import Eligible, Listed, account_eligible, card_eligible, everything
-from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentPolicies
-from assay.sandbox.quota import BATCH, Quota
-from assay.sandbox.reading import Cutter, Fault, ReadBody, consented_keys, pages_of
-from assay.sandbox.render import (
-    AliasView,
-    Base,
-    Currency,
-    Identity,
-    LinkPlace,
-    as_is,
-    disclosed_after_consent,
-    euro,
-    same_everywhere,
-)
-from assay.sandbox.roster import Entry, Mark, card_token, iban
-from assay.sandbox.wire import (
+from assay.sandbox.messages import (
     KINDS,
     OPERATIONS,
     Answer,
+    Fault,
     Kind,
     Missing,
     Operation,
+    ReadBody,
     Request,
     Resource,
     Table,
+    consented_keys,
     error,
 )
+from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentPolicies
 
 __all__ = ["SOUND", "Approach", "Policies", "Refusal", "put"]
 
-#: How a third party shows whose data it wants; only the token is meant to work.
+#: How a call identifies the customer; only the token is supposed to work.
 Approach: TypeAlias = Literal["token", "basic", "body"]
-#: Why the bank says no; the document gives no codes, so they are a choice.
+#: Reasons of refusals; the document specifies no codes, so they are a choice.
 Refusal: TypeAlias = Literal["scope", "ineligible", "unknown", "extended", "quota"]
-#: What an unavailable method answers, given "was there a consent".
+#: Returns the answer of an unavailable operation, given whether there is a consent.
 Unavailable: TypeAlias = Callable[[bool], Answer]
 
 _K = TypeVar("_K", bound=str)
@@ -65,15 +82,15 @@ _V = TypeVar("_V")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policies:
-    """One bank."""
+    """The decisions of one bank."""
 
-    #: redirect-only: customers' credentials are not among them.
+    #: redirect-only: customers' credentials are not honoured.
     honours: Table[Operation, frozenset[Approach]]
     #: maintenance
     closed: Closed
-    #: accounts.eligible, cards.eligible: what is listed...
+    #: accounts.eligible, cards.eligible: items that are listed.
     eligible: Table[Resource, Eligible]
-    #: ...and what can be consented to.
+    #: Items that a consent can name.
     grantable: Table[Resource, Eligible]
     #: accounts.listing
     listed: Listed
@@ -83,14 +100,14 @@ class Policies:
     pages: Table[Literal["accounts", "transactions"], Cutter]
     #: transactions.depth
     depth: Depth
-    #: consistent: which days are shown of those that were asked for.
+    #: consistent: days shown, given those requested.
     period: Period
     #: no-extended-history
     extended: Extended
-    #: The order in which entries are shown, from newest first.
+    #: Order of the entries, given newest first.
     order: Callable[[tuple[Entry, ...]], tuple[Entry, ...]]
     #: iban
-    mint: Table[Resource, Callable[[Mark], str]]
+    mint: Table[Resource, Callable[[IdSeed], str]]
     #: euro
     currency: Table[Kind, Currency]
     #: balance-type
@@ -98,27 +115,27 @@ class Policies:
     #: consent.scope
     scope: Table[Kind, Scope]
     renew: Renew
-    #: batch-quota, online-unlimited; all rules of an operation must admit.
+    #: batch-quota, online-unlimited: all quotas of an operation must admit the access.
     quota: Table[Operation, tuple[Quota, ...]]
     #: trusted-beneficiaries, end-user-identity
     unavailable: Table[Missing, Unavailable]
-    #: *.available: the aliases agree...
+    #: *.available: rows shown by the aliases of a path.
     aliases: Table[Literal["balances", "transactions"], AliasView]
-    #: ...and what does not read is refused: with which status.
+    #: Status codes for malformed requests.
     malformed: Table[Operation, Callable[[Fault], int]]
     body: ReadBody
     #: Status codes of refusals.
     refusals: Table[Refusal, int]
     #: live-host
     links: Table[LinkPlace, Base]
-    #: well-formed, consistent: the last look at every answer.
+    #: well-formed, consistent: applied last to every answer.
     respond: Callable[[Request, Answer], Answer]
-    #: The other half of the bank.
+    #: Payment initiation.
     payments: PaymentPolicies
 
 
 def put(table: Table[_K, _V], **entries: _V) -> Table[_K, _V]:
-    """Copy a table with some entries replaced; ``_`` in a name stands for ``-``."""
+    """Copy a table with some entries replaced; ``_`` in a keyword stands for ``-``."""
     named = {key.replace("_", "-"): value for key, value in entries.items()}
     if unknown := named.keys() - set(table):
         raise KeyError(*sorted(unknown))
@@ -135,7 +152,7 @@ def _bad_request(_fault: Fault) -> int:
 
 
 def _not_offered(_consented: bool) -> Answer:
-    return error(405, "this method is not available", ("Allow", ""))
+    return error(405, "this operation is not available", ("Allow", ""))
 
 
 def _newest_first(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
@@ -165,18 +182,18 @@ SOUND = Policies(
     closed=sunday_night,
     eligible=_ELIGIBLE,
     grantable=_ELIGIBLE,
-    listed=everything,
+    listed=list_all,
     identity=disclosed_after_consent,
     pages=MappingProxyType({"accounts": pages_of(5), "transactions": pages_of(15)}),
     depth=ninety_days,
-    period=as_asked,
+    period=requested_range,
     extended=not_supported,
     order=_newest_first,
     mint=MappingProxyType({"account": iban, "card": card_token}),
     currency=_each(tuple(KINDS.values()), euro),
     balance_types=_each(_RESOURCES, ("CLBD", "VALU", "OTHR")),
     scope=_each(tuple(KINDS.values()), consented_only),
-    renew=replaces,
+    renew=replace_consent,
     quota=_each(OPERATIONS, (BATCH,)),
     unavailable=MappingProxyType(
         {"trustedBeneficiaries": _not_offered, "endUserIdentity": _not_offered}

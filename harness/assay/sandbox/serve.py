@@ -1,27 +1,16 @@
-"""Serving the bank on a port, for curl and for runs over a real network.
+"""HTTP server of the sandbox bank, for curl and for runs over a real network.
 
-In-process runs need none of this. Not for the open internet: the control API is
-protected by nothing, with TLS or without.
-
-The demo world: two customers and two providers with fixed tokens, for curl.
-
-Alice has one of every kind of eligibility, Bob has enough accounts for a second page.
-Not for checks: those open worlds of their own.
+Runs within one process need none of this. The control API has no access control, with or
+without TLS: never serve it to the internet.
 """
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from datetime import timedelta
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from waitress import wasyncore
 from waitress.server import create_server
-
-from assay.sandbox.calendar import months_before, today
-from assay.sandbox.holdings import Order, endow
-from assay.sandbox.policies import Policies
-from assay.sandbox.world import DEMO, Registry, World
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -29,7 +18,7 @@ if TYPE_CHECKING:
     from assay.sandbox.guard.server import Tls
 
 
-#: How many seconds may pass until a server notices that it is over.
+#: Seconds between two checks for the end of serving.
 _LOOK = 0.05
 
 
@@ -37,11 +26,11 @@ def listen(host: str, port: int, app: "WSGIApplication", tls: "Tls | None" = Non
     """Listen on a port (0: any free one); `run()` serves until it is interrupted.
 
     Raises:
-        OSError: the address cannot be listened on, or a certificate not be loaded.
+        OSError: the address is unavailable, or a certificate cannot be loaded.
 
     """
     if tls is not None:
-        from assay.sandbox.guard.server import TlsServer  # noqa: PLC0415 -- seldom asked for
+        from assay.sandbox.guard.server import TlsServer  # noqa: PLC0415 -- rarely used
 
         return TlsServer(host, port, app, tls)
     return create_server(app, host=host, port=port, threads=8, ident="sandbox bank")
@@ -49,10 +38,10 @@ def listen(host: str, port: int, app: "WSGIApplication", tls: "Tls | None" = Non
 
 @contextmanager
 def serving(app: "WSGIApplication", tls: "Tls | None" = None) -> Generator[str, None, None]:
-    """Serve on a free port of this machine, in a thread, for as long as the block lasts.
+    """Serve on a free local port in a thread while the context is active; yields the URL.
 
-    Gives the URL. All connections are closed by the thread that uses them: closed by
-    another, a descriptor might be somebody else's by the time that it is looked at.
+    Every connection is closed by the thread that uses it: a descriptor closed by another
+    thread might be reused before it is polled again.
     """
     server = listen("127.0.0.1", 0, app, tls)
     over = Event()
@@ -73,44 +62,8 @@ def serving(app: "WSGIApplication", tls: "Tls | None" = None) -> Generator[str, 
 
 
 def _serve(server: Any, over: Event) -> None:
-    """Serve until it is over, and then close all; nothing has to wake this thread."""
+    """Serve until the event is set, then close all connections."""
     connections = server._map  # noqa: SLF001 -- waitress has no other way
     while not over.is_set():
         wasyncore.loop(timeout=_LOOK, map=connections, count=1)
     wasyncore.close_all(connections, ignore_all=True)
-
-
-#: Token of each demo customer, by first name.
-DEMO_TOKENS = {"alice": "demo-alice", "bob": "demo-bob"}
-#: Tokens of the demo providers, who initiate payments.
-DEMO_PROVIDERS = ("demo-tpp", "demo-tpp-2")
-
-
-def open_demo(registry: Registry, policies: Policies) -> None:
-    """Open the demo world."""
-    world = registry.open(0, None, id=DEMO)
-    orders = {
-        "alice": _one_of_each(world),
-        "bob": (Order(resource="account", count=7),),
-    }
-    for name, token in DEMO_TOKENS.items():
-        customer = registry.welcome(world, token)
-        for order in orders[name]:
-            endow(world, customer, order, policies)
-    for token in DEMO_PROVIDERS:
-        registry.enroll(world, token)
-
-
-def _one_of_each(world: World) -> tuple[Order, ...]:
-    edge = months_before(today(world.now), 2)
-    return (
-        Order(resource="account", count=2),
-        Order(resource="account", savings=True),
-        Order(resource="account", inactive=True),
-        Order(resource="account", offline=True),
-        Order(resource="card"),
-        Order(resource="card", last_used=edge + timedelta(days=1)),
-        Order(resource="card", last_used=edge - timedelta(days=1)),
-        Order(resource="card", inactive=True),
-        Order(resource="card", never_used=True),
-    )

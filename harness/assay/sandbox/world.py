@@ -1,10 +1,11 @@
-"""A world: a clock that stands still, its customers, and what was done to them.
+"""Worlds: the isolated state of one trial, with its clock, customers and payments.
 
-Each trial has its own, so nothing leaks between trials and they can run side by side.
-The registry finds the world behind a token. State is held here and nowhere else; what
-it means is decided by policies. Not persistent.
+Each trial has its own world, so trials do not influence each other and can run side by
+side. The registry finds the world and the customer of a token or of credentials. State is
+kept here and nowhere else; policies decide what it means. Nothing is persistent.
 """
 
+from base64 import b64decode
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,15 +14,15 @@ from hashlib import sha256
 from random import Random
 from threading import RLock
 
+from assay.sandbox.access import Uses
+from assay.sandbox.accounts import IdSeed, Item, customer_name
 from assay.sandbox.calendar import PARIS
-from assay.sandbox.payments.book import Book, Provider
-from assay.sandbox.payments.formats import FACTORS, Factor, Segment
-from assay.sandbox.quota import Uses
-from assay.sandbox.roster import Item, Mark, person
+from assay.sandbox.messages import Request, credentials_in
+from assay.sandbox.payments.records import PaymentBook, Tpp
+from assay.sandbox.payments.terms import FACTORS, Factor, Segment
+from assay.sandbox.policies import Approach
 
-__all__ = ["DEMO", "Customer", "Registry", "Session", "World", "start"]
-
-#: The world that is there from the start, and stays.
+#: Id of the world that always exists.
 DEMO = "demo"
 
 _WORLDS = 10_000
@@ -30,63 +31,63 @@ _SEED_ZERO = datetime(2026, 9, 16, 10, 0, tzinfo=PARIS)
 
 @dataclass(slots=True, kw_only=True)
 class Customer:
-    """Somebody who banks here."""
+    """A customer of the bank."""
 
     id: str
     name: str
     token: str
     login: str
     password: str
-    #: By their keys, in the order they were opened.
+    #: By key, in the order of opening.
     items: dict[str, Item] = field(default_factory=dict[str, Item])
     #: The consent in force; None when there never was one.
     consent: frozenset[str] | None = None
     segment: Segment = "PART"
-    #: The code that each factor shows.
+    #: The code of each factor.
     factors: Mapping[Factor, str]
-    #: The IBANs registered through the bank's direct access, and since when.
+    #: Registered creditor IBANs, with the moment of registration.
     creditors: dict[str, datetime] = field(default_factory=dict[str, datetime])
 
 
 @dataclass(slots=True, kw_only=True)
 class World:
-    """One small universe of the bank."""
+    """State of one trial."""
 
     id: str
     seed: int
     #: In UTC; moved only by the control API.
     now: datetime
     customers: dict[str, Customer] = field(default_factory=dict[str, Customer])
-    #: Who owns the item with this key.
+    #: The owner of each item, by key.
     owners: dict[str, Customer] = field(default_factory=dict[str, Customer])
     uses: Uses = field(default_factory=Uses)
-    payments: Book = field(default_factory=Book)
+    payments: PaymentBook = field(default_factory=PaymentBook)
     lock: RLock = field(default_factory=RLock)
     _serial: int = 0
 
-    def mark(self) -> Mark:
-        """Give the next number that something can be made from."""
+    def next_id_seed(self) -> IdSeed:
+        """Return the seed of the next identifier."""
         self._serial += 1
-        return Mark(seed=self.seed, serial=self._serial)
+        return IdSeed(seed=self.seed, serial=self._serial)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """Whose data a call is about."""
+    """The customer a call is about, and the world."""
 
     world: World
     customer: Customer
 
 
 def _code(secret: str, at: int) -> str:
-    """Take the six digits of a factor from a customer's secret, or from what follows of it."""
+    """Derive the six-digit code of a factor from a customer's secret."""
     start = 40 + 8 * at
     digits = (secret + sha256(secret.encode()).hexdigest())[start : start + 8]
     return f"{int(digits, 16) % 10**6:06d}"
 
 
-def start(seed: int) -> datetime:
-    """Give a seed its first moment: never a Sunday, never near a clock change."""
+def start_moment(seed: int) -> datetime:
+    """Return the first moment for a seed: never a Sunday, never near a clock change."""
     if seed == 0:
         return _SEED_ZERO.astimezone(UTC)
     random = Random(seed)  # noqa: S311 - repeatable on purpose
@@ -100,22 +101,20 @@ def start(seed: int) -> datetime:
 
 @dataclass(slots=True)
 class Registry:
-    """All worlds; the oldest make room for new ones."""
+    """All worlds; the oldest is closed when there are too many."""
 
     _worlds: OrderedDict[str, World] = field(default_factory=OrderedDict[str, World])
     _tokens: dict[str, Session] = field(default_factory=dict[str, Session])
     _logins: dict[str, Session] = field(default_factory=dict[str, Session])
-    _providers: dict[str, tuple[World, Provider]] = field(
-        default_factory=dict[str, tuple[World, Provider]]
-    )
+    _providers: dict[str, tuple[World, Tpp]] = field(default_factory=dict[str, tuple[World, Tpp]])
     _lock: RLock = field(default_factory=RLock)
     _made: int = 0
 
     def open(self, seed: int, now: datetime | None, id: str | None = None) -> World:
-        """Make a world; without a moment, the seed's own."""
+        """Create a world; without a moment, the seed's own."""
         with self._lock:
             self._made += 1
-            moment = (now or start(seed)).astimezone(UTC)
+            moment = (now or start_moment(seed)).astimezone(UTC)
             world = World(id=id or f"w{self._made}", seed=seed, now=moment)
             self._worlds[world.id] = world
             while len(self._worlds) > _WORLDS:
@@ -123,7 +122,7 @@ class Registry:
             return world
 
     def close(self, id: str) -> bool:
-        """Forget a world and its tokens; False when there is none."""
+        """Remove a world and its tokens; False if it does not exist."""
         with self._lock:
             world = self._worlds.pop(id, None)
             if world is None:
@@ -136,19 +135,19 @@ class Registry:
             return True
 
     def world(self, id: str) -> World | None:
-        """Find a world."""
+        """Return a world; None if it does not exist."""
         return self._worlds.get(id)
 
-    def welcome(
+    def add_customer(
         self, world: World, token: str | None = None, segment: Segment = "PART"
     ) -> Customer:
-        """Make a customer with nothing yet; a token is made up unless given."""
-        mark = world.mark()
+        """Create a customer without holdings; a token is generated unless given."""
+        id_seed = world.next_id_seed()
         number = f"c{len(world.customers) + 1}"
         secret = sha256(f"{world.id} {number}".encode()).hexdigest()
         customer = Customer(
             id=number,
-            name=person(mark),
+            name=customer_name(id_seed),
             token=token or f"{world.id}-{number}-{secret[:24]}",
             login=f"{world.id}-{number}",
             password=secret[24:40],
@@ -162,27 +161,53 @@ class Registry:
             self._logins[customer.login] = session
         return customer
 
-    def enroll(self, world: World, token: str | None = None) -> Provider:
-        """Make a provider; a token is made up unless given."""
+    def add_tpp(self, world: World, token: str | None = None) -> Tpp:
+        """Create a TPP of payment initiation; a token is generated unless given."""
         number = f"p{len(world.payments.providers) + 1}"
         secret = sha256(f"{world.id} {number}".encode()).hexdigest()
-        provider = Provider(id=number, token=token or f"{world.id}-{number}-{secret[:24]}")
+        provider = Tpp(id=number, token=token or f"{world.id}-{number}-{secret[:24]}")
         with self._lock:
             world.payments.providers[number] = provider
             self._providers[provider.token] = (world, provider)
         return provider
 
-    def by_provider(self, token: str) -> tuple[World, Provider] | None:
-        """Find the provider whose token this is, and its world."""
+    def by_tpp_token(self, token: str) -> tuple[World, Tpp] | None:
+        """Return the TPP with this token, and its world."""
         return self._providers.get(token)
 
     def by_token(self, token: str) -> Session | None:
-        """Find whom a token stands for."""
+        """Return the session of a customer's token."""
         return self._tokens.get(token)
 
     def by_login(self, login: str, password: str) -> Session | None:
-        """Find whom credentials belong to, when the password is right."""
+        """Return the session of credentials, if the password is right."""
         session = self._logins.get(login)
         if session is None or session.customer.password != password:
             return None
         return session
+
+
+def find_session(
+    request: Request, registry: Registry, honours: frozenset[Approach]
+) -> Session | None:
+    """Return the session of a request, by the approaches that are honoured."""
+    scheme, _, rest = request.authorization.partition(" ")
+    match scheme.lower():
+        case "bearer" if "token" in honours:
+            return registry.by_token(rest.strip())
+        case "basic" if "basic" in honours:
+            return find_session_by_basic(rest, registry)
+        case "" if "body" in honours:
+            credentials = credentials_in(request.body)
+            return registry.by_login(*credentials) if credentials else None
+        case _:
+            return None
+
+
+def find_session_by_basic(encoded: str, registry: Registry) -> Session | None:
+    """Return the session of HTTP Basic credentials (RFC 7617)."""
+    try:
+        login, _, password = b64decode(encoded).decode().partition(":")
+    except ValueError:
+        return None
+    return registry.by_login(login, password)

@@ -27,7 +27,8 @@ class ControlSigner(AnyReturnAddress):
         plain(step)
         word = step.factor or next(iter([*self.sca.factors, *access.codes]), None)
         if word is None:
-            raise CannotArrange("a factor to sign with (sca.factors in the profile)")
+            what = "a factor to sign with (sca.factors in the target file)"
+            raise CannotArrange(what, key=("sca", "factors"))
         taken = self.fixture.sign(step, access, self.sca.factors.get(word, word))
         confirmed = step.decision is Decision.CONFIRM
         done = Ending.CONFIRMED if confirmed else Ending.REFUSED

@@ -56,7 +56,8 @@ def way_in(step: Authorise, access: Access) -> str:
 
     """
     if not step.approval:
-        raise CannotArrange("a link to the screens (operations.….approval in the profile)")
+        what = "a link to the screens (operations.….approval in the target file)"
+        raise CannotArrange(what, key=("operations",))
     if access.login is None or access.password is None:
         raise CannotArrange("a customer who can log in (fixtures.offers: credentials)")
     return step.approval

@@ -99,7 +99,8 @@ class HttpClient:
                 return nothing(request, str(problem))
             if isinstance(error, UNREACHED) and not self.reached:
                 raise TargetError(_say(error, self.timeout)) from None
-            return nothing(request, _say(error, self.timeout))
+            late = isinstance(error, httpx.TimeoutException) and not isinstance(error, UNREACHED)
+            return nothing(request, _say(error, self.timeout), timed_out=late)
         self.reached = True
         headers = tuple(answer.headers.multi_items())
         return answered(request, answer.status_code, headers, body, truncated=truncated)

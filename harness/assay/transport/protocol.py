@@ -22,10 +22,14 @@ ELSEWHERE = "a link to another host is not followed"
 
 @dataclass(slots=True, kw_only=True)
 class Delivery:
-    """What came of sending a request: the wire, or why there is none."""
+    """What came of sending a request: the wire, or why there is none.
+
+    `timed_out` says that the trouble was the time limit.
+    """
 
     wire: Wire
     trouble: str = ""
+    timed_out: bool = False
 
 
 class Transport(Protocol):
@@ -47,7 +51,7 @@ class Transport(Protocol):
         ...
 
 
-def nothing(request: HttpRequest, trouble: str) -> Delivery:
+def nothing(request: HttpRequest, trouble: str, *, timed_out: bool = False) -> Delivery:
     """Return what is known of a request that got no answer, and why it got none."""
     wire = Wire(
         method=request.method,
@@ -55,7 +59,7 @@ def nothing(request: HttpRequest, trouble: str) -> Delivery:
         request_headers=request.headers,
         request_body=request.body,
     )
-    return Delivery(wire=wire, trouble=trouble)
+    return Delivery(wire=wire, trouble=trouble, timed_out=timed_out)
 
 
 def answered(

@@ -43,8 +43,9 @@ def unset(target: Target, environ: Mapping[str, str]) -> list[Problem]:
         else:
             continue
         path, line = line_of(target, *at)
-        said = f"{'.'.join(at[:-1])}: the environment variable {name} {what}"
-        problems.append(Problem(path=path, line=line, what=said, hint=hint))
+        key = ".".join(at[:-1])
+        said = f"{key}: the environment variable {name} {what}"
+        problems.append(Problem(path=path, line=line, what=said, hint=hint, key=key))
     return problems
 
 

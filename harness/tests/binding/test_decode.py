@@ -90,7 +90,7 @@ def test_the_loosest_reading(status: int, kind: type) -> None:
 @pytest.mark.parametrize("status", [100, 199, 302, 304, 600, 999])
 def test_unknown(status: int) -> None:
     """A status that no matcher knows is the profile's matter, and is kept."""
-    why = f"the profile's outcomes do not know status {status}"
+    why = f"no outcome of the target file matches status {status}"
     assert Indeterminate(cause=Cause.BINDING, why=why) == outcome(wire(status, EMPTY))
 
 

@@ -31,7 +31,9 @@ def target(text: str) -> Target:
     return read_document(loads(HEAD + text, "t.yaml"))
 
 
-def sent(text: str, operation: Operation, made: RequestValues | None = None, **more: Any) -> HttpRequest:
+def sent(
+    text: str, operation: Operation, made: RequestValues | None = None, **more: Any
+) -> HttpRequest:
     """Return the request that a call becomes."""
     call = Call(operation=operation.id, subject="psu", **more)
     return encode(call, operation, target(text), Access(), made)
@@ -216,5 +218,5 @@ def test_lists_of_lists() -> None:
 
 def test_what_is_not_spelt_is_still_said() -> None:
     """An argument without a place is named."""
-    with pytest.raises(CannotArrange, match="where does it go"):
+    with pytest.raises(CannotArrange, match="the place of iban in a GET"):
         sent("operations: {read: {}}", READ, arguments={"iban": "FR1"})

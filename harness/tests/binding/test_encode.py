@@ -52,7 +52,9 @@ PROFILE = Target(
         ),
         "consents": OperationBinding(
             arguments={"accounts": Spelling(place=Place.BODY, name="/access/accounts")},
-            credentials=CredentialSpelling(body={"login": "/psu/login", "password": "/psu/password"}),
+            credentials=CredentialSpelling(
+                body={"login": "/psu/login", "password": "/psu/password"}
+            ),
         ),
     },
 )
@@ -116,9 +118,7 @@ def test_an_exact_number(own: object, given: object, sent: object) -> None:
     """It is spelt as the profile spells what stands there; anything else stays as it is."""
     make = Operation(id="make", method="POST", path="/x", makes="x", arguments=("amount",))
     spelling = Spelling(place=Place.BODY, name="/sum", value=own)
-    target = replace(
-        PROFILE, operations={"make": OperationBinding(arguments={"amount": spelling})}
-    )
+    target = replace(PROFILE, operations={"make": OperationBinding(arguments={"amount": spelling})})
     call = Call(operation="make", subject="psu", arguments={"amount": given} if given else {})
     assert {"sum": sent} == json.loads(encode(call, make, target, ACCESS).body)
 

@@ -50,5 +50,7 @@ def test_a_fixed_argument_is_part_of_every_call() -> None:
 def test_without_a_value_nothing_is_sent(tenant: dict[str, Spelling]) -> None:
     """A call with a hole in it would blame the target for a gap in its profile."""
     region = Spelling(place=Place.PATH, name="region", value="north")
-    with pytest.raises(CannotArrange, match=r"operations\.tables\.arguments\.tenant in the prof"):
+    with pytest.raises(
+        CannotArrange, match=r"a value for operations\.tables\.arguments\.tenant in the target"
+    ):
         encode(CALL, TABLES, bound(region=region, port=PORT, **tenant), Access())

@@ -7,7 +7,8 @@ from datetime import date
 
 import pytest
 
-from assay.binding.join import bind, capabilities, expired, is_bound, waiver_of
+from assay.binding.features import BINDING_FEATURES, is_bound, missing_reason
+from assay.binding.join import bind, capabilities, expired, waiver_of
 from assay.binding.read import find_target, read_target
 from assay.binding.target import Sca, ScaKind, Waiver
 from assay.contract.model import Capability
@@ -57,7 +58,7 @@ def test_all_at_once(problems) -> None:
         "    values: {PsuIdentiti: /x}\n"
     )
     assert 5 == len(found)
-    assert "4: this target is outside the scope of aisp" in found[0]
+    assert "4: outside: this target is outside the scope of aisp" in found[0]
     assert any(one.startswith("6: operations.acounts") and "'accounts'" in one for one in found)
     assert any("operations.transactions.arguments.sins" in one for one in found)
     assert any("operations.transactions.modes.extended" in one for one in found)
@@ -114,16 +115,39 @@ def test_no_live_hosts(problems, host: str) -> None:
         (BindingRequirement(operation="balances", feature="argument", name="iban"), True),
         (BindingRequirement(operation="end-user-identity", feature="argument", name="iban"), False),
         (
-            BindingRequirement(operation="transactions", feature="mode", name="extended_transaction_history"),
+            BindingRequirement(
+                operation="transactions", feature="mode", name="extended_transaction_history"
+            ),
             True,
         ),
         (BindingRequirement(operation="transactions", feature="mode", name="other"), False),
     ],
 )
-def test_spelt(want: BindingRequirement, there: bool) -> None:
-    """Whether a profile spells a thing is read off its binding."""
+def test_is_bound(want: BindingRequirement, there: bool) -> None:
+    """Whether a target binds a feature is read off its binding."""
     contract = parse_contract(find_contract("aisp"))
     assert there is is_bound(want, contract, read_target(find_target("sandbox")))
+
+
+def test_a_reason_names_the_key_that_is_missing() -> None:
+    """Every feature has a key in the target file; a reason gives the whole of it."""
+    keys = {name: ".".join(one.place("op", "x")) for name, one in BINDING_FEATURES.items()}
+    assert {
+        "key": "operations.op.item.key",
+        "on": "operations.op.item.on",
+        "field": "operations.op.item.fields.x",
+        "state": "operations.op.item.state",
+        "links": "operations.op.links",
+        "approval": "operations.op.approval",
+        "value": "operations.op.values.x",
+        "argument": "operations.op.arguments.x",
+        "other": "operations.op.arguments.x.other",
+        "mode": "operations.op.modes.x",
+        "credentials": "operations.op.credentials",
+        "aliases": "operations.op.aliases",
+    } == keys
+    want = BindingRequirement(operation="op", feature="mode", name="x")
+    assert "needs operations.op.modes.x in the target file" == missing_reason(want)
 
 
 def test_waivers() -> None:

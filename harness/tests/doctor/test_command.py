@@ -22,10 +22,10 @@ def test_the_bank_that_comes_along_is_sound(tmp_path):
     assert (0, "") == (code, err)
     first, *steps, last = out.splitlines()
     assert first.startswith("doctor: about 37 calls (accounts 17, ")
-    assert "; of these 10 without the customer, 1 that transmit a consent, " in first
-    assert first.endswith("2 that make a request; a signature")
+    assert "; including 10 without the customer, 1 that transmit a consent, " in first
+    assert first.endswith("2 that create a request; a signature")
     assert [] == [one for one in steps if not one.startswith("  ok ")]
-    assert "sound; next: assay run" == last
+    assert "No problems found. Next: assay run" == last
     assert [] == list(tmp_path.iterdir())
 
 
@@ -43,7 +43,7 @@ def test_a_mistake_ends_with_what_to_do_next(tmp_path):
         "found no list at /account (did you mean /accounts?)"
     )
     assert line in out.splitlines()
-    last = f"1 thing to mend, the first at {path}:62; then again: assay doctor --target {path}"
+    last = f"1 problem to fix ({path}:62). Then run: assay doctor --target {path}"
     assert last == out.splitlines()[-1]
     told = json.loads(machine[1])
     assert (2, "") == (machine[0], machine[2])
@@ -62,6 +62,6 @@ def test_a_file_that_does_not_read(tmp_path):
     path.write_text("assay: 1\ntarget: mine\nextends: sandbx\n", encoding="utf-8")
     code, out, err = doctor("--target", path, cwd=tmp_path)
     assert (2, "") == (code, err)
-    assert f"profile: {path}:3: " in out
+    assert f"target: {path}:3: " in out
     assert "did you mean 'sandbox'?" in out
-    assert "not reached, for the sake of profile" in out
+    assert "skipped  calls (requires: fixtures)" in out

@@ -9,7 +9,7 @@ from assay.doctor import examine
 from assay.judging.verdict import Exit
 from assay.sandbox.app import make_app
 from assay.sandbox.guard import guarded
-from assay.sandbox.guard.certificates import papers
+from assay.sandbox.guard.certificates import open_certificates
 from assay.sandbox.guard.server import Tls
 from assay.sandbox.serve import serving
 
@@ -65,7 +65,7 @@ MISTAKES = {
 def bank(tmp_path_factory):
     """Serve a bank that demands everything; return its URL and a folder with the papers."""
     folder = tmp_path_factory.mktemp("guarded")
-    made = papers(folder / "papers")
+    made = open_certificates(folder / "papers")
     (folder / "bank.yaml").write_text((HERE / "bank.yaml").read_text(encoding="utf-8"))
     app = guarded(make_app(), signatures="cavage", keys=made.signers(), oauth=True)
     tls = Tls(
@@ -98,11 +98,11 @@ def examined(text, bank):
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_the_line_is_named(name, bank):
-    """The first thing to mend is the line that is wrong, in the user's own file."""
+    """The first problem is at the line that is wrong, in the user's own file."""
     right, wrong, line, key = MISTAKES[name]
     assert 1 == GUARDED.count(right)
     found, path = examined(GUARDED.replace(right, wrong), bank)
-    first = found.grave[0]
+    first = found.blocking[0]
     assert (str(path), line, key) == (first.path, first.line, first.key)
     assert Exit.USAGE == found.exit
 

@@ -2,7 +2,15 @@
 
 import pytest
 
-from assay.doctor.suggest import is_day, is_link, is_text, is_things, members, nearest, suggest
+from assay.doctor.pointer_probe import (
+    is_day,
+    is_link,
+    is_text,
+    is_things,
+    members,
+    nearest,
+    suggest,
+)
 
 ANSWER = {
     "_embedded": {"accounts": [{"resourceId": "a1", "bookingDate": "2026-11-21", "name": "X"}]},

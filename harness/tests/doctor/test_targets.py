@@ -144,7 +144,7 @@ def test_what_is_no_bank_at_all(wrap, tmp_path, monkeypatch):
     monkeypatch.setenv("DOCTOR_BOB", "demo-bob")
     with bank(tmp_path, wrap, roles()) as (path, _):
         examined = examine(path, ["aisp"])
-    assert [(5, "base_url", Weight.FAULT)] == said(examined.grave)
+    assert [(5, "base_url", Weight.FAULT)] == said(examined.blocking)
 
 
 def customers(url: str, monkeypatch) -> dict[str, str]:
@@ -205,7 +205,7 @@ def test_the_token_of_one_customer(tmp_path, monkeypatch):
             text = roles(**keys).replace(wrong, "DOCTOR_WRONG").replace("URL", url)
             Path(path).write_text(text, encoding="utf-8")
             name = wrong.removeprefix("DOCTOR_").lower()
-            found = examine(path, ["aisp"]).grave
+            found = examine(path, ["aisp"]).blocking
             assert [(line, f"fixtures.roles.{name}.token_env", Weight.FAULT)] == said(found)
 
 
@@ -215,7 +215,7 @@ def test_a_customer_who_owns_something_else(tmp_path, monkeypatch):
         keys = customers(url, monkeypatch)
         text = roles(alice=keys["bob"], bob=keys["bob"]).replace("URL", url)
         Path(path).write_text(text, encoding="utf-8")
-        found = examine(path, ["aisp"]).grave
+        found = examine(path, ["aisp"]).blocking
     assert (17, "fixtures.roles.alice.owns", Weight.DOUBT) in said(found)
 
 
@@ -283,7 +283,7 @@ def test_whatever_stands_in_an_answer(into, tmp_path):
 
     with bank(tmp_path, strange) as (path, _):
         examined = examine(path)
-    assert examined.grave
+    assert examined.blocking
     for one in examined.findings:
         assert len(str(one)) < 1500
         assert str(one).isprintable()

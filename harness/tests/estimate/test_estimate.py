@@ -11,8 +11,7 @@ from assay.execution.session import Session, run_session
 from assay.history import Authorised
 from assay.journal.redact import Careless
 from assay.journal.writer import Journal
-from assay.planning.dry_target import count_signatures, signatures_in
-from assay.planning.plan import restrict
+from assay.planning.plan import count_signatures, restrict, signatures_in
 from assay.planning.prepare import prepare
 
 
@@ -67,5 +66,5 @@ def test_a_probe_that_stumbles_over_nobody_stops_no_run(prepared, monkeypatch):
 
         return None, probe()
 
-    monkeypatch.setattr("assay.planning.dry_target.script_of", broken)
+    monkeypatch.setattr("assay.planning.plan.script_of", broken)
     assert 0 == count_signatures(replace(prepared.plan))

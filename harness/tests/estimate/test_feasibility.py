@@ -26,7 +26,7 @@ from assay.estimate.dry_run import dry_run_trial
 from assay.estimate.feasibility import assess
 from assay.execution.guard import Customer
 from assay.execution.ledger import Ledger, QuotaUse
-from assay.planning.plan import Disposition, plan
+from assay.planning.plan import ALLOW_WRITES, Disposition, plan
 from assay.planning.prepare import prepare
 
 SANDBOX = prepare().target
@@ -198,7 +198,7 @@ def test_a_count_that_is_no_longer_untouched(tmp_path, before):
     path = spent(tmp_path / "l", before)
     found = told(foreseen(target(role("alice", 3)), "aisp/batch-quota/accounts-", path))
     why = (
-        "needs a day on which nobody has called accounts without the customer; "
+        "needs a day with no earlier call of accounts without the customer; "
         f"{before} made earlier today (alice)"
     )
     assert why == found["aisp/batch-quota/accounts-served"]
@@ -251,9 +251,9 @@ def test_a_live_bank_that_is_only_read():
         if one.needs & {Capability.WRITE, Capability.CONSENT} and not one.not_applicable_because
     }
     assert writing
-    assert {"needs safety.allow_writes"} == {found[id_] for id_ in writing}
+    assert {f"needs {ALLOW_WRITES}"} == {found[id_] for id_ in writing}
     allowed = replace(live, safety=Safety(allow_writes=True))
-    assert "needs safety.allow_writes" not in told(foreseen(allowed)).values()
+    assert f"needs {ALLOW_WRITES}" not in told(foreseen(allowed)).values()
 
 
 def test_a_live_bank_without_a_budget():

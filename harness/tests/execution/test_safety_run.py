@@ -18,16 +18,16 @@ import pytest
 
 from assay.binding.encode import HttpRequest
 from assay.binding.target import Budget, Safety
-from assay.errors import CannotArrange
+from assay.errors import CannotArrange, Shortage
 from assay.estimate.feasibility import assess
-from assay.execution.driver import run_probe
 from assay.execution.environment import Environment, set_up
+from assay.execution.executor import run_probe
 from assay.execution.session import Options, RunResult, Session, run_session
 from assay.fuzzing.session import MAKERS, SearchSession, limits_of
 from assay.history import Arrange, Holding
 from assay.journal.writer import Journal
 from assay.judging.verdict import Exit, Standing
-from assay.planning.plan import Disposition, restrict
+from assay.planning.plan import ALLOW_WRITES, Disposition, restrict
 from assay.planning.prepare import Prepared, prepare
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
@@ -168,7 +168,7 @@ def test_two_runs_on_one_day(tmp_path: Path) -> None:
             if each["verdict"] == "unverified"
         }
         assert fates == left
-        assert re.search(r"\d+ obligations were held back by the budget", out)
+        assert re.search(r"\d+ obligations were skipped: today\'s call budget is used up", out)
     why = "needs 4 more accesses of accounts without the customer today; 0 of 4 left (budget.batch, alice)"
     assert why in {each["why"] for each in by_kind(two, "plan")}
     assert why in planned
@@ -199,7 +199,7 @@ def test_after_a_run_without_a_budget(tmp_path: Path) -> None:
     two = journal(tmp_path / "two")
     assert 0 == by_kind(two, "footer")[0]["counts"]["violates"]
     why = (
-        "needs a day on which nobody has called accounts without the customer; "
+        "needs a day with no earlier call of accounts without the customer; "
         "5 made earlier today (alice)"
     )
     assert why in {one["reason"] for one in by_kind(two, "verdict")}
@@ -281,7 +281,7 @@ def test_a_live_bank_gets_no_write() -> None:
     assert bank.calls
     assert {"GET"} == {method for method, _ in bank.calls}
     assert 0 == result.counts["violates"]
-    assert "needs safety.allow_writes" in {one.reason for one in result.verdicts}
+    assert f"needs {ALLOW_WRITES}" in {one.reason for one in result.verdicts}
 
 
 def test_limits_of_what_is_paid() -> None:
@@ -431,6 +431,7 @@ def test_another_process_spends_meanwhile(tmp_path: Path, monkeypatch: pytest.Mo
     (verdict,) = results[1].verdicts
     why = "needs 1 more access of accounts without the customer today; 0 of 4 left (budget.batch, alice)"
     assert (Standing.UNVERIFIED, why) == (verdict.standing, verdict.reason)
+    assert Shortage.BUDGET is verdict.shortage
 
 
 def test_no_step_is_taken_once_a_run_is_stopped() -> None:

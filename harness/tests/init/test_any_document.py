@@ -11,7 +11,7 @@ from assay.contract.files.load import loads
 from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
 from assay.init.defaults import init_defaults
-from assay.init.target_file import written
+from assay.init.target_file import render_target_file
 
 CONTRACTS = tuple(parse_contract(find_contract(one)) for one in ("aisp", "pis"))
 TOLD = {
@@ -126,11 +126,11 @@ def test_whatever_a_document_says_the_file_can_be_read(tmp_path):
         except InputError as error:
             refused.append(str(error))
             return
-        text = written(start.draft(TOLD, start.whys))
+        text = render_target_file(start.draft(TOLD, start.whys))
         bind(start.contracts, read_document(loads(text)))
         read.append(text)
 
     check()
     assert len(read) > 20
-    assert all("is like one of the contracts" in one for one in refused)
+    assert all("matches an operation of the contracts" in one for one in refused)
     assert any("  # guessed: " in one for one in read)

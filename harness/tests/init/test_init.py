@@ -55,7 +55,7 @@ def test_from_our_own_document_a_run_conforms_but_for_what_is_missing(begin, tmp
     told = tmp_path / "sandbox.json"
     told.write_text(json.dumps(document(bound, target)))
     with serving(make_app()) as url:
-        path, _ = begin("--openapi", told, "--base-url", url, "--world", "control")
+        path, _ = begin("--openapi", told, "--base-url", url, "--fixtures", "control")
         assay("run", "-c", "aisp", "-t", path, "--out", "report", "--quiet", cwd=tmp_path)
     report = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
     verdicts = {one["id"]: one["verdict"] for one in report["obligations"]}
@@ -75,10 +75,10 @@ def test_a_shipped_dialect_is_a_beginning_that_runs(begin, tmp_path):
     """With no document, a bank that speaks a shipped dialect conforms at once."""
     with serving(DIALECTS["stet"](make_app())) as host:
         url = f"{host}{BASE_PATHS['stet']}"
-        args = ("--extends", "stet-1.4.0", "--base-url", url, "--world", "control")
+        args = ("--extends", "stet-1.4.0", "--base-url", url, "--fixtures", "control")
         path, _ = begin("--contract", "aisp", *args)
         text = path.read_text(encoding="utf-8")
-        gap = next(row for row in text.splitlines() if "where the control API stands" in row)
+        gap = next(row for row in text.splitlines() if "the URL of the control API" in row)
         # The one line that is missing, as it says itself.
         path.write_text(text.replace(gap, "  " + gap.split("`")[1]), encoding="utf-8")
         run = ("run", "-c", "aisp", "-t", path, "--out", "report", "--quiet")
@@ -148,7 +148,7 @@ def test_a_document_in_the_manner_of_the_berlin_group(begin):
         },
     } == spelt["transactions"]
     guesses, missing = guessed(path)
-    assert "GET /v1/accounts has a like name" == guesses["path: /v1/accounts"]
+    assert "GET /v1/accounts has a similar name" == guesses["path: /v1/accounts"]
     assert "key: /iban" not in guesses
     assert any(one.startswith("Consent-ID is required by GET /v1/acc") for one in missing)
     assert any("bookingStatus" in one and one.endswith("for example booked") for one in missing)
@@ -203,7 +203,7 @@ def test_payments_in_the_manner_of_the_berlin_group(begin):
     assert not {"modify-payment", "confirm-payment"} & spelt.keys()
     _, missing = guessed(path)
     assert (
-        "no operation of the document is like it, for example `modify-payment: {path: /…}`"
+        "no matching operation in the document, for example `modify-payment: {path: /…}`"
         in missing
     )
 
@@ -255,9 +255,9 @@ def test_a_document_in_the_manner_of_stet(begin):
     assert [] == spelt["transactions"]["aliases"]
     assert {"path": "/trusted-beneficiaries"} == spelt["trusted-beneficiaries"]
     guesses, missing = guessed(path)
-    assert "it has this name" == guesses["currency: /balanceAmount/currency"]
-    assert any(one.startswith("the client certificate that is wanted") for one in missing)
-    assert any(one.startswith("how calls are signed, which is wanted") for one in missing)
+    assert "same name" == guesses["currency: /balanceAmount/currency"]
+    assert any(one.startswith("the required client certificate") for one in missing)
+    assert any(one.startswith("the required signature of calls") for one in missing)
     assert any("psuIdentity" in one for one in missing)
 
 
@@ -396,10 +396,10 @@ BROKEN = {
     '{"openapi": ' + "[" * 100_000: "JSON cannot be read",
     "openapi: 3.0.0\npaths: {": "YAML cannot be read",
     "openapi: 3.0.0\npaths: " + "[" * 5000: "nested too deep",
-    "openapi: 3.0.0\npaths: {/weather: {get: {}}}": "none of the document's 1 operations",
-    "openapi: 3.0.0\npaths: 7": "none of the document's 0 operations",
-    "a: &a [*a]\nopenapi: 3.0.0": "none of the document's 0 operations",
-    "openapi: 3.0.0\npaths: {*x : 1}": "none of the document's 0 operations",
+    "openapi: 3.0.0\npaths: {/weather: {get: {}}}": "none of the 1 operations in the document",
+    "openapi: 3.0.0\npaths: 7": "none of the 0 operations in the document",
+    "a: &a [*a]\nopenapi: 3.0.0": "none of the 0 operations in the document",
+    "openapi: 3.0.0\npaths: {*x : 1}": "none of the 0 operations in the document",
 }
 
 
@@ -442,7 +442,7 @@ def test_the_defaults_are_a_file_that_can_be_read(begin):
     assert {"accounts", "create-payment"} <= target.operations.keys()
     assert target.sca.kind.value == "none"
     guesses, missing = guessed(path)
-    assert "nobody said, so this is an example" == guesses[f"base_url: {target.base_url}"]
+    assert "an example, because no URL was given" == guesses[f"base_url: {target.base_url}"]
     assert 1 == len(missing)
     assert f"assay check {path}" in told
 
@@ -452,7 +452,7 @@ def test_the_defaults_are_a_file_that_can_be_read(begin):
 @pytest.mark.parametrize("auth", ["none", "bearer", "key", "client-credentials"])
 def test_every_answer_gives_a_file_that_can_be_read(begin, extends, world, auth):
     """Whatever is chosen, the file passes, and binds to the contracts."""
-    path, _ = begin("--extends", extends, "--world", world, "--auth", auth, "--zone", "-")
+    path, _ = begin("--extends", extends, "--fixtures", world, "--auth", auth, "--zone", "-")
     target = read_target(path)
     assert (world, auth) == (target.fixtures.kind.value, target.auth.kind.value)
     assert not target.hosts
@@ -465,7 +465,7 @@ def test_a_code_needs_screens_and_the_file_says_so(tmp_path):
     code, out, err = assay(*args, cwd=tmp_path)
     assert 2 == code
     assert "b.yaml:" in out
-    assert "missing: who signs in for a token, and on which screens" in out
+    assert "missing: the signer that logs in for a token, and its screens" in out
     assert err.startswith("assay: b.yaml:16: auth.kind: ")
 
 
@@ -476,7 +476,7 @@ def test_it_asks_at_a_terminal(tmp_path):
         "init",
         "--out",
         "b.yaml",
-        "--world",
+        "--fixtures",
         "roles",
         "--extends",
         "none",
@@ -504,11 +504,11 @@ def test_it_asks_at_a_terminal(tmp_path):
 @pytest.mark.parametrize(
     ("args", "told"),
     [
-        (["--yes", "--out", "there.yaml"], "there.yaml: this file exists already"),
+        (["--yes", "--out", "there.yaml"], "there.yaml: this file already exists"),
         (["--yes", "--out", "no/x.yaml"], "no/x.yaml: cannot be written"),
         (["--yes", "--base-url", "x"], "--base-url: expected an http or https URL"),
-        (["--yes", "--name", "My Bank"], "--name: expected a name of small letters"),
-        (["--yes", "--zone", "Paris"], "--zone: there is no such time zone"),
+        (["--yes", "--name", "My Bank"], "--name: expected a name of lower-case letters"),
+        (["--yes", "--zone", "Paris"], "--zone: unknown time zone"),
         (["--yes", "--presence", "Authorization"], "--presence: expected the name of a header"),
         (["--yes", "--openapi", "no.json"], "no.json: the file cannot be read"),
         (["--yes", "--openapi", "https://x.example/openapi.json"], "this is a URL and no file"),
@@ -533,7 +533,7 @@ def test_without_a_terminal_it_says_so_and_ends(tmp_path):
     code, out, err = assay("init", cwd=tmp_path)
     assert (2, "") == (code, out)
     assert (
-        "assay: init: there is no terminal to ask at "
-        "(say --yes to take the defaults, or give every answer as an option)\n"
+        "assay: init: no terminal to ask questions on "
+        "(use --yes to accept the defaults, or give every answer as an option)\n"
     ) == err
     assert [] == list(tmp_path.iterdir())

@@ -23,8 +23,8 @@ from assay.journal.writer import Journal
 from assay.planning.prepare import prepare
 from assay.report import FORMATS, read_journal, render
 from assay.sandbox.app import make_app
+from assay.sandbox.messages import Answer, Request
 from assay.sandbox.policies import SOUND, Policies
-from assay.sandbox.wire import Answer, Request
 
 
 @dataclass

@@ -29,8 +29,8 @@ from assay.history import (
     Wire,
 )
 from assay.planning.obligation import obligations
+from assay.rules.clauses import surely_listed
 from assay.rules.kinds import kind_of
-from assay.rules.kinds.eligibility import states, surely_listed
 
 PARIS = ZoneInfo("Europe/Paris")
 #: A quiet Wednesday morning.
@@ -201,11 +201,10 @@ class Obliging:
     def items(self, operation, call):
         owns = self.people[call.subject].owns
         if not operation.about:
-            listing = states(self.contract)
             return [
                 Item(key=one.key, resource=one.resource)
                 for one in owns
-                if surely_listed(listing, one, self.now)
+                if surely_listed(self.contract, one, self.now)
             ]
         key = call.arguments[operation.about]
         one = next(got for each in self.people.values() if (got := each.owned(key)))

@@ -23,7 +23,7 @@ from playing import calls, paid, play, price
 
 from assay.contract.model import Capability
 from assay.history import Accepted, Advanced, Item, Lacking, Malformed, Rejected
-from assay.rules.kinds.addressed import stray
+from assay.rules.lifecycle.request_queries import stray
 
 MINE, THEIRS = "3f9a0c11d2", "77b0c4e8aa"
 ODD = stray(MINE)

@@ -22,7 +22,8 @@ from building import (
 )
 
 from assay.history import Advanced
-from assay.rules.kinds.eligibility import months_before, states, surely_listed
+from assay.rules.clauses import surely_listed
+from assay.rules.kinds.eligibility import months_before
 
 RECENT = {"last-used": "2026-09-15"}
 
@@ -198,7 +199,7 @@ def test_months_are_calendar_months(day, months, before):
 )
 def test_surely_listed_is_what_nothing_speaks_against(one, sure):
     """An edge that is open, a date that is none and an unknown state all speak."""
-    assert sure is surely_listed(states(AISP), one, AT)
+    assert sure is surely_listed(AISP, one, AT)
 
 
 def test_a_kind_without_recent_use_owns_a_plain_one_too():

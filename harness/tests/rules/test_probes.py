@@ -131,7 +131,7 @@ def test_the_quota_probe_crosses_midnight_between_two_refusals_that_differ():
     """Used up before local midnight, it asks again half a minute after it, and no more."""
     params = ruled("batch-quota")
     bank = Obliging()
-    calls = bank.play(params.probe(params.scenario("balances-next-day")))
+    calls = bank.play(params.probe(params.scenario("balances:next-day")))
     moved = [step.to for step in bank.steps if isinstance(step, Advance) and step.to]
 
     assert [AT.replace(day=17, hour=0, minute=0, second=30)] == moved

@@ -409,10 +409,10 @@ class Absent(Counting):
 
 
 SCENARIOS = [
-    "balances",
-    "balances-next-hour",
-    "transactions",
-    "transactions-next-hour",
+    "balances:limit",
+    "balances:next-hour",
+    "transactions:limit",
+    "transactions:next-hour",
     "before-end",
     "per-method",
     "per-customer",
@@ -444,12 +444,11 @@ def test_a_sound_bank_conforms_whenever_it_is_asked(per, bank, scenario, minute,
     """Each scenario settles its facets, also with the clock about to strike; both hours will do."""
     now = AT.replace(minute=minute, second=45)
     said, calls = tried(bank(now=now), scenario, per=per, zone=zone, **ALL)
-    wanted = (
-        {scenario} if scenario in facets(per=per) else {f"{scenario}-served", f"{scenario}-refused"}
-    )
+    params = ruled("batch-quota", **{"operations": TWO, "per": per, **ALL})
+    wanted = {one.id for one in params.facets() if one.scenario.id == scenario}
 
     assert {"agrees"} == {agreement for _, agreement in said}
-    assert wanted <= {facet for facet, _ in said}
+    assert set() < wanted <= {facet for facet, _ in said}
     assert all(call.present for call in calls)
 
 
@@ -488,12 +487,12 @@ class Short(Rolling):
 @pytest.mark.parametrize(
     ("bank", "per", "scenario", "facet"),
     [
-        (Generous, "hour", "balances", "balances-refused"),
-        (Forever, "hour", "balances-next-hour", "balances-next-hour"),
+        (Generous, "hour", "balances:limit", "balances-refused"),
+        (Forever, "hour", "balances:next-hour", "balances-next-hour"),
         (Short, "rolling-hour", "before-end", "before-end"),
         (Pooled, "hour", "per-customer", "per-customer"),
         (Counting, "rolling-hour", "before-end", "before-end"),
-        (Rolling, "clock-hour", "balances-next-hour", "balances-next-hour"),
+        (Rolling, "clock-hour", "balances:next-hour", "balances-next-hour"),
     ],
 )
 def test_each_fault_is_found_by_its_scenario(bank, per, scenario, facet):
@@ -517,15 +516,15 @@ def test_a_count_that_methods_share_is_found():
 def test_the_probe_keeps_clear_of_what_is_open(per):
     """It asks half a minute before the first end that there may be, and after the last."""
     moved = {}
-    for scenario in ("before-end", "balances-next-hour"):
+    for scenario in ("before-end", "balances:next-hour"):
         bank = Obliging(now=NOW)
         tried(bank, scenario, per=per)
         (moved[scenario],) = [one.to for one in bank.steps if isinstance(one, Advance) and one.to]
 
     assert {
-        "clock-hour": {"before-end": after(39, 30), "balances-next-hour": after(40, 30)},
-        "rolling-hour": {"before-end": after(59, 30), "balances-next-hour": after(60, 30)},
-        "hour": {"before-end": after(39, 30), "balances-next-hour": after(60, 30)},
+        "clock-hour": {"before-end": after(39, 30), "balances:next-hour": after(40, 30)},
+        "rolling-hour": {"before-end": after(59, 30), "balances:next-hour": after(60, 30)},
+        "hour": {"before-end": after(39, 30), "balances:next-hour": after(60, 30)},
     }[per] == moved
 
 

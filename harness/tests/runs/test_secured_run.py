@@ -19,7 +19,7 @@ from assay.planning.prepare import prepare
 from assay.sandbox.app import make_app
 from assay.sandbox.dialects import DIALECTS
 from assay.sandbox.guard import guarded
-from assay.sandbox.guard.certificates import Papers, papers
+from assay.sandbox.guard.certificates import CertificateFolder, open_certificates
 from assay.sandbox.guard.server import Tls
 from assay.sandbox.serve import serving
 
@@ -57,9 +57,9 @@ auth:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Papers:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> CertificateFolder:
     """Make the certificates once."""
-    return papers(tmp_path_factory.mktemp("papers"))
+    return open_certificates(tmp_path_factory.mktemp("papers"))
 
 
 def standings(target: str) -> dict[str, Standing]:
@@ -93,7 +93,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize("binding", WAYS)
-def test_the_same_verdicts(folder: Papers, monkeypatch: pytest.MonkeyPatch, binding: str) -> None:
+def test_the_same_verdicts(folder: CertificateFolder, monkeypatch: pytest.MonkeyPatch, binding: str) -> None:
     """What is demanded on the way changes no verdict."""
     monkeypatch.setenv("TEST_CLIENT_SECRET", "demo-tpp-secret")
     way, stet = WAYS[binding], binding != "sandbox"

@@ -1,4 +1,4 @@
-"""A tiny client of the sandbox bank, in process."""
+"""A small in-process client of the sandbox bank."""
 
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -13,7 +13,7 @@ from assay.sandbox.policies import SOUND, Policies
 
 @dataclass(kw_only=True)
 class Guest:
-    """A customer of the bank, as a third party meets them."""
+    """A customer of the bank, as a TPP sees them."""
 
     http: httpx.Client
     token: str
@@ -26,7 +26,7 @@ class Guest:
     factors: dict[str, str]
 
     def call(self, method: str, path: str, **how: Any) -> httpx.Response:
-        """Call for the customer; ``batch=True`` without them being there."""
+        """Call for the customer; ``batch=True`` without the customer present."""
         headers = {"Authorization": f"Bearer {self.token}", **how.pop("headers", {})}
         if not how.pop("batch", False):
             headers["PSU-IP-Address"] = "192.0.2.7"
@@ -42,7 +42,7 @@ class Guest:
         return [holding["key"] for holding in self.holdings]
 
     def walk(self, path: str, what: str, most: int = 9) -> list[list[dict[str, Any]]]:
-        """Follow the links of a list; never more than so many pages."""
+        """Follow the links of a list, up to a number of pages."""
         pages, url = [], path
         while url and len(pages) < most:
             body = self.get(url).json()
@@ -53,7 +53,7 @@ class Guest:
 
 @dataclass(kw_only=True)
 class World:
-    """A world of the bank, and the hands on its clock."""
+    """A world of the bank, and control of its clock."""
 
     http: httpx.Client
     id: str
@@ -74,7 +74,7 @@ class World:
         return Guest(http=self.http, **{name: made[name] for name in names})
 
     def payer(self, segment: str = "PART", **traits: bool) -> Guest:
-        """Make a customer with one account, and nothing booked on it."""
+        """Create a customer with one account without entries."""
         account = {"resource": "account", "entries": [], "traits": traits}
         return self.customer(account, segment=segment)
 
@@ -83,7 +83,7 @@ class World:
         return Provider(http=self.http, token=made["token"], world=self)
 
     def register(self, guest: Guest, registered: Any, iban: str | None = None) -> str:
-        """Register a creditor for a customer; give its IBAN."""
+        """Register a creditor for a customer; return its IBAN."""
         content = {"registered": registered} | ({"iban": iban} if iban else {})
         answer = self.control(f"customers/{guest.customer}/creditors", **content)
         assert answer.status_code == 201, answer.text
@@ -94,7 +94,7 @@ class World:
         return self.http.get(url).json()["executions"]
 
 
-#: What is paid unless something else is said: no CASH, and no small amount.
+#: Default payment request: no CASH, and no small amount.
 PAYMENT = {
     "paymentType": "immediate",
     "creditorAccount": "FR7630006000011234567890189",
@@ -110,7 +110,7 @@ PAYMENT = {
 
 @dataclass(kw_only=True)
 class Provider:
-    """A third party that initiates payments."""
+    """A TPP that initiates payments."""
 
     http: httpx.Client
     token: str
@@ -121,7 +121,7 @@ class Provider:
         return self.http.request(method, path, headers=headers, **how)
 
     def body(self, guest: Guest, **changes: Any) -> dict[str, Any]:
-        """Write a good request, with some members changed; `...` leaves one out."""
+        """Build a valid request with some members changed; `...` omits one."""
         whole = {**PAYMENT, "debtorAccount": guest.keys()[0], **changes}
         if whole["paymentType"] == "deferred":
             whole.setdefault("requestedExecutionDate", "2026-09-18")
@@ -133,7 +133,7 @@ class Provider:
         )
 
     def pay(self, guest: Guest, **changes: Any) -> "Payment":
-        """Create a payment; None when it is not accepted."""
+        """Create a payment; None if it is not accepted."""
         answer = self.create(guest, **changes)
         if not answer.is_success:
             return None
@@ -148,7 +148,7 @@ class Provider:
 
 @dataclass(kw_only=True)
 class Payment:
-    """A payment request, as everyone concerned sees it."""
+    """A payment request, for all parties."""
 
     provider: Provider
     guest: Guest
@@ -176,13 +176,13 @@ class Payment:
         return self
 
     def cancel(self, *, by: str) -> bool:
-        """Cancel as the provider or as the customer."""
+        """Cancel as the TPP or as the customer."""
         if by == "provider":
             return self.modify(status="cancelled").is_success
         return self.provider.world.control(f"payments/{self.id}/cancel").is_success
 
     def executed(self) -> list[dict[str, Any]]:
-        """List its executions."""
+        """Return its executions."""
         return [row for row in self.provider.world.executions() if self.id == row["payment"]]
 
     def screens(self) -> "Browser":
@@ -217,7 +217,7 @@ class _Page(HTMLParser):
 
 @dataclass(kw_only=True)
 class Browser:
-    """A browser with no script and no cookies, in front of the bank's screens."""
+    """A browser without scripts and cookies, on the bank's screens."""
 
     http: httpx.Client
     guest: Guest
@@ -237,7 +237,7 @@ class Browser:
 
     @property
     def screen(self) -> str | None:
-        """Name the screen; None when there is no form."""
+        """Return the name of the screen; None if there is no form."""
         return self.page.screen
 
     @property
@@ -245,7 +245,7 @@ class Browser:
         return self.answer.headers.get("Location")
 
     def fill(self, factor: str = "sms", decision: str = "confirm", **other: str) -> dict[str, str]:
-        """Say what belongs on this screen."""
+        """Return the valid entries of this screen."""
         return {
             "password": {"login": self.guest.login, "password": self.guest.password},
             "factor": {"factor": factor},
@@ -254,7 +254,7 @@ class Browser:
         }[self.screen] | other
 
     def walk(self, to: str | None = None, **how: str) -> "Browser":
-        """Fill in one screen after the other, up to one of them or to the end."""
+        """Fill in one screen after the other, up to a given one or to the end."""
         for _ in range(5):
             if self.screen in (None, to):
                 break
@@ -281,7 +281,7 @@ class Bank:
 
 @pytest.fixture
 def open_bank() -> type[Bank]:
-    """Give the way to open a bank with other policies."""
+    """Return a function that opens a bank with other policies."""
     return Bank
 
 

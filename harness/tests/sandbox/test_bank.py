@@ -17,13 +17,13 @@ def days(*back):
 
 
 def listed(guest):
-    """List the keys of all pages."""
+    """Return the keys of all pages."""
     pages = guest.walk("/accounts", "accounts")
     return [row["iban"] for page in pages for row in page]
 
 
 def operate(guest, operation, **how):
-    """Call one of the four methods for the first holding."""
+    """Call one of the four operations for the first holding."""
     key = guest.keys()[0]
     if operation == "consents":
         return guest.consent(key, **how)
@@ -51,7 +51,7 @@ def test_lists_what_is_eligible(world):
 
 
 def test_lists_all_with_a_consent(world):
-    """A consent for one account leaves the list as it was."""
+    """A consent for one account does not change the list."""
     guest = world.customer({**ACCOUNT, "count": 2}, {**CARD, "count": 2})
     before = listed(guest)
     guest.consent(guest.keys()[0])
@@ -59,7 +59,7 @@ def test_lists_all_with_a_consent(world):
 
 
 def test_identifiers(world):
-    """Accounts have valid IBANs; cards have no digits that pass for a PAN."""
+    """Accounts have valid IBANs; no card identifier looks like a PAN."""
     keys = world.customer({**ACCOUNT, "count": 50}, {**CARD, "count": 50}).keys()
     assert all(iban.is_valid(key) for key in keys[:50])
     assert not any(luhn.is_valid(key) for key in keys[50:])
@@ -67,7 +67,7 @@ def test_identifiers(world):
 
 
 def test_accounts_pages(world):
-    """Twelve accounts come as five, five and two."""
+    """Twelve accounts are listed as five, five and two."""
     guest = world.customer({**ACCOUNT, "count": 12})
     pages = guest.walk("/accounts", "accounts")
     assert [len(page) for page in pages] == [5, 5, 2]
@@ -75,7 +75,7 @@ def test_accounts_pages(world):
 
 
 def test_transactions_pages(world):
-    """Forty transactions come as fifteen, fifteen and ten, newest first."""
+    """Forty transactions are listed as fifteen, fifteen and ten, newest first."""
     guest = world.customer({"resource": "account", "entries": days(*range(40, 0, -1))})
     key = guest.keys()[0]
     guest.consent(key)
@@ -87,7 +87,7 @@ def test_transactions_pages(world):
 
 @pytest.mark.parametrize("asked", ["", "&dateFrom=2020-01-01"])
 def test_depth(world, asked):
-    """Ninety days back are shown and ninety-one are not, whatever is asked for."""
+    """Ninety days back are shown and ninety-one are not, whatever is requested."""
     guest = world.customer({"resource": "account", "entries": days(0, 90, 91, 200)})
     key = guest.keys()[0]
     guest.consent(key)
@@ -96,7 +96,7 @@ def test_depth(world, asked):
 
 
 def test_depth_counts_from_the_local_day(bank):
-    """Half an hour after midnight in Paris it is another day, though not in UTC."""
+    """Half an hour after midnight in Paris is another day, although not in UTC."""
     world = bank.world(now="2026-09-16T00:30:00+02:00")
     guest = world.customer({"resource": "account", "entries": days(90, 91)})
     key = guest.keys()[0]
@@ -106,7 +106,7 @@ def test_depth_counts_from_the_local_day(bank):
 
 
 def test_dates_filter(world):
-    """Both ends of the dates that are asked for are included."""
+    """Both ends of the requested dates are included."""
     guest = world.customer({"resource": "account", "entries": days(1, 2, 3, 4)})
     key = guest.keys()[0]
     guest.consent(key)
@@ -126,7 +126,7 @@ def test_extended_history_is_refused(world):
 
 @pytest.mark.parametrize("holding", [ACCOUNT, CARD])
 def test_balances(world, holding):
-    """Accounts and cards have three balances, in euro and of the three kinds."""
+    """Accounts and cards have three balances, in euro and of the three types."""
     guest = world.customer(holding)
     key = guest.keys()[0]
     guest.consent(key)
@@ -136,7 +136,7 @@ def test_balances(world, holding):
 
 
 def test_aliases_agree(world):
-    """Every path of a method shows the same rows."""
+    """Every path of an operation shows the same rows."""
     guest = world.customer({"resource": "account", "entries": days(1, 2)})
     key = guest.keys()[0]
     guest.consent(key)
@@ -195,7 +195,7 @@ def test_psu_identity(world):
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_batch_quota(world, operation):
-    """Four batch accesses a local day are served, and the next day four more."""
+    """Four batch accesses per local day are served, and four more the next day."""
     guest = world.customer(ACCOUNT)
     guest.consent(*guest.keys())
 
@@ -210,7 +210,7 @@ def test_batch_quota(world, operation):
 
 
 def test_batch_quota_is_per_method_and_customer(world):
-    """Using up one method's quota leaves other methods and customers alone."""
+    """A quota concerns one operation and one customer only."""
     guest, other = world.customer(ACCOUNT), world.customer(ACCOUNT)
     guest.consent(*guest.keys())
     for _ in range(4):
@@ -222,7 +222,7 @@ def test_batch_quota_is_per_method_and_customer(world):
 
 
 def test_batch_quota_on_a_long_day(bank):
-    """On the day of 25 hours the quota lasts until midnight on the wall."""
+    """On a day of 25 hours the quota applies until local midnight."""
     world = bank.world(now="2026-10-25T12:00:00+01:00")
     guest = world.customer(ACCOUNT)
     for _ in range(4):
@@ -234,7 +234,7 @@ def test_batch_quota_on_a_long_day(bank):
 
 
 def test_what_the_quota_does_not_count(world):
-    """Attended calls, page turns and refused accesses are free."""
+    """Attended calls, further pages and refused accesses are not counted."""
     guest = world.customer({**ACCOUNT, "count": 6})
     for _ in range(20):
         assert guest.get("/accounts").status_code == 200
@@ -250,7 +250,7 @@ def test_what_the_quota_does_not_count(world):
 
 @pytest.mark.parametrize("path", ["/trustedBeneficiaries", "/endUserIdentity"])
 def test_unavailable_methods(world, path):
-    """They are refused with and without a consent."""
+    """Unavailable operations are refused with and without a consent."""
     guest = world.customer(ACCOUNT)
     assert guest.get(path).status_code == 405
     guest.consent(*guest.keys())
@@ -265,26 +265,26 @@ def test_unavailable_methods(world, path):
         ("2026-09-20T05:59:59+02:00", 503),
         ("2026-09-20T06:00:00+02:00", 200),
         ("2026-09-21T03:00:00+02:00", 200),
-        # The night of 25 hours: the closure lasts five.
+        # On a day of 25 hours the closure lasts five hours.
         ("2026-10-25T01:59:30+02:00", 200),
         ("2026-10-25T02:30:00+02:00", 503),
         ("2026-10-25T02:30:00+01:00", 503),
         ("2026-10-25T06:00:00+01:00", 200),
-        # The night of 23 hours: it lasts three.
+        # On a day of 23 hours it lasts three hours.
         ("2027-03-28T01:59:30+01:00", 200),
         ("2027-03-28T03:00:00+02:00", 503),
         ("2027-03-28T06:00:00+02:00", 200),
     ],
 )
 def test_maintenance(world, moment, status):
-    """Sunday from two to six on the wall clock, and the control API goes on."""
+    """The bank is closed on Sunday from two to six local time; the control API is not."""
     guest = world.customer(ACCOUNT)
     assert world.at(moment).status_code == 200
     assert status == guest.get("/accounts").status_code
 
 
 def test_tokens_are_needed(world):
-    """Without a token, or with an unknown one, nothing is answered."""
+    """Calls without a token, or with an unknown one, are refused."""
     guest = world.customer(ACCOUNT)
     for value in ("", "Bearer", "Bearer nobody", "Token x", "Basic !", "Bearer  "):
         headers = {"Authorization": value}
@@ -321,7 +321,7 @@ def test_credentials_never_authorise(world):
 )
 @pytest.mark.parametrize("what", ["balances", "transactions"])
 def test_malformed_reads(world, what, query):
-    """What does not read is refused with 400."""
+    """Malformed requests are refused with 400."""
     guest = world.customer(ACCOUNT)
     assert guest.get(f"/{what}{query}").status_code == 400
     assert guest.get(f"/accounts/{what}{query}").status_code == 400
@@ -361,21 +361,21 @@ def test_malformed_dates(world, day):
     ],
 )
 def test_malformed_consents(world, body):
-    """What is no consent is refused with 400, and changes nothing."""
+    """An invalid consent is refused with 400, and changes nothing."""
     guest = world.customer(ACCOUNT)
     assert guest.call("PUT", "/consents", content=body).status_code == 400
     assert "PsuIdentity" not in guest.get("/accounts").json()
 
 
 def test_unpaired_surrogates(world):
-    """JSON can spell what is no text; it is merely nobody's account."""
+    """JSON can contain invalid Unicode; it then names no account."""
     guest = world.customer(ACCOUNT)
     body = b'{"accounts": ["\\ud800"]}'
     assert guest.call("PUT", "/consents", content=body).status_code == 403
 
 
 def test_paths_and_verbs(world):
-    """Unknown paths are 404, other verbs 405 with what is allowed."""
+    """Unknown paths are 404, other methods 405 with the allowed ones."""
     guest = world.customer(ACCOUNT)
     assert guest.get("/nothing").status_code == 404
     assert guest.get("/" + "a" * 10_000).status_code == 404
@@ -391,14 +391,14 @@ def test_paths_and_verbs(world):
     [(None, "http://other.test:81"), ("https://b.example/", "https://b.example")],
 )
 def test_links_stay_on_the_host(open_bank, base_url, base):
-    """Links are on the host that the request came to, or where the bank says it is."""
+    """Links use the host that was called, or the configured one."""
     guest = open_bank(base_url=base_url).world().customer({**ACCOUNT, "count": 6})
     links = guest.get("/accounts", headers={"Host": "other.test:81"}).json()["links"]
     assert {"self": f"{base}/accounts", "next": f"{base}/accounts?page=2"} == links
 
 
 def test_links_repeat_what_was_asked(world):
-    """The next page is one of the same dates."""
+    """The next page has the same dates."""
     guest = world.customer({"resource": "account", "entries": days(*range(20))})
     key = guest.keys()[0]
     guest.consent(key)
@@ -407,7 +407,7 @@ def test_links_repeat_what_was_asked(world):
 
 
 def test_demo_customers(bank):
-    """The demo world answers at once, with two pages for Bob."""
+    """The demo world is available at once, with two pages for Bob."""
     headers = {"Authorization": "Bearer demo-alice", "PSU-IP-Address": "192.0.2.7"}
     rows = bank.http.get("/accounts", headers=headers).json()["accounts"]
     assert [row["kind"] for row in rows] == ["account", "account", "card", "card"]
@@ -421,7 +421,7 @@ def test_demo_customers(bank):
 
 
 def test_links_are_spelt_one_way(world):
-    """A page has one URL, however one comes to it, so that a walk can be followed."""
+    """A page has one URL, by whichever link, so that repetitions can be detected."""
     guest = world.customer({"resource": "account", "entries": days(*range(40))})
     key = guest.keys()[0]
     guest.consent(key)

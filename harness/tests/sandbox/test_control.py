@@ -1,4 +1,4 @@
-"""The control API: what it makes, and how it says no."""
+"""The control API: what it creates, and how it refuses."""
 
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -11,7 +11,7 @@ ROOT = "/assay-control/1"
 
 
 def test_about(bank):
-    """It says its name, what it can do and which traits it knows."""
+    """It reports its name, its capabilities and its traits."""
     about = bank.http.get(f"{ROOT}/").json()
     assert about["api"] == "assay-control/1"
     assert "clock" in about["capabilities"]
@@ -19,7 +19,7 @@ def test_about(bank):
 
 
 def test_worlds_are_repeatable(bank):
-    """One seed gives one world: the same clock, the same accounts."""
+    """The same seed results in the same clock and the same accounts."""
     one, two = bank.world(seed=7), bank.world(seed=7)
     assert one.now == two.now
     assert one.customer({"resource": "card"}).keys() == two.customer({"resource": "card"}).keys()
@@ -30,12 +30,12 @@ def test_worlds_are_repeatable(bank):
 
 
 def test_seed_zero_starts_on_a_wednesday(bank):
-    """The first world of all begins on 16 September 2026."""
+    """The world of seed 0 starts on 16 September 2026."""
     assert bank.world().now == "2026-09-16T10:00:00+02:00"
 
 
 def test_seeds_start_on_ordinary_days(bank):
-    """Never on a Sunday, within a day of a clock change, or out of office hours."""
+    """No start is on a Sunday, within two days of a clock change, or out of office hours."""
     paris = ZoneInfo("Europe/Paris")
     changes = {"2026-03-29", "2026-10-25", "2027-03-28", "2027-10-31"}
     for seed in range(1, 400):
@@ -49,13 +49,13 @@ def test_seeds_start_on_ordinary_days(bank):
 
 
 def test_an_explicit_moment_wins(bank):
-    """The world begins when it is told to."""
+    """A world starts at the requested moment."""
     world = bank.world(seed=3, now="2027-01-05T08:00:00Z")
     assert world.now == "2027-01-05T09:00:00+01:00"
 
 
 def test_clock(world):
-    """It goes forward, stands still, and never goes back."""
+    """The clock moves forward or stands still, and never goes back."""
     assert world.at("2026-09-16T10:00:00+02:00").status_code == 200
     moved = world.at("2026-10-25T02:30:00+01:00")
     assert moved.json() == {"now": "2026-10-25T02:30:00+01:00"}
@@ -65,7 +65,7 @@ def test_clock(world):
 
 
 def test_customers_have_what_was_ordered(world):
-    """Each item has its own key and its own entries, in the order they were named."""
+    """Each item has its own key and its own entries, in the requested order."""
     guest = world.customer(
         {"resource": "account", "count": 2, "entries": ["2026-09-01", "2026-09-02"]},
         {"resource": "card", "traits": {"last-used": "2026-07-17"}, "entries": []},
@@ -80,13 +80,13 @@ def test_customers_have_what_was_ordered(world):
 
 
 def test_cards_were_used_yesterday(world):
-    """Unless it is said otherwise."""
+    """An item is ordinary by default."""
     card = world.customer({"resource": "card", "entries": []}).holdings[0]
     assert card["traits"] == {"last-used": "2026-09-15"}
 
 
 def test_the_banks_own_entries(bank, world):
-    """Without entries in the order, 200 days of one to three a day are made."""
+    """By default, 200 days of one to three entries are generated."""
     entries = world.customer({"resource": "account"}).holdings[0]["entries"]
     dates = [entry["date"] for entry in entries]
     assert len(set(dates)) == 200
@@ -98,7 +98,7 @@ def test_the_banks_own_entries(bank, world):
 
 
 def test_closing_a_world(bank, world):
-    """A closed world is gone, and so are its tokens."""
+    """A closed world does not exist any more, nor do its tokens."""
     guest = world.customer({"resource": "account", "entries": []})
     assert bank.http.delete(f"{ROOT}/worlds/{world.id}").status_code == 204
     assert bank.http.delete(f"{ROOT}/worlds/{world.id}").status_code == 404
@@ -133,7 +133,7 @@ def test_worlds_are_apart(bank):
     ],
 )
 def test_what_cannot_be_done(bank, path, body, status, says):
-    """The control API says what it expected."""
+    """A refusal says what was expected."""
     answer = bank.http.post(f"{ROOT}/{path}", json=body)
     assert status == answer.status_code
     assert says in answer.json()["message"]
@@ -165,7 +165,7 @@ def test_what_cannot_be_done(bank, path, body, status, says):
     ],
 )
 def test_what_nobody_can_hold(bank, holding, says):
-    """An order that cannot be carried out is refused whole."""
+    """A request that cannot be carried out has no effect."""
     order = {"holdings": [{"resource": "account", **holding}]}
     answer = bank.http.post(f"{ROOT}/worlds/demo/customers", json=order)
     assert answer.status_code == 400
@@ -174,12 +174,12 @@ def test_what_nobody_can_hold(bank, holding, says):
 
 @pytest.mark.parametrize("body", [b"{", b"\xff", b"[" * 100_000, b" " * (1 << 21)])
 def test_bodies_that_do_not_read(bank, body):
-    """Neither broken nor huge bodies get any further."""
+    """Malformed and huge bodies are refused."""
     assert bank.http.post(f"{ROOT}/worlds", content=body).status_code == 400
 
 
 def test_old_worlds_make_room(monkeypatch):
-    """The oldest world goes when there are too many; the demo world stays."""
+    """The oldest world is removed when there are too many; the demo world stays."""
     monkeypatch.setattr("assay.sandbox.world._WORLDS", 3)
     registry = Registry()
     registry.open(0, None, id=DEMO)

@@ -1,8 +1,7 @@
-"""Mutants break what they say, seen from outside, and by no rule of the harness.
+"""Mutants break exactly what they declare, checked without the harness's rules.
 
-A facet here is a small probe: True when the bank keeps it, False when not, None when
-its control fails and nothing can be told. The kill matrix of the harness is another
-test; this one is for whoever writes a mutant.
+Each facet has a small probe: True if the bank meets it, False if not, None if its control
+fails. The kill matrix of the harness is another test; this one helps in writing mutants.
 """
 
 import base64
@@ -31,7 +30,7 @@ FACETS = {}
 
 
 def facet(*ids):
-    """Enter a probe; a probe of several facets is told which."""
+    """Register a probe; a probe of several facets gets the facet."""
 
     def enter(probe):
         FACETS.update({f"aisp/{name}": (probe, name) for name in ids})
@@ -50,7 +49,7 @@ def operate(guest, operation, **how):
 
 
 def body_of(answer):
-    """Read an accepted body; None when it is refused or no JSON."""
+    """Parse an accepted body; None if refused or no JSON."""
     if not answer.is_success:
         return None
     try:
@@ -65,7 +64,7 @@ def rows(answer, what):
 
 
 def ready(bank, holding=ACCOUNT, **how):
-    """Make a world, and a customer whose first item is consented to."""
+    """Create a world, and a customer whose first item is consented to."""
     world = bank.world(**how)
     guest = world.customer(holding)
     if not guest.consent(guest.keys()[0]).is_success:
@@ -74,7 +73,7 @@ def ready(bank, holding=ACCOUNT, **how):
 
 
 def walked(guest, path, what):
-    """Walk a list until it ends, turns back or goes on too long."""
+    """Read a list until it ends, repeats or goes on too long."""
     pages, urls, url = [], set(), path
     while url and url not in urls and len(pages) < 9:
         urls.add(url)
@@ -338,7 +337,7 @@ def batch(guest, operation):
 
 
 def exhausted(guest, operation):
-    """Use a quota up; False when four are not served, or a fifth is."""
+    """Use up a quota; False if four are not served, or a fifth is."""
     return guest is not None and [batch(guest, operation) for _ in range(5)] == [True] * 4 + [False]
 
 
@@ -503,7 +502,7 @@ def same(one, other):
 
 
 def ranged(bank, *ranges):
-    """Ask for five days in ranges; give the ages of what each shows."""
+    """Request five days in ranges; return the ages of what each shows."""
     dates = [(TODAY - timedelta(days=n)).isoformat() for n in range(1, 6)]
     _, guest = ready(bank, {"resource": "account", "entries": dates})
     key, shown = guest.keys()[0], []
@@ -517,7 +516,7 @@ def ranged(bank, *ranges):
 
 @facet("consistent/shorter-range")
 def shorter_range(bank, _):
-    """Of the day at an edge nothing is said."""
+    """The days at the edges are not judged."""
     late, early = ranged(bank, (4, None), (None, 2))
     return late - {4} == {1, 2, 3} and early - {2} == {3, 4, 5}
 
@@ -552,33 +551,33 @@ def by_id(value):
 
 
 def test_ids_are_unique():
-    """No two mutants or variants have one id."""
+    """The ids of mutants and variants are unique."""
     names = [change.id for change in (*MUTANTS, *NEUTRAL)]
     assert len(names) == len(set(names))
 
 
 @pytest.mark.parametrize("wrong", [*MUTANTS, *NEUTRAL], ids=by_id)
 def test_changes_change(wrong):
-    """Each makes a bank of its own, and says what it is in one sentence."""
+    """Each results in another bank, and is described in one sentence."""
     assert wrong.change(SOUND) != SOUND
     assert wrong.says
     assert "\n" not in wrong.says
 
 
 def test_every_obligation_has_a_mutant():
-    """Each facet is broken by some mutant that breaks nothing else."""
+    """Each facet is broken by a mutant that breaks nothing else."""
     alone = {min(mutant.breaks) for mutant in MUTANTS if len(mutant.breaks) == 1}
     assert set(FACETS) == alone
 
 
 @pytest.mark.parametrize("obligation", FACETS)
 def test_the_sound_bank_keeps_all(bank, obligation):
-    """The probes themselves are right: nothing is red, and nothing is silent."""
+    """On the sound bank no probe is red or inconclusive."""
     assert holds(bank, obligation) is True
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=by_id)
 def test_mutants_break_what_they_say(open_bank, mutant):
-    """Each facet that a mutant names turns red."""
+    """Each facet that a mutant declares turns red."""
     bank = open_bank(policies=mutant.change(SOUND))
     assert {False} == {holds(bank, obligation) for obligation in mutant.breaks}

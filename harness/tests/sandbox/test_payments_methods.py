@@ -1,4 +1,4 @@
-"""The methods of payment initiation on the sound bank: what is taken, and what is not."""
+"""The operations of payment initiation on the sound bank."""
 
 import json
 import re
@@ -20,7 +20,7 @@ def payer(world):
 
 
 def test_create(provider, payer):
-    """A payment is received, with a link to itself and one for the customer."""
+    """A new payment is received, with a link to itself and one for the customer."""
     answer = provider.create(payer)
     assert answer.status_code == 201
     made = answer.json()
@@ -46,7 +46,7 @@ def test_create(provider, payer):
     ],
 )
 def test_reads_back_as_created(provider, payer, changes):
-    """Every member comes back as it was sent, and those that were not sent stay away."""
+    """Every member reads back as it was sent; members not sent are absent."""
     payment = provider.pay(payer, **changes)
     found = payment.read().json()
     links = found.pop("links")
@@ -61,7 +61,7 @@ def test_reads_back_as_created(provider, payer, changes):
 )
 @pytest.mark.parametrize("value", [..., None, "", " ", 17, True, ["SLEV"], {"a": 1}, "SLEV "])
 def test_mandatory_fields(provider, payer, field, value):
-    """What is mandatory is there, is text, is not empty, and is right."""
+    """A mandatory member must be present, a non-empty string, and valid."""
     assert provider.create(payer, **{field: value}).status_code == 400
 
 
@@ -118,7 +118,7 @@ def test_mandatory_fields(provider, payer, field, value):
     ],
 )
 def test_what_does_not_read(provider, payer, field, values):
-    """Each value that is wrong is refused with 400, and nothing is repeated of it."""
+    """Each wrong value is refused with 400, and not repeated in the answer."""
     for value in values:
         answer = provider.create(payer, **{field: value})
         assert (value, answer.status_code) == (value, 400)
@@ -128,7 +128,7 @@ def test_what_does_not_read(provider, payer, field, values):
 
 @pytest.mark.parametrize("transfers", [None, [], [{"amount": "1.00"}]])
 def test_one_transfer_is_no_offence(provider, payer, transfers):
-    """A list of one transfer at most is let pass."""
+    """A list of at most one transfer is accepted."""
     assert provider.create(payer, transfers=transfers).status_code == 201
 
 
@@ -150,13 +150,13 @@ def test_one_transfer_is_no_offence(provider, payer, transfers):
     ],
 )
 def test_the_day(provider, payer, type, day, status):
-    """A deferred payment has a day to come; no other has any."""
+    """A deferred payment needs a future day; other payments have none."""
     answer = provider.create(payer, paymentType=type, requestedExecutionDate=day)
     assert status == answer.status_code
 
 
 def test_the_day_is_local(bank):
-    """Half an hour before midnight in UTC it is tomorrow in Paris already."""
+    """Half an hour before midnight in UTC, it is the next day in Paris."""
     world = bank.world(now="2026-09-16T00:30:00+02:00")
     provider, payer = world.provider(), world.payer()
     days = ("2026-09-16", "2026-09-17")
@@ -167,7 +167,7 @@ def test_the_day_is_local(bank):
 
 
 def test_instant_where_it_is_offered(bank):
-    """A bank that does not offer instant payments refuses them, and no others."""
+    """A bank without instant payments refuses only those."""
     for offered, status in ((True, 201), (False, 400)):
         world = bank.world(offers={"instant": offered})
         provider, payer = world.provider(), world.payer()
@@ -187,13 +187,13 @@ def test_instant_where_it_is_offered(bank):
     ],
 )
 def test_segments(world, provider, segment, status):
-    """Retail customers and small professionals are served, and nobody else."""
+    """Only retail customers and small professionals are served."""
     assert status == provider.create(world.payer(segment)).status_code
 
 
 @pytest.mark.parametrize("trait", ["savings", "inactive", "offline"])
 def test_ineligible_accounts(world, provider, trait):
-    """Payments are made from current accounts that are active and accessible online."""
+    """Only active current accounts, accessible online, can be debited."""
     assert provider.create(world.payer(**{trait: True})).status_code == 403
 
 
@@ -224,7 +224,7 @@ BODIES = [
 
 @pytest.mark.parametrize("body", BODIES)
 def test_bodies_that_do_not_read(provider, payer, body):
-    """What is no object, too deep or too long is refused, and changes nothing."""
+    """A body that is no object, too deep or too long is refused without effect."""
     assert provider.call("POST", "/payment-requests", content=body).status_code == 400
     payment = provider.pay(payer, paymentType="deferred")
     before = payment.read().json()
@@ -234,7 +234,7 @@ def test_bodies_that_do_not_read(provider, payer, body):
 
 
 def test_a_good_body_that_is_too_long(provider, payer):
-    """A request of more than 64 KiB is refused, however right it is."""
+    """A request of more than 64 KiB is refused even if it is valid."""
     whole = provider.body(payer)
     padding = 64 * 1024 - len(json.dumps({**whole, "x": ""}))
     statuses = [
@@ -247,7 +247,7 @@ def test_a_good_body_that_is_too_long(provider, payer):
 
 
 def test_unknown_payments(provider, payer):
-    """A payment that there never was is not found, whatever is asked of it."""
+    """A payment that does not exist is not found by any operation."""
     payment = provider.pay(payer, paymentType="deferred")
     for wrong in ("0" * 24, payment.id[:-1], payment.id.upper() + "x", "%00", "a" * 9_000):
         payment.id = wrong
@@ -256,7 +256,7 @@ def test_unknown_payments(provider, payer):
 
 
 def test_other_providers(world, provider, payer):
-    """Another provider's payment is not found, and not modified."""
+    """Another TPP's payment is neither found nor modified."""
     payment, other = provider.pay(payer, paymentType="deferred"), world.provider()
     assert payment.read(other).status_code == 404
     assert payment.modify(other, amount="1.00").status_code == 404
@@ -266,13 +266,13 @@ def test_other_providers(world, provider, payer):
 
 
 def test_providers_of_other_worlds(bank, provider, payer):
-    """Nothing is seen of another world."""
+    """Payments of another world are not visible."""
     payment = provider.pay(payer)
     assert payment.read(bank.world().provider()).status_code == 404
 
 
 def test_tokens(bank, world, provider, payer):
-    """Payments take a provider's token, and the other half a customer's; no mixing."""
+    """Payments need a TPP's token, and account information a customer's."""
     path = f"/payment-requests/{provider.pay(payer).id}"
     for token in ("", "Bearer", "Bearer nobody", f"Token {provider.token}", payer.token):
         answer = bank.http.get(path, headers={"Authorization": token})
@@ -283,7 +283,7 @@ def test_tokens(bank, world, provider, payer):
 
 
 def test_tokens_end_with_their_world(bank, world, provider, payer):
-    """A closed world's providers are known no more, nor are its screens."""
+    """The TPPs and screens of a closed world do not exist any more."""
     payment = provider.pay(payer)
     bank.http.delete(f"/assay-control/1/worlds/{world.id}")
     assert payment.read().status_code == 401
@@ -291,7 +291,7 @@ def test_tokens_end_with_their_world(bank, world, provider, payer):
 
 
 def test_demo_providers(bank):
-    """The demo world has two providers, and they do not see each other's payments."""
+    """The demo world has two TPPs, which do not see each other's payments."""
     headers = {"Authorization": "Bearer demo-alice", "PSU-IP-Address": "192.0.2.7"}
     debtor = bank.http.get("/accounts", headers=headers).json()["accounts"][0]["iban"]
     body = {
@@ -323,7 +323,7 @@ def test_demo_providers(bank):
 )
 @pytest.mark.parametrize("signed", [False, True])
 def test_modify(provider, payer, changes, signed):
-    """A deferred payment is modified, signed or not, and reads back so."""
+    """A deferred payment can be modified, signed or not, and reads back as modified."""
     payment = provider.pay(payer, paymentType="deferred")
     if signed:
         payment.sign()
@@ -353,7 +353,7 @@ def test_modify(provider, payer, changes, signed):
     ],
 )
 def test_modifications_that_do_not_read(provider, payer, changes):
-    """The rules of the fields are the same, and no other field can be modified."""
+    """The rules for fields are the same, and no other field can be modified."""
     payment = provider.pay(payer, paymentType="deferred")
     before = payment.read().json()
     assert payment.modify(**changes).status_code == 400
@@ -363,7 +363,7 @@ def test_modifications_that_do_not_read(provider, payer, changes):
 @pytest.mark.parametrize("type", ["immediate", "instant"])
 @pytest.mark.parametrize("changes", [{"amount": "3.00"}, {"status": "cancelled"}])
 def test_only_deferred_payments(provider, payer, type, changes):
-    """Immediate and instant payments are neither modified nor cancelled."""
+    """Immediate and instant payments can be neither modified nor cancelled."""
     payment = provider.pay(payer, paymentType=type)
     before = payment.read().json()
     assert payment.modify(**changes).status_code == 403
@@ -373,7 +373,7 @@ def test_only_deferred_payments(provider, payer, type, changes):
 
 @pytest.mark.parametrize("state", ["executed", "cancelled", "refused", "expired", "rejected"])
 def test_not_after_the_end(world, provider, payer, state):
-    """A payment that has come to an end is neither modified nor cancelled."""
+    """A payment in a final status can be neither modified nor cancelled."""
     purpose = "CASH" if state == "rejected" else "DVPM"
     payment = provider.pay(payer, paymentType="deferred", categoryPurpose=purpose)
     if state == "cancelled":
@@ -400,7 +400,7 @@ def test_confirmation(provider, payer):
 
 
 def test_paths_and_verbs(provider, payer):
-    """Unknown paths are 404, other verbs 405 with what is allowed."""
+    """Unknown paths are 404, other methods 405 with the allowed ones."""
     made = provider.pay(payer).id
     assert provider.call("GET", "/payment-requests").headers["Allow"] == "POST"
     assert provider.call("DELETE", f"/payment-requests/{made}").status_code == 405
@@ -415,7 +415,7 @@ def test_paths_and_verbs(provider, payer):
 )
 @pytest.mark.parametrize("base_url", [None, "https://www.30001.live.sandbox.example"])
 def test_links_stay_on_the_host(open_bank, host, base_url):
-    """Whichever form of host is called, all links of the flow are on it."""
+    """All links of a flow stay on the host that was called, in either form."""
     world = open_bank(base_url=base_url).world()
     provider, payer = world.provider(), world.payer()
     how = {"headers": {"Host": host}}
@@ -437,13 +437,13 @@ def test_links_stay_on_the_host(open_bank, host, base_url):
         ("2026-09-21T06:00:00+02:00", False),
         ("2026-09-20T03:00:00+02:00", False),
         ("2026-09-22T03:00:00+02:00", False),
-        # The Monday after the clock was put back.
+        # The Monday after the clock was set back.
         ("2026-10-26T01:59:59+01:00", False),
         ("2026-10-26T02:00:00+01:00", True),
     ],
 )
 def test_maintenance(world, provider, payer, moment, closed):
-    """On Monday from two to six on the wall clock both calls and screens are closed."""
+    """Calls and screens are closed on Monday from two to six local time."""
     payment = provider.pay(payer)
     world.at(moment)
     found = [
@@ -465,7 +465,7 @@ def test_the_halves_close_apart(world, provider, payer):
 
 
 def test_the_document_of_the_control_api(bank):
-    """Its payment for curl is accepted as it stands, and its capabilities are all."""
+    """The example payment of CONTROL.md is accepted, and its capabilities are complete."""
     text = files("assay.sandbox").joinpath("CONTROL.md").read_text(encoding="utf-8")
     body = re.search(r"/payment-requests -d '(\{.*?\})'", text, re.DOTALL)[1]
     headers = {"Authorization": "Bearer demo-tpp"}

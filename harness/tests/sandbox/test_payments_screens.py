@@ -1,4 +1,4 @@
-"""The screens, as a browser with neither scripts nor cookies walks them."""
+"""The screens, used by a browser without scripts and cookies."""
 
 import re
 
@@ -19,13 +19,13 @@ def payer(world):
 
 
 def at(minutes, seconds=0):
-    """Name a moment after ten in the morning, when the world begins."""
+    """Return a moment after ten in the morning, when the world starts."""
     return f"2026-09-16T10:{minutes:02d}:{seconds:02d}+02:00"
 
 
 @pytest.mark.parametrize("factor", ["sms", "cap", "soft-token"])
 def test_signing(provider, payer, factor):
-    """Password, factor, code and the payment itself; then back to the provider."""
+    """Password, factor, code and the payment itself; then back to the TPP."""
     payment = provider.pay(payer)
     browser = payment.screens()
     seen = []
@@ -59,13 +59,13 @@ def test_refusing_with_nowhere_to_go(provider, payer):
 
 @pytest.mark.parametrize("url", ["http://localhost:9000/", "https://tpp.example", BACK])
 def test_the_way_back_is_exact(provider, payer, url):
-    """The customer goes back to the very URL, sign by sign."""
+    """The customer is redirected to exactly the given URL."""
     browser = provider.pay(payer, successfulReportUrl=url).screens().walk()
     assert url == browser.location
 
 
 def test_rejected_after_signing(provider, payer):
-    """A rule that is broken does not keep the customer, who has signed."""
+    """A payment rejected by a rule redirects the customer as after signing."""
     payment = provider.pay(payer, categoryPurpose="CASH")
     assert payment.screens().walk().location == BACK
     assert payment.status() == "rejected"
@@ -75,7 +75,7 @@ def test_rejected_after_signing(provider, payer):
     ("segment", "factors"), [("PART", ["sms", "cap", "soft-token"]), ("PRO", ["sms", "cap"])]
 )
 def test_factors(world, provider, segment, factors):
-    """Small professionals are not offered the soft token, nor can they slip it in."""
+    """Small professionals are not offered the soft token, and cannot submit it."""
     payer = world.payer(segment)
     browser = provider.pay(payer).screens().walk("factor")
     assert factors == browser.page.fields["factor"]
@@ -85,7 +85,7 @@ def test_factors(world, provider, segment, factors):
 
 @pytest.mark.parametrize("segment", ["PART", "PRO"])
 def test_a_factor_that_is_offered_to_nobody(world, provider, segment):
-    """The bank knows codes by e-mail and offers none, so nobody can slip that in."""
+    """The bank does not offer codes by e-mail, and they cannot be submitted."""
     payer = world.payer(segment)
     browser = provider.pay(payer).screens().walk("factor")
     assert browser.submit(factor="email").screen == "factor"
@@ -93,7 +93,7 @@ def test_a_factor_that_is_offered_to_nobody(world, provider, segment):
 
 
 def test_the_payment_is_shown(provider, payer):
-    """What is to be signed is what was asked for."""
+    """The screen shows the requested payment."""
     browser = provider.pay(payer, paymentType="deferred").screens().walk("confirm")
     for text in ("250.00 EUR", "FR7630006000011234567890189", "2026-09-18", "Invoice 17"):
         assert text in browser.page.text
@@ -101,7 +101,7 @@ def test_the_payment_is_shown(provider, payer):
 
 
 def test_wrong_passwords(provider, payer):
-    """A wrong password may be corrected twice; the third ends it all."""
+    """A wrong password can be corrected twice; the third locks the signing."""
     payment = provider.pay(payer)
     browser = payment.screens()
     for login, password in ((payer.login, "wrong"), ("nobody", payer.password)):
@@ -115,7 +115,7 @@ def test_wrong_passwords(provider, payer):
 
 
 def test_wrong_codes(provider, payer):
-    """Wrong codes count together with wrong passwords, and those of others are wrong."""
+    """Wrong codes and passwords count together, and another factor's code is wrong."""
     payment = provider.pay(payer)
     browser = payment.screens().submit(login=payer.login, password="wrong").walk("code")
     assert browser.submit(code=payer.factors["cap"]).screen == "code"
@@ -125,7 +125,7 @@ def test_wrong_codes(provider, payer):
 
 
 def test_one_mistake_is_forgiven(provider, payer):
-    """A mistake on each screen is none too many."""
+    """One mistake on each screen is allowed."""
     browser = provider.pay(payer).screens()
     browser.submit(login=payer.login, password="wrong").walk("factor")
     browser.submit(factor="fax").submit().walk("code")
@@ -135,7 +135,7 @@ def test_one_mistake_is_forgiven(provider, payer):
 
 
 def test_another_customer_cannot_sign(world, provider, payer):
-    """The login has to be that of the account's owner."""
+    """Only the account's owner can log in."""
     payment = provider.pay(payer)
     browser = payment.screens()
     other = world.payer()
@@ -144,7 +144,7 @@ def test_another_customer_cannot_sign(world, provider, payer):
 
 
 def test_no_step_is_skipped(provider, payer):
-    """Whatever else a form says, only the field of its own screen counts."""
+    """Only the field of the current screen counts."""
     browser = provider.pay(payer).screens()
     everything = {
         "factor": "sms",
@@ -170,7 +170,7 @@ def test_looking_again(provider, payer):
 @pytest.mark.parametrize(("moment", "alive"), [(at(3, 59), True), (at(4), False), (at(5), False)])
 @pytest.mark.parametrize("screen", ["password", "factor", "code", "confirm"])
 def test_idle(world, provider, payer, *, moment, alive, screen):
-    """Four minutes after the last request it is too late, on every screen."""
+    """Four minutes after the last request the signing expires, on every screen."""
     payment = provider.pay(payer)
     browser = payment.screens().walk(screen)
     world.at(moment)
@@ -189,7 +189,7 @@ def test_idle(world, provider, payer, *, moment, alive, screen):
 
 
 def test_activity_renews(world, provider, payer):
-    """Every request counts as activity, also one that only looks, or is wrong."""
+    """Every request counts as activity, even loading a screen or a wrong entry."""
     browser = provider.pay(payer).screens()
     world.at(at(3, 59))
     browser.open(browser.page.action)
@@ -205,7 +205,7 @@ def test_activity_renews(world, provider, payer):
     ("seconds", "alive"), [(29 * 60 + 59, True), (30 * 60, False), (30 * 60 + 1, False)]
 )
 def test_overall(world, provider, payer, seconds, alive):
-    """Thirty minutes after the first screen it is too late, in spite of all activity."""
+    """Thirty minutes after the first screen the signing expires, despite all activity."""
     payment = provider.pay(payer)
     browser = payment.screens().walk("confirm")
     for minutes in range(3, 30, 3):
@@ -219,14 +219,14 @@ def test_overall(world, provider, payer, seconds, alive):
 
 
 def test_the_timers_start_with_the_first_screen(world, provider, payer):
-    """A link may lie about for days; only who has begun is in a hurry."""
+    """The timers start with the first screen, not with the link."""
     payment = provider.pay(payer)
     world.at("2026-09-19T10:00:00+02:00")
     assert payment.screens().walk().location == BACK
 
 
 def test_disconnected_for_good(world, provider, payer):
-    """After the disconnection neither the link nor any page leads on, or back."""
+    """After the expiry neither the link nor any page works."""
     payment = provider.pay(payer)
     browser = payment.screens().walk("confirm")
     action = browser.page.action
@@ -245,7 +245,7 @@ def test_disconnected_for_good(world, provider, payer):
 
 
 def test_a_deferred_payment_expires_too(world, provider, payer):
-    """It is not executed on its day."""
+    """An expired deferred payment is not executed on its day."""
     payment = provider.pay(payer, paymentType="deferred")
     payment.screens().walk("confirm")
     world.at("2026-09-30T10:00:00+02:00")
@@ -263,7 +263,7 @@ def test_signed_payments_do_not_expire(world, provider, payer):
 
 @pytest.mark.parametrize("decision", ["confirm", "refuse"])
 def test_signing_ends(world, provider, payer, decision):
-    """A form that is sent twice does nothing the second time."""
+    """Submitting a form a second time has no effect."""
     payment = provider.pay(payer)
     browser = payment.screens().walk("confirm")
     action = browser.page.action
@@ -275,7 +275,7 @@ def test_signing_ends(world, provider, payer, decision):
 
 
 def test_cancelled_meanwhile(provider, payer):
-    """A payment that is cancelled while it is being signed cannot be signed."""
+    """A payment cancelled during signing cannot be signed."""
     payment = provider.pay(payer, paymentType="deferred")
     browser = payment.screens().walk("confirm")
     payment.modify(status="cancelled")
@@ -284,7 +284,7 @@ def test_cancelled_meanwhile(provider, payer):
 
 
 def test_modified_meanwhile(provider, payer):
-    """Nobody signs what was not shown: a change is shown before it can be confirmed."""
+    """A payment modified during signing is shown again before it can be confirmed."""
     payment = provider.pay(payer, paymentType="deferred")
     browser = payment.screens().walk("confirm")
     payment.modify(amount="9000.00")
@@ -296,7 +296,7 @@ def test_modified_meanwhile(provider, payer):
 
 
 def test_one_signing_for_each_payment(provider, payer):
-    """Until somebody is logged in the link shows the password, and then nothing."""
+    """The link shows the password screen until the login, and then nothing."""
     payment = provider.pay(payer)
     browser = payment.screens()
     assert payment.screens().page.action == browser.page.action
@@ -307,7 +307,7 @@ def test_one_signing_for_each_payment(provider, payer):
 
 
 def test_the_key_changes_with_the_password(provider, payer):
-    """Whoever followed the link before the customer cannot go on in their place."""
+    """The key of the first screen does not work after the login."""
     payment = provider.pay(payer)
     stranger, browser = payment.screens(), payment.screens()
     browser.walk("confirm")
@@ -321,7 +321,7 @@ def test_the_key_changes_with_the_password(provider, payer):
 
 
 def test_keys_of_others(bank, world, provider, payer):
-    """A key opens its own signing, and in its own world."""
+    """A key works for its own signing in its own world only."""
     one, two = provider.pay(payer), provider.pay(payer, amount="7.00")
     first, second = one.screens().walk("confirm"), two.screens()
     assert first.page.action != second.page.action
@@ -346,7 +346,7 @@ def test_keys_of_others(bank, world, provider, payer):
 
 
 def test_verbs(bank, provider, payer):
-    """Looking ahead does not begin a signing, and other verbs are refused."""
+    """HEAD does not start a signing, and other methods are refused."""
     payment = provider.pay(payer)
     for verb in ("HEAD", "OPTIONS", "POST", "DELETE"):
         assert bank.http.request(verb, payment.approval).status_code == 405
@@ -367,7 +367,7 @@ def test_verbs(bank, provider, payer):
     ],
 )
 def test_references_are_escaped(provider, payer, text):
-    """What a provider writes is text, and never a part of the page."""
+    """Texts of a TPP are escaped in the pages."""
     browser = provider.pay(payer, reference=text).screens().walk("confirm")
     assert "49" not in browser.page.text.partition("Reference")[2]
     tags = [name for name, _ in browser.page.tags]
@@ -379,7 +379,7 @@ def test_references_are_escaped(provider, payer, text):
 
 
 def test_unpaired_surrogates(world, provider, payer):
-    """JSON can spell what is no text; pages and lists are shown all the same."""
+    """JSON can contain invalid Unicode; pages and lists are still shown."""
     body = provider.body(payer)
     content = b'{"reference": "\\ud800", ' + provider.http.build_request(
         "POST", "/", json={name: value for name, value in body.items() if name != "reference"}
@@ -406,7 +406,7 @@ def test_unpaired_surrogates(world, provider, payer):
     ],
 )
 def test_open_redirects(provider, payer, asked):
-    """Nothing that the browser says decides where it is sent."""
+    """Input of the browser does not influence the redirection."""
     payment = provider.pay(payer)
     browser = payment.screens()
     names = ("returnUrl", "next", "url", "redirect", "successfulReportUrl")
@@ -429,7 +429,7 @@ def test_open_redirects(provider, payer, asked):
     ],
 )
 def test_forms_that_do_not_read(provider, payer, content):
-    """Whatever is sent, the page comes again."""
+    """Arbitrary forms show the page again."""
     browser = provider.pay(payer).screens()
     answer = browser.http.post(browser.page.action, content=content)
     assert answer.status_code == 200
@@ -437,7 +437,7 @@ def test_forms_that_do_not_read(provider, payer, content):
 
 
 def test_pages_keep_to_themselves(world, provider, payer):
-    """No script, nothing from elsewhere, no cookies, and no page is kept or framed."""
+    """Pages have no scripts, external references or cookies, and are not cached or framed."""
     payment = provider.pay(payer)
     browser = payment.screens()
     screens = ("password", "factor", "code", "confirm", None)
@@ -455,7 +455,7 @@ def test_pages_keep_to_themselves(world, provider, payer):
 
 
 def test_the_policy_lets_the_customer_back(provider, payer):
-    """Browsers hold redirections against `form-action`, so both ways back are in it."""
+    """Browsers check redirections against `form-action`, so it has both return URLs."""
     failure = "http://other.example:8080/no"
     browser = provider.pay(payer, unsuccessfulReportUrl=failure).screens()
     assert "form-action 'self';" in browser.answer.headers["Content-Security-Policy"]
@@ -464,7 +464,7 @@ def test_the_policy_lets_the_customer_back(provider, payer):
 
 
 def test_the_style_is_the_one_that_is_allowed(provider, payer):
-    """The digest in the policy is that of the page's own style."""
+    """The digest in the policy is that of the page's style."""
     from base64 import b64encode  # noqa: PLC0415 -- only here
     from hashlib import sha256  # noqa: PLC0415
 
@@ -475,7 +475,7 @@ def test_the_style_is_the_one_that_is_allowed(provider, payer):
 
 
 def test_pages_are_accessible(provider, payer):
-    """Each has a language, a title and a heading, and each field has its label."""
+    """Each page has a language, a title and a heading, and each field a label."""
     browser = provider.pay(payer).screens()
     while browser.screen:
         tags = browser.page.tags
@@ -488,7 +488,7 @@ def test_pages_are_accessible(provider, payer):
 
 
 def test_screens_close_for_maintenance(bank):
-    """On Monday night a page says so, and the timers go on."""
+    """On Monday night a page says that the bank is closed, and the timers continue."""
     world = bank.world(now="2026-09-21T01:58:00+02:00")
     provider, payer = world.provider(), world.payer()
     payment = provider.pay(payer)

@@ -1,4 +1,4 @@
-"""What becomes of payments: signing, the calendar, cancelling, and the two rules."""
+"""The life cycle of payments: signing, execution, cancellation, and the two rules."""
 
 import pytest
 
@@ -52,7 +52,7 @@ def test_refused(world, provider, payer, type):
 
 @pytest.mark.parametrize("type", ["immediate", "instant", "deferred"])
 def test_unsigned(world, provider, payer, type):
-    """Nothing is executed that nobody has signed, however small and however late."""
+    """No payment is executed without a signature, whatever its amount and day."""
     payment = provider.pay(payer, paymentType=type, amount="0.01")
     world.at("2026-10-16T10:00:00+02:00")
     assert payment.status() == "received"
@@ -63,17 +63,17 @@ def test_unsigned(world, provider, payer, type):
     ("day", "before", "at"),
     [
         ("2026-09-17", "2026-09-17T06:29:59+02:00", "2026-09-17T06:30:00+02:00"),
-        # A Saturday, a Sunday and Christmas Day are days like any other.
+        # A Saturday, a Sunday and Christmas Day are ordinary days.
         ("2026-09-19", "2026-09-19T06:29:59+02:00", "2026-09-19T06:30:00+02:00"),
         ("2026-09-20", "2026-09-20T06:29:59+02:00", "2026-09-20T06:30:00+02:00"),
         ("2026-12-25", "2026-12-25T06:29:59+01:00", "2026-12-25T06:30:00+01:00"),
-        # The clock was put back, and put forward, in the night before.
+        # The clock was set back, and set forward, in the night before.
         ("2026-10-25", "2026-10-25T06:29:59+01:00", "2026-10-25T06:30:00+01:00"),
         ("2027-03-28", "2027-03-28T06:29:59+02:00", "2027-03-28T06:30:00+02:00"),
     ],
 )
 def test_the_calendar(world, provider, payer, *, day, before, at):
-    """A deferred payment is executed on its day at half past six on the wall clock."""
+    """A deferred payment is executed on its day at half past six local time."""
     payment = deferred(provider, payer, day)
     world.at(before)
     assert payment.status() == "pending"
@@ -83,7 +83,7 @@ def test_the_calendar(world, provider, payer, *, day, before, at):
 
 
 def test_days_skipped_at_once(world, provider, payer):
-    """When the clock jumps, what was due meanwhile is done in order, each on its day."""
+    """When the clock jumps, due payments are executed in order, each on its day."""
     days = ("2026-09-20", "2026-09-18", "2026-10-30", "2026-09-19", "2026-09-18")
     made = [deferred(provider, payer, day, amount=f"1{at}.00").id for at, day in enumerate(days)]
     world.at("2026-10-01T12:00:00+02:00")
@@ -92,7 +92,7 @@ def test_days_skipped_at_once(world, provider, payer):
 
 
 def test_executed_once(world, provider, payer):
-    """A payment that was executed is not executed again when more time passes."""
+    """An executed payment is not executed again later."""
     deferred(provider, payer, "2026-09-17")
     provider.pay(payer).sign()
     for day in (17, 18, 19):
@@ -101,7 +101,7 @@ def test_executed_once(world, provider, payer):
 
 
 def test_signed_too_late_for_its_day(world, provider, payer):
-    """A deferred payment that is signed after its moment is executed at signing."""
+    """A deferred payment signed after its moment is executed at signing."""
     payment = provider.pay(payer, paymentType="deferred", requestedExecutionDate="2026-09-17")
     world.at("2026-09-17T06:00:00+02:00")
     assert payment.status() == "received"
@@ -112,7 +112,7 @@ def test_signed_too_late_for_its_day(world, provider, payer):
 
 
 def test_signed_in_the_morning_of_its_day(world, provider, payer):
-    """One that is signed on its day before half past six waits until then."""
+    """A deferred payment signed on its day before half past six waits until then."""
     payment = provider.pay(payer, paymentType="deferred", requestedExecutionDate="2026-09-17")
     world.at("2026-09-17T06:00:00+02:00")
     assert payment.sign().status() == "pending"
@@ -121,7 +121,7 @@ def test_signed_in_the_morning_of_its_day(world, provider, payer):
 
 
 def test_modified_after_signing(world, provider, payer):
-    """A modified payment keeps its signing, and is executed as modified."""
+    """A modified payment keeps its signature, and is executed as modified."""
     payment = deferred(provider, payer, "2026-09-17")
     payment.modify(amount="3.00", creditorAccount=CREDITOR, requestedExecutionDate="2026-09-18")
     assert payment.status() == "pending"
@@ -135,7 +135,7 @@ def test_modified_after_signing(world, provider, payer):
 @pytest.mark.parametrize("by", ["provider", "customer"])
 @pytest.mark.parametrize("signed", [False, True])
 def test_cancelled(world, provider, payer, by, signed):
-    """Either party cancels, signed or not; it shows at once, and nothing is executed."""
+    """Either party can cancel, signed or not; it shows at once, and nothing is executed."""
     payment = provider.pay(payer, paymentType="deferred")
     if signed:
         payment.sign()
@@ -148,7 +148,7 @@ def test_cancelled(world, provider, payer, by, signed):
 
 
 def test_shows_in_the_account(world, provider, payer):
-    """What is executed appears among the account's transactions, on its day."""
+    """An executed payment appears among the account's transactions, on its day."""
     account = {"resource": "account", "entries": ["2026-09-16", "2026-09-17"]}
     payer = world.customer(account)
     key = payer.keys()[0]
@@ -171,7 +171,7 @@ def test_shows_in_the_account(world, provider, payer):
 
 
 def test_a_repeat(provider, payer):
-    """A payment like one that was executed today is rejected once it is signed."""
+    """A repeat of a payment executed today is rejected once it is signed."""
     provider.pay(payer).sign()
     again = provider.pay(payer)
     assert again.status() == "received"
@@ -181,7 +181,7 @@ def test_a_repeat(provider, payer):
 
 
 def test_a_repeat_in_other_words(world, provider, payer):
-    """Neither the spelling of the amount nor the provider makes it another payment."""
+    """Another spelling of the amount, or another TPP, does not make another payment."""
     provider.pay(payer, amount="12.30").sign()
     assert provider.pay(payer, amount="12.3").sign().status() == "rejected"
     assert world.provider().pay(payer, amount="012.30").sign().status() == "rejected"
@@ -199,7 +199,7 @@ def test_a_repeat_in_other_words(world, provider, payer):
     ],
 )
 def test_no_repeats(provider, payer, change):
-    """One difference is enough to be another payment."""
+    """One different parameter makes another payment."""
     provider.pay(payer).sign()
     assert provider.pay(payer, **change).sign().status() == "executed"
 
@@ -221,7 +221,7 @@ def test_the_next_day_is_no_repeat(world, provider, payer):
 
 @pytest.mark.parametrize("state", ["cancelled", "refused", "received", "expired", "pending"])
 def test_what_was_not_executed_can_be_repeated(world, provider, payer, state):
-    """A payment that moved no money is none that could be repeated."""
+    """A payment that was not executed can be repeated."""
     first = provider.pay(payer, paymentType="deferred")
     if state == "expired":
         first.screens()
@@ -235,7 +235,7 @@ def test_what_was_not_executed_can_be_repeated(world, provider, payer, state):
 
 
 def test_repeats_of_one_day(world, provider, payer):
-    """Of two deferred payments that are the same, the first is executed alone."""
+    """Of two equal deferred payments, only the first is executed."""
     first, second = (deferred(provider, payer, "2026-09-18") for _ in range(2))
     world.at("2026-09-18T06:30:00+02:00")
     assert (first.status(), second.status()) == ("executed", "rejected")
@@ -279,14 +279,14 @@ def test_cash_looks_at_the_moment_of_signing(world, provider, payer):
 
 
 def test_cash_looks_at_the_customers_own_registration(world, provider, payer):
-    """What another customer registered is no use."""
+    """Another customer's registration does not count."""
     creditor = world.register(world.payer(), {"hours_ago": 1000})
     payment = provider.pay(payer, creditorAccount=creditor, categoryPurpose="CASH")
     assert payment.sign().status() == "rejected"
 
 
 def test_cash_over_the_night_of_25_hours(bank):
-    """Three days on the wall clock are more than 72 hours when the clock is put back."""
+    """Three local days are more than 72 hours when the clock is set back."""
     world = bank.world(now="2026-10-26T10:00:00+01:00")
     provider, payer = world.provider(), world.payer()
     creditor = world.register(payer, "2026-10-23T10:00:00+02:00")
@@ -295,13 +295,13 @@ def test_cash_over_the_night_of_25_hours(bank):
 
 
 def test_cash_waits_for_no_day(world, provider, payer):
-    """A deferred payment breaks the rule at signing, not first on its day."""
+    """A deferred payment that breaks the rule is rejected at signing."""
     payment = deferred(provider, payer, "2026-12-24", categoryPurpose="CASH")
     assert payment.status() == "rejected"
 
 
 def test_cash_to_a_creditor_that_was_changed(world, provider, payer):
-    """Modified to an unknown creditor, CASH is rejected on its day."""
+    """CASH modified to an unknown creditor is rejected on its day."""
     known = world.register(payer, {"hours_ago": 100})
     payment = deferred(provider, payer, "2026-09-18", creditorAccount=known, categoryPurpose="CASH")
     assert payment.modify(creditorAccount=CREDITOR).status_code == 200
@@ -312,7 +312,7 @@ def test_cash_to_a_creditor_that_was_changed(world, provider, payer):
 
 
 def test_registered_twice(world, payer):
-    """Whoever is registered again stays registered since the first time."""
+    """Of several registrations, the first counts."""
     creditor = world.register(payer, {"hours_ago": 100})
     url = f"customers/{payer.customer}/creditors"
     again = world.control(url, iban=creditor, registered={"hours_ago": 1})
@@ -320,7 +320,7 @@ def test_registered_twice(world, payer):
 
 
 def test_what_the_controls_refuse_to_sign(world, provider, payer):
-    """Only the owner, with a factor that is offered, and only once."""
+    """Only the owner can sign, with an offered factor, and once."""
     payment, pro = provider.pay(payer), world.payer("PRO")
     url = f"payments/{payment.id}/sign"
     right = {"customer": payer.customer, "factor": "sms", "decision": "confirm"}
@@ -344,7 +344,7 @@ def test_what_the_controls_refuse_to_sign(world, provider, payer):
     [
         ("customers/c1/creditors", {}, "registered"),
         ("customers/c1/creditors", {"registered": "yesterday"}, "registered"),
-        ("customers/c1/creditors", {"registered": "2026-09-16T10:00:01+02:00"}, "has been"),
+        ("customers/c1/creditors", {"registered": "2026-09-16T10:00:01+02:00"}, "a past moment"),
         ("customers/c1/creditors", {"registered": {"hours_ago": -1}}, "hours_ago"),
         ("customers/c1/creditors", {"registered": {"hours_ago": True}}, "hours_ago"),
         ("customers/c1/creditors", {"registered": {"hours_ago": 1e300}}, "hours_ago"),
@@ -354,7 +354,7 @@ def test_what_the_controls_refuse_to_sign(world, provider, payer):
     ],
 )
 def test_what_the_controls_do_not_understand(world, payer, path, content, says):
-    """The control API says what it expected."""
+    """A refusal says what was expected."""
     answer = world.control(path, **content)
     assert answer.status_code == 400
     assert says in answer.json()["message"]
@@ -362,13 +362,13 @@ def test_what_the_controls_do_not_understand(world, payer, path, content, says):
 
 @pytest.mark.parametrize("offers", [[], {"gold": True}, {"instant": "no"}])
 def test_offers_that_there_are_not(bank, offers):
-    """A world is not opened with offers that the bank does not know."""
+    """A world with unknown offers is refused."""
     answer = bank.http.post("/assay-control/1/worlds", json={"offers": offers})
     assert answer.status_code == 400
 
 
 def test_controls_say_what_they_can(bank, world, payer):
-    """The capabilities of this half are told, and customers come with their codes."""
+    """The capabilities of payments are reported, and customers have their codes."""
     about = bank.http.get("/assay-control/1/").json()["capabilities"]
     new = ["providers", "creditors", "segments", "offers", "executions", "sign", "cancel"]
     assert new == about[-7:]

@@ -34,19 +34,18 @@ from assay.binding.target import (
     Target,
     TransportKind,
 )
-from assay.cli.plan import text
+from assay.cli.plan import plan_lines
 from assay.cli.progress import Progress
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange, InputError
-from assay.execution.driver import run_probe
 from assay.execution.environment import Environment, set_up
+from assay.execution.executor import run_probe
 from assay.execution.session import Session, run_session
 from assay.fixtures.protocol import ReadOnlyFixture
 from assay.history import Authorise, Call, Code, Decision, Ending
 from assay.journal.writer import Journal
 from assay.judging.verdict import Standing
-from assay.planning.dry_target import count_signatures
-from assay.planning.plan import Plan, plan, restrict
+from assay.planning.plan import Plan, count_signatures, plan, restrict
 from assay.planning.prepare import prepare
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
@@ -632,8 +631,8 @@ def test_the_plan_says_who_is_needed() -> None:
     said = f"up to {count_signatures(whole)} signatures by a person, in {whole.signed} trials"
     said += ", which come last"
     assert whole.signed < count_signatures(whole) < 2 * whole.calls
-    assert said in list(text(whole))
-    assert not any("by a person" in one for one in text(planned(ScaKind.FORMS)))
+    assert said in list(plan_lines(whole))
+    assert not any("by a person" in one for one in plan_lines(planned(ScaKind.FORMS)))
 
 
 def pytest_run(target: str, *args: str, cwd: Path) -> tuple[int, str]:
@@ -677,4 +676,4 @@ def test_under_pytest_a_person_is_spoken_to(sandbox: str, tmp_path: Path) -> Non
 def test_one_person_cannot_be_in_many_places(sandbox: str, tmp_path: Path) -> None:
     """Where a person signs, pytest's workers are refused in one line."""
     code, out = pytest_run(lay(tmp_path, sandbox), "-n", "2", cwd=tmp_path)
-    assert (4, True) == (code, "one person signs (sca: manual): leave -n away" in out)
+    assert (4, True) == (code, "a person signs (`sca.kind: manual`): do not use -n" in out)

@@ -29,17 +29,20 @@ def read(text: str) -> Target:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("sca: {kind: forms}", "5: sca.kind: a forms signature needs to know the screens (for ex"),
-        ("sca:\n  kind: browser\n  screens: []", "6: sca.kind: a browser signature needs to kno"),
-        ("sca: {kind: manual}", "5: sca.kind: nothing says where a person's browser comes back to"),
-        ("sca: {kind: manual, callback: 'http://127.0.0.1:0'}", "5: sca.callback: there is no suc"),
+        ("sca: {kind: forms}", "5: sca.kind: `kind: forms` needs screens (for ex"),
+        ("sca:\n  kind: browser\n  screens: []", "6: sca.kind: `kind: browser` needs screens"),
+        (
+            "sca: {kind: manual}",
+            "5: sca.kind: callback is missing: the URL to which the browser returns",
+        ),
+        ("sca: {kind: manual, callback: 'http://127.0.0.1:0'}", "5: sca.callback: no such port"),
         (
             "sca:\n  kind: manual\n  callback: http://localhost:70000",
-            "7: sca.callback: there is no such port, in 'http://localhost:70000'",
+            "7: sca.callback: no such port: 'http://localhost:70000'",
         ),
         (
             f"sca: {{kind: manual, callback: 'http://localhost:{'9' * 5000}'}}",
-            "5: sca.callback: there is no such port, in 'http://localhost:99999999",
+            "5: sca.callback: no such port: 'http://localhost:99999999",
         ),
         (
             "sca: {kind: manual, callback: 'http://192.0.2.1:8765'}",
@@ -68,7 +71,9 @@ def test_what_lacks(text: str, said: str) -> None:
 )
 def test_an_embedded_bank_has_no_address(sca: str) -> None:
     """No browser, and nobody, can open a page of a bank within this process."""
-    with pytest.raises(InputError, match=r"t\.yaml:5: sca\.kind: no browser reaches .*assay serve"):
+    with pytest.raises(
+        InputError, match=r"t\.yaml:5: sca\.kind: a browser cannot reach .*assay serve"
+    ):
         read(f"{EMBEDDED}sca: {sca}")
 
 
@@ -78,7 +83,9 @@ def test_laid_over_the_sandbox() -> None:
     served = read(over.format("transport: http\nbase_url: http://127.0.0.1:8080\n"))
     assert (ScaKind.BROWSER, 4) == (served.sca.kind, len(served.sca.screens))
     assert 6 == served.lines["sca"]
-    with pytest.raises(InputError, match=r"t\.yaml:4: sca\.kind: no browser reaches a bank"):
+    with pytest.raises(
+        InputError, match=r"t\.yaml:4: sca\.kind: a browser cannot reach an embedded bank"
+    ):
         read(over.format(""))
 
 

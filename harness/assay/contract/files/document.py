@@ -77,7 +77,8 @@ def problem(document: Document, pointer: Pointer, what: str, hint: str = "") -> 
     """Make the problem of one place in a document, with its file and line."""
     path, line = document.place(pointer)
     where = spell(pointer)
-    return Problem(path=path, line=line, what=f"{where}: {what}" if where else what, hint=hint)
+    said = f"{where}: {what}" if where else what
+    return Problem(path=path, line=line, what=said, hint=hint, key=where)
 
 
 def spell(pointer: Iterable[str | int]) -> str:

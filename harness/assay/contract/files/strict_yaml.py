@@ -73,18 +73,29 @@ def _syntax(error: yaml.YAMLError, text: str, path: str) -> InputError:
     line = min(mark.line + 1, max(len(rows), 1)) if mark else 0
     what = getattr(error, "problem", None) or "this is not YAML"
     row = rows[line - 1] if 0 < line <= len(rows) else ""
-    hint = "quote texts that hold YAML's own signs"
-    if "\t" in row[: len(row) - len(row.lstrip())]:
-        hint = "indent with spaces, not with tabs"
-    elif "mapping values" in what:
-        hint = "quote a text that holds ': ', or look at the indentation"
-    elif "expected ':'" in what or "block end" in what or "<block" in what:
-        hint = "look at the indentation here and just above"
-    elif "flow" in what or "stream end" in what or "',' or" in what:
-        hint = "is a bracket, brace or quote left open?"
-    elif "alias" in what:
-        hint = "name an anchor (&name) that stands above"
+    tabbed = "\t" in row[: len(row) - len(row.lstrip())]
+    hint = "indent with spaces, not with tabs" if tabbed else _hint(what)
     return InputError.one(path, f"YAML cannot be read: {what}", line=line, hint=hint)
+
+
+# PyYAML's errors carry no code: its message is all that says what was wrong. The words are
+# compared here and nowhere else, and only to choose a hint: should a new version of PyYAML
+# reword a message, the general hint is given and nothing else changes.
+_HINTS: Final[tuple[tuple[tuple[str, ...], str], ...]] = (
+    (("mapping values",), "quote a text that holds ': ', or look at the indentation"),
+    (
+        ("expected ':'", "block end", "<block"),
+        "look at the indentation here and just above",
+    ),
+    (("flow", "stream end", "',' or"), "is a bracket, brace or quote left open?"),
+    (("alias",), "name an anchor (&name) that stands above"),
+)
+
+
+def _hint(message: str) -> str:
+    """Return the hint for a message of PyYAML's."""
+    matching = (hint for parts, hint in _HINTS if any(one in message for one in parts))
+    return next(matching, "quote texts that hold YAML's own signs")
 
 
 @dataclass(slots=True)

@@ -32,8 +32,8 @@ from assay.fuzzing.sequences.abstract_step import (
 )
 from assay.fuzzing.sequences.concretize import ANYWHERE
 from assay.history import Advance, Arrange, Authorise, Call, Lack, Register, Step, Withdraw
-from assay.planning.dry_target import DryTarget, dry_run
 from assay.planning.plan import Plan, Trial, script_of
+from assay.rules.dry_run import DryTarget, dry_run
 
 #: Who acts in a word, and whose things it may be about instead; a journey casts them.
 SELF, OTHER = "self", "other"

@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Json, Operation
 from assay.history import (
     Accepted,
@@ -37,45 +36,41 @@ from assay.history import (
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import parameters, steps
 from assay.rules.lifecycle import request_steps, tracker
-from assay.rules.lifecycle.parameters import the_request
-from assay.rules.lifecycle.request_queries import said_no
+from assay.rules.lifecycle.parameters import check_about_request, the_request
+from assay.rules.lifecycle.request_queries import like, said_no, stray
 from assay.rules.lifecycle.tracker import Tracker
-from assay.rules.parameters import Raw, about_one_thing
 from assay.rules.queries import DISAGREES, doubt, must_be_refused, ordinary
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Kind,
+    Scenario,
+    Script,
+    TppFacet,
+    needs,
+    scenario_of,
+)
 from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, say
 
 UNKNOWN, FOREIGN = "unknown", "foreign"
 #: What another provider is called in this script.
 OTHER = "other"
-#: So many characters of a key, or a third of a longer one, are changed.
-TAIL = 8
 #: Of keys with so many letters and digits, nobody has used all.
 LONG = 12
-#: Each alphabet is turned round; that of hexadecimal digits stays one.
-_ALPHABETS = ("0123456789", "abcdef", "ABCDEF", "ghijklmnopqrstuvwxyz", "GHIJKLMNOPQRSTUVWXYZ")
-_TURNED = str.maketrans("".join(_ALPHABETS), "".join(one[::-1] for one in _ALPHABETS))
 EARLIER = "it may be the key of a request from before this history"
-
-
-#: How an operation can be about a request that was made.
-_ABOUT = ("shows", "changes", "ends")
-
-
-def _about_the_request(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
-    """Find fault with an operation that is not about the clause's request."""
-    yield from about_one_thing(at, name, clause, raw)
-    defined = raw["operations"][name]
-    if "about" in defined and clause["request"] not in map(defined.get, _ABOUT):
-        hint = f"add `shows`, `changes` or `ends` to operations.{name}, or leave it out here"
-        yield at, f"{name!r} is about no {clause['request']!r}", hint
 
 
 #: The TPP's obligation.
 TPP_FACET = "own-requests-only"
 OWED = "that only requests are addressed whose key was given to the provider"
-#: Keys of one make may differ so much in their length: numbers grow.
-GROWTH = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddressedScenario(Scenario):
+    """An operation with a key that no request has, or with one of another TPP's request."""
+
+    operation: Operation
+    foreign: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,41 +80,38 @@ class Addressed(Kind):
     name = "addressed"
 
     lifecycle: tracker.Lifecycle = the_request()
-    operations: tuple[Operation, ...] = parameters.operations(also=_about_the_request)
+    operations: tuple[Operation, ...] = parameters.operations(also=check_about_request)
 
     def facets(self) -> tuple[Facet, ...]:
         """Two facets an operation, each in a trial of its own."""
         out: list[Facet] = []
         for one in self.operations:
-            asks = {UNKNOWN: "that no request ever had", FOREIGN: "of another provider"}
-            wants = (
-                BindingRequirement(operation=self.lifecycle.create.id, feature="key"),
-                *_wants(self, one),
-            )
-            for word, whose in asks.items():
-                id_, needed = f"{one.id}-{word}", needs(Capability.PSU, Capability.WRITE)
-                if word == FOREIGN:
-                    needed |= needs(Capability.PROVIDERS)
-                asked = f"{one.id} refuses a key {whose}"
+            for word, whose in (
+                (UNKNOWN, "that no request ever had"),
+                (FOREIGN, "of another provider"),
+            ):
+                foreign = word == FOREIGN
+                others = needs(Capability.PROVIDERS) if foreign else needs()
                 out.append(
                     Facet(
-                        id=id_,
-                        description=asked,
-                        scenario=Scenario(id=id_),
-                        needs=needed,
-                        requires=wants,
+                        id=f"{one.id}-{word}",
+                        description=f"{one.id} refuses a key {whose}",
+                        scenario=AddressedScenario(
+                            id=f"{one.id}:{word}", operation=one, foreign=foreign
+                        ),
+                        needs=needs(Capability.PSU, Capability.WRITE) | others,
+                        requires=(
+                            BindingRequirement(operation=self.lifecycle.create.id, feature="key"),
+                            *_wants(self, one),
+                        ),
                     )
                 )
         return tuple(out)
 
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls: making one, asking in vain, the maker; and what the other makes and asks."""
-        return 5 if scenario.id.endswith(FOREIGN) else 3
-
     def probe(self, scenario: Scenario) -> Script:
         """Make a request, ask about it wrongly, and then as its maker."""
-        name, _, word = scenario.id.rpartition("-")
-        operation = next(one for one in self.operations if one.id == name)
+        tried = scenario_of(scenario, AddressedScenario)
+        operation = tried.operation
         psu = yield from request_steps.customer(self.lifecycle)
         make = request_steps.request(
             self.lifecycle, psu, None if operation.shows else self.lifecycle.changeable
@@ -128,7 +120,7 @@ class Addressed(Kind):
         call = _about(self, operation, made)
         if call is None:
             return
-        if word == UNKNOWN:
+        if not tried.foreign:
             key = stray(request_steps.key_of(made) or "")
             arguments = {**call.arguments, operation.about or "": key}
             words = "about a request that there never was"
@@ -183,12 +175,6 @@ class Addressed(Kind):
             key = event.call.arguments.get(about.get(event.call.operation, ""))
             if event.call.operation in about and isinstance(key, str):
                 yield from _judge_by_tpp(event, key, makers)
-
-
-def stray(key: str) -> str:
-    """Return a key that looks like this one, and is another."""
-    tail = max(TAIL, len(key) // 3)
-    return key[:-tail] + key[-tail:].translate(_TURNED)
 
 
 def _wants(p: Addressed, operation: Operation) -> tuple[BindingRequirement, ...]:
@@ -316,12 +302,6 @@ def _tells(item: Item, sent: Mapping[str, Json]) -> bool:
     named = item.key is not None and item.key not in map(str, sent.values())
     more = any(name not in sent or sent[name] != value for name, value in item.fields.items())
     return named or more or item.state is not None
-
-
-def like(key: str, given: str) -> bool:
-    """Whether a key may be of the same make as another: as long, and divided in the same way."""
-    signs = ("".join(one for one in each if not one.isalnum()) for each in (key, given))
-    return len(set(signs)) == 1 and abs(len(key) - len(given)) <= GROWTH
 
 
 def _judge_by_tpp(

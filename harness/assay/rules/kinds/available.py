@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from assay.contract.model import Capability, Contract, Operation
+from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Item, Malformed, Subject
 from assay.judging.verdict import Evidence, Standing
-from assay.rules import parameters, steps
-from assay.rules.kinds import eligibility
+from assay.rules import clauses, parameters, steps
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.validity import Past, valid
 from assay.rules.queries import (
@@ -65,10 +64,6 @@ class Available(Kind):
     owners: tuple[str, ...] = parameters.derived(
         lambda contract, known: steps.owners(contract, known["operation"])
     )
-    states: tuple[eligibility.Eligibility, ...] = parameters.derived(
-        lambda contract, _: eligibility.states(contract)
-    )
-    contract: Contract = parameters.the_contract()
 
     @property
     def lifecycle(self) -> tracker.Lifecycle | None:
@@ -125,23 +120,6 @@ class Available(Kind):
                 )
             )
         return tuple(out)
-
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls of a scenario."""
-        first = (
-            request_steps.before(self.operation)
-            if self.operation.request
-            else 1
-            if self.grant
-            else 0
-        )
-        match scenario.id:
-            case "answers":
-                return first + 1
-            case "aliases":
-                return first + len(self.owners) * (1 + len(self.operation.aliases))
-            case _:
-                return first + 2 + len(bends(self))
 
     def probe(self, scenario: Scenario) -> Script:
         """Call plainly; then by every name; or bent in every way between two plain calls."""
@@ -269,7 +247,7 @@ def _sound(p: Available, exchange: Exchange, subject: Subject | None, consents: 
         return p.grant is not None
     owned = [subject.owned(key) for key in named]
     return bool(owned) and all(
-        one is not None and eligibility.surely_listed(p.states, one, exchange.at) for one in owned
+        one is not None and clauses.surely_listed(p.contract, one, exchange.at) for one in owned
     )
 
 

@@ -32,7 +32,16 @@ from assay.rules.lifecycle.parameters import check_deferred, the_request
 from assay.rules.lifecycle.request_queries import ours
 from assay.rules.lifecycle.tracker import Instance, Tracker
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, describe
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Kind,
+    Scenario,
+    Script,
+    TppFacet,
+    needs,
+    scenario_of,
+)
 from assay.rules.steps import Part, send
 from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, say
 
@@ -42,6 +51,17 @@ ACCEPTED = "accepted"
 #: The TPP's obligation.
 TPP_FACET = "before-carried-out"
 OWED = "that a request is cancelled before it is carried out"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancellationScenario(Scenario):
+    """A cancellation through the interface, or by the customer `elsewhere`.
+
+    `waits` says that the day of the request is waited for.
+    """
+
+    elsewhere: bool
+    waits: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,56 +76,43 @@ class Cancellation(Kind):
 
     def facets(self) -> tuple[Facet, ...]:
         """Whether it is taken; and for each who can cancel, what is shown and what is done."""
-        asks = [
-            (CUSTOMER, "shown", "what the customer cancelled is shown as ended"),
-            (CUSTOMER, "never-done", "what the customer cancelled is never carried out"),
-        ]
+        out: list[Facet] = []
+        whats = {CUSTOMER: "what the customer cancelled"}
         if self.lifecycle.end is not None:
-            asks = [
-                (PROVIDER, "shown", "what was cancelled is shown as ended"),
-                (PROVIDER, "never-done", "what was cancelled is never carried out"),
-                *asks,
-            ]
-        taken = (
-            [_facet(self, ACCEPTED, "a cancellation is accepted", PROVIDER)]
-            if self.lifecycle.end
-            else []
-        )
-        return (
-            *taken,
-            *(
-                _facet(self, f"{who}-{what}", words, who if what == "shown" else f"{who}-day")
-                for who, what, words in asks
-            ),
-        )
+            out.append(_facet(self, ACCEPTED, "a cancellation is accepted", PROVIDER))
+            whats = {PROVIDER: "what was cancelled", **whats}
+        for who, what in whats.items():
+            out.append(_facet(self, f"{who}-shown", f"{what} is shown as ended", who))
+            asks = f"{what} is never carried out"
+            out.append(_facet(self, f"{who}-never-done", asks, who, waits=True))
+        return tuple(out)
 
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls and signatures; what the customer does elsewhere is none of them."""
-        if scenario.id.endswith("-day"):
-            return 7 if scenario.id.startswith(PROVIDER) else 6
-        return 8 if scenario.id.startswith(PROVIDER) else 6
+    def accepts_variation(self, scenario: Scenario) -> bool:
+        """Whether the calls with a variation are accepted: what follows on them differs."""
+        return True
 
     def probe(self, scenario: Scenario) -> Script:
         """Cancel a request unsigned, another one signed; or wait for the day of a cancelled one.
 
         The control is put off by a day more: it is no repeat of the other.
         """
+        tried = scenario_of(scenario, CancellationScenario)
         psu = yield from request_steps.customer(self.lifecycle)
-        if not scenario.id.endswith("-day"):
+        if not tried.waits:
             made = yield from send(request_steps.request(self.lifecycle, psu, self.mode))
-            yield from _cancel(self, made, scenario.id)
+            yield from _cancel(self, made, tried)
             yield from request_steps.read(self.lifecycle, made)
             made = yield from send(request_steps.request(self.lifecycle, psu, self.mode))
             yield from request_steps.sign(made)
             yield from request_steps.read(self.lifecycle, made)
-            yield from _cancel(self, made, scenario.id)
+            yield from _cancel(self, made, tried)
             yield from request_steps.read(self.lifecycle, made)
             return
         made = yield from send(
             request_steps.request(self.lifecycle, psu, self.mode, variation="it is cancelled")
         )
         yield from request_steps.sign(made)
-        yield from _cancel(self, made, scenario.id)
+        yield from _cancel(self, made, tried)
         control = yield from send(
             request_steps.request(self.lifecycle, psu, self.mode, ahead=request_steps.AHEAD + 1)
         )
@@ -163,15 +170,17 @@ class Cancellation(Kind):
             book.note(event)
 
 
-def _facet(p: Cancellation, id_: str, asks: str, scenario: str) -> Facet:
+def _facet(p: Cancellation, id_: str, asks: str, who: str, *, waits: bool = False) -> Facet:
     create, end = p.lifecycle.create.id, p.lifecycle.end
-    clock = needs(Capability.CLOCK) if scenario.endswith("-day") else needs()
-    elsewhere = needs(Capability.DIRECT_ACCESS) if scenario.startswith(CUSTOMER) else needs()
-    named = end.arguments if end and scenario.startswith(PROVIDER) else ()
+    clock = needs(Capability.CLOCK) if waits else needs()
+    elsewhere = needs(Capability.DIRECT_ACCESS) if who == CUSTOMER else needs()
+    named = end.arguments if end and who == PROVIDER else ()
     return Facet(
         id=id_,
         description=asks,
-        scenario=Scenario(id=scenario),
+        scenario=CancellationScenario(
+            id=f"{who}-day" if waits else who, elsewhere=who == CUSTOMER, waits=waits
+        ),
         needs=needs(Capability.PSU, Capability.WRITE, Capability.SCA) | clock | elsewhere,
         requires=(
             *p.lifecycle.state(),
@@ -186,11 +195,11 @@ def _facet(p: Cancellation, id_: str, asks: str, scenario: str) -> Facet:
     )
 
 
-def _cancel(p: Cancellation, made: Exchange, scenario: str) -> Part[None]:
-    if scenario.startswith(PROVIDER):
-        yield from request_steps.maybe(request_steps.about(p.lifecycle.end, made))
-    else:
+def _cancel(p: Cancellation, made: Exchange, tried: CancellationScenario) -> Part[None]:
+    if tried.elsewhere:
         yield from request_steps.withdraw(made)
+    else:
+        yield from request_steps.maybe(request_steps.about(p.lifecycle.end, made))
 
 
 def _taken(cancel: CancelAttempt, opened: int) -> Iterator[Evidence]:

@@ -22,7 +22,6 @@ from assay.contract.model import Capability, Contract, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Owned, Subject
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import clauses, parameters, steps
-from assay.rules.kinds import eligibility
 from assay.rules.lifecycle.request_queries import said_no
 from assay.rules.parameters import about_one_thing
 from assay.rules.queries import (
@@ -80,10 +79,6 @@ class ConsentScope(Kind):
         hint="does a new consent replace the former one? no check of a stated answer exists yet",
     )
     guarded: Mapping[str, tuple[Operation, str]] = parameters.derived(_guarded)
-    states: tuple[eligibility.Eligibility, ...] = parameters.derived(
-        lambda contract, _: eligibility.states(contract)
-    )
-    contract: Contract = parameters.the_contract()
 
     def facets(self) -> tuple[Facet, ...]:
         """Four facets for each kind of data."""
@@ -98,10 +93,6 @@ class ConsentScope(Kind):
             for child in self.guarded
             for word, asks in ASKS.items()
         )
-
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls: before, consent, granted, refused; the other's two; foreign."""
-        return 7
 
     def probe(self, scenario: Scenario) -> Script:
         """Ask before consent, for the granted, for the other one, and for a stranger's."""
@@ -155,7 +146,7 @@ class ConsentScope(Kind):
             if call.subject not in whose:
                 yield from _foreign(child, exchange, key, whose, shown)
             elif key in consents.sure(call.subject):
-                if eligibility.surely_listed(self.states, whose[call.subject], exchange.at):
+                if clauses.surely_listed(self.contract, whose[call.subject], exchange.at):
                     yield _granted(f"{child}-granted", exchange, whose[call.subject])
             elif key not in consents.perhaps(call.subject):
                 evidence = _own(child, exchange, consents, shown)

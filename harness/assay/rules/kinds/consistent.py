@@ -53,7 +53,6 @@ class Consistent(Kind):
     grant: Operation | None = parameters.grant()
     ranged: Operation | None = parameters.derived(_ranged)
     owner: str = parameters.derived(_owner)
-    contract: Contract = parameters.the_contract()
 
     def facets(self) -> tuple[Facet, ...]:
         """Two facets for the same question, two for ranges, one for consents."""
@@ -80,17 +79,6 @@ class Consistent(Kind):
             wants = tuple(_want(one, "key") for one in _keyed(self))
             out.append(_facet(SMALLER, asks, base, *wants))
         return tuple(out)
-
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls: the consents, and each question as often as it is asked."""
-        grants = 1 if self.grant else 0
-        if scenario.id in {SHORTER, MEETING}:
-            return (
-                grants + 1 + len(_ranges(self.ranged, scenario.id, date.max)) if self.ranged else 0
-            )
-        if scenario.id == SMALLER:
-            return 2 * grants + 2 * sum(2 if one.about else 1 for one in _keyed(self))
-        return grants + 2 * len(self.operations)
 
     def probe(self, scenario: Scenario) -> Script:
         """Ask in two ways what must have one answer."""

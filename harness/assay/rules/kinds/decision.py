@@ -26,7 +26,7 @@ from assay.rules.conditions.table import DecisionRow, Table
 from assay.rules.lifecycle import comparison, request_queries, request_steps, tracker
 from assay.rules.lifecycle.comparison import Likeness
 from assay.rules.lifecycle.parameters import the_request
-from assay.rules.lifecycle.request_steps import EACH, RequestResult, through
+from assay.rules.lifecycle.request_steps import RequestResult, through
 from assay.rules.lifecycle.tracker import Instance, Progress
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
@@ -91,10 +91,9 @@ class DecisionRule(Kind):
             ),
         )
 
-    def price(self, scenario: Scenario) -> int:
-        """Count: the row's request, and its control if it must be rejected."""
-        row = self.table.row(scenario.id)
-        return 2 * EACH if row.result and row.id in self.controls else EACH
+    def accepts_variation(self, scenario: Scenario) -> bool:
+        """Whether the calls with a variation are accepted: a request is rejected once it is signed."""
+        return True
 
     def probe(self, scenario: Scenario) -> Script:
         """Make a row's request; where a customer lacks the factor for it, another customer's."""

@@ -61,10 +61,6 @@ class DisclosedWhen(Kind):
             )
         )
 
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls: before, consent, after."""
-        return 3
-
     def probe(self, scenario: Scenario) -> Script:
         """Read, consent, read again."""
         psu = yield from steps.arrange("psu", Holding(resource=self.owner))

@@ -40,7 +40,7 @@ from assay.rules.lifecycle.comparison import (
     same_day,
 )
 from assay.rules.lifecycle.parameters import arguments, check_modes, the_request
-from assay.rules.lifecycle.request_steps import EACH, RequestResult, through
+from assay.rules.lifecycle.request_steps import RequestResult, through
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Progress, Tracker
 from assay.rules.parameters import Raw, maker
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
@@ -48,8 +48,8 @@ from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, 
 from assay.rules.steps import Part, send
 from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, say
 
-#: The numbered events that bring the first request to where its repeat finds it.
-BEFORE: Mapping[str, int] = {CANCELLED: 3, REFUSED: 2, UNSIGNED: 1}
+#: The scenarios in which the first request is never carried out.
+NEVER_DONE = frozenset({CANCELLED, REFUSED, UNSIGNED})
 #: How a customer refuses.
 NO = replace(request_steps.SIGN, decision=Decision.REFUSE)
 
@@ -132,9 +132,9 @@ class Duplicate(Kind):
             if id_ not in left_out
         )
 
-    def price(self, scenario: Scenario) -> int:
-        """Count: what happens to the first request, and the second from making to reading."""
-        return BEFORE.get(scenario.id, EACH) + EACH
+    def accepts_variation(self, scenario: Scenario) -> bool:
+        """Whether the calls with a variation are accepted: a repeat is rejected once it is signed."""
+        return True
 
     def probe(self, scenario: Scenario) -> Script:
         """Bring one request to where it is to be, and make another; if it is rejected, look why."""
@@ -149,13 +149,13 @@ class Duplicate(Kind):
             )
         if scenario.id == CANCELLED:
             yield from request_steps.maybe(request_steps.about(lifecycle.end, first))
-        elif scenario.id not in BEFORE:
+        elif scenario.id not in NEVER_DONE:
             yield from request_steps.read(lifecycle, first)
         if scenario.id == NEXT_DAY:
             yield from request_steps.later(psu, 1)
         came = yield from through(lifecycle, _second(self, scenario.id, call, psu))
         if came.rejected:
-            if scenario.id in BEFORE:
+            if scenario.id in NEVER_DONE:
                 yield from request_steps.read(lifecycle, first)
             if not (owned or scenario.id in (REPEAT, NEXT_DAY)):
                 # In these, the first request is like the second in all that matters.
@@ -269,7 +269,7 @@ def _told(p: Duplicate, request: Instance, relation: Relation) -> bool:
     former = relation.former
     if relation.facet == REPEAT:
         return later_day(p.lifecycle, former, request)
-    if relation.facet in BEFORE:
+    if relation.facet in NEVER_DONE:
         return not former.done
     return same_day(p.lifecycle, former, request)
 

@@ -8,7 +8,7 @@ the bank's zone. The edge day itself is judged only where the contract says so.
 from __future__ import annotations
 
 from calendar import monthrange
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -118,9 +118,16 @@ class Eligibility(Kind):
             for id_, asks, needed in asked
         )
 
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls: what a sound bank lists fits one page."""
-        return 1
+    def listed_by_trait(self, thing: Owned, at: datetime) -> Mapping[str, bool]:
+        """Return whether the date of a thing's last use lets it be listed."""
+        if (
+            self.recent is None
+            or thing.resource != self.resource
+            or self.recent.trait not in thing.traits
+        ):
+            return {}
+        judged = _recent(self, thing, at)
+        return {self.recent.trait: judged is not None and judged[1]}
 
     def probe(self, scenario: Scenario) -> Script:
         """Own one of each state, and list."""
@@ -151,26 +158,6 @@ class Eligibility(Kind):
             control = any(one.key in keys for one in owned if _plain(self, one, at))
             for one in owned:
                 yield from _judge(self, one, walk, seen=one.key in keys, control=control)
-
-
-def states(contract: Contract) -> tuple[Eligibility, ...]:
-    """Return what all eligibility clauses of a contract say."""
-    return tuple(
-        Eligibility.parse(one, contract) for one in contract.clauses if one.kind == "eligibility"
-    )
-
-
-def surely_listed(clauses: Sequence[Eligibility], one: Owned, at: datetime) -> bool:
-    """Whether nothing that is known of an owned thing speaks against listing it."""
-    speaking = [p for p in clauses if p.resource == one.resource]
-    recents = {p.recent.trait for p in speaking if p.recent}
-    if any(value and name not in recents for name, value in one.traits.items()):
-        return False
-    return all(
-        (found := _recent(p, one, at)) is not None and found[1]
-        for p in speaking
-        if p.recent and p.recent.trait in one.traits
-    )
 
 
 def months_before(day: date, months: int) -> date:

@@ -89,10 +89,6 @@ class EligibleFor(Kind):
             for id_, words in asks.items()
         )
 
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls: two about ordinary things, and one a trait."""
-        return len(self.refuses) + 2
-
     def probe(self, scenario: Scenario) -> Script:
         """Make the same request about each thing that a customer owns, ordinary or not."""
         traits = (None, *self.refuses, None)

@@ -21,7 +21,7 @@ from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.signing import Signing
 from assay.rules.parameters import ref
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs, scenario_of
 
 PASSWORD, FACTOR, CHECKED = "password-alone", "factor-alone", "code-checked"
 #: The scenario in which codes are typed in; each kind of customer is another.
@@ -39,6 +39,13 @@ _OFFERED: Mapping[str, Json] = {
     "minProperties": 1,
     "additionalProperties": ref("words"),
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactorsScenario(Scenario):
+    """What customers of a segment are offered; signatures with codes, if it is None."""
+
+    segment: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +87,7 @@ class Factors(Kind):
                 Facet(
                     id=f"{segment}-offered",
                     description=f"{segment} customers are offered some of {', '.join(words)}, and no more",
-                    scenario=Scenario(id=segment),
+                    scenario=FactorsScenario(id=f"{segment}:offered", segment=segment),
                     needs=signing.NEEDS | needs(Capability.SEGMENTS),
                     requires=(
                         BindingRequirement(operation=self.lifecycle.create.id, feature="approval"),
@@ -92,7 +99,7 @@ class Factors(Kind):
                 Facet(
                     id=id_,
                     description=words,
-                    scenario=Scenario(id=CODES),
+                    scenario=FactorsScenario(id=CODES),
                     needs=signing.NEEDS,
                     requires=signing.wants(self.lifecycle),
                 )
@@ -100,17 +107,12 @@ class Factors(Kind):
             ),
         )
 
-    def price(self, scenario: Scenario) -> int:
-        """Count a look at what is offered; or each factor twice, and the first more often."""
-        if scenario.id != CODES:
-            return 2
-        return (2 * len(self.words) + len(BAD) - 1) * signing.price(self.lifecycle)
-
     def probe(self, scenario: Scenario) -> Script:
         """Look at what is offered, and refuse; or sign with right codes, and then with wrong ones."""
         lifecycle = self.lifecycle
-        if scenario.id != CODES:
-            psu = yield from request_steps.customer(lifecycle, segment=scenario.id)
+        segment = scenario_of(scenario, FactorsScenario).segment
+        if segment is not None:
+            psu = yield from request_steps.customer(lifecycle, segment=segment)
             made = yield from signing.make(lifecycle, psu, 0)
             yield from request_steps.sign(
                 made, replace(request_steps.SIGN, decision=Decision.REFUSE)

@@ -7,11 +7,11 @@ is a facet of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.contract.files.document import Finding, Pointer
-from assay.contract.model import Capability, Contract, Json, Operation
+from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History, Holding, Item
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, parameters, steps
@@ -78,7 +78,6 @@ class Field(Kind):
     )
     mandatory: bool = parameters.flag(key="mandatory")
     grant: Operation | None = parameters.grant()
-    contract: Contract = parameters.the_contract()
 
     def operation(self, resource: str) -> Operation:
         """Return the operation that lists a resource."""
@@ -99,6 +98,12 @@ class Field(Kind):
                 schema=_schema(self, resource),
                 mandatory=self.mandatory,
             )
+
+    def allowed_values(self, field: str) -> Sequence[Json] | None:
+        """Return the constant, or the values listed, for the field of this clause."""
+        if field != self.field or self.format:
+            return None
+        return self.enum or (self.const,)
 
     def facets(self) -> tuple[Facet, ...]:
         """One facet a resource for the value, one for its being there if it must."""
@@ -123,21 +128,6 @@ class Field(Kind):
                 for id_, asks in asked
             ]
         return tuple(out)
-
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls of a bank that keeps the contract's page sizes."""
-        calls = 0
-        for operation in _listed(self):
-            size = _page_size(self, operation)
-            if operation.about:
-                owners = [
-                    owner for owner in self.owners if self.contract.children(owner, operation.id)
-                ]
-                pages = sum(-(-(MANY if n == 1 else FEW) // size) for n in range(EACH))
-                calls += len(owners) * pages
-            else:
-                calls += -(-EACH * len(self.owners) // size)
-        return calls + (1 if self.grant and any(one.about for one in _listed(self)) else 0)
 
     def probe(self, scenario: Scenario) -> Script:
         """Own several of each, consent to all, and read every page of everything."""

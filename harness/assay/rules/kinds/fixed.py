@@ -76,6 +76,10 @@ class Fixed(Kind):
         create = self.lifecycle.create.id
         yield ArgumentSchema(operation=create, argument=self.field, schema={"const": self.const})
 
+    def fixed_value(self, argument: str) -> str | None:
+        """Return the value, for the field of this clause."""
+        return self.const if argument == self.field else None
+
     def facets(self) -> tuple[Facet, ...]:
         """One facet for other values, and one for each way of spelling the right one otherwise."""
         asks = {
@@ -99,10 +103,6 @@ class Fixed(Kind):
             for facet, says in asks.items()
             if facet in asked
         )
-
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls: the control, and one for each value."""
-        return 1 + len(_values(self))
 
     def probe(self, scenario: Scenario) -> Script:
         """Make a request with the right value, and then with all others; read what was accepted."""

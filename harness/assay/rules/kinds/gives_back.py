@@ -48,10 +48,6 @@ class GivesBack(Kind):
             for field in self.fields
         )
 
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls: making and reading in each mode."""
-        return 2 * len(_modes(self))
-
     def probe(self, scenario: Scenario) -> Script:
         """Make a request in each mode, and read it."""
         psu = yield from request_steps.customer(self.lifecycle)

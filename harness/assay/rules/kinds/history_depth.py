@@ -109,11 +109,6 @@ class HistoryDepth(Kind):
         )
         return tuple(out)
 
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls: consent, and one walk (two where there is a control) an owner."""
-        each = 2 if scenario.id == "asked-older" else 1
-        return (1 if self.grant else 0) + each * len(self.owners)
-
     def probe(self, scenario: Scenario) -> Script:
         """Own entries on both sides of the limit, and read them all."""
         now = yield from steps.clock()

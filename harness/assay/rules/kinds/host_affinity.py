@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from urllib.parse import urljoin, urlsplit
 
-from assay.contract.model import Capability, Contract, Operation
+from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Indeterminate
 from assay.judging.verdict import Evidence, Standing
 from assay.rules import parameters, steps
@@ -30,6 +30,7 @@ from assay.rules.rule import (
     TppFacet,
     consent,
     needs,
+    scenario_of,
 )
 from assay.rules.tpp_evidence import BROKEN, KEPT, say
 
@@ -44,6 +45,13 @@ TPP_FACET = "stays-on-host"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HostScenario(Scenario):
+    """A call of one operation; a call to every host of the target, if it is None."""
+
+    operation: Operation | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HostAffinity(Kind):
     """The operations whose links are looked at, and how consent is given."""
 
@@ -52,7 +60,6 @@ class HostAffinity(Kind):
     operations: tuple[Operation, ...] = parameters.operations()
     grant: Operation | None = parameters.grant()
     every_host: bool = parameters.flag(key="every-host")
-    contract: Contract = parameters.the_contract()
 
     def facets(self) -> tuple[Facet, ...]:
         """One facet an operation, and one for the target's other hosts."""
@@ -60,7 +67,7 @@ class HostAffinity(Kind):
             Facet(
                 id=f"{operation.id}-links",
                 description=f"every link in an answer of {operation.id} stays on the host",
-                scenario=Scenario(id=operation.id),
+                scenario=HostScenario(id=f"{operation.id}:links", operation=operation),
                 needs=needs(Capability.PSU)
                 | (consent(self.grant) if operation.about else needs())
                 | needs(*([Capability.WRITE] if operation.request else [])),
@@ -82,31 +89,17 @@ class HostAffinity(Kind):
             Facet(
                 id=EVERY,
                 description="every host of the target answers",
-                scenario=Scenario(id=EVERY),
+                scenario=HostScenario(id=EVERY),
                 needs=needs(Capability.PSU, Capability.HOSTS) | writes,
             ),
         )
 
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls: consent where it is about something, and the question."""
-        if scenario.id == EVERY:
-            return 2 + (
-                request_steps.before(self.operations[0]) if self.operations[0].request else 0
-            )
-        request = next(
-            (one for one in self.operations if one.id == scenario.id and one.request), None
-        )
-        if request:
-            return 1 + request_steps.before(request)
-        about = next(one.about for one in self.operations if one.id == scenario.id)
-        return 2 if about and self.grant else 1
-
     def probe(self, scenario: Scenario) -> Script:
         """Own enough for a second page, and read the first."""
-        if scenario.id == EVERY:
+        operation = scenario_of(scenario, HostScenario).operation
+        if operation is None:
             yield from _every(self)
             return
-        operation = next(one for one in self.operations if one.id == scenario.id)
         if operation.request:
             _, call = yield from request_steps.ready(self.contract, operation)
             yield from request_steps.maybe(call)

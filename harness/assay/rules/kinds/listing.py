@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from assay.contract.model import Capability, Operation
 from assay.history import Call, History, Holding, Subject
 from assay.judging.verdict import Evidence
-from assay.rules import parameters, steps
-from assay.rules.kinds import eligibility
+from assay.rules import clauses, parameters, steps
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, PageWalk, bare, walks
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.state.consents import Consents
@@ -31,9 +30,6 @@ class Listing(Kind):
 
     operation: Operation = parameters.operation()
     grant: Operation | None = parameters.grant()
-    states: tuple[eligibility.Eligibility, ...] = parameters.derived(
-        lambda contract, _: eligibility.states(contract)
-    )
 
     def facets(self) -> tuple[Facet, ...]:
         """One facet before any consent, one after, where there is such a thing."""
@@ -59,10 +55,6 @@ class Listing(Kind):
                 )
             )
         return tuple(out)
-
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls, one page being enough for the few things owned."""
-        return 1 if scenario.id == "without" else 2
 
     def probe(self, scenario: Scenario) -> Script:
         """List all; in the second scenario after consent for the first thing only."""
@@ -92,7 +84,7 @@ def _judge(p: Listing, walk: PageWalk, subject: Subject, consents: Consents) -> 
     owned = {
         one.key: one.resource
         for one in subject.owns
-        if one.resource in p.operation.lists and eligibility.surely_listed(p.states, one, at)
+        if one.resource in p.operation.lists and clauses.surely_listed(p.contract, one, at)
     }
     missing = sorted(owned[key] for key in owned.keys() - walk.keys)
     # Where all is consented to, listing all of it says nothing of the rest.

@@ -13,7 +13,7 @@ from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from assay.contract.files.document import Finding, Pointer
-from assay.contract.model import Capability, Contract, Operation
+from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
@@ -60,7 +60,6 @@ class MaintenanceWindow(Kind):
     )
     owner: str = parameters.derived(lambda contract, _: steps.roots(contract)[0].id)
     zone: ZoneInfo | None = parameters.the_zone()
-    contract: Contract = parameters.the_contract()
 
     @property
     def spans(self) -> timedelta:
@@ -118,11 +117,6 @@ class MaintenanceWindow(Kind):
                 ),
             )
         )
-
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls: the control, and one at each instant."""
-        first = request_steps.before(self.operation) if self.operation.request else 0
-        return first + (5 if scenario.id == "week" else 2)
 
     def probe(self, scenario: Scenario) -> Script:
         """Call now, and then at the instants around the window."""

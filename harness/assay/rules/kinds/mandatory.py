@@ -77,10 +77,6 @@ class Mandatory(Kind):
             for way, says in WAYS.items()
         )
 
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls: the control, and one for each variation; two values a type."""
-        return 1 + (len(WAYS) - 1) + len(_others(""))
-
     def probe(self, scenario: Scenario) -> Script:
         """Make a valid request, and then bend one field in every way; read what was accepted."""
         psu = yield from request_steps.customer(self.lifecycle)

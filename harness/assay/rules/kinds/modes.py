@@ -32,7 +32,16 @@ from assay.rules.lifecycle.attempts import (
 )
 from assay.rules.lifecycle.parameters import modes, the_request
 from assay.rules.lifecycle.request_queries import said_no
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Kind,
+    Scenario,
+    Script,
+    TppFacet,
+    needs,
+    scenario_of,
+)
 from assay.rules.schema_pieces import BarredMode, SchemaPiece
 from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, say
 
@@ -46,8 +55,20 @@ TPP_FACET = "served-modes-only"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModeScenario(Scenario):
+    """A request in one mode beside a plain one; in all served modes where `mode` is None.
+
+    `accepted` says what is expected of it, `lacking` that the bank does not offer the mode.
+    """
+
+    mode: str | None = None
+    accepted: bool = False
+    lacking: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Modes(Kind):
-    """The request, and its modes by what is to become of them."""
+    """The modes in which requests are accepted everywhere, where offered, or never."""
 
     name = "modes"
     applies_to = ("makes",)
@@ -65,73 +86,47 @@ class Modes(Kind):
 
     def facets(self) -> tuple[Facet, ...]:
         """One facet a mode; two for one that is not offered everywhere."""
-        plain = needs(Capability.PSU, Capability.WRITE)
         served = tuple(_want(self, mode) for mode in self.served)
+        plain = ModeScenario(id=SERVED)
         out = [
-            Facet(
-                id=mode,
-                description=f"{mode} requests are accepted",
-                scenario=Scenario(id=SERVED),
-                needs=plain,
-                requires=served,
-            )
-            for mode in self.served
+            _facet(mode, f"{mode} requests are accepted", plain, *served) for mode in self.served
         ]
         for mode in self.offered:
             # Whoever does not spell it does not offer it.
-            here = (_want(self, mode, Standing.NOT_APPLICABLE),)
-            yes, no = f"{mode}{OFFERED}", f"{mode}{NOT_OFFERED}"
+            here = _want(self, mode, Standing.NOT_APPLICABLE)
             asks = f"{mode} requests are accepted where they are offered"
-            out.append(
-                Facet(
-                    id=yes, description=asks, scenario=Scenario(id=yes), needs=plain, requires=here
-                )
-            )
+            offered = ModeScenario(id=f"{mode}:offered", mode=mode, accepted=True)
+            out.append(_facet(f"{mode}{OFFERED}", asks, offered, here))
             asks = f"{mode} requests are rejected where they are not offered"
-            elsewhere = plain | needs(Capability.BANKS)
-            out.append(
-                Facet(
-                    id=no,
-                    description=asks,
-                    scenario=Scenario(id=no),
-                    needs=elsewhere,
-                    requires=(_want(self, mode),),
-                )
-            )
+            lacking = ModeScenario(id=f"{mode}:not-offered", mode=mode, lacking=True)
+            out.append(_facet(f"{mode}{NOT_OFFERED}", asks, lacking, _want(self, mode)))
         for mode in self.refused:
-            id_, asks = f"{mode}{REFUSED}", f"{mode} requests are rejected"
-            out.append(
-                Facet(
-                    id=id_,
-                    description=asks,
-                    scenario=Scenario(id=id_),
-                    needs=plain,
-                    requires=(_want(self, mode),),
-                )
-            )
+            refused = ModeScenario(id=f"{mode}:refused", mode=mode)
+            asks = f"{mode} requests are rejected"
+            out.append(_facet(f"{mode}{REFUSED}", asks, refused, _want(self, mode)))
         return tuple(out)
 
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls: each served mode; or the plain one and the one in question."""
-        return len(self.served) if scenario.id == SERVED else 2
+    def accepts_variation(self, scenario: Scenario) -> bool:
+        """Whether a request in the mode in question is accepted."""
+        return scenario_of(scenario, ModeScenario).accepted
 
     def probe(self, scenario: Scenario) -> Script:
         """Make a request in each served mode; or in a plain one, and then in the one in question."""
-        if scenario.id == SERVED:
+        tried = scenario_of(scenario, ModeScenario)
+        if tried.mode is None:
             psu = yield from request_steps.customer(self.lifecycle)
             # The plain mode comes last: it must be accepted beside the others, too.
             for mode in sorted(self.served, key=lambda mode: mode == self.lifecycle.mode):
                 yield from steps.send(request_steps.request(self.lifecycle, psu, mode))
             return
-        word = next(one for one in (NOT_OFFERED, OFFERED, REFUSED) if scenario.id.endswith(one))
-        mode = scenario.id.removesuffix(word)
-        if word == NOT_OFFERED:
-            yield from request_steps.lack(mode)
+        if tried.lacking:
+            yield from request_steps.lack(tried.mode)
         psu = yield from request_steps.customer(self.lifecycle)
         control = yield from steps.send(request_steps.request(self.lifecycle, psu))
-        asked = request_steps.request(self.lifecycle, psu, mode, variation=f"in the mode {mode}")
+        words = f"in the mode {tried.mode}"
+        asked = request_steps.request(self.lifecycle, psu, tried.mode, variation=words)
         made = yield from steps.send(asked)
-        if word != OFFERED:
+        if not tried.accepted:
             yield from press(self.lifecycle, control, made)
 
     def check(self, history: History) -> Iterator[Evidence]:
@@ -178,6 +173,17 @@ class Modes(Kind):
             judged = None if mode is None else _judge(self, mode, event, lacking)
             if judged is not None and not event.call.malformed:
                 yield say(TPP_FACET, judged, event, "a mode that is served", f"it is {mode}")
+
+
+def _facet(id_: str, description: str, scenario: ModeScenario, *wants: BindingRequirement) -> Facet:
+    plain = needs(Capability.PSU, Capability.WRITE)
+    return Facet(
+        id=id_,
+        description=description,
+        scenario=scenario,
+        needs=plain | needs(Capability.BANKS) if scenario.lacking else plain,
+        requires=wants,
+    )
 
 
 def _want(p: Modes, mode: str, otherwise: Standing = Standing.UNVERIFIED) -> BindingRequirement:

@@ -16,24 +16,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from assay.contract.files.document import Finding, Pointer
-from assay.contract.model import Capability, Json
+from assay.contract.model import Capability
 from assay.history import Exchange, History, State, Subject
 from assay.judging.verdict import Evidence
-from assay.rules import parameters
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.changes import CARRIED, PERSISTS, Change, ChangeTracker, Phase, asked
 from assay.rules.lifecycle.parameters import (
-    check_arguments,
-    check_deferred,
-    check_modes,
+    changeable_arguments,
+    deferred_modes,
     modes,
     the_request,
 )
 from assay.rules.lifecycle.tracker import Tracker
-from assay.rules.parameters import Raw, maker, ref
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, describe
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Kind,
+    Scenario,
+    Script,
+    TppFacet,
+    needs,
+    scenario_of,
+)
 from assay.rules.steps import Part, send
 from assay.rules.tpp_evidence import BROKEN, KEPT, say
 
@@ -42,53 +47,19 @@ SIGNED, DONE = "signed-accepted", "done-refused"
 BEYOND = 7
 
 
-_ONLY: Mapping[str, Json] = {
-    "description": "a list of at least one mode",
-    "type": "array",
-    "minItems": 1,
-    "uniqueItems": True,
-    "items": ref("word"),
-}
-_FIELDS: Mapping[str, Json] = {
-    "description": "a list of at least one argument",
-    "type": "array",
-    "minItems": 1,
-    "uniqueItems": True,
-    "items": ref("word"),
-}
-
-
-def _deferred(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
-    """Find fault with modes that leave no time to change a request."""
-    yield from check_modes(at, wanted, clause, raw)
-    for index, name in enumerate(wanted):
-        yield from check_deferred((*at, index), name, clause, raw)
-
-
-def _changeable(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
-    """Find fault with arguments that a request has, and a change of it has not."""
-    yield from check_arguments(at, wanted, clause, raw)
-    made = maker(clause, raw)
-    if not made:
-        return
-    every: Mapping[str, Raw] = raw["operations"]
-    request_name = clause["request"]
-    change = next((one for one in every.values() if one.get("changes") == request_name), None)
-    if change is None:
-        yield (
-            at,
-            f"no operation changes {request_name!r}",
-            f"add `changes: {request_name}` to one",
-        )
-        return
-    for index, name in enumerate(wanted):
-        if name in made.get("arguments", ()) and name not in change.get("arguments", ()):
-            hint = "add it to the arguments of what changes it, or leave it out here"
-            yield (*at, index), f"{name!r} is no argument of a change", hint
-
-
 #: The TPP's obligation.
 TPP_FACET = "changeable-only"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModificationScenario(Scenario):
+    """Changes of a request in a mode, that must be accepted or `refused`.
+
+    The `mode` is None where it is the first that can be changed.
+    """
+
+    mode: str | None = None
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,9 +70,9 @@ class Modification(Kind):
     applies_to = ("changes",)
 
     lifecycle: tracker.Lifecycle = the_request()
-    only: tuple[str, ...] = parameters.names(_ONLY, key="only", references=_deferred)
+    only: tuple[str, ...] = deferred_modes(key="only")
     never: tuple[str, ...] = modes(key="never", schema="words", required=True)
-    fields: tuple[str, ...] = parameters.names(_FIELDS, key="fields", references=_changeable)
+    fields: tuple[str, ...] = changeable_arguments(key="fields")
 
     @property
     def day(self) -> str | None:
@@ -132,46 +103,40 @@ class Modification(Kind):
         if self.lifecycle.change is None:
             return ()
         sign, day = needs(Capability.SCA), needs(Capability.SCA, Capability.CLOCK)
-        out: list[Facet] = []
-        for one in self.only:
-            asks = f"{one} requests can be changed"
-            out.append(_facet(self, f"{one}-accepted", asks, f"only-{one}", mode=one))
+        only = {mode: ModificationScenario(id=f"{mode}:accepted", mode=mode) for mode in self.only}
+        out = [
+            _facet(self, f"{mode}-accepted", f"{mode} requests can be changed", tried)
+            for mode, tried in only.items()
+        ]
         asks = "what was accepted as a change is read back"
-        out.append(_facet(self, PERSISTS, asks, f"only-{self.only[0]}"))
-        for one in self.closed:
-            asks = f"{one} requests cannot be changed"
-            out.append(_facet(self, f"{one}-refused", asks, f"never-{one}", mode=one))
+        out.append(_facet(self, PERSISTS, asks, only[self.only[0]]))
+        for mode in self.closed:
+            tried = ModificationScenario(id=f"{mode}:refused", mode=mode, refused=True)
+            asks = f"{mode} requests cannot be changed"
+            out.append(_facet(self, f"{mode}-refused", asks, tried))
         asks = "it can be changed once signed, before its day"
-        out.append(_facet(self, SIGNED, asks, "signed", more=sign))
+        out.append(_facet(self, SIGNED, asks, ModificationScenario(id="signed"), more=sign))
         if self.plain:
             asks = "it cannot be changed once it is carried out"
-            out.append(_facet(self, DONE, asks, "done", mode=self.once, more=day))
+            tried = ModificationScenario(id="done", mode=self.once, refused=True)
+            out.append(_facet(self, DONE, asks, tried, more=day))
         asks = "what is carried out is what was last accepted as a change"
         carried = day | needs(Capability.EFFECTS)
-        return (*out, _facet(self, CARRIED, asks, "carried-out", more=carried))
-
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls and signatures."""
-        each = len(self.fields)
-        if scenario.id.startswith("never-"):
-            return 4
-        return {
-            "signed": 3 + each,
-            "done": 10 if self.once else 6,
-            "carried-out": 2 * (2 + each),
-        }.get(scenario.id, 1 + 2 * each)
+        tried = ModificationScenario(id="carried-out")
+        return (*out, _facet(self, CARRIED, asks, tried, more=carried))
 
     def probe(self, scenario: Scenario) -> Script:
         """Ask for changes, one argument at a time."""
+        tried = scenario_of(scenario, ModificationScenario)
         psu = yield from request_steps.customer(self.lifecycle)
         first = self.only[0]
-        if scenario.id == "signed":
+        if tried.id == "signed":
             made = yield from _made(self, psu, first, sign=True)
             yield from _change(self, psu, made, self.fields, days=request_steps.AHEAD + 1)
             yield from request_steps.read(self.lifecycle, made)
-        elif scenario.id == "done":
+        elif tried.id == "done":
             yield from _probe_done(self, psu)
-        elif scenario.id == "carried-out":
+        elif tried.id == "carried-out":
             made = yield from _made(self, psu, first)
             yield from _change(self, psu, made, self.fields, days=request_steps.AHEAD + 1)
             yield from request_steps.sign(made)
@@ -179,14 +144,13 @@ class Modification(Kind):
             yield from _change(self, psu, made, self.fields, days=request_steps.AHEAD + 2)
             yield from request_steps.later(psu, request_steps.AHEAD + 2)
             yield from request_steps.inquire()
-        elif scenario.id.startswith("never-"):
-            mode = scenario.id.removeprefix("never-")
+        elif tried.refused:
             control = yield from _made(self, psu, first)
-            made = yield from _made(self, psu, mode)
+            made = yield from _made(self, psu, tried.mode)
             yield from _change(self, psu, control, (self.plain,))
-            yield from _change(self, psu, made, (self.plain,), variation=f"it is {mode}")
+            yield from _change(self, psu, made, (self.plain,), variation=f"it is {tried.mode}")
         else:
-            made = yield from _made(self, psu, scenario.id.removeprefix("only-"))
+            made = yield from _made(self, psu, tried.mode)
             for name in self.fields:
                 yield from _change(self, psu, made, (name,), days=request_steps.AHEAD + 1)
                 yield from request_steps.read(self.lifecycle, made)
@@ -234,33 +198,32 @@ def _facet(
     p: Modification,
     id_: str,
     asks: str,
-    scenario: str,
+    tried: ModificationScenario,
     *,
-    mode: str | None = None,
     more: frozenset[Capability] = frozenset(),
 ) -> Facet:
     create, change = p.lifecycle.create.id, p.lifecycle.change.id if p.lifecycle.change else ""
-    modes = dict.fromkeys([mode] if mode in p.only else [p.only[0], mode])
+    modes = (tried.mode,) if tried.mode in p.only else (p.only[0], tried.mode)
     approval = (BindingRequirement(operation=create, feature="approval"),) if more else ()
-    one = (p.plain,) if scenario == "done" or scenario.startswith("never-") else p.fields
+    changed = (p.plain,) if tried.refused else p.fields
     return Facet(
         id=id_,
         description=asks,
-        scenario=Scenario(id=scenario),
+        scenario=tried,
         needs=needs(Capability.PSU, Capability.WRITE) | more,
         requires=(
             *p.lifecycle.state(),
             *approval,
             *(
-                BindingRequirement(operation=create, feature="mode", name=word)
-                for word in modes
-                if word
+                BindingRequirement(operation=create, feature="mode", name=mode)
+                for mode in modes
+                if mode
             ),
             *(
                 BindingRequirement(
                     operation=change, feature="argument" if name == p.day else "other", name=name
                 )
-                for name in one
+                for name in changed
                 if name
             ),
         ),
@@ -283,7 +246,7 @@ def _probe_done(p: Modification, psu: Subject) -> Script:
 def _made(
     p: Modification,
     psu: Subject,
-    mode: str,
+    mode: str | None,
     *,
     sign: bool = False,
     ahead: int = request_steps.AHEAD,

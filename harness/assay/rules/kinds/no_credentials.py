@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from assay.contract.model import Capability, Contract, Operation
+from assay.contract.model import Capability, Operation
 from assay.history import Call, History, Holding
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
@@ -44,7 +44,10 @@ class NoCredentials(Kind):
 
     operations: tuple[Operation, ...] = parameters.operations()
     owner: str = parameters.derived(lambda contract, _: steps.roots(contract)[0].id)
-    contract: Contract = parameters.the_contract()
+
+    def bars_credentials(self, operation: str) -> bool:
+        """Whether it is one of the operations of this clause."""
+        return any(operation == one.id for one in self.operations)
 
     def facets(self) -> tuple[Facet, ...]:
         """One facet an operation."""
@@ -60,11 +63,6 @@ class NoCredentials(Kind):
             )
             for operation in self.operations
         )
-
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls: the control and the variation."""
-        operation = next(one for one in self.operations if one.id == scenario.id)
-        return 2 + (request_steps.before(operation) if operation.request else 0)
 
     def probe(self, scenario: Scenario) -> Script:
         """Call properly, then with the customer's credentials instead."""

@@ -147,10 +147,9 @@ class Notice(Kind):
             for id_, (scenario, words) in asks.items()
         )
 
-    def price(self, scenario: Scenario) -> int:
-        """Count: making and reading it, making, signing and reading its control."""
-        instead = 0 if INSTEAD[scenario.id] is None else 1
-        return len(self.variants(scenario.id)) * (5 + instead)
+    def accepts_variation(self, scenario: Scenario) -> bool:
+        """Whether the calls with a variation are accepted: what follows on them differs."""
+        return True
 
     def probe(self, scenario: Scenario) -> Script:
         """Leave requests unsigned until their days are over; then have their controls signed.

@@ -12,11 +12,10 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from zoneinfo import ZoneInfo
 
-from assay.contract.model import Capability, Contract, Operation
+from assay.contract.model import Capability, Operation
 from assay.history import Accepted, Call, History, Holding, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, parameters, steps
-from assay.rules.kinds import eligibility
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, PageWalk, bare, walks
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
 from assay.rules.state.calendar import dates
@@ -38,11 +37,7 @@ class Pagination(Kind):
     owners: tuple[str, ...] = parameters.derived(
         lambda contract, known: steps.owners(contract, known["operation"])
     )
-    states: tuple[eligibility.Eligibility, ...] = parameters.derived(
-        lambda contract, _: eligibility.states(contract)
-    )
     zone: ZoneInfo | None = parameters.the_zone()
-    contract: Contract = parameters.the_contract()
 
     @property
     def depth(self) -> int | None:
@@ -86,10 +81,6 @@ class Pagination(Kind):
             )
             for id_, asks, wants in asked
         )
-
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls: consent and the pages of a sound bank."""
-        return (1 if self.grant else 0) + -(-self.total // self.size)
 
     def probe(self, scenario: Scenario) -> Script:
         """Own two pages and a rest, and turn all pages."""
@@ -154,7 +145,7 @@ def expected(p: Pagination, walk: PageWalk, subject: Subject | None) -> Roster:
     at = walk.pages[0].at
     if not p.operation.about:
         listed = [one for one in subject.owns if one.resource in p.operation.lists]
-        sure = (one.key for one in listed if eligibility.surely_listed(p.states, one, at))
+        sure = (one.key for one in listed if clauses.surely_listed(p.contract, one, at))
         return Roster(fresh=frozenset(sure), most=len(subject.owns))
     owned = subject.owned(walk.call.arguments.get(p.operation.about))
     if owned is None or not owned.entries:

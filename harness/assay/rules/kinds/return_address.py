@@ -81,10 +81,6 @@ class ReturnAddress(Kind):
             for id_, words in asks.items()
         )
 
-    def price(self, scenario: Scenario) -> int:
-        """Count two that are signed, one that is refused, and three that are led astray."""
-        return 6 * signing.price(self.lifecycle)
-
     def probe(self, scenario: Scenario) -> Script:
         """Sign with the profile's address and with one of its own; refuse; ask to be sent astray."""
         lifecycle = self.lifecycle

@@ -57,10 +57,6 @@ class Segments(Kind):
             for segment in segments
         )
 
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls: one for a customer of each segment."""
-        return len(self.served) + len(self.refused)
-
     def probe(self, scenario: Scenario) -> Script:
         """Bring a customer of each segment into being, and make the same request for each."""
         people: dict[str, Subject] = {}

@@ -99,13 +99,6 @@ class Timeout(Kind):
             for id_, words in asks.items()
         )
 
-    def price(self, scenario: Scenario) -> int:
-        """Count three or four attempts, one that is put off, and a last look at the late ones."""
-        looks = 1 if self.lifecycle.read else 0
-        late = 2 if self.deferred else 1
-        attempts = 4 if self.time_limits.idle else 3
-        return attempts * signing.price(self.lifecycle) + 2 * (late - 1) + looks * late
-
     def probe(self, scenario: Scenario) -> Script:
         """Sign at once, just in time, now and then, and too late; then let days pass."""
         lifecycle = self.lifecycle

@@ -71,12 +71,6 @@ class Unavailable(Kind):
             )
         return tuple(out)
 
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls of a scenario."""
-        if self.lifecycle is not None:
-            return 3 if scenario.id == "unsigned" else 4
-        return 2 if scenario.id == "without" else 3
-
     def probe(self, scenario: Scenario) -> Script:
         """Call the control, then the method."""
         if self.lifecycle is not None:

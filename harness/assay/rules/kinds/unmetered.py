@@ -18,7 +18,7 @@ from assay.history import Call, Exchange, History, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
 from assay.rules.queries import answered, bare, doubt, fresh, must_be_served, plain, question
-from assay.rules.rule import Facet, Kind, Scenario, Script, consent, needs
+from assay.rules.rule import Facet, Kind, Scenario, Script, consent, needs, scenario_of
 from assay.rules.state.calendar import within_a_day
 from assay.rules.state.consents import Consents
 
@@ -35,6 +35,13 @@ def _first_about(contract: Contract, known: Mapping[str, Any]) -> str:
     every: tuple[Operation, ...] = known["operations"]
     about = next((one for one in every if one.about), every[0])
     return steps.owners(contract, about)[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnmeteredScenario(Scenario):
+    """Many calls of one operation; or calls of all beside the quota, if it is None."""
+
+    operation: Operation | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +65,7 @@ class Unmetered(Kind):
             Facet(
                 id=f"{one.id}-unlimited",
                 description=f"{FAR * self.quota} attended calls of {one.id} are served",
-                scenario=Scenario(id=one.id),
+                scenario=UnmeteredScenario(id=f"{one.id}:unlimited", operation=one),
                 needs=psu,
             )
             for one in self.operations
@@ -68,39 +75,28 @@ class Unmetered(Kind):
             Facet(
                 id=NOT_COUNTED,
                 description="attended calls do not use the batch quota up",
-                scenario=Scenario(id=NOT_COUNTED),
+                scenario=UnmeteredScenario(id=NOT_COUNTED),
                 needs=batch,
             ),
             Facet(
                 id=EXHAUSTED,
                 description="attended calls are served when the batch quota is used up",
-                scenario=Scenario(id=EXHAUSTED),
+                scenario=UnmeteredScenario(id=EXHAUSTED),
                 needs=batch,
             ),
         )
 
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls of a scenario."""
-        first, many = (1 if self.grant else 0), len(self.operations)
-        match scenario.id:
-            case "not-counted":
-                return 2 * first + many * (2 * self.quota + 1 + 1 + 1)
-            case "after-exhausted":
-                return 2 * first + many * (self.quota + 1 + 1 + 1)
-            case _:
-                return first + FAR * self.quota
-
     def probe(self, scenario: Scenario) -> Script:
         """Call far more often than the quota; or around the quota, with a control."""
+        tried = scenario_of(scenario, UnmeteredScenario)
         psu = yield from steps.customer("psu", self.owner, self.grant)
-        if scenario.id not in {NOT_COUNTED, EXHAUSTED}:
-            operation = next(one for one in self.operations if one.id == scenario.id)
+        if tried.operation is not None:
             for _ in range(FAR * self.quota):
-                yield from steps.send(_call(operation, psu, present=True))
+                yield from steps.send(_call(tried.operation, psu, present=True))
             return
         other = yield from steps.customer("other", self.owner, self.grant)
         for operation in self.operations:
-            counted = scenario.id == NOT_COUNTED
+            counted = tried.id == NOT_COUNTED
             yield from steps.send(_call(operation, other, present=not counted))
             for _ in range((2 * self.quota if counted else self.quota) + 1):
                 yield from steps.send(_call(operation, psu, present=counted))

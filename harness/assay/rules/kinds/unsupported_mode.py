@@ -83,10 +83,6 @@ class UnsupportedMode(Kind):
             ),
         )
 
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls: consent, control, the mode alone, the mode from long ago."""
-        return (1 if self.grant else 0) + 2 + (1 if self.operation.since else 0)
-
     def probe(self, scenario: Scenario) -> Script:
         """Ask plainly, then in the mode, then in the mode for what is older."""
         today = (yield from steps.clock()).date()

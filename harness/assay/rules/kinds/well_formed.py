@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from assay.contract.model import Capability, Contract, Operation
+from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
@@ -27,7 +27,6 @@ class WellFormed(Kind):
 
     operations: tuple[Operation, ...] = parameters.operations()
     grant: Operation | None = parameters.grant()
-    contract: Contract = parameters.the_contract()
 
     def facets(self) -> tuple[Facet, ...]:
         """One facet for the body, one for what it is declared to be."""
@@ -47,18 +46,6 @@ class WellFormed(Kind):
                 ("media-type", "every accepted answer with a body declares JSON"),
             )
         )
-
-    def price(self, scenario: Scenario) -> int:
-        """Count the calls: each operation once for every owner, one refusal."""
-        requests = [one for one in self.operations if one.request]
-        if requests:
-            return sum(1 + request_steps.before(one) for one in requests) + 1
-        asked = sum(
-            len(steps.owners(self.contract, one)) if one.about else 1
-            for one in self.operations
-            if one != self.grant
-        )
-        return asked + (1 if self.grant else 0) + (1 if self.grant and _guarded(self) else 0)
 
     def probe(self, scenario: Scenario) -> Script:
         """Provoke a refusal, then call every operation about everything."""

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assay.contract.files.document import Finding, Pointer
+from assay.contract.model import Json
 from assay.errors import did_you_mean
 from assay.rules.lifecycle.tracker import lifecycle_of_request
-from assay.rules.parameters import Raw, Reference, all_known, known, maker, names, parameter, ref
+from assay.rules.parameters import (
+    Raw,
+    Reference,
+    about_one_thing,
+    all_known,
+    known,
+    maker,
+    names,
+    parameter,
+    ref,
+)
 
 
 def the_request(*, also: Reference | None = None, required: bool = True) -> Any:
@@ -51,7 +62,9 @@ def check_arguments(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> It
 
 def check_argument(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
     """Find fault with an argument that the clause's request does not have."""
-    yield from check_arguments(at[:-1], [name], clause, raw)
+    defined = maker(clause, raw)
+    if defined:
+        yield from known(at, name, defined.get("arguments", ()), "argument")
 
 
 def check_deferred(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
@@ -71,3 +84,71 @@ def modes(*, key: str, schema: str = "names", required: bool = False) -> Any:
 def arguments(*, key: str = "fields") -> Any:
     """Declare arguments of the clause's request."""
     return names(ref("words"), key=key, references=check_arguments)
+
+
+_MODES: Mapping[str, Json] = {
+    "description": "a list of at least one mode",
+    "type": "array",
+    "minItems": 1,
+    "uniqueItems": True,
+    "items": ref("word"),
+}
+_ARGUMENTS: Mapping[str, Json] = {
+    "description": "a list of at least one argument",
+    "type": "array",
+    "minItems": 1,
+    "uniqueItems": True,
+    "items": ref("word"),
+}
+
+
+def check_all_deferred(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find fault with modes that leave no time to change a request."""
+    yield from check_modes(at, wanted, clause, raw)
+    for index, name in enumerate(wanted):
+        yield from check_deferred((*at, index), name, clause, raw)
+
+
+def check_changeable(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find fault with arguments that a request has, and a change of it has not."""
+    yield from check_arguments(at, wanted, clause, raw)
+    made = maker(clause, raw)
+    if not made:
+        return
+    every: Mapping[str, Raw] = raw["operations"]
+    request_name = clause["request"]
+    change = next((one for one in every.values() if one.get("changes") == request_name), None)
+    if change is None:
+        yield (
+            at,
+            f"no operation changes {request_name!r}",
+            f"add `changes: {request_name}` to one",
+        )
+        return
+    for index, name in enumerate(wanted):
+        if name in made.get("arguments", ()) and name not in change.get("arguments", ()):
+            hint = "add it to the arguments of what changes it, or leave it out here"
+            yield (*at, index), f"{name!r} is no argument of a change", hint
+
+
+def deferred_modes(*, key: str) -> Any:
+    """Declare modes that are put off to a day, at least one."""
+    return names(_MODES, key=key, references=check_all_deferred)
+
+
+def changeable_arguments(*, key: str) -> Any:
+    """Declare arguments that a request and a change of it have, at least one."""
+    return names(_ARGUMENTS, key=key, references=check_changeable)
+
+
+#: How an operation can be about a request that was made.
+_ABOUT = ("shows", "changes", "ends")
+
+
+def check_about_request(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find fault with an operation that is not about the clause's request."""
+    yield from about_one_thing(at, name, clause, raw)
+    defined = raw["operations"][name]
+    if "about" in defined and clause["request"] not in map(defined.get, _ABOUT):
+        hint = f"add `shows`, `changes` or `ends` to operations.{name}, or leave it out here"
+        yield at, f"{name!r} is about no {clause['request']!r}", hint

@@ -17,6 +17,13 @@ from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 from assay.rules.queries import UNAUTHENTICATED, ordinary
 from assay.rules.state.calendar import dates
 
+#: So many characters of a key, or a third of a longer one, are changed.
+TAIL = 8
+#: Each alphabet is turned round; that of hexadecimal digits stays one.
+_ALPHABETS = ("0123456789", "abcdef", "ABCDEF", "ghijklmnopqrstuvwxyz", "GHIJKLMNOPQRSTUVWXYZ")
+_TURNED = str.maketrans("".join(_ALPHABETS), "".join(one[::-1] for one in _ALPHABETS))
+#: Keys of one make may differ so much in their length: numbers grow.
+GROWTH = 3
 #: Ends of a way through the screens after which nobody knows whether a signature was taken.
 _OPEN_ENDS = frozenset({Ending.STOPPED, Ending.DISCONNECTED})
 
@@ -122,3 +129,15 @@ def alike(one: Json, other: Json) -> bool:
         return Decimal(str(one)) == Decimal(str(other))
     except InvalidOperation:
         return False
+
+
+def stray(key: str) -> str:
+    """Return a key that looks like this one, and is another."""
+    tail = max(TAIL, len(key) // 3)
+    return key[:-tail] + key[-tail:].translate(_TURNED)
+
+
+def like(key: str, given: str) -> bool:
+    """Whether a key may be of the same make as another: as long, and divided in the same way."""
+    signs = ("".join(one for one in each if not one.isalnum()) for each in (key, given))
+    return len(set(signs)) == 1 and abs(len(key) - len(given)) <= GROWTH

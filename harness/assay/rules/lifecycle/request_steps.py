@@ -146,7 +146,7 @@ def ready(
 ) -> Part[tuple[Subject, Call | None]]:
     """Bring about whatever a plain valid call of an operation takes, and return the call.
 
-    It makes a request first where the operation is about one: see `before`.
+    It makes a request first where the operation is about one.
     """
     lifecycle = lifecycle_of_operation(contract, operation)
     psu = yield from customer(lifecycle, name)
@@ -159,11 +159,6 @@ def ready(
     if call is not None and operation.changes:
         call = replace(call, varied=lifecycle.changed)
     return psu, call
-
-
-def before(operation: Operation) -> int:
-    """Return how many calls `ready` makes."""
-    return 0 if operation.makes else 1
 
 
 def inquire() -> Part[Effects]:
@@ -195,10 +190,6 @@ def later(subject: Subject, days: int, hour: int = 12) -> Part[None]:
     """Let days pass, until an hour of the last one by the target's own clock."""
     then = (subject.now + timedelta(days=days)).replace(hour=hour, minute=0, second=0)
     yield from steps.clock(then)
-
-
-#: The numbered events of one request: making, signing, reading it.
-EACH = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

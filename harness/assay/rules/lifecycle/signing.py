@@ -170,8 +170,3 @@ def try_to_sign(
     signed = yield from request_steps.sign(made, how)
     yield from request_steps.read(lifecycle, made)
     return made, signed
-
-
-def price(lifecycle: Lifecycle) -> int:
-    """Count what `try_to_sign` spends."""
-    return 3 if lifecycle.read else 2

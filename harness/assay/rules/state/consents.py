@@ -52,6 +52,11 @@ class Consents:
         """Return what a subject's consent covers beyond doubt."""
         return self._sure.get(subject, NONE)
 
+    def cover(self, operation: Operation, call: Call) -> bool:
+        """Whether the caller surely consented to what a call is about, if it takes a consent."""
+        key = str(call.arguments.get(operation.about or ""))
+        return not operation.about or not self.grant or key in self.sure(call.subject)
+
     def perhaps(self, subject: str) -> AbstractSet[str]:
         """Return all that a subject's consent may cover by now."""
         return self._perhaps.get(subject, NONE)

@@ -10,14 +10,18 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TypeAlias
 
 from assay.history import Exchange
 from assay.rules.queries import plain
 from assay.rules.state.periods import Period
+
+#: How far apart two clocks may be that are taken for the same.
+SKEW = timedelta(minutes=2)
 
 #: A subject and a method.
 Pair: TypeAlias = tuple[str, str]
@@ -56,6 +60,16 @@ class Counts:
         """Return how many calls may count in the period of this one."""
         made = self._perhaps[_named(exchange)[0]]
         return len(made) - bisect_left(made, self.period.perhaps(moment(exchange)))
+
+    def exceeded_by(self, exchange: Exchange) -> bool:
+        """Whether a call was served beyond the limit, whatever was called before the history.
+
+        Not near the end of a period: a clock that is only read is not the target's own.
+        """
+        if not exchange.accepted or self.least(exchange) < self.limit:
+            return False
+        first, now = self.first(exchange), moment(exchange)
+        return self.period.kept(first - SKEW) == self.period.kept(now + SKEW)
 
     def others(self, exchange: Exchange) -> str | None:
         """Return the facet that a first call bears on when something else is used up."""
@@ -103,3 +117,29 @@ def _named(exchange: Exchange) -> Named:
 def _last(users: dict[str, Named], name: str, named: Named) -> None:
     users.pop(name, None)
     users[name] = named
+
+
+def same_customers(exchanges: Sequence[Exchange]) -> Mapping[str, str]:
+    """Return one name for all subjects that asked about, or were shown, the same thing."""
+    parent: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while parent.setdefault(name, name) != name:
+            parent[name] = name = parent[parent[name]]
+        return name
+
+    for exchange in exchanges:
+        for key in _things(exchange):
+            parent[root(f"thing {key}")] = root(f"name {exchange.call.subject}")
+    subjects = {exchange.call.subject for exchange in exchanges}
+    return {name: root(f"name {name}") for name in subjects}
+
+
+def _things(exchange: Exchange) -> Iterator[str]:
+    """Yield the texts by which things are named in a call and its answer."""
+    for value in exchange.call.arguments.values():
+        for text in value if isinstance(value, list | tuple) else (value,):
+            # A day, or a word, is no name of a thing.
+            if isinstance(text, str) and len(text) > len("2026-01-01"):
+                yield text
+    yield from (item.key for item in exchange.items if item.key is not None)

@@ -2,7 +2,8 @@
 
 A document may say "an hour" and not which, and nobody may know whose day it is. So a
 period has as many edges as there are readings: what is of one period in each of them
-surely is, and what is in none of them surely is not. Pure arithmetic; no clock is read.
+surely is, and what is in none of them surely is not. Besides, the steps with which probes
+move a target's clock to such edges.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from datetime import UTC, datetime, time, timedelta
 from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
-from assay.rules.state.calendar import DAY, at, dates
+from assay.rules import steps
+from assay.rules.state.calendar import DAY, ORDINARY, at, dates, length, next_day
+from assay.rules.steps import Part
 
 #: One moment for each reading that is open, in UTC.
 Edges: TypeAlias = tuple[datetime, ...]
@@ -23,6 +26,10 @@ Edge: TypeAlias = Callable[[datetime, ZoneInfo | None], Edges]
 HOUR, QUARTER = timedelta(hours=1), timedelta(minutes=15)
 #: The shortest time there is: whether an hour is over at its last moment is open.
 INSTANT = timedelta(microseconds=1)
+#: How far from the end of a period just before and just after it are.
+MARGIN = timedelta(seconds=30)
+#: On a day of 25 hours, 24 hours have gone by at this time, and an hour is left.
+LATE, NOON = time(23, 30), time(12, 0)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -164,3 +171,47 @@ PERIODS: Mapping[str, tuple[PeriodWords, Edge, Edge]] = {
     "rolling-hour": (HOURS, _rolling_hour_begins, _rolling_hour_ends),
     "hour": (HOURS, _hour_begins, _hour_ends),
 }
+
+
+# -- steps that move the target's clock -------------------------------------------
+def into_the_next(period_: Period) -> Part[None]:
+    """Go to where a new period has begun under every reading."""
+    now = yield from steps.clock()
+    if period_.edged:
+        yield from steps.clock(period_.gone(now.astimezone(UTC)) + MARGIN)
+
+
+def clear_of_the_end(period_: Period) -> Part[None]:
+    """Go beyond the end of the period, by its first reading, if that is near."""
+    now = yield from steps.clock()
+    end = period_.kept(now.astimezone(UTC))
+    if period_.edged and now >= end - 2 * MARGIN:
+        yield from steps.clock(end + MARGIN)
+
+
+def to_the_end(period_: Period) -> Part[None]:
+    """Go to where the period is about to end."""
+    now = yield from steps.clock()
+    if period_.edged:
+        yield from steps.clock(period_.kept(now.astimezone(UTC)) - MARGIN)
+
+
+def to_the_long_day(zone: ZoneInfo | None) -> Part[bool]:
+    """Go to noon of the next day of 25 hours; return False where the zone has none."""
+    now = yield from steps.clock()
+    day = next_day(now, zone, longer=True) if zone else None
+    if day is not None and zone:
+        yield from steps.clock(at(day, NOON, zone))
+    return day is not None
+
+
+def late_on_the_long_day(zone: ZoneInfo | None) -> Part[None]:
+    """Go to the last hour of the long day that the clock shows."""
+    now = yield from steps.clock()
+    if zone:
+        yield from steps.clock(at(now.astimezone(zone).date(), LATE, zone))
+
+
+def surely_longer(local: datetime, zone: ZoneInfo) -> bool:
+    """Whether a local time lies in the last hour of a day of 25 hours."""
+    return local.time() >= LATE and length(local.date(), zone) > ORDINARY

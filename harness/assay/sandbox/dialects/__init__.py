@@ -1,10 +1,9 @@
-"""Other dialects that the same bank can be spoken to in, each an edge around it.
+"""Dialects: other interfaces in front of the same bank, as WSGI middleware.
 
-A dialect is WSGI middleware: it turns a request of its own into one of the bank's, and
-the bank's answer into its own. The bank stays as it is, so whatever is wrong with it, be
-it one of :mod:`assay.sandbox.mutants`, is wrong in every dialect. The control API and the
-customer's screens have no dialect. Not for what one standard allows and another does not:
-a dialect decides nothing.
+A dialect translates its own requests into the bank's, and the bank's answers into its
+own. The bank stays the same, so a mutant (:mod:`assay.sandbox.mutants`) has the same
+fault in every dialect. The control API and the customer's screens are not translated. A
+dialect does not validate anything.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,17 +15,17 @@ if TYPE_CHECKING:
 
 __all__ = ["BASE_PATHS", "DIALECTS"]
 
-#: What every path of a dialect begins with: the path of its base URL.
+#: Path prefix of each dialect, which is the path of its base URL.
 BASE_PATHS: Mapping[str, str] = MappingProxyType({"stet": "/stet/psd2/v1"})
 
 
 def _stet(app: "WSGIApplication") -> "WSGIApplication":
-    from assay.sandbox.dialects.stet.edge import speak  # noqa: PLC0415 -- only where it is spoken
+    from assay.sandbox.dialects.stet import stet_middleware  # noqa: PLC0415 -- imported on use
 
-    return speak(app)
+    return stet_middleware(app)
 
 
-#: What puts a dialect around a bank.
+#: Middleware of each dialect.
 DIALECTS: Mapping[str, Callable[["WSGIApplication"], "WSGIApplication"]] = MappingProxyType(
     {"stet": _stet}
 )

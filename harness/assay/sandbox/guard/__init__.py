@@ -1,9 +1,9 @@
-"""What a bank demands before it listens: certificates, signatures, and OAuth2.
+"""Security required of TPPs: client certificates, HTTP signatures and OAuth2.
 
-Each is a WSGI application around another, so any dialect and any mutant can be behind
-them. :func:`guarded` puts them together for calls within a process, which have no TLS;
-:class:`assay.sandbox.guard.server.Tls` is for those over a network. Nothing here knows
-how the harness makes what is demanded: both are written from the RFCs.
+Each is WSGI middleware, so it works with every dialect and every mutant. :func:`guarded`
+combines them for calls within a process, which have no TLS;
+:class:`assay.sandbox.guard.server.Tls` adds TLS for calls over a network. Nothing here
+shares code with the harness's side: both are written from the RFCs.
 """
 
 from typing import TYPE_CHECKING
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from _typeshed.wsgi import WSGIApplication
 
-    from assay.sandbox.guard.demands import Kind
-    from assay.sandbox.guard.keys import PublicKey
+    from assay.sandbox.guard.middleware import SignatureKind
+    from assay.sandbox.guard.signatures import PublicKey
 
 __all__ = ["guarded"]
 
@@ -22,23 +22,23 @@ __all__ = ["guarded"]
 def guarded(
     app: "WSGIApplication",
     *,
-    signatures: "Kind | None" = None,
+    signatures: "SignatureKind | None" = None,
     keys: "Mapping[str, PublicKey] | None" = None,
     oauth: bool = False,
     redirects: "Iterable[str]" = (),
 ) -> "WSGIApplication":
-    """Demand of third parties what is named.
+    """Require the given security of TPPs.
 
-    Signatures are verified with `keys`, by their key identifiers. With OAuth2, customers
-    are sent back to `redirects` (whole URIs), beside those that are always registered.
-    Loads what is demanded only.
+    Signatures are verified with `keys`, by key identifier. With OAuth2, customers may be
+    sent back to `redirects` (whole URIs) in addition to the registered ones. Only what is
+    required gets imported.
     """
     if oauth:
-        from assay.sandbox.guard.oauth import authorised  # noqa: PLC0415
+        from assay.sandbox.guard.oauth import require_token  # noqa: PLC0415
 
-        app = authorised(app, redirects)
+        app = require_token(app, redirects)
     if signatures is not None:
-        from assay.sandbox.guard.demands import signed  # noqa: PLC0415
+        from assay.sandbox.guard.middleware import require_signature  # noqa: PLC0415
 
-        app = signed(app, signatures, keys or {})
+        app = require_signature(app, signatures, keys or {})
     return app

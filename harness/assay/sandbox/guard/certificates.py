@@ -1,9 +1,8 @@
-"""Certificates for a try: an authority, the bank's, and those of a third party.
+"""Test certificates of an authority, the bank and a TPP, as PEM files in a folder.
 
-Made into a folder as PEM, like what a third party has in the field: one certificate to
-be recognised by in connections (QWAC), and others to sign with (QSEAL), under one
-organization identifier. Also two client certificates that the bank must not take. All
-are worth nothing outside of a try: the authority's key is not kept.
+The TPP has one certificate for TLS (like a QWAC) and several for signing (like a QSEAL),
+under one organization identifier. Two further client certificates must be rejected. The
+authority's key is not kept, so the certificates are useless elsewhere.
 """
 
 import os
@@ -19,23 +18,30 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from assay.sandbox.guard.demands import ORGANIZATION
-from assay.sandbox.guard.keys import PublicKey
+from assay.sandbox.guard.middleware import ORGANIZATION
+from assay.sandbox.guard.signatures import PublicKey
 
-__all__ = ["FILES", "KEY_IDS", "Incomplete", "Papers", "organization", "papers"]
+__all__ = [
+    "FILES",
+    "KEY_IDS",
+    "CertificateFolder",
+    "IncompleteFolder",
+    "open_certificates",
+    "organization",
+]
 
-#: Each file without its ending, and what it is for; all but the authority have a key.
+#: Purpose of each file (name without suffix); all but the authority have a key file.
 FILES: Mapping[str, str] = {
-    "ca": "the authority that signed the rest: trust it, to trust the bank",
-    "server": "the bank's own, for 127.0.0.1 and localhost",
-    "client": "a third party's, to be recognised by (as a QWAC is)",
-    "expired": "the same third party's from before, no longer valid",
-    "stranger": "a third party's of an authority that the bank does not know",
-    "seal-rsa": "a third party's to sign with (as a QSEAL is): rsa-sha256, rsa-pss-sha512, ...",
-    "seal-ec": "another: ecdsa-p256-sha256",
-    "seal-ed25519": "another: ed25519",
+    "ca": "the authority that issued the others: trust it to trust the bank",
+    "server": "the bank's TLS certificate, for 127.0.0.1 and localhost",
+    "client": "the TPP's TLS client certificate (like a QWAC)",
+    "expired": "an expired client certificate of the same TPP",
+    "stranger": "a client certificate from an authority that the bank does not trust",
+    "seal-rsa": "the TPP's signing certificate (like a QSEAL): rsa-sha256, rsa-pss-sha512, ...",
+    "seal-ec": "another signing certificate: ecdsa-p256-sha256",
+    "seal-ed25519": "another signing certificate: ed25519",
 }
-#: What third parties call their signing certificates: where these would be found.
+#: Key identifiers of the signing certificates: the URLs where they would be found.
 KEY_IDS: Mapping[str, str] = {
     f"https://tpp.example/{name}.pem": name for name in FILES if name.startswith("seal-")
 }
@@ -45,26 +51,26 @@ _VALID = timedelta(days=730)
 _DAY = timedelta(days=1)
 
 
-class Incomplete(Exception):  # noqa: N818 - it is a folder that is at fault
-    """A folder has some of the files and not the others; carries the name of one."""
+class IncompleteFolder(Exception):  # noqa: N818 - the folder is at fault
+    """A folder contains only some of the files; carries the name of a missing one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Papers:
-    """A folder in which all the certificates and keys are."""
+class CertificateFolder:
+    """A folder with all certificates and keys."""
 
     folder: Path
 
     def certificate(self, name: str) -> Path:
-        """Say where a certificate is; names are those of `FILES`."""
+        """Return the path of a certificate; names are those of `FILES`."""
         return self.folder / f"{name}.pem"
 
     def key(self, name: str) -> Path:
-        """Say where the key of a certificate is; the authority's is not kept."""
+        """Return the path of a certificate's key; the authority's is not kept."""
         return self.folder / f"{name}-key.pem"
 
     def signers(self) -> dict[str, PublicKey]:
-        """Read the keys to verify signatures with, by their key identifiers."""
+        """Return the public keys of signers by key identifier."""
         keys: dict[str, PublicKey] = {}
         for key_id, name in KEY_IDS.items():
             read = x509.load_pem_x509_certificate(self.certificate(name).read_bytes())
@@ -74,27 +80,27 @@ class Papers:
         return keys
 
 
-def papers(folder: Path) -> Papers:
-    """Find the certificates in a folder, or make them where there is none.
+def open_certificates(folder: Path) -> CertificateFolder:
+    """Open the certificates in a folder, or create them if there are none.
 
     Raises:
-        Incomplete: some are there and some are not; nothing is made then.
+        IncompleteFolder: only some files exist; nothing is created then.
         OSError: the folder cannot be read or written.
 
     """
-    found = Papers(folder=folder)
+    found = CertificateFolder(folder=folder)
     wanted = [found.certificate(name) for name in FILES]
     wanted += [found.key(name) for name in FILES if name != "ca"]
     missing = [path for path in wanted if not path.is_file()]
     if len(missing) == len(wanted):
         _make(found, datetime.now(UTC))
     elif missing:
-        raise Incomplete(missing[0].name)
+        raise IncompleteFolder(missing[0].name)
     return found
 
 
 def organization(certificate: str) -> str:
-    """Give the organization identifier in a certificate (PEM); nothing when it has none."""
+    """Return the organization identifier of a PEM certificate; empty if it has none."""
     try:
         subject = x509.load_pem_x509_certificate(certificate.encode()).subject
     except ValueError:
@@ -109,24 +115,24 @@ class _Authority:
     certificate: x509.Certificate
 
 
-def _make(made: Papers, now: datetime) -> None:
-    made.folder.mkdir(parents=True, exist_ok=True)
+def _make(certificates: CertificateFolder, now: datetime) -> None:
+    certificates.folder.mkdir(parents=True, exist_ok=True)
     authority = _authority("Sandbox authority", now)
     stranger = _authority("Another authority", now)
-    made.certificate("ca").write_bytes(
+    certificates.certificate("ca").write_bytes(
         authority.certificate.public_bytes(serialization.Encoding.PEM)
     )
     bank = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     client, server = ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH
     curve = ec.generate_private_key
-    issue = _Issue(made=made, now=now)
+    issue = _Issue(certificates=certificates, now=now)
     issue("server", authority, curve(ec.SECP256R1()), bank, server)
     party = _third_party("Assay TPP")
     issue("client", authority, curve(ec.SECP256R1()), party, client)
     issue("expired", authority, curve(ec.SECP256R1()), party, client, expired=True)
     issue("stranger", stranger, curve(ec.SECP256R1()), party, client)
     seal = _third_party("Assay TPP, seal")
-    # Slow to make: one is enough.
+    # Slow to generate: one RSA key is enough.
     issue("seal-rsa", authority, rsa.generate_private_key(65537, 2048), seal)
     issue("seal-ec", authority, curve(ec.SECP256R1()), seal)
     issue("seal-ed25519", authority, ed25519.Ed25519PrivateKey.generate(), seal)
@@ -159,7 +165,7 @@ def _authority(name: str, now: datetime) -> _Authority:
 class _Issue:
     """Issues certificates into a folder."""
 
-    made: Papers
+    certificates: CertificateFolder
     now: datetime
 
     def __call__(
@@ -189,13 +195,13 @@ class _Issue:
             built = built.add_extension(x509.ExtendedKeyUsage([use]), critical=False)
         if use == ExtendedKeyUsageOID.SERVER_AUTH:
             hosts = [x509.DNSName("localhost")]
-            ips = [x509.IPAddress(ip_address(one)) for one in ("127.0.0.1", "::1")]
+            ips = [x509.IPAddress(ip_address(address)) for address in ("127.0.0.1", "::1")]
             names = x509.SubjectAlternativeName([*hosts, *ips])
             built = built.add_extension(names, critical=False)
         whole = built.sign(authority.key, hashes.SHA256())
         pem = whole.public_bytes(serialization.Encoding.PEM)
-        self.made.certificate(name).write_bytes(pem)
-        _write_key(self.made.key(name), key)
+        self.certificates.certificate(name).write_bytes(pem)
+        _write_key(self.certificates.key(name), key)
 
 
 def _begun(
@@ -214,7 +220,7 @@ def _begun(
 
 
 def _usage(*, signs: bool) -> x509.KeyUsage:
-    """Say what a key is for: an authority's signs certificates, others' anything else."""
+    """Return the key usage: signing certificates for an authority, signing data for others."""
     return x509.KeyUsage(
         digital_signature=not signs,
         content_commitment=False,
@@ -229,7 +235,7 @@ def _usage(*, signs: bool) -> x509.KeyUsage:
 
 
 def _write_key(path: Path, key: _Key) -> None:
-    """Write a key that only its owner can read, from the first byte on."""
+    """Write a key file that is never readable by other users."""
     pem = key.private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.PKCS8,

@@ -1,9 +1,9 @@
-"""A server with TLS, which can demand certificates of its clients.
+"""HTTPS server that can require client certificates.
 
-A thread for each connection, and the standard library's HTTP: waitress has no TLS, and
-Werkzeug's server ends a connection after each call, which would make a handshake of
-every call of a run. Bodies are read whole before the application is called, so that
-connections can go on. Not for the open internet.
+One thread per connection, with the standard library's HTTP: waitress has no TLS, and
+Werkzeug's server closes the connection after each call, so that every call would need a
+handshake. Bodies are read completely before the application is called, so that
+connections stay usable. Not for the internet.
 """
 
 import re
@@ -19,24 +19,24 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from urllib.parse import unquote_to_bytes
 
-from assay.sandbox.guard.demands import certified
+from assay.sandbox.guard.middleware import require_certificate
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
 __all__ = ["Demand", "Tls", "TlsServer"]
 
-#: What becomes of a third party with no certificate: no connection, or a 401. One that
-#: presents a bad certificate has no connection either way.
+#: Without a client certificate, the handshake fails or the answer is 401. With an invalid
+#: one, the handshake always fails.
 Demand: TypeAlias = Literal["handshake", "answer"]
 
-#: How many seconds a client may take for a handshake, and between two bytes of a request.
+#: Timeout of a handshake, and between two bytes of a request, in seconds.
 _PATIENCE = 30
-#: So long an alert is given time to be read before the connection goes.
+#: Time for the client to read an alert before the connection closes, in seconds.
 _FAREWELL = 2
 #: Longest body of a request, in bytes.
 _BODY_LIMIT = 8 * 1024 * 1024
-#: Anything after the head of these would be taken for the next answer.
+#: Statuses without a body: a client would take one for the next answer.
 _BODILESS = frozenset({204, 304})
 _LENGTH = re.compile(r"[0-9]{1,18}")
 _CHUNK = re.compile(rb"[0-9A-Fa-f]{1,16}")
@@ -44,11 +44,11 @@ _CHUNK = re.compile(rb"[0-9A-Fa-f]{1,16}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tls:
-    """With what the bank shows who it is, and whom it wants to be shown."""
+    """The bank's certificate, and the authority of the required client certificates."""
 
     certificate: Path
     key: Path
-    #: The authority whose certificates clients must have; None demands none.
+    #: Authority of the required client certificates; None requires none.
     clients: Path | None = None
     demand: Demand = "handshake"
 
@@ -56,7 +56,7 @@ class Tls:
         """Load the certificates.
 
         Raises:
-            OSError: a file cannot be read, or is no certificate or no key of it.
+            OSError: a file cannot be read, is no certificate, or does not match its key.
 
         """
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -70,7 +70,7 @@ class Tls:
 
 
 class TlsServer(ThreadingMixIn, TCPServer):
-    """Serves an application; `run` in one thread, and `close` in any."""
+    """Serves an application; call `run` in one thread, and `close` in any."""
 
     allow_reuse_address = True
     request_queue_size = 128
@@ -79,7 +79,7 @@ class TlsServer(ThreadingMixIn, TCPServer):
         if ":" in host:
             self.address_family = AF_INET6
         answers = tls.clients is not None and tls.demand == "answer"
-        self.app = certified(app) if answers else app
+        self.app = require_certificate(app) if answers else app
         self._context = tls.context()
         self._lock = Lock()
         self._open: set[socket] = set()
@@ -89,25 +89,25 @@ class TlsServer(ThreadingMixIn, TCPServer):
 
     @property
     def effective_port(self) -> int:
-        """The port that is listened on."""
+        """The port of the server."""
         return self.server_address[1]
 
     def run(self) -> None:
-        """Serve until interrupted, or until `shutdown` is called from elsewhere."""
+        """Serve until interrupted, or until another thread calls `shutdown`."""
         try:
             self.serve_forever(poll_interval=0.05)
         except KeyboardInterrupt:
             return
 
     def close(self) -> None:
-        """End all connections, and wait until nobody works on them any more."""
+        """End all connections, and wait for their threads."""
         with self._lock:
-            for one in self._open:
-                _end(one, SHUT_RDWR)
+            for connection in self._open:
+                _end(connection, SHUT_RDWR)
         self.server_close()
 
     def get_request(self) -> tuple[socket, Any]:
-        """Accept a connection; the handshake is for its own thread, and may take time."""
+        """Accept a connection; its own thread performs the handshake."""
         plain, address = self.socket.accept()
         wrapped = self._context.wrap_socket(plain, server_side=True, do_handshake_on_connect=False)
         with self._lock:
@@ -115,37 +115,37 @@ class TlsServer(ThreadingMixIn, TCPServer):
         return wrapped, address
 
     def shutdown_request(self, request: Any) -> None:
-        """Close a connection; forgotten first, so that nobody else ends it."""
+        """Close a connection; unregister it first, so that it is ended only once."""
         with self._lock:
             self._open.discard(request)
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of connections that break; anything else is a fault of ours."""
+        """Ignore broken connections; report any other error."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """One connection: its handshake, and then one request after the other."""
+    """One connection: its handshake, then its requests one after the other."""
 
     protocol_version = "HTTP/1.1"
-    # Or a line that does not read is answered with no status, as in 1991.
+    # Otherwise a malformed request line gets an answer without a status line (HTTP/0.9).
     default_request_version = "HTTP/1.0"
     server_version = "sandbox-bank"
     sys_version = ""
     timeout = _PATIENCE
-    # Or the body of an answer waits until its head is acknowledged.
+    # Otherwise the body of an answer waits until its head is acknowledged.
     disable_nagle_algorithm = True
 
     def setup(self) -> None:
-        """Shake hands, in the thread of this connection."""
+        """Perform the handshake in the connection's thread."""
         connection: ssl.SSLSocket = self.request
         connection.settimeout(_PATIENCE)
         try:
             connection.do_handshake()
         except OSError:
-            # The alert says why; closing with unread bytes would take it back.
+            # The alert says why; closing with unread bytes would discard it.
             _end(connection, SHUT_WR)
             connection.settimeout(_FAREWELL)
             while socket.recv(connection, 4096):
@@ -154,13 +154,13 @@ class _Handler(BaseHTTPRequestHandler):
         super().setup()
 
     def __getattr__(self, name: str) -> Any:
-        """Answer every method alike: which there are is for the application to say."""
+        """Handle every HTTP method alike; the application decides which exist."""
         if name.startswith("do_"):
             return self._answer
         raise AttributeError(name)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing, like the server without TLS."""
+        """Log nothing, like the server without TLS."""
 
     def _answer(self) -> None:
         body = self._body()
@@ -185,27 +185,27 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(content)
 
     def _body(self) -> bytes | None:
-        """Read the body; None when that has been answered already."""
+        """Read the body; None if it was refused already."""
         if "chunked" in self.headers.get("Transfer-Encoding", "").lower():
             body = self._chunks()
         else:
             text = self.headers.get("Content-Length", "0").strip()
             body = self._whole(int(text)) if _LENGTH.fullmatch(text) else None
         if body is None:
-            # What follows cannot be told from the rest of this.
+            # What follows cannot be distinguished from the rest of this body.
             self.close_connection = True
             self.send_error(400)
         return body
 
     def _whole(self, length: int) -> bytes | None:
-        """Read a body of this length; None when it is too long, or breaks off."""
+        """Read a body of this length; None if it is too long or incomplete."""
         if length > _BODY_LIMIT:
             return None
         body = self.rfile.read(length)
         return body if len(body) == length else None
 
     def _chunks(self) -> bytes | None:
-        """Read a body in chunks; None when it does not read."""
+        """Read a chunked body; None if it is malformed or too long."""
         body = b""
         while True:
             text = self.rfile.readline(100).partition(b";")[0].strip()
@@ -214,7 +214,7 @@ class _Handler(BaseHTTPRequestHandler):
                 return None
             body += self.rfile.read(length)
             if length == 0:
-                # Trailers, which nobody here asked for.
+                # Ignore trailers.
                 ended = any(not self.rfile.readline(8192).strip() for _ in range(100))
                 return body if ended else None
             if self.rfile.readline(3).strip():
@@ -225,7 +225,7 @@ class _Handler(BaseHTTPRequestHandler):
         sent = self.requestline.split()[1]
         target = self.path
         if not target.startswith("/"):
-            # Proxies are sent the whole URL.
+            # Proxies receive the whole URL.
             target = "/" + target.partition("://")[2].partition("/")[2]
         path, _, query = target.partition("?")
         environ: dict[str, Any] = {
@@ -253,16 +253,16 @@ class _Handler(BaseHTTPRequestHandler):
             key = key if key == "CONTENT_TYPE" else f"HTTP_{key}"
             environ[key] = f"{environ[key]}, {value}" if key in environ else value
         environ["CONTENT_LENGTH"] = str(len(body))
-        shown = cast("ssl.SSLSocket", self.connection).getpeercert(binary_form=True)
-        if shown:
+        certificate = cast("ssl.SSLSocket", self.connection).getpeercert(binary_form=True)
+        if certificate:
             # As nginx, Apache and Werkzeug name it.
-            environ["SSL_CLIENT_CERT"] = ssl.DER_cert_to_PEM_cert(shown)
+            environ["SSL_CLIENT_CERT"] = ssl.DER_cert_to_PEM_cert(certificate)
         return environ
 
 
-def _end(one: socket, how: int) -> None:
-    """End a connection below TLS; it may have ended already."""
+def _end(connection: socket, how: int) -> None:
+    """Shut a connection down below TLS; ignored if it is closed already."""
     try:
-        socket.shutdown(one, how)
+        socket.shutdown(connection, how)
     except OSError:
         return

@@ -1,20 +1,19 @@
-"""Banks that are wrong in one way each, and banks that only look wrong.
+"""Mutants, which are banks with one fault each, and neutral variants without a fault.
 
-The harness is tested by breaking the bank: each mutant must turn its own obligations
-red and no other, each neutral variant must leave all green. The tables are here to be
-read; nothing registers itself. A mutant is a value, and the bank knows of none.
+The harness is tested by breaking the bank: each mutant must turn exactly its own
+obligations red, and each neutral variant must leave all green. The tables are written
+out; nothing registers itself. A mutant is a value, and the bank knows of none.
 """
 
 from assay.sandbox.mutants.consent import CONSENT, CREDENTIALS
 from assay.sandbox.mutants.consistent import CONSISTENT
-from assay.sandbox.mutants.depth import DEPTH
 from assay.sandbox.mutants.fields import FIELDS
 from assay.sandbox.mutants.listing import LISTING
 from assay.sandbox.mutants.maintenance import MAINTENANCE
 from assay.sandbox.mutants.methods import AVAILABLE, FORM, LINKS, UNAVAILABLE
 from assay.sandbox.mutants.mutant import Mutant, Neutral
 from assay.sandbox.mutants.neutral import NEUTRAL
-from assay.sandbox.mutants.paging import PAGING
+from assay.sandbox.mutants.paging import DEPTH, PAGING
 from assay.sandbox.mutants.payments import PIS_MUTANTS, PIS_NEUTRAL
 from assay.sandbox.mutants.quota import ATTENDED, QUOTA
 

@@ -1,67 +1,66 @@
-"""Faults of the consent's scope: too narrow, too wide, or refused with the data.
+"""Mutants of the consent scope, of the customer's name, and of the redirect approach.
 
-For each of balances, outstandings, transactions and slips alone. And of the customer's
-name, which a consent discloses.
-
-Faults of the redirect approach: the bank honours customers' own credentials.
+Each scope fault is limited to balances, outstandings, transactions or slips. A consent
+also discloses the customer's name. A fault of the redirect approach honours customers'
+own credentials.
 """
 
 from dataclasses import replace
 
-from assay.sandbox.consent import Ask, Decision, Scope, consented_only
+from assay.sandbox.access import AccessRequest, Decision, Scope, consented_only
+from assay.sandbox.accounts import Identity, Row
+from assay.sandbox.messages import KINDS, Kind, Operation
 from assay.sandbox.mutants.mutant import Change, breaking
 from assay.sandbox.policies import Approach, put
-from assay.sandbox.render import Identity, Row
-from assay.sandbox.wire import KINDS, Kind, Operation
 
 
-def _outside(ask: Ask) -> bool:
-    """Pick an own item that a consent leaves out."""
-    return ask.own and ask.consent is not None and ask.item.key not in ask.consent
+def _outside(request: AccessRequest) -> bool:
+    """Return whether an own item is outside the consent."""
+    return request.own and request.consent is not None and request.item.key not in request.consent
 
 
-def _before(ask: Ask) -> bool:
-    """Pick an own item, before there was any consent."""
-    return ask.own and ask.consent is None
+def _before(request: AccessRequest) -> bool:
+    """Return whether an own item is requested before any consent."""
+    return request.own and request.consent is None
 
 
-def _owner_consented(ask: Ask) -> bool:
-    """Pick another customer's item, which that customer consented to."""
-    return not ask.own and ask.item.key in (ask.owners_consent or ())
+def _owner_consented(request: AccessRequest) -> bool:
+    """Return whether it is another customer's item, to which that customer consented."""
+    return not request.own and request.item.key in (request.owners_consent or ())
 
 
-def _outside_served(ask: Ask) -> Decision:
-    return Decision.SERVED if _outside(ask) else consented_only(ask)
+def _outside_served(request: AccessRequest) -> Decision:
+    return Decision.SERVED if _outside(request) else consented_only(request)
 
 
-def _outside_leaked(ask: Ask) -> Decision:
-    return Decision.LEAKED if _outside(ask) else consented_only(ask)
+def _outside_leaked(request: AccessRequest) -> Decision:
+    return Decision.LEAKED if _outside(request) else consented_only(request)
 
 
-def _before_served(ask: Ask) -> Decision:
-    return Decision.SERVED if _before(ask) else consented_only(ask)
+def _before_served(request: AccessRequest) -> Decision:
+    return Decision.SERVED if _before(request) else consented_only(request)
 
 
-def _before_leaked(ask: Ask) -> Decision:
-    return Decision.LEAKED if _before(ask) else consented_only(ask)
+def _before_leaked(request: AccessRequest) -> Decision:
+    return Decision.LEAKED if _before(request) else consented_only(request)
 
 
-def _foreign_served(ask: Ask) -> Decision:
-    return Decision.SERVED if _owner_consented(ask) else consented_only(ask)
+def _foreign_served(request: AccessRequest) -> Decision:
+    return Decision.SERVED if _owner_consented(request) else consented_only(request)
 
 
-def _foreign_leaked(ask: Ask) -> Decision:
-    return Decision.LEAKED if _owner_consented(ask) else consented_only(ask)
+def _foreign_leaked(request: AccessRequest) -> Decision:
+    return Decision.LEAKED if _owner_consented(request) else consented_only(request)
 
 
-def _all_or_nothing(ask: Ask) -> Decision:
-    """Serve only what is consented to along with everything the customer owns."""
-    if ask.owned <= (ask.consent or frozenset()):
-        return consented_only(ask)
+def _all_or_nothing(request: AccessRequest) -> Decision:
+    """Serve the consented items only if the consent names all of the customer's items."""
+    if request.owned <= (request.consent or frozenset()):
+        return consented_only(request)
     return Decision.REFUSED
 
 
-def _never(_ask: Ask) -> Decision:
+def _never(_ask: AccessRequest) -> Decision:
     return Decision.REFUSED
 
 
@@ -69,15 +68,15 @@ _SCOPES: tuple[tuple[str, str, str, Scope], ...] = (
     (
         "all-or-nothing",
         "granted",
-        "refused unless the consent names all that the customer owns",
+        "refused unless the consent names all items of the customer",
         _all_or_nothing,
     ),
-    ("any-consent", "refused", "any consent opens all", _outside_served),
-    ("leaks-outside", "refused", "the refusal has the data", _outside_leaked),
-    ("before-any", "before", "open as long as there is no consent", _before_served),
-    ("leaks-before", "before", "the refusal has the data", _before_leaked),
-    ("owners-consent", "foreign", "anyone's consent counts", _foreign_served),
-    ("leaks-foreign", "foreign", "the refusal has the data", _foreign_leaked),
+    ("any-consent", "refused", "any consent grants access to all items", _outside_served),
+    ("leaks-outside", "refused", "the refusal contains the data", _outside_leaked),
+    ("before-any", "before", "served as long as there is no consent", _before_served),
+    ("leaks-before", "before", "the refusal contains the data", _before_leaked),
+    ("owners-consent", "foreign", "another customer's consent counts", _foreign_served),
+    ("leaks-foreign", "foreign", "the refusal contains the data", _foreign_leaked),
 )
 _CARDS: tuple[Kind, ...] = ("outstanding", "slip")
 
@@ -121,7 +120,7 @@ CONSENT = (
         breaking(
             f"consent.{kind}-never",
             f"consent.scope/{kind}-granted",
-            f"{kind}: refused in spite of the consent",
+            f"{kind}: refused despite the consent",
             _scope(kind, _never),
         )
         for kind in _CARDS
@@ -135,7 +134,7 @@ CONSENT = (
     breaking(
         "identity.misnamed",
         "psu-identity/disclosed-after",
-        "the customer's name has another name: psuIdentity",
+        "the customer's name is in the member psuIdentity instead of PsuIdentity",
         _identity(_misnamed),
     ),
     breaking(
@@ -147,7 +146,7 @@ CONSENT = (
     breaking(
         "identity.wrong-way-round",
         "psu-identity/disclosed-after psu-identity/withheld-before",
-        "the customer is named before the consent, and no more after it",
+        "the customer is named before the consent, but not after it",
         _identity(_named_the_wrong_way_round),
     ),
 )
@@ -164,13 +163,13 @@ CREDENTIALS = (
     breaking(
         "credentials.basic-for-accounts",
         "redirect-only/accounts",
-        "login and password open the list of accounts",
+        "login and password give access to the list of accounts",
         _honours("accounts", "basic"),
     ),
     breaking(
         "credentials.body-for-consents",
         "redirect-only/consents",
-        "login and password in the body give a consent",
+        "a consent is accepted with login and password in the body",
         _honours("consents", "body"),
     ),
 )

@@ -1,7 +1,7 @@
-"""Faults of banks that contradict themselves: each answer looks right, and two do not agree.
+"""Mutants that contradict themselves: each answer is valid, but two of them disagree.
 
-Some remember what the customer called before. They keep that to themselves, in the last
-look at answers: the bank has nothing to remember it in.
+Some depend on earlier calls of the customer. They record these in the policy that is
+applied last to every answer, since the bank itself does not record calls.
 """
 
 import json
@@ -10,23 +10,23 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import TypeAlias, cast
 
+from assay.sandbox.access import Listing
+from assay.sandbox.accounts import Item
 from assay.sandbox.calendar import Period
-from assay.sandbox.eligibility import Listing
+from assay.sandbox.messages import Answer, Json, Operation, Request
 from assay.sandbox.mutants.mutant import Change, breaking
 from assay.sandbox.policies import Policies
-from assay.sandbox.roster import Item
-from assay.sandbox.wire import Answer, Json, Operation, Request
 
 __all__ = ["CONSISTENT"]
 
-#: Alters an accepted answer, knowing what the customer called before.
+#: Alters an accepted answer, given the customer's earlier calls.
 _Recall: TypeAlias = Callable[[Sequence[Request], Request, Answer], Answer]
 _Row: TypeAlias = Mapping[str, Json]
 _DAY = timedelta(days=1)
 
 
 def _recalling(altered: _Recall) -> Change:
-    """Look at accepted answers with the customer's former calls in mind."""
+    """Alter accepted answers with access to the customer's earlier calls."""
 
     def change(bank: Policies) -> Policies:
         past: dict[str, list[Request]] = {}
@@ -34,10 +34,10 @@ def _recalling(altered: _Recall) -> Change:
         def respond(request: Request, answer: Answer) -> Answer:
             before = past.setdefault(request.authorization, [])
             accepted = answer.status < 300  # noqa: PLR2004
-            told = altered(before, request, answer) if accepted else answer
+            altered_answer = altered(before, request, answer) if accepted else answer
             if accepted or request.operation != "consents":
                 before.append(request)
-            return told
+            return altered_answer
 
         return replace(bank, respond=respond)
 
@@ -45,7 +45,7 @@ def _recalling(altered: _Recall) -> Change:
 
 
 def _rows(operation: Operation, answer: Answer) -> list[_Row]:
-    """Take the list out of an answer; it is named as the method."""
+    """Return the list in an answer; its member is named after the operation."""
     body = cast("Mapping[str, Json]", answer.body)
     return list(cast("Sequence[_Row]", body[operation]))
 
@@ -55,7 +55,7 @@ def _showing(operation: Operation, answer: Answer, rows: Sequence[_Row]) -> Answ
 
 
 def _again(operation: Operation, altered: Callable[[_Row], _Row | None]) -> Change:
-    """Alter the last row where the very same is asked twice running."""
+    """Alter the last row if the same request is repeated."""
 
     def recall(before: Sequence[Request], request: Request, answer: Answer) -> Answer:
         last = before[-1] if before else None
@@ -74,7 +74,7 @@ def _again(operation: Operation, altered: Callable[[_Row], _Row | None]) -> Chan
 
 
 def _gone(_row: _Row) -> None:
-    """Leave the row out."""
+    """Omit the row."""
 
 
 def _with_other_amount(row: _Row) -> _Row:
@@ -82,7 +82,7 @@ def _with_other_amount(row: _Row) -> _Row:
 
 
 def _named_once(before: Sequence[Request], request: Request, answer: Answer) -> Answer:
-    """Leave the customer's name out where the list is asked for twice running."""
+    """Omit the customer's name if the list is requested twice in a row."""
     if request.operation != "accounts" or not before or before[-1].operation != "accounts":
         return answer
     body = cast("Mapping[str, Json]", answer.body)
@@ -90,11 +90,11 @@ def _named_once(before: Sequence[Request], request: Request, answer: Answer) -> 
 
 
 def _read(before: Sequence[Request], operation: Operation) -> int:
-    return sum(one.operation == operation for one in before)
+    return sum(call.operation == operation for call in before)
 
 
 def _a_cent_less(before: Sequence[Request], request: Request, answer: Answer) -> Answer:
-    """Take a cent off the balances for every reading of transactions."""
+    """Subtract a cent from the balances for every reading of transactions."""
     cents = _read(before, "transactions")
     if request.operation != "balances" or not cents:
         return answer
@@ -108,18 +108,18 @@ def _fee(before: Sequence[Request], request: Request, answer: Answer) -> Answer:
     if request.operation != "transactions":
         return answer
     rows = _rows("transactions", answer)
-    more = [{**rows[0], "id": f"FEE{n}", "label": "FRAIS"} for n in range(fees if rows else 0)]
-    return _showing("transactions", answer, [*more, *rows])
+    fee_rows = [{**rows[0], "id": f"FEE{n}", "label": "FRAIS"} for n in range(fees if rows else 0)]
+    return _showing("transactions", answer, [*fee_rows, *rows])
 
 
 def _consented(before: Sequence[Request]) -> int:
-    """Tell how many accounts the last consent names."""
-    bodies = [one.body for one in before if one.operation == "consents"]
+    """Return the number of accounts in the last consent."""
+    bodies = [call.body for call in before if call.operation == "consents"]
     return len(json.loads(bodies[-1])["accounts"]) if bodies else 0
 
 
 def _one_fewer(before: Sequence[Request], request: Request, answer: Answer) -> Answer:
-    """Keep the last transaction back while the consent names two accounts or more."""
+    """Omit the last transaction while the consent names two accounts or more."""
     if request.operation != "transactions" or _consented(before) < 2:  # noqa: PLR2004
         return answer
     return _showing("transactions", answer, _rows("transactions", answer)[:-1])
@@ -159,7 +159,7 @@ def _between(first: date | None, last: date | None) -> tuple[date | None, date |
 
 
 def _open_ends(first: date | None, last: date | None) -> tuple[date | None, date | None]:
-    """Leave the last day out, and the first where no last is named."""
+    """Exclude the last day, and the first day if no last day is given."""
     return (first if last or not first else first + _DAY), last and last - _DAY
 
 
@@ -171,19 +171,19 @@ CONSISTENT = (
     breaking(
         "consistent.second-lacks-the-last",
         "consistent/same-twice",
-        "transactions asked for twice running lack the last",
+        "a repeated request for transactions lacks the last one",
         _again("transactions", _gone),
     ),
     breaking(
         "consistent.second-has-another-amount",
         "consistent/same-twice",
-        "balances asked for twice running end with another amount",
+        "a repeated request for balances ends with another amount",
         _again("balances", _with_other_amount),
     ),
     breaking(
         "consistent.second-does-not-name",
         "consistent/same-twice",
-        "the list asked for twice running no longer names the customer",
+        "a repeated request for the list no longer names the customer",
         _recalling(_named_once),
     ),
     breaking(
@@ -225,13 +225,13 @@ CONSISTENT = (
     breaking(
         "consistent.range-without-its-edges",
         "consistent/meeting-ranges",
-        "neither the first nor the last day of a range is in it",
+        "the first and the last day of a range are excluded",
         _period(_between),
     ),
     breaking(
         "consistent.range-without-open-edges",
         "consistent/meeting-ranges",
-        "the last day of a range is not in it, nor the first of one without a last",
+        "the last day of a range is excluded, and the first day of a range without a last day",
         _period(_open_ends),
     ),
     breaking(

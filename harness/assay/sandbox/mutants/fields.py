@@ -1,7 +1,7 @@
-"""Faults of fields: currencies, kinds of balance, identifiers.
+"""Mutants of fields: currencies, balance types and identifiers.
 
-A missing identifier is shown on an extra row, on lists of one page: were it taken from
-a real account, that account would also be missing from the list.
+A missing identifier is shown on an extra row of a one-page list: if it were removed from
+a real account, that account would be missing from the list too.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,33 +9,32 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import cast
 
+from assay.sandbox.accounts import Currency, IdSeed, Position, iban
+from assay.sandbox.messages import KINDS, Answer, Json, Kind, Request, Resource
 from assay.sandbox.mutants.mutant import Change, answering, breaking
 from assay.sandbox.policies import put
-from assay.sandbox.render import Currency, Spot
-from assay.sandbox.roster import Mark, iban
-from assay.sandbox.wire import KINDS, Answer, Json, Kind, Request, Resource
 
 __all__ = ["FIELDS"]
 
 _PAGE = 5
 
 
-def _first_dollar(spot: Spot) -> str:
-    return "EUR" if spot.index else "USD"
+def _first_dollar(position: Position) -> str:
+    return "EUR" if position.index else "USD"
 
 
-def _last_franc(spot: Spot) -> str:
-    return "CHF" if spot.index == spot.count - 1 else "EUR"
+def _last_franc(position: Position) -> str:
+    return "CHF" if position.index == position.count - 1 else "EUR"
 
 
-def _lower(_spot: Spot) -> str:
+def _lower(_spot: Position) -> str:
     return "eur"
 
 
 _CURRENCIES: tuple[tuple[str, str, Currency], ...] = (
-    ("first-in-dollars", "the first is in dollars", _first_dollar),
-    ("last-in-francs", "the very last is in francs", _last_franc),
-    ("lower-case", "the code is in lower case", _lower),
+    ("first-in-dollars", "the first entry is in dollars", _first_dollar),
+    ("last-in-francs", "the very last entry is in francs", _last_franc),
+    ("lower-case", "the currency code is in lower case", _lower),
 )
 
 
@@ -48,11 +47,11 @@ _READ: tuple[tuple[Resource, str], ...] = (
     ("card", "outstanding"),
 )
 _TYPES: tuple[tuple[str, str, str, tuple[str | None, ...]], ...] = (
-    ("other-type", "", "the last is an ITAV", ("CLBD", "VALU", "ITAV")),
-    ("type-lower-case", "", "a kind is in lower case", ("CLBD", "valu", "OTHR")),
-    ("fourth-type", "", "there is a fourth, XPCD", ("CLBD", "VALU", "OTHR", "XPCD")),
-    ("last-untyped", "-present", "the last has no kind", ("CLBD", "VALU", None)),
-    ("first-untyped", "-present", "the first has no kind", (None, "VALU", "OTHR")),
+    ("other-type", "", "the last has the type ITAV", ("CLBD", "VALU", "ITAV")),
+    ("type-lower-case", "", "a type is in lower case", ("CLBD", "valu", "OTHR")),
+    ("fourth-type", "", "there is a fourth with the type XPCD", ("CLBD", "VALU", "OTHR", "XPCD")),
+    ("last-untyped", "-present", "the last has no type", ("CLBD", "VALU", None)),
+    ("first-untyped", "-present", "the first has no type", (None, "VALU", "OTHR")),
 )
 
 
@@ -60,23 +59,23 @@ def _types(resource: Resource, types: tuple[str | None, ...]) -> Change:
     return lambda bank: replace(bank, balance_types=put(bank.balance_types, **{resource: types}))
 
 
-def _wrong_check_digits(mark: Mark) -> str:
-    right = iban(mark)
+def _wrong_check_digits(id_seed: IdSeed) -> str:
+    right = iban(id_seed)
     return f"FR{(int(right[2:4]) + 1) % 100:02d}{right[4:]}"
 
 
-def _wrong_last_digit(mark: Mark) -> str:
-    right = iban(mark)
+def _wrong_last_digit(id_seed: IdSeed) -> str:
+    right = iban(id_seed)
     return f"{right[:-1]}{(int(right[-1]) + 1) % 10}"
 
 
-def _domestic(mark: Mark) -> str:
-    return iban(mark)[4:]
+def _domestic(id_seed: IdSeed) -> str:
+    return iban(id_seed)[4:]
 
 
-def _clear_pan(prefix: int) -> Callable[[Mark], str]:
-    def pan(mark: Mark) -> str:
-        digits = f"{prefix:06d}{(mark.seed + mark.serial * 7919) % 10**9:09d}"
+def _clear_pan(prefix: int) -> Callable[[IdSeed], str]:
+    def pan(id_seed: IdSeed) -> str:
+        digits = f"{prefix:06d}{(id_seed.seed + id_seed.serial * 7919) % 10**9:09d}"
         doubled = [int(digit) * 2 for digit in digits[::2]]
         total = sum(map(int, digits[1::2])) + sum(n - 9 * (n > 9) for n in doubled)  # noqa: PLR2004
         return f"{digits}{-total % 10}"
@@ -84,12 +83,12 @@ def _clear_pan(prefix: int) -> Callable[[Mark], str]:
     return pan
 
 
-def _mint(resource: Resource, mint: Callable[[Mark], str]) -> Change:
+def _mint(resource: Resource, mint: Callable[[IdSeed], str]) -> Change:
     return lambda bank: replace(bank, mint=put(bank.mint, **{resource: mint}))
 
 
 def _with_room(request: Request, answer: Answer) -> bool:
-    """Pick last pages with room for one more."""
+    """Return whether the answer is a last page with room for one more row."""
     if request.operation != "accounts" or answer.status != HTTPStatus.OK:
         return False
     body = cast("Mapping[str, Mapping[str, Json]]", answer.body)
@@ -148,19 +147,19 @@ FIELDS = (
     breaking(
         "iban.domestic",
         "iban/account",
-        "the domestic account number is shown for the IBAN",
+        "the domestic account number is shown instead of the IBAN",
         _mint("account", _domestic),
     ),
     breaking(
         "iban.clear-visa",
         "iban/card",
-        "cards are named by their clear PAN",
+        "cards are identified by their clear PAN",
         _mint("card", _clear_pan(497_010)),
     ),
     breaking(
         "iban.clear-mastercard",
         "iban/card",
-        "cards are named by their clear PAN, of another scheme",
+        "cards are identified by their clear PAN of another scheme",
         _mint("card", _clear_pan(513_200)),
     ),
     breaking(

@@ -1,7 +1,7 @@
-"""Faults of the list: items missing from it, items that should not be on it.
+"""Mutants of the account list: missing items, and items that should not be listed.
 
-The list as a whole is only spoiled where two accounts and two cards fit on one page,
-so that eligibility and pagination, which have clauses of their own, stay right.
+Faults of the list as a whole apply only if two accounts and two cards fit on one page,
+so that eligibility and pagination, which have clauses of their own, stay correct.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,28 +9,28 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import TypeAlias
 
+from assay.sandbox.access import Listing, card_eligible
+from assay.sandbox.accounts import Item
 from assay.sandbox.calendar import months_before
-from assay.sandbox.eligibility import Listing, card_eligible
 from assay.sandbox.mutants.mutant import Change, breaking
 from assay.sandbox.policies import put
-from assay.sandbox.roster import Item
 
 __all__ = ["LISTING"]
 
-#: Is this card's last use recent enough, today?
+#: Whether the last use of a card is recent enough, given today.
 _Window: TypeAlias = Callable[[date, date], bool]
 
 _PAGE = 5
 
 
 def _is_mixed(items: Sequence[Item]) -> bool:
-    """Two of each at least, on one page."""
+    """Return whether there are at least two accounts and two cards, on one page."""
     cards = sum(item.resource == "card" for item in items)
     return len(items) <= _PAGE and cards > 1 and len(items) - cards > 1
 
 
 def _loses(at: int, consented: bool) -> Change:
-    """Leave one item of a mixed list out, with or without a consent."""
+    """Omit one item of a mixed list, with or without a consent."""
 
     def listed(listing: Listing) -> Sequence[Item]:
         items = list(listing.items)
@@ -56,7 +56,7 @@ def _consented_cards_only(listing: Listing) -> Sequence[Item]:
 
 
 def _no_lone_recent_card(listing: Listing) -> Sequence[Item]:
-    """Hide a card used in the past week when it is the only such one."""
+    """Hide a card used in the past week if it is the only such card."""
     week_ago = listing.today - timedelta(days=7)
     recent = [
         item for item in listing.items if item.last_used is not None and item.last_used >= week_ago
@@ -108,7 +108,7 @@ def _months(count: int) -> _Window:
 
 
 def _edge(days: int) -> _Window:
-    """Move the edge of the two months by some days."""
+    """Shift the limit of two months by some days."""
     return lambda used, today: used >= months_before(today, 2) + timedelta(days=days)
 
 
@@ -164,13 +164,13 @@ LISTING = (
     breaking(
         "cards.lone-recent-card-hidden",
         "cards.eligible/lists-recent",
-        "a customer's only card of recent use is not listed",
+        "a customer's only recently used card is not listed",
         lambda bank: replace(bank, listed=_no_lone_recent_card),
     ),
     breaking(
         "cards.sixty-days",
         "cards.eligible/lists-just-inside",
-        "sixty days instead of two months (tells them apart when they are 62 days)",
+        "sixty days instead of two months (differs if the two months have 62 days)",
         _window(_days(60)),
     ),
     breaking(

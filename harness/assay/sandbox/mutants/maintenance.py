@@ -1,11 +1,8 @@
-"""Faults of the maintenance window: too early, too late, other days, short nights.
+"""Mutants of the maintenance windows of account information and of payments.
 
-Those that end late do so on ordinary Sundays only, for the night of 23 hours has an
-obligation of its own; one says so and breaks both.
-
-Faults of the maintenance window of payments: too early, too late, other days.
-
-The clock is never changed on a Monday, so there are no short nights to go wrong in.
+Those of account information that end late do so on ordinary Sundays only, because the
+night of a clock change has an obligation of its own; one mutant breaks both. The clock
+never changes on a Monday, so payments have no such obligation.
 """
 
 from collections.abc import Callable
@@ -43,25 +40,25 @@ def _any_day(_day: int) -> bool:
 
 
 def _changes_clock(now: datetime) -> bool:
-    """Tell whether the clock changes on this local day."""
+    """Return whether the clock changes on this local day."""
     midnight = datetime.combine(local(now).date(), time(), PARIS)
     return midnight.utcoffset() != (midnight + timedelta(days=1)).utcoffset()
 
 
 def _late(end: time) -> Closed:
-    """End late, but for the nights of a clock change."""
+    """End late, except on the nights of a clock change."""
     usual = _on(_sunday, _clock(2), end)
     return lambda now: (sunday_night if _changes_clock(now) else usual)(now)
 
 
 def _four_hours_from_two(now: datetime) -> bool:
-    """Take the window to last four hours, whatever the clock does."""
+    """Close for four hours from 02:00, whatever the clock does."""
     two = datetime.combine(local(now).date(), _clock(2), PARIS).astimezone(UTC)
     return local(now).weekday() == SUNDAY and two <= now < two + timedelta(hours=4)
 
 
 def _hours_after_midnight(now: datetime) -> bool:
-    """Take the window to be from two to six hours after midnight."""
+    """Close from two to six hours after midnight."""
     midnight = datetime.combine(local(now).date(), time(), PARIS).astimezone(UTC)
     since = now - midnight
     return (
@@ -96,13 +93,13 @@ MAINTENANCE = (
     breaking(
         "maintenance.a-minute-late",
         "maintenance/after",
-        "closed until Sunday 06:01, but for the nights of a clock change",
+        "closed until Sunday 06:01, except on the nights of a clock change",
         _closed(_late(_clock(6, 1))),
     ),
     breaking(
         "maintenance.until-seven",
         "maintenance/after",
-        "closed until Sunday 07:00, but for the nights of a clock change",
+        "closed until Sunday 07:00, except on the nights of a clock change",
         _closed(_late(_clock(7))),
     ),
     breaking(
@@ -126,13 +123,13 @@ MAINTENANCE = (
     breaking(
         "maintenance.four-hours",
         "maintenance/short-night",
-        "closed for four hours from 02:00, also when the clock is put forward",
+        "closed for four hours from 02:00, even if the clock is set forward",
         _closed(_four_hours_from_two),
     ),
     breaking(
         "maintenance.hours-after-midnight",
         "maintenance/short-night",
-        "closed until six hours after midnight, also when the clock is put forward",
+        "closed until six hours after midnight, even if the clock is set forward",
         _closed(_hours_after_midnight),
     ),
 )

@@ -1,15 +1,8 @@
-"""Faults of the four methods: down, stumbling over bad input, aliases that differ.
+"""Mutants of operations: server errors, unavailable operations, media types and links.
 
-A method that is down is 500 or 503 and never a refusal: a refusal of the only valid
-call would also be a fault of the consent's scope.
-
-Faults of the methods that are not offered: they answer.
-
-Faults of form: an accepted answer that is no JSON, or does not say that it is.
-
-One method each, so that the others can still be judged.
-
-Faults of links: they leave the host that was chosen.
+An operation that fails answers 500 or 503 and never refuses: refusing the only valid
+call would also break the consent scope. Faults of form apply to one operation each, so
+that the others can still be judged.
 """
 
 import json
@@ -17,11 +10,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
+from assay.sandbox.accounts import Base, LinkPlace, Row
+from assay.sandbox.messages import (
+    OPERATIONS,
+    Answer,
+    Fault,
+    Json,
+    Malformed,
+    Missing,
+    Operation,
+    Route,
+    consented_keys,
+    error,
+)
 from assay.sandbox.mutants.mutant import Change, answering, breaking
 from assay.sandbox.policies import put
-from assay.sandbox.reading import Fault, Malformed, consented_keys
-from assay.sandbox.render import Base, LinkPlace, Row
-from assay.sandbox.wire import OPERATIONS, Answer, Json, Missing, Operation, Route, error
 
 
 def _down(operation: Operation, status: int) -> Change:
@@ -33,8 +36,8 @@ def _down(operation: Operation, status: int) -> Change:
 
 
 def _stumbles(operation: Operation, fault: Fault) -> Change:
-    def status(found: Fault) -> int:
-        return 500 if found == fault else 400
+    def status(actual: Fault) -> int:
+        return 500 if actual == fault else 400
 
     return lambda bank: replace(bank, malformed=put(bank.malformed, **{operation: status}))
 
@@ -43,8 +46,8 @@ def _accepts(*faults: Fault) -> Callable[[bytes], Sequence[str]]:
     def read(body: bytes) -> Sequence[str]:
         try:
             return consented_keys(body)
-        except Malformed as no:
-            if no.fault in faults:
+        except Malformed as exc:
+            if exc.fault in faults:
                 return ()
             raise
 
@@ -83,7 +86,7 @@ AVAILABLE = (
         breaking(
             f"available.{operation}-{status}",
             f"{operation}.available/answers",
-            f"{operation} answers {status} to every good call",
+            f"{operation} answers {status} to every valid call",
             _down(operation, status),
         )
         for operation in OPERATIONS
@@ -93,7 +96,7 @@ AVAILABLE = (
         breaking(
             f"available.{operation}-500-on-{fault}",
             f"{operation}.available/survives-malformed",
-            f"{operation} answers 500 to a bad {fault.replace('-', ' ')}",
+            f"{operation} answers 500 to a malformed request ({fault})",
             _stumbles(operation, fault),
         )
         for operation, faults in _FAULTS
@@ -108,37 +111,37 @@ AVAILABLE = (
     breaking(
         "available.consents-takes-anything",
         "consents.available/refuses-malformed",
-        "a consent that is no JSON at all, or is cut off, is accepted",
+        "a consent that is not JSON, or is truncated, is accepted",
         _lenient("body-text", "body-truncated"),
     ),
     breaking(
         "available.balances-alias-lacks-one",
         "balances.available/aliases-agree",
-        "/balances leaves the last balance out",
+        "/balances omits the last balance",
         _differs("balances", "short", slice(None, -1)),
     ),
     breaking(
         "available.balances-alias-empty",
         "balances.available/aliases-agree",
-        "/balances shows none",
+        "/balances shows no balances",
         _differs("balances", "short", slice(0)),
     ),
     breaking(
         "available.transactions-alias-lacks-one",
         "transactions.available/aliases-agree",
-        "/transactions leaves the newest transaction of a page out",
+        "/transactions omits the newest transaction of a page",
         _differs("transactions", "short", slice(1, None)),
     ),
     breaking(
         "available.transactions-path-lacks-one",
         "transactions.available/aliases-agree",
-        "/accounts/{}/transactions leaves the last transaction of a page out",
+        "/accounts/{}/transactions omits the last transaction of a page",
         _differs("transactions", "path", slice(None, -1)),
     ),
     breaking(
         "available.transactions-path-empty",
         "transactions.available/aliases-agree",
-        "/accounts/{}/transactions shows none",
+        "/accounts/{}/transactions shows no transactions",
         _differs("transactions", "path", slice(0)),
     ),
 )
@@ -159,7 +162,7 @@ def _answers(method: Missing, when: bool, body: Json) -> Change:
     def answer(consented: bool) -> Answer:
         if consented is when:
             return Answer(status=200, body=body)
-        return error(405, "this method is not available", ("Allow", ""))
+        return error(405, "this operation is not available", ("Allow", ""))
 
     return lambda bank: replace(bank, unavailable=put(bank.unavailable, **{method: answer}))
 
@@ -168,7 +171,7 @@ UNAVAILABLE = tuple(
     breaking(
         f"unavailable.{clause}-{what}-{state}-consent",
         f"{clause}/refused-{state}-consent",
-        f"{method} answers 200 {what}, {state} a consent",
+        f"{method} answers 200 with {what} content, {state} a consent",
         _answers(method, state == "with", body),
     )
     for clause, method, empty, full in _CLAUSES
@@ -178,12 +181,12 @@ UNAVAILABLE = tuple(
 
 
 def cut_off(answer: Answer) -> Answer:
-    """Leave the last brace out."""
+    """Omit the last brace."""
     return replace(answer, body=json.dumps(answer.body).encode("ascii")[:-1])
 
 
 def as_text(answer: Answer) -> Answer:
-    """Say that it is plain text."""
+    """Declare the media type text/plain."""
     return replace(answer, media="text/plain; charset=utf-8")
 
 
@@ -209,7 +212,7 @@ FORM = (
         breaking(
             f"form.{operation}-as-text",
             "well-formed/media-type",
-            f"{operation}: the answer is JSON and says text/plain",
+            f"{operation}: the answer is JSON but declared as text/plain",
             _accepted(operation, as_text),
         )
         for operation in OPERATIONS
@@ -218,17 +221,17 @@ FORM = (
 
 
 def elsewhere(_base: str) -> str:
-    """Name another host altogether."""
+    """Return another host."""
     return "https://gateway.bank.example"
 
 
 def lookalike(base: str) -> str:
-    """Name a host that begins like this one."""
+    """Return a host that starts like this one."""
     return f"{base}.cdn.example"
 
 
 def behind_a_name(base: str) -> str:
-    """Put this host where a user's name stands, before another host."""
+    """Put this host in place of a user name, before another host."""
     scheme, _, host = base.partition("://")
     return f"{scheme}://{host}@cdn.example"
 
@@ -252,7 +255,7 @@ LINKS = tuple(
     breaking(
         f"links.{place}-{name}",
         f"live-host/{place.partition('-')[0]}-links",
-        f"the link {place.partition('-')[2]} of {place.partition('-')[0]} leaves the host",
+        f"{place.partition('-')[0]}: the link {place.partition('-')[2]} leads to another host",
         _leaves(place, base),
     )
     for place, name, base in _LEAVING

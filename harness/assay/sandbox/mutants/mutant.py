@@ -1,21 +1,16 @@
-"""What a mutant and a neutral variant are: a name, a sentence, and one changed policy.
+"""Definitions of mutants and neutral variants: an id, a sentence and a changed policy.
 
-Apart from the tables, so that each table's file can import it. Not for running them:
-give ``mutant.change(SOUND)`` to :func:`assay.sandbox.app.make_app`.
-
-How a mutant of payment initiation is written: what it breaks, and what it replaces.
-
-The same as in :mod:`assay.sandbox.mutants.mutant`, for the other half of the bank.
+To run one, pass ``mutant.change(SOUND)`` to :func:`assay.sandbox.app.make_app`.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+from assay.sandbox.messages import Answer, Request
 from assay.sandbox.policies import Policies
-from assay.sandbox.wire import Answer, Request
 
-#: Makes another bank from a bank.
+#: Returns a changed bank.
 Change: TypeAlias = Callable[[Policies], Policies]
 
 
@@ -25,7 +20,7 @@ class Mutant:
 
     #: Rule kind, a dot, and the fault.
     id: str
-    #: Ids of the obligations that must turn red; all others must not.
+    #: Ids of exactly the obligations that must turn red.
     breaks: frozenset[str]
     #: The fault in one sentence.
     says: str
@@ -34,7 +29,7 @@ class Mutant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neutral:
-    """A bank that differs where the document is silent: all must stay green."""
+    """A bank that differs where the document is silent; all must stay green."""
 
     id: str
     says: str
@@ -42,7 +37,7 @@ class Neutral:
 
 
 def breaking(id: str, facets: str, says: str, change: Change) -> Mutant:
-    """Name a mutant of the account information interface; facets part by a space."""
+    """Return a mutant of account information; facets are separated by spaces."""
     broken = frozenset(f"aisp/{facet}" for facet in facets.split())
     return Mutant(id=id, breaks=broken, says=says, change=change)
 
@@ -50,7 +45,7 @@ def breaking(id: str, facets: str, says: str, change: Change) -> Mutant:
 def answering(
     applies: Callable[[Request, Answer], bool], altered: Callable[[Answer], Answer]
 ) -> Callable[[Request, Answer], Answer]:
-    """Make a last look at answers which alters those it applies to."""
+    """Return a `respond` policy that alters the answers to which it applies."""
 
     def respond(request: Request, answer: Answer) -> Answer:
         return altered(answer) if applies(request, answer) else answer
@@ -59,7 +54,7 @@ def answering(
 
 
 def breaking_pis(id: str, facets: str, says: str, **policies: Any) -> Mutant:
-    """Name a mutant that replaces policies of payments; facets part by a space."""
+    """Return a mutant that replaces policies of payments; facets are separated by spaces."""
 
     def change(bank: Policies) -> Policies:
         return replace(bank, payments=replace(bank.payments, **policies))

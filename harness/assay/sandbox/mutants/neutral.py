@@ -1,7 +1,7 @@
-"""Banks that differ where the document is silent; a check that minds is wrong.
+"""Neutral variants of account information: banks that differ where the document is silent.
 
-Codes, bodies of refusals, further fields, order, shorter history, what a second consent
-does: none of it is in the document.
+Status codes, bodies of refusals, further members, order, a shorter history and the effect
+of a second consent are not in the document, so no check may depend on them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -9,14 +9,12 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from itertools import count
 
+from assay.sandbox.access import BATCH, Listing
+from assay.sandbox.accounts import Entry, Item
 from assay.sandbox.calendar import Span, months_before, ninety_days, today
-from assay.sandbox.eligibility import Listing
+from assay.sandbox.messages import OPERATIONS, Answer, Fault, Json, Request, error
 from assay.sandbox.mutants.mutant import Change, Neutral, answering
 from assay.sandbox.policies import Policies, put
-from assay.sandbox.quota import BATCH
-from assay.sandbox.reading import Fault
-from assay.sandbox.roster import Entry, Item
-from assay.sandbox.wire import OPERATIONS, Answer, Json, Request, error
 
 __all__ = ["NEUTRAL"]
 
@@ -27,7 +25,7 @@ def _refused(**codes: int) -> Change:
 
 def _not_offered(status: int) -> Change:
     def answer(_consented: bool) -> Answer:
-        return error(status, "this method is not available")
+        return error(status, "this operation is not available")
 
     return lambda bank: replace(
         bank,
@@ -45,7 +43,7 @@ def _unreadable_is(status: int) -> Change:
 
 
 def _wider(value: Json) -> Json:
-    """Add members to every object but the one of links."""
+    """Add members to every object except links."""
     if isinstance(value, Mapping):
         grown = {
             name: member if name == "links" else _wider(member) for name, member in value.items()
@@ -150,7 +148,7 @@ def _numbered(bank: Policies) -> Policies:
 
 
 def _turned_around(bank: Policies) -> Policies:
-    """Turn the balances around in every second answer."""
+    """Reverse the balances in every second answer."""
     numbers = count(1)
 
     def respond(request: Request, answer: Answer) -> Answer:
@@ -167,7 +165,7 @@ def _turned_around(bank: Policies) -> Policies:
 NEUTRAL = (
     Neutral(
         id="neutral.more-fields",
-        says="every object of every answer, but its links, has further members",
+        says="every object in answers, except links, has further members",
         change=_responds(_always, _with_more),
     ),
     Neutral(
@@ -177,42 +175,42 @@ NEUTRAL = (
     ),
     Neutral(
         id="neutral.404-outside-consent",
-        says="what the consent leaves out is not found",
+        says="items outside the consent are not found (404)",
         change=_refused(scope=404, ineligible=404),
     ),
     Neutral(
         id="neutral.422-for-the-unreadable",
-        says="what does not read is unprocessable",
+        says="malformed requests are answered with 422",
         change=_unreadable_is(422),
     ),
     Neutral(
         id="neutral.403-for-the-quota",
-        says="the fifth access is forbidden",
+        says="the fifth access is answered with 403",
         change=_refused(quota=403),
     ),
     Neutral(
         id="neutral.unknown-is-forbidden",
-        says="accounts that do not exist are refused as those of others",
+        says="accounts that do not exist are refused like other customers' accounts",
         change=_refused(unknown=403),
     ),
     Neutral(
         id="neutral.not-offered-404",
-        says="methods that are not offered are not found",
+        says="operations that are not offered are answered with 404",
         change=_not_offered(404),
     ),
     Neutral(
         id="neutral.not-offered-501",
-        says="methods that are not offered are not implemented",
+        says="operations that are not offered are answered with 501",
         change=_not_offered(501),
     ),
     Neutral(
         id="neutral.not-offered-403",
-        says="methods that are not offered are forbidden",
+        says="operations that are not offered are answered with 403",
         change=_not_offered(403),
     ),
     Neutral(
         id="neutral.hal",
-        says="success is application/hal+json with a charset",
+        says="successful answers have the media type application/hal+json with a charset",
         change=_responds(_is_success, _as_hal),
     ),
     Neutral(
@@ -233,12 +231,12 @@ NEUTRAL = (
     ),
     Neutral(
         id="neutral.oldest-first",
-        says="transactions come oldest first",
+        says="transactions are listed oldest first",
         change=lambda bank: replace(bank, order=_oldest_first),
     ),
     Neutral(
         id="neutral.last-opened-first",
-        says="accounts come in the opposite order",
+        says="accounts are listed in reverse order",
         change=lambda bank: replace(bank, listed=_last_first),
     ),
     Neutral(
@@ -248,7 +246,7 @@ NEUTRAL = (
     ),
     Neutral(
         id="neutral.extended-is-ignored",
-        says="the extended mode is no fault, and gives the usual 90 days",
+        says="the extended history mode is ignored and returns the usual 90 days",
         change=lambda bank: replace(bank, extended=ninety_days),
     ),
     Neutral(
@@ -268,7 +266,7 @@ NEUTRAL = (
     ),
     Neutral(
         id="neutral.edge-day-excluded",
-        says="a card last used two months ago to the day is not listed",
+        says="a card last used exactly two months ago is not listed",
         change=lambda bank: replace(
             bank,
             eligible=put(bank.eligible, card=_edge_excluded),
@@ -277,7 +275,7 @@ NEUTRAL = (
     ),
     Neutral(
         id="neutral.refused-calls-count",
-        says="refused accesses count on the quota too",
+        says="refused accesses count towards the quota",
         change=lambda bank: replace(
             bank,
             quota=put(
@@ -288,22 +286,22 @@ NEUTRAL = (
     ),
     Neutral(
         id="neutral.first-day-excluded",
-        says="the first day that is asked for is not in the range",
+        says="the requested first day is excluded from the range",
         change=lambda bank: replace(bank, period=_first_day_excluded),
     ),
     Neutral(
         id="neutral.last-day-excluded",
-        says="the last day that is asked for is not in the range",
+        says="the requested last day is excluded from the range",
         change=lambda bank: replace(bank, period=_last_day_excluded),
     ),
     Neutral(
         id="neutral.numbered-answers",
-        says="every answer has a number of its own",
+        says="every answer has a unique number",
         change=_numbered,
     ),
     Neutral(
         id="neutral.balances-in-any-order",
-        says="every second report has the balances in the opposite order",
+        says="every second answer has the balances in reverse order",
         change=_turned_around,
     ),
     Neutral(

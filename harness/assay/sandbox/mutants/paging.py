@@ -1,22 +1,24 @@
-"""Faults of pagination: page sizes, gaps, repeats, and walks without an end.
+"""Mutants of pagination and of the depth of the history.
 
-Each spoils one facet of a walk over three pages (12 accounts, or 40 transactions) and
-leaves the others right; lists of one page are never touched.
+Each pagination fault breaks one facet of reading three pages (12 accounts, or 40
+transactions) and keeps the others; lists of one page are never changed. General faults
+of the depth apply in office hours only, when worlds start, so that the clause on the
+local day, which is checked just after midnight, stays correct.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date, timedelta
 from typing import Literal, TypeAlias
 
+from assay.sandbox.accounts import Cut, Cutter, pages_of
+from assay.sandbox.calendar import Depth, Extended, Span, local, ninety_days
 from assay.sandbox.mutants.mutant import Change, Mutant, breaking
 from assay.sandbox.policies import put
-from assay.sandbox.reading import Cut, Cutter, pages_of
 
-__all__ = ["PAGING"]
-
-#: Makes a wrong cutter from the right page size.
+#: Returns a wrong cutter, given the right page size.
 _Wrong: TypeAlias = Callable[[int], Cutter]
-#: Spoils a right page: size, count, page number, and the page itself.
+#: Alters a right page, given size, count, page number and the page itself.
 _Spoil: TypeAlias = Callable[[int, int, int, Cut], Cut]
 
 
@@ -30,29 +32,29 @@ def _bounds(edge: Callable[[int, int], int]) -> Cutter:
     return cut
 
 
-def _first_page(more: int) -> _Wrong:
-    """Make the first page of several longer; the others follow on."""
+def _first_page(extra: int) -> _Wrong:
+    """Change the size of the first page of several; the others follow on."""
 
     def wrong(size: int) -> Cutter:
         def edge(count: int, page: int) -> int:
-            return page * size + (more if page and count > size else 0)
+            return page * size + (extra if page and count > size else 0)
 
         return _bounds(edge)
 
     return wrong
 
 
-def _second_page(more: int) -> _Wrong:
-    """Make the second page longer; the others follow on."""
+def _second_page(extra: int) -> _Wrong:
+    """Change the size of the second page; the others follow on."""
 
     def wrong(size: int) -> Cutter:
-        return _bounds(lambda _, page: page * size + (more if page > 1 else 0))
+        return _bounds(lambda _, page: page * size + (extra if page > 1 else 0))
 
     return wrong
 
 
 def _starts(shift: int) -> _Wrong:
-    """Start every page after the first too late or too early."""
+    """Shift the start of every page after the first."""
 
     def wrong(size: int) -> Cutter:
         def cut(count: int, page: int) -> Cut:
@@ -69,14 +71,14 @@ def _starts(shift: int) -> _Wrong:
 
 
 def _spoilt(spoil: _Spoil) -> _Wrong:
-    """Cut right, and then spoil the pages of lists longer than a page."""
+    """Cut correctly, then alter the pages of lists with several pages."""
 
     def wrong(size: int) -> Cutter:
         right = pages_of(size)
 
         def cut(count: int, page: int) -> Cut:
-            found = right(count, page)
-            return spoil(size, count, page, found) if count > size else found
+            page_cut = right(count, page)
+            return spoil(size, count, page, page_cut) if count > size else page_cut
 
         return cut
 
@@ -120,22 +122,22 @@ def _goes_on(_size: int, _count: int, page: int, cut: Cut) -> Cut:
 _Paged: TypeAlias = Literal["accounts", "transactions"]
 
 _WRONG: tuple[tuple[str, str, str, _Wrong], ...] = (
-    ("first-page-short", "first-page", "page 1 has one too few", _first_page(-1)),
-    ("first-page-long", "first-page", "page 1 has one too many", _first_page(1)),
-    ("first-page-longer", "first-page", "page 1 has three too many", _first_page(3)),
-    ("second-page-short", "full-pages", "page 2 has one too few", _second_page(-1)),
-    ("second-page-long", "full-pages", "page 2 has one too many", _second_page(1)),
-    ("gap", "complete", "an item is lost between pages 1 and 2", _starts(1)),
-    ("last-lost", "complete", "the last page lacks its last", _spoilt(_last_loses)),
-    ("stops-early", "complete", "the last page has no link", _spoilt(_stops_early)),
-    ("overlap", "no-repeats", "page 2 begins as page 1 ends", _starts(-1)),
+    ("first-page-short", "first-page", "page 1 has one item too few", _first_page(-1)),
+    ("first-page-long", "first-page", "page 1 has one item too many", _first_page(1)),
+    ("first-page-longer", "first-page", "page 1 has three items too many", _first_page(3)),
+    ("second-page-short", "full-pages", "page 2 has one item too few", _second_page(-1)),
+    ("second-page-long", "full-pages", "page 2 has one item too many", _second_page(1)),
+    ("gap", "complete", "an item is missing between pages 1 and 2", _starts(1)),
+    ("last-lost", "complete", "the last page lacks its last item", _spoilt(_last_loses)),
+    ("stops-early", "complete", "the link to the last page is missing", _spoilt(_stops_early)),
+    ("overlap", "no-repeats", "page 2 starts with the last item of page 1", _starts(-1)),
     (
         "last-repeats-first",
         "no-repeats",
-        "the last page has the very first item again",
+        "the last page repeats the very first item",
         _spoilt(_last_repeats_first),
     ),
-    ("last-twice", "no-repeats", "the last item comes twice", _spoilt(_last_twice)),
+    ("last-twice", "no-repeats", "the last item appears twice", _spoilt(_last_twice)),
     (
         "back-to-first",
         "ends",
@@ -143,7 +145,7 @@ _WRONG: tuple[tuple[str, str, str, _Wrong], ...] = (
         _spoilt(_back_to_first),
     ),
     ("stays", "ends", "the last page links to itself", _spoilt(_stays)),
-    ("goes-on", "ends", "empty pages follow for ever", _spoilt(_goes_on)),
+    ("goes-on", "ends", "empty pages follow without end", _spoilt(_goes_on)),
 )
 
 
@@ -165,3 +167,101 @@ def _table(what: _Paged, size: int) -> tuple[Mutant, ...]:
 
 
 PAGING = (*_table("accounts", 5), *_table("transactions", 15))
+
+
+_OFFICE_HOURS = range(8, 20)
+
+
+def _in_office_hours(oldest: Callable[[date, Span], date]) -> Change:
+    def depth(span: Span) -> date:
+        right = ninety_days(span)
+        if local(span.now).hour not in _OFFICE_HOURS:
+            return right
+        return oldest(right, span)
+
+    return lambda bank: replace(bank, depth=depth)
+
+
+def _unasked(days: int) -> Change:
+    """Show more days if no first day was requested."""
+    extra = timedelta(days=days)
+    return _in_office_hours(lambda right, span: right if span.asked else right - extra)
+
+
+def _asked(most: int) -> Change:
+    """Show what was requested, up to a number of additional days."""
+    extra = timedelta(days=most)
+    return _in_office_hours(lambda right, span: max(span.asked or right, right - extra))
+
+
+def _utc_day(span: Span) -> date:
+    return span.now.date() - timedelta(days=90)
+
+
+def _day_from_two(span: Span) -> date:
+    """Start the day at 02:00."""
+    return (local(span.now) - timedelta(hours=2)).date() - timedelta(days=90)
+
+
+def _depth(depth: Depth) -> Change:
+    return lambda bank: replace(bank, depth=depth)
+
+
+def _extended(extra: int) -> Change:
+    def extended(span: Span) -> date:
+        return ninety_days(span) - timedelta(days=extra)
+
+    mode: Extended = extended
+    return lambda bank: replace(bank, extended=mode)
+
+
+DEPTH = (
+    breaking(
+        "depth.one-day-more",
+        "transactions.depth/default",
+        "91 days are shown",
+        _unasked(1),
+    ),
+    breaking(
+        "depth.half-a-year",
+        "transactions.depth/default",
+        "half a year is shown",
+        _unasked(92),
+    ),
+    breaking(
+        "depth.asked-one-day-more",
+        "transactions.depth/asked-older",
+        "91 days are shown on request",
+        _asked(1),
+    ),
+    breaking(
+        "depth.asked-is-given",
+        "transactions.depth/asked-older",
+        "any number of days is shown on request",
+        _asked(10_000),
+    ),
+    breaking(
+        "depth.utc-day",
+        "transactions.depth/local-day",
+        "the 90 days are counted from the UTC day",
+        _depth(_utc_day),
+    ),
+    breaking(
+        "depth.day-from-two",
+        "transactions.depth/local-day",
+        "the bank's day starts at 02:00",
+        _depth(_day_from_two),
+    ),
+    breaking(
+        "extended.one-day-more",
+        "no-extended-history/gives-no-more",
+        "the extended history mode returns 91 days",
+        _extended(1),
+    ),
+    breaking(
+        "extended.two-years",
+        "no-extended-history/gives-no-more",
+        "the extended history mode returns two years",
+        _extended(640),
+    ),
+)

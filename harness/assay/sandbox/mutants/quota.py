@@ -1,9 +1,8 @@
-"""Faults of the batch quota: how many, until when, whose, and of which method.
+"""Mutants of the batch quota and of attended calls.
 
-Faults of calls made while the customer is there: limited, or held against batch.
-
-Attended calls also arrange the other trials, so a fault here only shows after more of
-them than an arrangement takes.
+Quota faults concern the limit, the day, the customers and the operations. Faults of
+attended calls limit them, or count them towards the quota. Attended calls also set up
+other trials, so these faults appear only after more calls than a set-up makes.
 """
 
 from collections.abc import Callable, Hashable
@@ -11,18 +10,18 @@ from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
+from assay.sandbox.access import BATCH, Access, Quota
 from assay.sandbox.calendar import PARIS, local, today
+from assay.sandbox.messages import OPERATIONS, Operation
 from assay.sandbox.mutants.mutant import Change, breaking
 from assay.sandbox.policies import put
-from assay.sandbox.quota import BATCH, Access, Quota
-from assay.sandbox.wire import OPERATIONS, Operation
 
 _HELSINKI = ZoneInfo("Europe/Helsinki")
 _ALL = OPERATIONS
 
 
 def _rules(operations: tuple[Operation, ...], *rules: Quota) -> Change:
-    """Give some operations other rules."""
+    """Give some operations other quotas."""
     return lambda bank: replace(bank, quota=put(bank.quota, **dict.fromkeys(operations, rules)))
 
 
@@ -57,13 +56,13 @@ def _same_helsinki_day(then: datetime, now: datetime) -> bool:
 
 
 def _until_quarter_to_midnight(then: datetime, now: datetime) -> bool:
-    """End the day at 23:45, as in a bank that closes its books early."""
+    """End the day at 23:45."""
     early = timedelta(minutes=15)
     return (local(then) + early).date() == (local(now) + early).date()
 
 
 def _within_24_hours_of_midnight(then: datetime, now: datetime) -> bool:
-    """Take every day to be 24 hours long."""
+    """Assume that every day has 24 hours."""
     midnight = datetime.combine(today(then), time(), PARIS).astimezone(UTC)
     return now < midnight + timedelta(hours=24)
 
@@ -77,9 +76,9 @@ def _one_for_all_customers(access: Access) -> Hashable:
 
 
 _NEXT_DAY = (
-    ("utc-day", "the quota is that of the UTC day", _same_utc_day),
-    ("sliding-day", "the quota is that of the past 24 hours", _past_24_hours),
-    ("never-resets", "the quota is never given back", _ever),
+    ("utc-day", "the quota applies to the UTC day", _same_utc_day),
+    ("sliding-day", "the quota applies to the past 24 hours", _past_24_hours),
+    ("never-resets", "the quota is never reset", _ever),
 )
 
 QUOTA = (
@@ -132,19 +131,19 @@ QUOTA = (
     breaking(
         "quota.helsinki-day",
         "batch-quota/before-midnight batch-quota/long-day",
-        "the quota is that of the day in Helsinki",
+        "the quota applies to the day in Helsinki",
         _counts(_ALL, _same_helsinki_day),
     ),
     breaking(
         "quota.24-hour-day",
         "batch-quota/long-day",
-        "the quota is given back 24 hours after midnight, also on a day of 25",
+        "the quota is reset 24 hours after midnight, even on a day of 25 hours",
         _counts(_ALL, _within_24_hours_of_midnight),
     ),
     breaking(
         "quota.one-for-all-methods",
         "batch-quota/per-method",
-        "all methods share one quota",
+        "all operations share one quota",
         _pool(_ALL, _one_for_all_methods),
     ),
     breaking(
@@ -156,7 +155,7 @@ QUOTA = (
     breaking(
         "quota.accounts-and-consents-share",
         "batch-quota/per-method",
-        "the list and the consents share one quota",
+        "accounts and consents share one quota",
         _pool(("accounts", "consents"), _one_for_all_methods),
     ),
     breaking(
@@ -204,13 +203,13 @@ ATTENDED = (
     breaking(
         "attended.seven-in-all",
         "online-unlimited/not-counted",
-        "batch accesses are refused after seven calls of any sort",
+        "batch accesses are refused after seven calls of any kind",
         _every(BATCH, replace(BATCH, limit=7, charged=_any)),
     ),
     breaking(
         "attended.eight-in-all",
         "online-unlimited/not-counted",
-        "batch accesses are refused after eight calls of any sort",
+        "batch accesses are refused after eight calls of any kind",
         _every(BATCH, replace(BATCH, limit=8, charged=_any)),
     ),
     breaking(

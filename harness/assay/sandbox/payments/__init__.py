@@ -1,9 +1,9 @@
-"""The payment initiation half of the bank: single payments in euro, and their signing.
+"""Payment initiation: single payments in euro, and their signing by the customer.
 
-A third party asks for a payment with a token of its own, the customer signs it on the
-bank's screens, and the bank's calendar executes it. As in the other half, what the bank
-decides is one value (:mod:`assay.sandbox.payments.policies`) and time only moves by the
-control API. Not a ledger: no balance is looked at, and no money is ever short.
+A TPP creates a payment with its own token, the customer signs it on the bank's screens,
+and the bank executes it when it is due. The decisions of the bank are one value
+(:mod:`assay.sandbox.payments.policies`), and only the control API advances time. Balances
+are not checked: no account ever lacks funds.
 """
 
 __all__: list[str] = []

@@ -1,8 +1,7 @@
-"""The control API for payments: providers, creditors, and what customers do elsewhere.
+"""Control API of payments: TPPs, creditors, executions, and signing without screens.
 
-Those controls that only this half of the bank needs; ``CONTROL.md`` tells of them along
-with the others. A signature given here is the same as one from the screens, for runs
-that have nobody to walk them.
+``CONTROL.md`` specifies these controls along with the others. A signature given here has
+the same effect as one on the screens, for runs that cannot operate the screens.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,76 +9,75 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
+from assay.sandbox.accounts import iban
 from assay.sandbox.calendar import local
-from assay.sandbox.control_requests import Unusable, read_choice, read_moment
-from assay.sandbox.payments.book import Payment
-from assay.sandbox.payments.desk import Desk
-from assay.sandbox.payments.formats import DECISIONS, FACTORS, Decision, is_iban
-from assay.sandbox.payments.states import cancel, sign
-from assay.sandbox.roster import iban
-from assay.sandbox.wire import Answer
+from assay.sandbox.control_requests import ControlError, read_choice, read_moment
+from assay.sandbox.messages import Answer
+from assay.sandbox.payments.lifecycle import PaymentContext, cancel, sign
+from assay.sandbox.payments.records import Payment
+from assay.sandbox.payments.terms import DECISIONS, FACTORS, Decision, is_iban
 from assay.sandbox.world import Customer, Registry
 
-__all__ = ["Errand", "run_errand"]
+__all__ = ["ControlRequest", "answer_payment_control"]
 
 _MOST_HOURS = 24 * 365 * 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Errand:
+class ControlRequest:
     """One control request about a world's payments."""
 
-    desk: Desk
+    context: PaymentContext
     registry: Registry
     content: Mapping[str, object]
 
 
-_Action: TypeAlias = Callable[[Errand], Answer]
+_Action: TypeAlias = Callable[[ControlRequest], Answer]
 
 
-def run_errand(method: str, steps: Sequence[str], errand: Errand) -> Answer:
-    """Carry out a control request; the steps are those below the world."""
+def answer_payment_control(method: str, steps: Sequence[str], request: ControlRequest) -> Answer:
+    """Answer a control request; `steps` are the path segments below the world."""
     action = _route(method, steps)
-    with errand.desk.world.lock:
-        return action(errand)
+    with request.context.world.lock:
+        return action(request)
 
 
 def _route(method: str, steps: Sequence[str]) -> _Action:
     match (method, *steps):
         case ("POST", "providers"):
-            return _enroll
+            return _add_tpp
         case ("GET", "executions"):
             return _executions
         case ("POST", "customers", id, "creditors"):
-            return lambda errand: _register(errand, id)
+            return lambda request: _register_creditor(request, id)
         case ("POST", "payments", id, "cancel"):
-            return lambda errand: _cancel(errand, _payment(errand, id))
+            return lambda request: _cancel(request, _payment(request, id))
         case ("POST", "payments", id, "sign"):
-            return lambda errand: _sign(errand, _payment(errand, id))
+            return lambda request: _sign(request, _payment(request, id))
         case _:
-            raise Unusable("no such control; see GET /assay-control/1/", 404)
+            raise ControlError("no such control; see GET /assay-control/1/", 404)
 
 
-def _payment(errand: Errand, id: str) -> Payment:
-    payment = errand.desk.book.payments.get(id)
+def _payment(request: ControlRequest, id: str) -> Payment:
+    payment = request.context.book.payments.get(id)
     if payment is None:
-        raise Unusable(f"no payment {id[:40]!r} in this world", 404)
+        raise ControlError(f"no payment {id[:40]!r} in this world", 404)
     return payment
 
 
-def _customer(errand: Errand, id: str) -> Customer:
-    customer = errand.desk.world.customers.get(id)
+def _customer(request: ControlRequest, id: str) -> Customer:
+    customer = request.context.world.customers.get(id)
     if customer is None:
-        raise Unusable(f"no customer {id[:40]!r} in this world", 404)
+        raise ControlError(f"no customer {id[:40]!r} in this world", 404)
     return customer
 
 
-def _enroll(errand: Errand) -> Answer:
-    provider = errand.registry.enroll(errand.desk.world)
+def _add_tpp(request: ControlRequest) -> Answer:
+    provider = request.registry.add_tpp(request.context.world)
     return Answer(status=201, body={"provider": provider.id, "token": provider.token})
 
 
-def _executions(errand: Errand) -> Answer:
+def _executions(request: ControlRequest) -> Answer:
     rows = [
         {
             "payment": execution.payment,
@@ -88,20 +86,20 @@ def _executions(errand: Errand) -> Answer:
             "creditor": execution.creditor,
             "amount": execution.amount,
         }
-        for execution in errand.desk.book.executions
+        for execution in request.context.book.executions
     ]
     return Answer(status=200, body={"executions": rows})
 
 
-def _register(errand: Errand, id: str) -> Answer:
-    """Register a creditor; who is registered twice is so since the first time."""
-    customer, world = _customer(errand, id), errand.desk.world
-    moment = _registered(errand.content, world.now)
-    creditor = errand.content.get("iban")
+def _register_creditor(request: ControlRequest, id: str) -> Answer:
+    """Register a creditor; of several registrations the first counts."""
+    customer, world = _customer(request, id), request.context.world
+    moment = _registered(request.content, world.now)
+    creditor = request.content.get("iban")
     if creditor is None:
-        creditor = iban(world.mark())
+        creditor = iban(world.next_id_seed())
     if not isinstance(creditor, str) or not is_iban(creditor):
-        raise Unusable("iban: expected an IBAN, in capitals and without gaps")
+        raise ControlError("iban: expected an IBAN in capitals without spaces")
     since = min(moment, customer.creditors.get(creditor, moment))
     customer.creditors[creditor] = since
     return Answer(status=201, body={"iban": creditor, "registered": local(since).isoformat()})
@@ -119,33 +117,33 @@ def _registered(content: Mapping[str, object], now: datetime) -> datetime:
                 return moment
         case _:
             pass
-    raise Unusable('registered: expected a moment that has been, or {"hours_ago": 73}')
+    raise ControlError('registered: expected a past moment or {"hours_ago": 73}')
 
 
-def _sign(errand: Errand, payment: Payment) -> Answer:
-    """Sign or refuse as the customer, with no screens."""
-    desk, content = errand.desk, errand.content
+def _sign(request: ControlRequest, payment: Payment) -> Answer:
+    """Confirm or refuse as the customer, without screens."""
+    context, content = request.context, request.content
     named = content.get("customer")
-    customer = _customer(errand, named if isinstance(named, str) else "")
+    customer = _customer(request, named if isinstance(named, str) else "")
     factor = read_choice(content, "factor", FACTORS)
     decision: Decision = read_choice(content, "decision", DECISIONS)
     if payment.status != "received":
-        raise Unusable(f"this payment is {payment.status}; there is nothing to sign", 409)
-    if customer is not desk.owner(payment):
-        raise Unusable("this customer does not own the account to be debited", 409)
-    if factor not in desk.policies.factors[customer.segment]:
-        raise Unusable(f"factor: {factor} is not offered to {customer.segment}", 409)
-    sign(desk, payment, factor, decision)
-    return _stands(desk, payment)
+        raise ControlError(f"this payment is {payment.status}; there is nothing to sign", 409)
+    if customer is not context.owner(payment):
+        raise ControlError("this customer does not own the account to be debited", 409)
+    if factor not in context.policies.factors[customer.segment]:
+        raise ControlError(f"factor: {factor} is not offered to {customer.segment}", 409)
+    sign(context, payment, factor, decision)
+    return _status_of(context, payment)
 
 
-def _cancel(errand: Errand, payment: Payment) -> Answer:
+def _cancel(request: ControlRequest, payment: Payment) -> Answer:
     """Cancel as the customer, through the bank's direct access."""
-    if not cancel(errand.desk, payment, by_customer=True):
-        raise Unusable(f"this {payment.terms.type} payment is {payment.status}", 409)
-    return _stands(errand.desk, payment)
+    if not cancel(request.context, payment, by_customer=True):
+        raise ControlError(f"this {payment.terms.type} payment is {payment.status}", 409)
+    return _status_of(request.context, payment)
 
 
-def _stands(desk: Desk, payment: Payment) -> Answer:
-    body = {"payment": payment.id, "status": desk.policies.shown(payment)}
+def _status_of(context: PaymentContext, payment: Payment) -> Answer:
+    body = {"payment": payment.id, "status": context.policies.shown(payment)}
     return Answer(status=200, body=body)

@@ -1,7 +1,7 @@
-"""Everything the bank decides about payments, as one frozen value.
+"""All decisions of the bank about payments as one frozen value.
 
-As in :mod:`assay.sandbox.policies`, of whose value this is one part: a mutant replaces
-one entry, and each field names the clause it carries out.
+Part of the value in :mod:`assay.sandbox.policies`: a mutant replaces one entry. The
+comment on each field names the clauses that it implements.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -9,23 +9,26 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
+from assay.sandbox.accounts import Base, Item, same_everywhere
 from assay.sandbox.calendar import Closed, monday_night
-from assay.sandbox.payments.book import Activity, Lapse, Payment, Step
-from assay.sandbox.payments.calendar import Until, after_first, after_last
-from assay.sandbox.payments.formats import Decision, Factor, PaymentType, Segment, Status, Terms
-from assay.sandbox.payments.reading import (
+from assay.sandbox.messages import Answer, Table, error
+from assay.sandbox.payments.records import Activity, Lapse, Payment, Step
+from assay.sandbox.payments.rules import CashRule, DuplicateRule, Until, after_first, after_last
+from assay.sandbox.payments.terms import (
     FIELDS,
     MODIFIABLE,
+    Decision,
+    Defect,
+    Factor,
     Field,
+    PaymentType,
     ReadField,
+    Segment,
     Single,
-    Way,
+    Status,
+    Terms,
     at_most_one,
 )
-from assay.sandbox.payments.rules import CashRule, DuplicateRule
-from assay.sandbox.render import Base, same_everywhere
-from assay.sandbox.roster import Item
-from assay.sandbox.wire import Answer, Table, error
 
 __all__ = [
     "SOUND_PAYMENTS",
@@ -37,13 +40,13 @@ __all__ = [
     "Return",
 ]
 
-#: The methods, and the one that is not offered.
+#: The operations; the last one is not offered.
 PaymentOperation: TypeAlias = Literal["create", "read", "modify", "confirmation"]
-#: The links that answers have.
+#: The links in answers.
 PaymentPlace: TypeAlias = Literal["create-self", "create-approval", "read-self", "modify-self"]
-#: The methods that name a payment.
+#: The operations that name a payment.
 Finding: TypeAlias = Literal["read", "modify"]
-#: Why the bank says no; the document gives no codes, so they are a choice.
+#: Reasons of refusals; the document specifies no codes, so they are a choice.
 PaymentRefusal: TypeAlias = Literal["debtor", "segment", "state", "foreign"]
 
 
@@ -53,19 +56,19 @@ class Return:
 
     terms: Terms
     decision: Decision
-    #: Where the browser says it wants to go, in a field the screens do not have.
+    #: Target requested by the browser, in a field that the screens do not have.
     asked: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaymentPolicies:
-    """The payment initiation half of one bank."""
+    """The decisions of one bank about payments."""
 
     #: maintenance
     closed: Closed
-    #: redirect-only: does a customer's login and password do for a provider's token?
+    #: redirect-only: whether a customer's credentials replace a TPP's token.
     honours_credentials: bool
-    #: host: is this host answered?
+    #: host: whether a host is served.
     serves: Callable[[str], bool]
     #: host: links stay on the host that was called.
     links: Table[PaymentPlace, Base]
@@ -73,71 +76,71 @@ class PaymentPolicies:
     fields: Table[Field, ReadField]
     #: single
     single: Single
-    #: payments.create, payments.modify: what does not read is refused, with this status.
-    malformed: Callable[[PaymentOperation, str, Way], int]
+    #: payments.create, payments.modify: status codes for malformed requests.
+    malformed: Callable[[PaymentOperation, str, Defect], int]
     #: Status codes of refusals.
     refusals: Table[PaymentRefusal, int]
-    #: payment types; told whether the bank offers instant payments.
+    #: payment types: whether one is offered, given whether instant payments are.
     offered: Callable[[PaymentType, bool], bool]
-    #: ...and whether one of a type can be made while others are open, told their types.
+    #: Whether a payment can be created, given the types of the open payments.
     beside: Callable[[PaymentType, frozenset[PaymentType]], bool]
-    #: segments; told the customer's, and those of all who bank here.
+    #: segments: whether one is served, given the segments of all customers.
     segments: Callable[[Segment, frozenset[Segment]], bool]
-    #: eligible accounts; told the account, and all that its owner has, in order.
+    #: eligible accounts: whether one can be debited, given all items of its owner, in order.
     debtor: Callable[[Item, Iterable[Item]], bool]
-    #: Is what these rules bar refused at once, and not only once it is signed?
+    #: Whether the preceding rules refuse at creation, and not only after signing.
     at_once: bool
-    #: payments.content: what is shown of a payment.
+    #: payments.content: the terms shown of a payment.
     shows: Callable[[Payment], Terms]
-    #: payments.addressed: by whom it can be found, told "is it the provider's own"...
+    #: payments.addressed: whether a payment is visible, given whether it is the TPP's own.
     visible: Table[Finding, Callable[[bool], bool]]
-    #: ...what is said of a payment that there never was...
+    #: Answers for payments that do not exist.
     absent: Table[Finding, Callable[[str], Answer]]
-    #: ...and where it is said to stand.
+    #: The status shown of a payment.
     shown: Callable[[Payment], Status]
-    #: payments.confirmation, told "is there a signature"
+    #: payments.confirmation: answer, given whether there is a signature.
     confirmation: Callable[[bool], Answer]
-    #: modify.deferred-only: may this one be modified...
+    #: modify.deferred-only: whether a payment can be modified.
     modifiable: Callable[[Payment], bool]
-    #: ...in which fields...
+    #: Fields that can be modified.
     changeable: tuple[Field, ...]
-    #: ...what is kept, of what was and what is asked for...
+    #: Returns the terms stored, given the former and the requested ones.
     modified: Callable[[Terms, Terms], Terms]
-    #: ...and what is executed.
+    #: Returns the terms that are executed.
     executed: Callable[[Payment], Terms]
-    #: cancel: may this one be cancelled, by either party?
+    #: cancel: whether a payment can be cancelled, by either party.
     cancellable: Callable[[Payment], bool]
-    #: sca.required: is this one executed when its time has come...
+    #: sca.required: whether a payment that is due is executed.
     executable: Callable[[Payment], bool]
-    #: ...and where does the customer's decision take it?
+    #: Status after the customer's decision.
     decisions: Table[Decision, Status]
-    #: sca.factors: what is offered...
+    #: sca.factors: factors offered to each segment.
     factors: Table[Segment, tuple[Factor, ...]]
-    #: ...which screen comes first...
+    #: The first screen.
     begins: Step
-    #: ...which follows which, told the factor that was chosen...
+    #: Returns the next screen, given the current one and the chosen factor.
     follows: Callable[[Step, Factor | None], Step]
-    #: ...whose password is taken, told "is it the debtor's owner"...
+    #: Whether a customer can sign, given whether they own the debtor account.
     signs: Callable[[bool], bool]
-    #: ...and when a factor's code is right, told the one that was given and the right one.
+    #: Whether a code is accepted, given the entered and the right one.
     code: Callable[[Factor, str, str], bool]
-    #: Wrong passwords and codes that end a signing.
+    #: Number of wrong entries that end a signing.
     tries: int
     #: duplicate
     duplicate: DuplicateRule
     #: cash
     cash: CashRule
-    #: redirect.idle, redirect.overall: from when on it is too late...
+    #: redirect.idle, redirect.overall: the moments of expiry.
     timers: Table[Lapse, Until]
-    #: ...does this keep a customer from falling idle...
+    #: Whether an activity restarts the idle timer.
     renews: Table[Activity, bool]
-    #: ...where the payment stands then...
+    #: Status after expiry.
     lapsed: Table[Lapse, Status]
-    #: ...and where the customer is sent, if anywhere.
+    #: Target of the customer after expiry, if any.
     disconnected: Table[Lapse, Callable[[Terms], str | None]]
-    #: report-url
+    #: report-url: target of the customer after the decision.
     returns: Callable[[Return], str | None]
-    #: The last look at every answer of a method.
+    #: Applied last to every answer.
     respond: Callable[[PaymentOperation | None, Answer], Answer]
 
 
@@ -145,7 +148,7 @@ def _any_host(_host: str) -> bool:
     return True
 
 
-def _bad_request(_operation: PaymentOperation, _field: str, _way: Way) -> int:
+def _bad_request(_operation: PaymentOperation, _field: str, _way: Defect) -> int:
     return 400
 
 
@@ -178,7 +181,7 @@ def _where_it_stands(payment: Payment) -> Status:
 
 
 def _not_offered(_signed: bool) -> Answer:
-    return error(405, "this method is not available", ("Allow", ""))
+    return error(405, "this operation is not available", ("Allow", ""))
 
 
 def _deferred_and_open(payment: Payment) -> bool:

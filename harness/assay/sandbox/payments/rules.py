@@ -1,77 +1,116 @@
-"""The two rules that are decided once a payment is signed: no repeats, and CASH.
+"""Rules on signed payments: execution day, screen timers, repeats and CASH.
 
-A repeat of a payment that was executed is rejected, and so is CASH to a creditor whom
-this customer has not registered for more than 72 hours, unless it was signed with the
-soft token. Both look at plain facts. Not for what a request must look like: that is
-refused before anybody signs.
+A payment is executed at signing, a deferred one at 06:30 local time on its day, or at
+signing if that is later. Saturdays, Sundays and holidays are ordinary days, since the
+document does not exclude them. A signing expires 4 minutes after the last request and
+30 minutes after the first screen; the moment of expiry itself is too late.
+
+A repeat of an executed payment is rejected. So is a CASH payment to a creditor whom the
+customer has not registered for more than 72 hours, unless it was signed with the soft
+token.
 """
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import TypeAlias
 
-from assay.sandbox.payments.formats import Factor, Status, Terms
+from assay.sandbox.calendar import PARIS, today
+from assay.sandbox.payments.records import Payment
+from assay.sandbox.payments.terms import Factor, Status, Terms
 
-__all__ = [
-    "CashRule",
-    "DuplicateRule",
-    "Facts",
-    "all_parameters",
-    "breaks_cash",
-    "more_than_72_hours",
-    "own_registration",
-]
+_EXECUTION = time(6, 30)
+
+
+def execution_moment(day: date) -> datetime:
+    """Return the moment at which deferred payments of a local day are executed."""
+    return datetime.combine(day, _EXECUTION, PARIS).astimezone(UTC)
+
+
+def due(payment: Payment, terms: Terms) -> datetime:
+    """Return the moment from which a payment with these terms can be executed."""
+    signed = payment.signed or payment.created
+    day = terms.day
+    return signed if day is None else max(signed, execution_moment(day))
+
+
+def local_day(payment: Payment, terms: Terms) -> date:
+    """Return the local day of a payment, which a repeat would share."""
+    return terms.day or today(payment.signed or payment.created)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Times:
+    """Moments of the first screen and of the last request."""
+
+    first: datetime
+    last: datetime
+
+
+#: Returns the moment of expiry.
+Until: TypeAlias = Callable[[Times], datetime]
+
+
+def after_last(**span: int) -> Until:
+    """Expire the given time after the last activity."""
+    length = timedelta(**span)
+    return lambda times: times.last + length
+
+
+def after_first(**span: int) -> Until:
+    """Expire the given time after the first screen, whatever happened since."""
+    length = timedelta(**span)
+    return lambda times: times.first + length
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What the CASH rule looks at."""
+    """Input of the CASH rule."""
 
     terms: Terms
     factor: Factor | None
     signed: datetime
-    #: When the paying customer registered the creditor; None when never.
+    #: When the paying customer registered the creditor; None if never.
     registered: datetime | None
-    #: When another customer did so first; the sound bank never asks.
+    #: When another customer first did so; unused by the sound bank.
     registered_by_others: datetime | None
 
 
-#: The registration that counts.
+#: Returns the registration that counts.
 Registration: TypeAlias = Callable[[Facts], datetime | None]
 
 
 def own_registration(facts: Facts) -> datetime | None:
-    """Take the paying customer's own."""
+    """Return the paying customer's own registration."""
     return facts.registered
 
 
 def more_than_72_hours(age: timedelta) -> bool:
-    """Trust what is older than 72 hours; exactly 72 hours is not."""
+    """Return whether a registration is older than 72 hours."""
     return age > timedelta(hours=72)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CashRule:
-    """Which payments are too risky, in three parts."""
+    """Which CASH payments are rejected."""
 
     purposes: frozenset[str] = frozenset({"CASH"})
     exempt: frozenset[Factor] = frozenset({"soft-token"})
     registration: Registration = own_registration
-    #: Is a registration of this age good enough?
+    #: Whether a registration of this age is trusted.
     trusted: Callable[[timedelta], bool] = more_than_72_hours
 
 
 def breaks_cash(rule: CashRule, facts: Facts) -> bool:
-    """Apply the rule."""
+    """Return whether a payment breaks the CASH rule."""
     if facts.terms.purpose not in rule.purposes or facts.factor in rule.exempt:
         return False
     registered = rule.registration(facts)
     return registered is None or not rule.trusted(facts.signed - registered)
 
 
-def all_parameters(terms: Terms, day: date) -> Hashable:
-    """Tell payments apart by their day and by all else that a customer would name."""
+def compared_parameters(terms: Terms, day: date) -> Hashable:
+    """Return the parameters by which payments differ."""
     return (
         day,
         terms.debtor,
@@ -86,9 +125,9 @@ def all_parameters(terms: Terms, day: date) -> Hashable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DuplicateRule:
-    """What repeats what."""
+    """Which payments count as repeats."""
 
-    #: Payments that are equal in these are the same.
-    parameters: Callable[[Terms, date], Hashable] = all_parameters
-    #: Where a payment must stand to be repeated; one that moved no money cannot be.
+    #: Payments with equal parameters are repeats.
+    parameters: Callable[[Terms, date], Hashable] = compared_parameters
+    #: Statuses of payments that cannot be repeated.
     originals: frozenset[Status] = frozenset({"executed"})

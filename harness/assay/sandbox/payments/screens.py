@@ -1,9 +1,9 @@
-"""The bank's screens: plain HTML forms that a browser can walk, and so can a program.
+"""HTML screens for signing a payment, usable by a browser or by a program.
 
-The form of a screen has `data-screen`, and the page itself `data-page`, with the name
-of its step or ending. There is no script and no reference to anywhere else; every text
-is escaped by Jinja, which is only loaded when the first screen is shown. Not for
-deciding what comes next: see :mod:`assay.sandbox.payments.signing`.
+The form of a screen has `data-screen`, and the page `data-page`, with the name of the
+step or of the final page. There are no scripts and no external references. Jinja escapes
+every text; it is imported when the first screen is shown. The order of the screens is
+decided in :mod:`assay.sandbox.payments.signing`.
 """
 
 from base64 import b64encode
@@ -13,16 +13,16 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from assay.sandbox.payments.book import Payment
-from assay.sandbox.payments.desk import Desk
-from assay.sandbox.payments.formats import Factor, PaymentType, Terms, origin
+from assay.sandbox.messages import Answer
+from assay.sandbox.payments.lifecycle import PaymentContext
+from assay.sandbox.payments.records import Payment
 from assay.sandbox.payments.signing import View
-from assay.sandbox.wire import Answer
+from assay.sandbox.payments.terms import Factor, PaymentType, Terms, origin
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
-__all__ = ["draw", "ending", "page_headers"]
+__all__ = ["final_page", "page_headers", "render_view"]
 
 _HTML = "text/html; charset=utf-8"
 _TITLES: Mapping[str, str] = {
@@ -48,7 +48,7 @@ _TYPES: Mapping[PaymentType, str] = {
     "deferred": "Credit transfer on a later day",
     "instant": "Instant credit transfer",
 }
-#: Status, title and text of pages after which there is nothing more.
+#: Status, title and text of the final pages.
 _ENDINGS: Mapping[str, tuple[int, str, str]] = {
     "disconnected": (
         410,
@@ -60,11 +60,15 @@ _ENDINGS: Mapping[str, tuple[int, str, str]] = {
         "This cannot go on",
         "There were too many wrong entries. Nothing was signed, and nothing will be paid.",
     ),
-    "closed": (410, "Nothing to sign", "This payment cannot be signed, or not any more."),
+    "closed": (
+        410,
+        "Nothing to sign",
+        "This payment cannot be signed, or can no longer be signed.",
+    ),
     "elsewhere": (409, "Signing has begun", "This payment is being signed in another window."),
     "confirmed": (200, "Thank you", "The payment was signed. You can close this window."),
     "refused": (200, "Refused", "You refused this payment. You can close this window."),
-    "unknown": (404, "Nothing here", "There is no such page, or not any more."),
+    "unknown": (404, "Nothing here", "This page does not exist, or has expired."),
     "maintenance": (503, "Closed", "The bank is closed for maintenance. Please come back later."),
 }
 
@@ -87,28 +91,28 @@ def _template(name: str) -> "Template":
 
 @cache
 def _style_source() -> str:
-    """Name the one style that pages may have, by its digest."""
+    """Return the CSP source of the only style that pages may have, by its digest."""
     digest = sha256(_load("style.css").removesuffix("\n").encode()).digest()
     return f"'sha256-{b64encode(digest).decode('ascii')}'"
 
 
-def draw(desk: Desk, payment: Payment, view: View) -> Answer:
-    """Show a view; it is the whole answer."""
+def render_view(context: PaymentContext, payment: Payment, view: View) -> Answer:
+    """Return the answer that shows a view."""
     signing, page = payment.signing, view.page
     if view.target is not None:
         headers = (("Location", view.target), *page_headers("'none'"))
         return Answer(status=303, body=b"", headers=headers)
     if signing is None or page is None or page not in _TITLES:
-        return ending(page or "unknown")
+        return final_page(page or "unknown")
     content: dict[str, object] = {
         "title": _TITLES[page],
         "message": view.message,
-        "action": f"/signing/{desk.world.id}/{signing.key}",
+        "action": f"/signing/{context.world.id}/{signing.key}",
     }
     forms = "'self'"
     match page:
         case "factor":
-            offered = desk.policies.factors[desk.owner(payment).segment]
+            offered = context.policies.factors[context.owner(payment).segment]
             content["factors"] = [(factor, _LABELS[factor]) for factor in offered]
         case "code" if signing.factor is not None:
             content["prompt"] = _PROMPTS[signing.factor]
@@ -120,8 +124,8 @@ def draw(desk: Desk, payment: Payment, view: View) -> Answer:
     return _page(page, page, 200, content, forms)
 
 
-def ending(page: str) -> Answer:
-    """Show a page with no form."""
+def final_page(page: str) -> Answer:
+    """Return a page without a form."""
     status, title, says = _ENDINGS[page]
     content: dict[str, object] = {"title": title, "message": "", "says": says}
     answer = _page("ending", page, status, content, "'none'")
@@ -144,7 +148,7 @@ def _page(
 
 
 def page_headers(forms: str) -> tuple[tuple[str, str], ...]:
-    """Keep a page of the bank to itself: its key is in the URL, and must not be passed on."""
+    """Return headers that keep a page private: its URL contains a key."""
     policy = (
         f"default-src 'none'; style-src {_style_source()}; "
         f"form-action {forms}; base-uri 'none'; frame-ancestors 'none'"
@@ -158,7 +162,7 @@ def page_headers(forms: str) -> tuple[tuple[str, str], ...]:
 
 
 def _forms(terms: Terms) -> str:
-    """Allow the way back: browsers apply `form-action` to the redirection as well."""
+    """Return the allowed form targets: browsers check redirections against them too."""
     origins = {origin(url) for url in (terms.success_url, terms.failure_url) if url}
     return " ".join(["'self'", *sorted(origins - {""})])
 

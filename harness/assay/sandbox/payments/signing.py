@@ -1,26 +1,24 @@
-"""One customer in front of the screens: password, factor, code, and then the decision.
+"""Steps of signing a payment on the screens: password, factor, code and decision.
 
-Each step takes what the form of its screen sends and says which page comes next. There
-is one signing for each payment. Its key is in the URL and nowhere else, and changes with
-the password: the link to the first screen was made by a third party's call, so whoever
-knows it must not be able to go on in a customer's place. Not for HTML: see
-:mod:`assay.sandbox.payments.screens`.
+Each step takes the submitted form and returns the next page. There is one signing per
+payment. Its key is in the URL only, and changes with the password: the link to the first
+screen comes from a TPP's call, so the TPP must not be able to continue in the customer's
+place. The HTML is in :mod:`assay.sandbox.payments.screens`.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from assay.sandbox.payments.book import Activity, Payment, Signing, Step
-from assay.sandbox.payments.desk import Desk
-from assay.sandbox.payments.formats import DECISIONS, Decision
+from assay.sandbox.payments.lifecycle import PaymentContext, sign
 from assay.sandbox.payments.policies import Return
-from assay.sandbox.payments.states import sign
+from assay.sandbox.payments.records import Activity, Payment, Signing, Step
+from assay.sandbox.payments.terms import DECISIONS, Decision
 
 __all__ = ["Ending", "Form", "View", "begin", "look", "submit"]
 
 Form: TypeAlias = Mapping[str, str]
-#: Pages with no form, after which there is nothing more.
+#: The final pages, without a form.
 Ending: TypeAlias = Literal["disconnected", "locked", "closed", "elsewhere", "confirmed", "refused"]
 
 _WRONG_LOGIN = "This login and password do not go with the account to be debited."
@@ -32,142 +30,148 @@ _CHANGED = "The payment was changed meanwhile. Please look at it again."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """What the customer gets to see: a screen, a last page, or another site."""
+    """What the customer sees next: a screen, a final page or another site."""
 
     page: Step | Ending | None = None
     message: str = ""
-    #: Where the browser is sent instead.
+    #: Where the browser is redirected instead.
     target: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Act:
-    """A form that was sent, and everything it is about."""
+class Submission:
+    """A submitted form, with the payment and the signing it belongs to."""
 
-    desk: Desk
+    context: PaymentContext
     payment: Payment
     signing: Signing
     form: Form
 
     def go_on(self) -> View:
-        """Show the screen that follows."""
+        """Advance to the next screen."""
         signing = self.signing
-        signing.step = self.desk.policies.follows(signing.step, signing.factor)
+        signing.step = self.context.policies.follows(signing.step, signing.factor)
         return self.show()
 
     def show(self, message: str = "") -> View:
-        """Show the screen of this step."""
+        """Return the screen of the current step."""
         if self.signing.step == "confirm":
             self.signing.shown = self.payment.terms
         return View(page=self.signing.step, message=message)
 
     def wrong(self, message: str) -> View:
-        """Show the screen again, or end it all after too many."""
+        """Return the same screen again, or lock the signing after too many wrong entries."""
         self.signing.wrong += 1
-        if self.signing.wrong < self.desk.policies.tries:
+        if self.signing.wrong < self.context.policies.tries:
             return self.show(message)
         self.signing.step = "locked"
         self.payment.status = "expired"
         return View(page="locked")
 
 
-def begin(desk: Desk, payment: Payment) -> View:
-    """Follow the link to the first screen; as long as nobody is logged in, again."""
+def begin(context: PaymentContext, payment: Payment) -> View:
+    """Open the link to the first screen; again, as long as nobody has logged in."""
     signing = payment.signing
     if signing is None and payment.status == "received":
-        now, step = desk.world.now, desk.policies.begins
+        now, step = context.world.now, context.policies.begins
         signing = Signing(key="", step=step, first=now, last=now)
         payment.signing = signing
-        desk.book.rekey(payment, signing)
+        context.book.rekey(payment, signing)
     if signing is None:
         return View(page="closed")
-    if signing.step not in (desk.policies.begins, "done", "locked", "disconnected"):
+    if signing.step not in (context.policies.begins, "done", "locked", "disconnected"):
         return View(page="elsewhere")
-    return look(desk, payment, signing)
+    return look(context, payment, signing)
 
 
-def look(desk: Desk, payment: Payment, signing: Signing) -> View:
-    """Show where a signing stands."""
+def look(context: PaymentContext, payment: Payment, signing: Signing) -> View:
+    """Return the current page of a signing."""
     return (
-        _over(desk, payment, signing, "look")
-        or Act(desk=desk, payment=payment, signing=signing, form={}).show()
+        _over(context, payment, signing, "look")
+        or Submission(context=context, payment=payment, signing=signing, form={}).show()
     )
 
 
-def submit(desk: Desk, payment: Payment, signing: Signing, form: Form) -> View:
-    """Take the form of a screen."""
-    over = _over(desk, payment, signing, "form")
+def submit(context: PaymentContext, payment: Payment, signing: Signing, form: Form) -> View:
+    """Process the form of a screen."""
+    over = _over(context, payment, signing, "form")
     if over is not None:
         return over
-    act = Act(desk=desk, payment=payment, signing=signing, form=form)
-    return _STEPS[signing.step](act)
+    submission = Submission(context=context, payment=payment, signing=signing, form=form)
+    return _STEPS[signing.step](submission)
 
 
-def _over(desk: Desk, payment: Payment, signing: Signing, doing: Activity) -> View | None:
-    """Tell how a signing ended; a signing that goes on is kept from falling idle."""
+def _over(
+    context: PaymentContext, payment: Payment, signing: Signing, doing: Activity
+) -> View | None:
+    """Return the final page of an ended signing; otherwise restart the idle timer."""
     if signing.lapse is not None:
-        target = desk.policies.disconnected[signing.lapse](payment.terms)
+        target = context.policies.disconnected[signing.lapse](payment.terms)
         return View(page="disconnected", target=target)
     if signing.step == "locked":
         return View(page="locked")
     if payment.status != "received":
         return View(page="closed")
-    if desk.policies.renews[doing]:
-        signing.last = desk.world.now
+    if context.policies.renews[doing]:
+        signing.last = context.world.now
     return None
 
 
-def _password(act: Act) -> View:
-    login, password = act.form.get("login", ""), act.form.get("password", "")
-    owner = act.desk.owner(act.payment)
-    found = [
+def _password(submission: Submission) -> View:
+    login, password = submission.form.get("login", ""), submission.form.get("password", "")
+    owner = submission.context.owner(submission.payment)
+    matching = [
         customer
-        for customer in act.desk.world.customers.values()
+        for customer in submission.context.world.customers.values()
         if customer.login == login and customer.password == password
     ]
-    if not found or not act.desk.policies.signs(found[0] is owner):
-        return act.wrong(_WRONG_LOGIN)
-    act.signing.customer = found[0].id
-    act.desk.book.rekey(act.payment, act.signing)
-    return act.go_on()
+    if not matching or not submission.context.policies.signs(matching[0] is owner):
+        return submission.wrong(_WRONG_LOGIN)
+    submission.signing.customer = matching[0].id
+    submission.context.book.rekey(submission.payment, submission.signing)
+    return submission.go_on()
 
 
-def _factor(act: Act) -> View:
-    offered = act.desk.policies.factors[act.desk.owner(act.payment).segment]
+def _factor(submission: Submission) -> View:
+    offered = submission.context.policies.factors[
+        submission.context.owner(submission.payment).segment
+    ]
     for factor in offered:
-        if factor == act.form.get("factor"):
-            act.signing.factor = factor
-            return act.go_on()
-    return act.show(_NO_FACTOR)
+        if factor == submission.form.get("factor"):
+            submission.signing.factor = factor
+            return submission.go_on()
+    return submission.show(_NO_FACTOR)
 
 
-def _code(act: Act) -> View:
-    factor = act.signing.factor
-    given = act.form.get("code", "").strip()
-    who = act.desk.world.customers.get(act.signing.customer, act.desk.owner(act.payment))
+def _code(submission: Submission) -> View:
+    factor = submission.signing.factor
+    entered = submission.form.get("code", "").strip()
+    who = submission.context.world.customers.get(
+        submission.signing.customer, submission.context.owner(submission.payment)
+    )
     right = who.factors[factor] if factor else ""
-    if factor is None or not act.desk.policies.code(factor, given, right):
-        return act.wrong(_WRONG_CODE)
-    return act.go_on()
+    if factor is None or not submission.context.policies.code(factor, entered, right):
+        return submission.wrong(_WRONG_CODE)
+    return submission.go_on()
 
 
-def _confirm(act: Act) -> View:
-    signing, terms = act.signing, act.payment.terms
+def _confirm(submission: Submission) -> View:
+    signing, terms = submission.signing, submission.payment.terms
     decision: Decision | None = next(
-        (one for one in DECISIONS if one == act.form.get("decision")), None
+        (choice for choice in DECISIONS if choice == submission.form.get("decision")), None
     )
     if decision is None:
-        return act.show(_NO_DECISION)
+        return submission.show(_NO_DECISION)
     if signing.shown != terms:
-        return act.show(_CHANGED)
-    sign(act.desk, act.payment, signing.factor, decision)
+        return submission.show(_CHANGED)
+    sign(submission.context, submission.payment, signing.factor, decision)
     signing.step = "done"
-    leaving = Return(terms=terms, decision=decision, asked=act.form.get("returnUrl", ""))
-    target = act.desk.policies.returns(leaving)
+    leaving = Return(terms=terms, decision=decision, asked=submission.form.get("returnUrl", ""))
+    target = submission.context.policies.returns(leaving)
     return View(page="confirmed" if decision == "confirm" else "refused", target=target or None)
 
 
-_STEPS: Mapping[Step, Callable[[Act], View]] = {
+_STEPS: Mapping[Step, Callable[[Submission], View]] = {
     "password": _password,
     "factor": _factor,
     "code": _code,

@@ -19,7 +19,7 @@ from assay.binding.target import Target, Tls
 from assay.errors import InputError, Problem
 from assay.transport.auth.diagnostics import problem
 
-__all__ = ["ALGORITHMS", "Key", "check", "signing_key"]
+__all__ = ["ALGORITHMS", "Key", "check", "expiry", "signing_key"]
 
 #: What can sign a message.
 Key: TypeAlias = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey
@@ -50,6 +50,14 @@ def check(target: Target, secrets: Mapping[str, str], now: datetime | None = Non
     if problems:
         raise InputError(problems)
     return key
+
+
+def expiry(target: Target) -> datetime | None:
+    """Return when our own certificate expires; None if there is none that can be read."""
+    if target.tls is None or target.tls.certificate_file is None:
+        return None
+    certificates, _ = _certificates(target, "certificate_file", target.tls.certificate_file)
+    return certificates[0].not_valid_after_utc if certificates else None
 
 
 def signing_key(target: Target, secrets: Mapping[str, str]) -> Key:

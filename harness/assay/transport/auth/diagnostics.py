@@ -52,7 +52,8 @@ def place_of(target: Target, *pointer: str) -> str:
 def problem(target: Target, *pointer: str, what: str, hint: str = "") -> Problem:
     """Return what is wrong at a key of a profile."""
     path, line = line_of(target, *pointer)
-    return Problem(path=path, line=line, what=f"{'.'.join(pointer)}: {what}", hint=hint)
+    key = ".".join(pointer)
+    return Problem(path=path, line=line, what=f"{key}: {what}", hint=hint, key=key)
 
 
 #: For each word of RFC 6749 the first of these keys that the profile has, and a hint.

@@ -104,7 +104,8 @@ class TokenStore:
         said = auth.oauth
         if said is None or (asked.by_provider and auth.kind is AuthKind.CODE):
             # No customer agrees to what a third party does for itself.
-            raise CannotArrange("how the third party's own calls are authenticated (auth.provider)")
+            what = "how the TPP's own calls are authenticated (auth.provider)"
+            raise CannotArrange(what, key=("auth", "provider"))
         return said, self._client(said, asked)
 
     def _client(self, said: OAuth, asked: TokenRequest) -> OAuthClient:

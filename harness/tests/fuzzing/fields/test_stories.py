@@ -9,8 +9,8 @@ from laboratory import Laboratory
 from service import Service
 
 from assay.contract.model import Capability
-from assay.execution.driver import run_probe
 from assay.execution.environment import set_up
+from assay.execution.executor import run_probe
 from assay.fuzzing.fields import stories
 from assay.fuzzing.fields.arguments import arguments
 from assay.fuzzing.fields.ill_typed import lacking, wrong
@@ -20,7 +20,7 @@ from assay.fuzzing.search import Search, SearchLimits
 from assay.fuzzing.sequences.actions import Actions
 from assay.fuzzing.sequences.concretize import script
 from assay.history import Advance, Arrange, Authorise, Call, Inquire
-from assay.kill_matrix import _variants, make_app
+from assay.kill_matrix import make_app, variants
 from assay.sandbox.policies import SOUND
 
 pytestmark = pytest.mark.slow
@@ -197,7 +197,7 @@ def test_what_is_spelt_is_told_and_the_rest_is_not():
 )
 def test_a_fault_is_found(id_, name):
     """A bank that breaks a clause about fields is caught at it within 300 stories."""
-    mutant = _variants()[id_]
+    mutant = variants()[id_]
     policies = mutant.change(SOUND)
     found = search(name, lambda base_url: make_app(policies, base_url=base_url))
     seen = set()

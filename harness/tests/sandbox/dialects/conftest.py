@@ -1,4 +1,4 @@
-"""A tiny client of the sandbox bank in the dialect of STET, in process."""
+"""A small in-process client of the STET dialect."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ HOST = "http://bank.test"
 
 
 class Stet:
-    """A world of a bank that speaks STET, and the calls of a third party there."""
+    """A world of a bank with the STET dialect, and the calls of a TPP."""
 
     def __init__(self, bank: Any, **how: Any) -> None:
         app = DIALECTS["stet"](make_app(bank.policies))
@@ -21,7 +21,7 @@ class Stet:
         self.http, self.world = bank.http, bank.world(**how)
 
     def call(self, who: Any, method: str, path: str, **how: Any) -> httpx.Response:
-        """Call for whoever has a token; ``batch=True`` without the customer."""
+        """Call with a token; ``batch=True`` without the customer."""
         headers = {"Authorization": f"Bearer {who.token}", **how.pop("headers", {})}
         if not how.pop("batch", False):
             headers["PSU-IP-Address"] = "192.0.2.7"
@@ -50,7 +50,7 @@ class Stet:
         return self.call(who, "PUT", "/consents", json=kept)
 
     def ready(self, *holdings: dict[str, Any]) -> tuple[Any, list[str]]:
-        """Make a customer who consents to all; give the identifiers too."""
+        """Create a customer who consents to all accounts; return the identifiers too."""
         guest = self.world.customer(*holdings)
         rows = self.rows(guest)
         assert self.consent(guest, *(row["accountId"] for row in rows)).status_code == 201
@@ -67,7 +67,7 @@ class Stet:
         return pages
 
     def pay(self, provider: Any, body: dict[str, Any]) -> str | None:
-        """Create a payment; give its link, or None where it is refused."""
+        """Create a payment; return its link, or None if refused."""
         answer = self.call(provider, "POST", "/payment-requests", json=body)
         return answer.headers["Location"] if answer.is_success else None
 
@@ -76,7 +76,7 @@ class Stet:
 
 
 def request(guest: Any, **changes: Any) -> dict[str, Any]:
-    """Write a good payment request, with some top-level members changed; `...` leaves one out."""
+    """Build a valid payment request with some members changed; `...` omits one."""
     whole = {
         "paymentInformationId": "PI-17",
         "creationDateTime": "2026-09-16T10:00:00.000+02:00",
@@ -111,7 +111,7 @@ def transfer(amount: Any, currency: Any = "EUR", **more: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def open_stet(open_bank):
-    """Give the way to open a bank that speaks STET, with other policies if need be."""
+    """Return a function that opens a bank with the STET dialect, with other policies if given."""
     return lambda **how: Stet(open_bank(**how))
 
 
@@ -133,5 +133,5 @@ def provider(stet):
 
 @pytest.fixture
 def write():
-    """Give the way to write payment requests and transfers."""
+    """Return functions that build payment requests and transfers."""
     return request, transfer

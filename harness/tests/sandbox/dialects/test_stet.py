@@ -1,4 +1,4 @@
-"""The sandbox bank in the dialect of STET 1.4.0: each method, both ways."""
+"""The STET 1.4.0 dialect of the sandbox bank: every operation, in both directions."""
 
 import json
 import os
@@ -14,8 +14,15 @@ from click.testing import CliRunner
 from assay.cli.serve import command
 from assay.sandbox.app import make_app
 from assay.sandbox.dialects import BASE_PATHS, DIALECTS
-from assay.sandbox.dialects.stet.values import UNFIT, Ids, asked_period, calendar_day, find, placed
-from assay.sandbox.payments.reading import ABSENT
+from assay.sandbox.dialects.stet.values import (
+    UNFIT,
+    OpaqueIds,
+    calendar_day,
+    find,
+    to_bank_query,
+    with_value,
+)
+from assay.sandbox.payments.terms import ABSENT
 
 HOST, ROOT = "http://bank.test", "/stet/psd2/v1"
 ACCOUNT = {"resource": "account", "entries": ["2026-09-15", "2026-09-10", "2026-09-01"]}
@@ -34,7 +41,7 @@ def test_the_table_names_every_dialect():
 
 
 def test_accounts(stet):
-    """The list has the IBAN of an account, the encrypted PAN of a card, and no links of theirs."""
+    """The list has IBANs of accounts and encrypted PANs of cards, without links."""
     guest = stet.world.customer(ACCOUNT, CARD)
     answer = stet.get(guest, "/accounts", headers={"X-Request-ID": "r-17"})
     assert (answer.status_code, answer.headers["Content-Type"]) == (200, HAL)
@@ -58,18 +65,18 @@ def test_accounts(stet):
 
 
 def test_resource_ids_are_opaque(stet):
-    """An identifier is short, stays the same, and is neither the IBAN nor in any way in it."""
+    """An identifier is short and stable, and does not contain the IBAN."""
     guest = stet.world.customer(ACCOUNT, CARD)
     ids = stet.ids(guest)
     assert ids == stet.ids(guest)
     for opaque, key in zip(ids, guest.keys(), strict=True):
         assert re.fullmatch(r"[0-9a-f]{32}", opaque)
         assert key not in opaque
-    assert set(ids).isdisjoint(Ids().issue(key) for key in guest.keys())
+    assert set(ids).isdisjoint(OpaqueIds().issue(key) for key in guest.keys())
 
 
 def test_nothing_to_list(stet):
-    """Who has nothing gets 204; a page after the last is an empty list."""
+    """A customer without items gets 204; a page after the last is an empty list."""
     nobody, guest = stet.world.customer(), stet.world.customer(ACCOUNT)
     empty = stet.get(nobody, "/accounts")
     assert (empty.status_code, empty.content) == (204, b"")
@@ -79,7 +86,7 @@ def test_nothing_to_list(stet):
 
 
 def test_empty_but_named(stet):
-    """A list that is empty and names the customer has a body to do so."""
+    """An empty list that names the customer has a body."""
     guest, _ = stet.ready(CARD)
     stet.world.at("2026-12-16T10:00:00+01:00")
     answer = stet.get(guest, "/accounts")
@@ -96,7 +103,7 @@ def test_connected_psu(stet):
 
 
 def test_walk_accounts(stet):
-    """Links turn the pages of the list to its end, and none leads further."""
+    """Links lead through all pages of the list, and no further."""
     guest = stet.world.customer({**ACCOUNT, "count": 7}, {**CARD, "count": 5})
     pages = stet.walk(guest, "/accounts", "accounts")
     assert [5, 5, 2] == [len(page) for page in pages]
@@ -105,7 +112,7 @@ def test_walk_accounts(stet):
 
 
 def test_links_of_pages(stet):
-    """First and next, then prev as well, and on the last page last instead of next."""
+    """Pages link to first and next, then also to prev; the last links to last instead of next."""
     guest = stet.world.customer({**ACCOUNT, "count": 12})
     first, second, third = (
         stet.get(guest, f"/accounts{query}").json()["_links"]
@@ -119,7 +126,7 @@ def test_links_of_pages(stet):
 
 
 def test_balances(stet):
-    """Balances have a name, a type, and an amount that is text."""
+    """Balances have a name, a type and a textual amount."""
     guest, ids = stet.ready(ACCOUNT, CARD)
     for one in ids:
         answer = stet.get(guest, f"/accounts/{one}/balances")
@@ -138,7 +145,7 @@ def test_balances(stet):
 
 
 def test_transactions(stet):
-    """Transactions have a positive amount, and an indicator that says which way it went."""
+    """Transactions have a positive amount and an indicator of the direction."""
     guest, ids = stet.ready(ACCOUNT)
     rows = stet.get(guest, f"/accounts/{ids[0]}/transactions").json()["transactions"]
     own = {one["key"] for one in guest.holdings[0]["entries"]}
@@ -178,7 +185,7 @@ def test_signs_are_the_banks(stet):
 
 
 def test_walk_transactions(stet):
-    """Links turn the pages of a history, and keep the period that was asked for."""
+    """Links lead through all pages of a history, and keep the requested period."""
     days = [f"2026-08-{day:02d}" for day in range(1, 31)]
     guest, ids = stet.ready({"resource": "account", "entries": days})
     path = f"/accounts/{ids[0]}/transactions"
@@ -206,7 +213,7 @@ def test_walk_transactions(stet):
     ],
 )
 def test_periods(stet, query, shown):
-    """A period begins with its first day, and ends before its last."""
+    """A period includes its first day and excludes its last."""
     guest, ids = stet.ready(ACCOUNT)
     answer = stet.get(guest, f"/accounts/{ids[0]}/transactions?{query}")
     assert shown == [row["bookingDate"] for row in answer.json()["transactions"]]
@@ -227,7 +234,7 @@ def test_periods(stet, query, shown):
     ],
 )
 def test_dates_that_do_not_read(stet, text):
-    """A date that is none is left to the bank, which refuses it."""
+    """An invalid date is passed to the bank, which refuses it."""
     guest, ids = stet.ready(ACCOUNT)
     assert calendar_day(text) is None
     for name in ("dateFrom", "dateTo"):
@@ -236,21 +243,21 @@ def test_dates_that_do_not_read(stet, text):
 
 
 def test_queries_stay_as_they_are():
-    """Nothing of a query is touched but its two dates."""
+    """A query keeps everything but its two dates."""
     junk = "page=minus+one&page=%E2%98%83&%00=%00&limit=9&&x&scope=aisp%20extended"
-    assert junk == asked_period(junk)
-    assert f"dateTo=2026-09-09&{junk}" == asked_period(f"dateTo=2026-09-10&{junk}")
+    assert junk == to_bank_query(junk)
+    assert f"dateTo=2026-09-09&{junk}" == to_bank_query(f"dateTo=2026-09-10&{junk}")
 
 
 def test_extended_history(stet):
-    """The extended history is asked for as at the bank itself, and refused."""
+    """The extended history is requested as at the bank itself, and refused."""
     guest, ids = stet.ready(ACCOUNT)
     scope = {"scope": "aisp extended_transaction_history"}
     assert stet.get(guest, f"/accounts/{ids[0]}/transactions", params=scope).status_code == 403
 
 
 def test_consent_is_what_both_lists_name(stet):
-    """Only an account that stands in both lists is consented to."""
+    """Consent is given to the accounts in both lists."""
     guest = stet.world.customer(ACCOUNT, ACCOUNT, CARD)
     accounts = [row["accountId"] for row in stet.rows(guest)]
     answer = stet.consent(guest, *accounts, transactions=[accounts[0], accounts[2]])
@@ -282,7 +289,7 @@ def test_consent_is_what_both_lists_name(stet):
     ],
 )
 def test_consents_that_are_none(stet, members):
-    """A consent lacks nothing that the standard wants, and names accounts as it says."""
+    """A consent needs all mandatory members, and valid account identifications."""
     guest = stet.world.customer(ACCOUNT)
     assert stet.consent(guest, {"iban": guest.keys()[0]}, **members).status_code == 400
     assert "connectedPsu" not in stet.get(guest, "/accounts").json()
@@ -332,7 +339,7 @@ def test_refusals(stet):
     ],
 )
 def test_refused_calls(stet, method, path, status, code):
-    """What is wrong with a call is answered as at the bank itself."""
+    """A faulty call is answered as at the bank itself."""
     guest = stet.world.customer(ACCOUNT)
     answer = stet.call(guest, method, path.format(iban=guest.keys()[0]))
     assert (status, code) == (answer.status_code, answer.json()["message"])
@@ -354,14 +361,14 @@ def test_refused_calls(stet, method, path, status, code):
     ],
 )
 def test_the_banks_own_paths_lead_nowhere(stet, path):
-    """The bank is not spoken to in its own words beside the dialect."""
+    """The bank's own paths do not exist in the dialect."""
     guest, _ = stet.ready(ACCOUNT)
     answer = stet.get(guest, HOST + path.format(iban=guest.keys()[0]))
     assert answer.status_code == 404
 
 
 def test_an_iban_in_the_query_opens_nothing(stet):
-    """A query cannot name another account than the path does."""
+    """A query cannot override the account in the path."""
     guest, ids = stet.ready(ACCOUNT)
     path = f"/accounts/UNKNOWN/balances?iban={guest.keys()[0]}"
     assert stet.get(guest, path).status_code == 404
@@ -377,7 +384,7 @@ def test_without_a_token(stet):
 
 
 def test_the_quota_is_too_many_requests(stet):
-    """The fifth access without the customer is 403 with TMRQ; with the customer there is none."""
+    """The fifth batch access is 403 with TMRQ; attended accesses are unlimited."""
     guest, ids = stet.ready(ACCOUNT)
     path = f"/accounts/{ids[0]}/balances"
     answers = [stet.get(guest, path, batch=True) for _ in range(5)]
@@ -388,7 +395,7 @@ def test_the_quota_is_too_many_requests(stet):
 
 
 def test_maintenance(stet):
-    """A bank that is closed is 503, with the time to wait."""
+    """A closed bank answers 503 with the time to wait."""
     guest = stet.world.customer(ACCOUNT)
     stet.world.at("2026-09-20T03:00:00+02:00")
     answer = stet.get(guest, "/accounts")
@@ -405,14 +412,14 @@ def test_head(stet):
 
 @pytest.mark.parametrize("id", ["", "x" * 71, "a b", "a\r\nSet-Cookie: b", "é"])
 def test_request_ids_that_are_none(id):
-    """Only what can stand in a header, and is as short as the standard has it, is given back."""
+    """A request id is returned only if it fits into a header and the standard's length."""
     status, headers, _ = call("GET", "/accounts", HTTP_X_REQUEST_ID=id)
     assert status == 401
     assert "X-Request-ID" not in dict(headers)
 
 
 def call(method, path, body=b"", **environ):
-    """Call as no client would; give status, headers and body."""
+    """Call with arbitrary values; return status, headers and body."""
     begun = []
     parts = DIALECTS["stet"](make_app())(
         {
@@ -433,7 +440,7 @@ def call(method, path, body=b"", **environ):
 
 
 def test_create(stet, payer, provider, write):
-    """A new payment is 201, with its place in a header and a link for the customer."""
+    """A new payment is 201, with its location in a header and a link for the customer."""
     request, _ = write
     answer = stet.call(provider, "POST", "/payment-requests", json=request(payer))
     assert (answer.status_code, answer.headers["Content-Type"]) == (201, HAL)
@@ -446,7 +453,7 @@ def test_create(stet, payer, provider, write):
 
 
 def test_a_host_that_is_no_header(write):
-    """Where the caller's own host cannot stand in a header, there is no Location."""
+    """There is no Location if the caller's host does not fit into a header."""
     _, headers, listed = call("GET", "/accounts", HTTP_AUTHORIZATION="Bearer demo-alice")
     account = json.loads(listed)["accounts"][0]["accountId"]
     request, _ = write
@@ -474,7 +481,7 @@ def test_a_host_that_is_no_header(write):
     ],
 )
 def test_reads_back_as_created(stet, payer, provider, write, changes):
-    """A payment is shown as it was sent, with its identifier and where it stands."""
+    """A payment is shown as it was sent, with its identifier and status."""
     request, _ = write
     body = request(payer, **changes)
     link = stet.pay(provider, body)
@@ -487,14 +494,14 @@ def test_reads_back_as_created(stet, payer, provider, write, changes):
 
 
 def test_only_what_the_standard_has_is_given_back(stet, payer, provider, write):
-    """What has no place in a request is not shown, a password least of all."""
+    """Unknown members of a request, such as a password, are not shown."""
     request, _ = write
     link = stet.pay(provider, request(payer, password="hunter2", note="x"))
     assert {"password", "note"}.isdisjoint(stet.payment(provider, link))
 
 
 def kind(stet, guest, provider, body):
-    """Tell as what the bank took a payment, from its screens; None where it refused it."""
+    """Return the type that the bank gave a payment, from its screens; None if refused."""
     answer = stet.call(provider, "POST", "/payment-requests", json=body)
     if not answer.is_success:
         return None
@@ -539,7 +546,7 @@ INST = {"serviceLevel": "SEPA", "categoryPurpose": "DVPM", "localInstrument": "I
     ],
 )
 def test_types_of_payments(stet, payer, write, changes, taken):
-    """Immediate, deferred and instant are told apart by the date and the instrument."""
+    """Immediate, deferred and instant differ by date and instrument."""
     request, _ = write
     provider = stet.world.provider()
     assert taken == kind(stet, payer, provider, request(payer, **changes))
@@ -569,7 +576,7 @@ def test_types_of_payments(stet, payer, write, changes, taken):
     ],
 )
 def test_requests_that_are_refused(stet, payer, provider, write, changes):
-    """What is missing, null, empty, of a wrong type or wrong is refused, as at the bank."""
+    """A missing, null, empty, ill-typed or wrong value is refused, as at the bank."""
     request, _ = write
     answer = stet.call(provider, "POST", "/payment-requests", json=request(payer, **changes))
     assert answer.status_code in (400, 403)
@@ -595,7 +602,7 @@ def test_requests_that_are_refused(stet, payer, provider, write, changes):
     ],
 )
 def test_transfers_that_are_refused(stet, payer, provider, write, changes):
-    """A transfer is one amount in euro, once, with one text at most."""
+    """A transfer is one amount in euro, made once, with at most one text."""
     request, transfer = write
     one = transfer(**{"amount": "250.00", **changes})
     body = request(payer, creditTransferTransaction=[one])
@@ -603,7 +610,7 @@ def test_transfers_that_are_refused(stet, payer, provider, write, changes):
 
 
 def test_several_transfers_are_refused(stet, payer, provider, write):
-    """A request has one transfer and no more."""
+    """A request has exactly one transfer."""
     request, transfer = write
     two = [transfer("1.00"), transfer("2.00")]
     assert stet.pay(provider, request(payer, creditTransferTransaction=two)) is None
@@ -618,7 +625,7 @@ def standing(stet, provider, link):
 
 
 def test_where_a_payment_stands(stet, payer, provider, write):
-    """Each of the bank's words has a status and a reason of its own."""
+    """Each status of the bank has its own status and reason."""
     request, transfer = write
 
     def made(amount, **changes):
@@ -648,7 +655,7 @@ def test_where_a_payment_stands(stet, payer, provider, write):
 
 
 def test_modify(stet, payer, provider, write):
-    """A change changes what it names, and is shown as a payment is."""
+    """A modification changes what it names, and is answered with the payment."""
     request, _ = write
     body = request(payer, requestedExecutionDate="2026-09-18T00:00:00+02:00")
     link = stet.pay(provider, body)
@@ -695,7 +702,7 @@ def test_modify(stet, payer, provider, write):
     ],
 )
 def test_changes_that_are_refused(stet, payer, provider, write, change):
-    """Nothing else can be changed, and nothing else cancels."""
+    """Nothing else can be modified, and nothing else cancels."""
     request, _ = write
     link = stet.pay(provider, request(payer, **LATER_DAY))
     before = stet.payment(provider, link)
@@ -704,7 +711,7 @@ def test_changes_that_are_refused(stet, payer, provider, write, change):
 
 
 def test_cancel(stet, payer, provider, write):
-    """RJCT with DS02 cancels a deferred payment, also when all of it is sent along."""
+    """RJCT with DS02 cancels a deferred payment, even if the whole request is sent along."""
     request, _ = write
     cancellation = {"paymentInformationStatus": "RJCT", "statusReasonInformation": "DS02"}
     for more in ({}, request(payer, **LATER_DAY)):
@@ -719,7 +726,7 @@ def test_cancel(stet, payer, provider, write):
 
 
 def test_payments_of_others(stet, payer, provider, write):
-    """What was sent is shown to nobody whom the bank does not show the payment."""
+    """The stored request is shown only to TPPs to whom the bank shows the payment."""
     request, _ = write
     link = stet.pay(provider, request(payer))
     other = stet.world.provider()
@@ -737,7 +744,7 @@ def test_confirmation(stet, payer, provider, write):
 
 
 def test_screens_and_controls_pass(stet, payer, provider, write):
-    """What is no call of a third party is answered as if there were no dialect."""
+    """Paths that are not for TPPs are answered as without the dialect."""
     request, _ = write
     answer = stet.call(provider, "POST", "/payment-requests", json=request(payer))
     page = stet.http.get(href(answer.json()["_links"], "consentApproval"), follow_redirects=True)
@@ -747,7 +754,7 @@ def test_screens_and_controls_pass(stet, payer, provider, write):
 
 
 def test_what_is_forgotten_is_shown_as_the_bank_shows_it(stet, payer, provider, write, monkeypatch):
-    """Where there is no room for what was sent, the bank's own members are still shown."""
+    """Without a stored request, the bank's own members are still shown."""
     monkeypatch.setattr("assay.sandbox.dialects.stet.payments._MOST", 1)
     request, _ = write
     first = stet.pay(provider, request(payer, paymentTypeInformation=INST))
@@ -764,9 +771,9 @@ def test_what_is_forgotten_is_shown_as_the_bank_shows_it(stet, payer, provider, 
 
 
 def test_ids_make_room(monkeypatch):
-    """The oldest identifiers are forgotten, and stand for nobody then."""
+    """The oldest identifiers are removed, and then stand for nothing."""
     monkeypatch.setattr("assay.sandbox.dialects.stet.values._MOST", 2)
-    ids = Ids()
+    ids = OpaqueIds()
     first, second = ids.issue("FR1"), ids.issue("FR2")
     assert first == ids.issue("FR1")
     ids.issue("FR3")
@@ -775,7 +782,7 @@ def test_ids_make_room(monkeypatch):
 
 
 def test_trees():
-    """What is missing, what is null and what is in the way are three things."""
+    """A missing value, a null and a container of a wrong type are distinguished."""
     tree = {"a": [{"b": "x"}], "n": None, "t": "text"}
     assert find(tree, ("a", 0, "b")) == "x"
     assert find(tree, ("a", 1, "b")) is ABSENT
@@ -783,15 +790,15 @@ def test_trees():
     assert find(tree, ("n", "d", 0)) is None
     assert find(tree, ("t", "d")) is UNFIT
     assert find(tree, ("t", 0)) is UNFIT
-    assert placed(tree, ("a", 0, "b"), "y") == {**tree, "a": [{"b": "y"}]}
-    assert placed(tree, ("a", 0, "b"), ABSENT) == {**tree, "a": [{}]}
-    assert placed(tree, ("c", 0, "d"), ABSENT) == tree
-    assert placed({}, ("c", 0, "d"), "z") == {"c": [{"d": "z"}]}
+    assert with_value(tree, ("a", 0, "b"), "y") == {**tree, "a": [{"b": "y"}]}
+    assert with_value(tree, ("a", 0, "b"), ABSENT) == {**tree, "a": [{}]}
+    assert with_value(tree, ("c", 0, "d"), ABSENT) == tree
+    assert with_value({}, ("c", 0, "d"), "z") == {"c": [{"d": "z"}]}
     assert tree == {"a": [{"b": "x"}], "n": None, "t": "text"}
 
 
 def test_json_with_marks(stet):
-    """Texts survive both translations, whatever they are made of."""
+    """Arbitrary texts survive both translations."""
     guest = stet.world.customer(ACCOUNT)
     strange = json.dumps({"balances": [{"iban": "\ud800\u2603"}]})
     answer = stet.call(guest, "PUT", "/consents", content=strange)
@@ -818,7 +825,7 @@ def test_serve():
 
 
 def test_serve_knows_its_dialects():
-    """Another dialect is refused, and those that there are are named."""
+    """An unknown dialect is refused with a list of those that exist."""
     told = CliRunner().invoke(command, ["--dialect", "berlin"])
     assert told.exit_code == 2
     assert "'stet'" in told.output

@@ -1,4 +1,4 @@
-"""Nothing that arrives makes the dialect fail, and it never says yes where the bank says no."""
+"""The dialect never fails on hostile input, and never accepts what the bank refuses."""
 
 import json
 from io import BytesIO
@@ -18,7 +18,7 @@ VERBS = ("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "B
 
 
 def call(app, method, path, query="", body=b"", **environ):
-    """Call as no client would; give status, headers and body."""
+    """Call with arbitrary values; return status, headers and body."""
     begun = []
     parts = app(
         {
@@ -41,7 +41,7 @@ def call(app, method, path, query="", body=b"", **environ):
 
 
 def is_sound(status, headers, body):
-    """Tell whether an answer is refused or accepted in order, and says how long it is."""
+    """Return whether an answer is well-formed, accepted or refused, with its length."""
     if status >= 500:
         return status == 501
     if status >= 400 and body:
@@ -125,7 +125,7 @@ PATHS = st.sampled_from(
         "{}",
     ]
 )
-#: As WSGI has text: bytes in the clothes of Latin-1.
+#: Text as in WSGI: bytes decoded as Latin-1.
 LATIN = st.text(st.characters(max_codepoint=255), max_size=30)
 QUERIES = LATIN | st.lists(
     st.tuples(st.sampled_from(["page", "dateFrom", "dateTo", "iban", "scope", "%00"]), LATIN),
@@ -150,14 +150,14 @@ CALLS = st.fixed_dictionaries(
 @settings(max_examples=400, deadline=None)
 @given(path=PATHS, text=LATIN, how=CALLS)
 def test_anything_is_answered(path, text, how):
-    """Whatever verb, path, query, host and body there are, the answer is in order."""
+    """The answer is well-formed for every method, path, query, host and body."""
     assert is_sound(*call(STET, path=ROOT + path.format(text), **how))
 
 
 @settings(max_examples=200, deadline=None)
 @given(body=BODIES)
 def test_a_body_that_is_no_request_is_refused(body):
-    """Neither a consent nor a payment comes of what was made up."""
+    """Arbitrary requests create neither a consent nor a payment."""
     consent = call(
         STET, "PUT", f"{ROOT}/consents", "", body, HTTP_AUTHORIZATION="Bearer demo-alice"
     )
@@ -198,7 +198,7 @@ def test_a_body_that_is_no_request_is_refused(body):
     ],
 )
 def test_bodies_that_do_not_read(verb, path, token, body):
-    """A body that is empty, broken, huge, deep or something else is refused in order."""
+    """An empty, broken, huge, deep or ill-typed body is refused with a well-formed answer."""
     answer = call(STET, verb, ROOT + path, "", body, HTTP_AUTHORIZATION=f"Bearer {token}")
     assert 400 <= answer[0] < 500
     assert is_sound(*answer)
@@ -207,7 +207,7 @@ def test_bodies_that_do_not_read(verb, path, token, body):
 @pytest.mark.parametrize("length", ["-1", "none", "", "99999999999", "0"])
 @pytest.mark.parametrize("encoding", [None, "chunked"])
 def test_lengths_that_are_none(length, encoding):
-    """What is said of a body's length is not believed."""
+    """A wrong content length is not trusted."""
     environ = {"HTTP_TRANSFER_ENCODING": encoding} if encoding else {}
     answer = call(
         STET,
@@ -221,7 +221,7 @@ def test_lengths_that_are_none(length, encoding):
 
 
 class Crooked:
-    """A bank that answers whatever it is told to, to whatever it is asked."""
+    """A bank that answers every request with a given answer."""
 
     def __init__(self, body, media="application/json", line="200 OK"):
         self.body, self.media, self.line, self.closed = body, media, line, False
@@ -253,7 +253,7 @@ ROWS = [
 @pytest.mark.parametrize("rows", [None, 1, "x", {}, [], ROWS])
 @pytest.mark.parametrize("links", [None, 1, [], {}, {"self": 1}, {"self": "http://[", "next": ""}])
 def test_lists_of_any_shape_are_passed_on(path, rows, links):
-    """However odd a list is, it is shown, and shown as long as it is."""
+    """Every element of an odd list is shown."""
     name = path.rpartition("/")[2]
     bank = Crooked(json.dumps({name: rows, "links": links, "x": [1]}).encode())
     status, headers, body = call(DIALECTS["stet"](bank), "GET", ROOT + path)
@@ -267,7 +267,7 @@ def test_lists_of_any_shape_are_passed_on(path, rows, links):
 
 
 def test_what_is_missing_is_not_made_up():
-    """An answer without anything has nothing but links in the dialect, and they are none."""
+    """An empty answer becomes an answer with empty links."""
     bank = DIALECTS["stet"](Crooked(b"{}"))
     for verb, path, shown in (
         ("GET", "/accounts", {"_links": {}}),
@@ -285,7 +285,7 @@ def test_what_is_missing_is_not_made_up():
 @pytest.mark.parametrize("status", [["x"], 1, None, "lost", "rejected"])
 @pytest.mark.parametrize("links", [None, {"self": 1}, {"self": "/payment-requests/1"}])
 def test_payments_of_any_shape_are_passed_on(status, links):
-    """What a payment lacks is not made up, and a word that is not known is passed on."""
+    """Missing members stay missing, and an unknown status is passed on."""
     bank = Crooked(json.dumps({"status": status, "links": links, "amount": {}}).encode())
     for verb in ("GET", "PUT", "POST"):
         answer = call(DIALECTS["stet"](bank), verb, f"{ROOT}/payment-requests/1")
@@ -300,7 +300,7 @@ def test_payments_of_any_shape_are_passed_on(status, links):
 )
 @pytest.mark.parametrize("line", ["200 OK", "404 Not Found", "503 Service Unavailable", "299 Odd"])
 def test_what_is_no_object_is_passed_on(body, line):
-    """An answer that is broken stays broken, and keeps the media type that it declares."""
+    """A malformed answer stays malformed, and keeps its media type."""
     bank = Crooked(body, "text/x-odd", line)
     for path in ("/accounts", "/consents", "/payment-requests/1"):
         status, headers, shown = call(DIALECTS["stet"](bank), "GET", ROOT + path)
@@ -312,14 +312,14 @@ def test_what_is_no_object_is_passed_on(body, line):
     ("status", "code"), [(418, "I'm a Teapot"), (599, "Refused"), (500, "INTE")]
 )
 def test_other_refusals_keep_their_status(status, code):
-    """A refusal that STET has no letters for is told in words."""
+    """A refusal without a STET code has the status phrase."""
     bank = Crooked(b'{"message": "no"}', line=f"{status} Odd")
     found, _, body = call(DIALECTS["stet"](bank), "GET", f"{ROOT}/accounts")
     assert (status, code.lower()) == (found, json.loads(body)["message"].lower())
 
 
 def test_the_sound_bank_is_not_changed():
-    """The dialect is an edge: the policies within are the ones that were given."""
+    """The dialect does not change the policies of the bank."""
     before = repr(SOUND)
     call(STET, "GET", f"{ROOT}/accounts", HTTP_AUTHORIZATION="Bearer demo-alice")
     assert before == repr(SOUND)

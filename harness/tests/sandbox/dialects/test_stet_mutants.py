@@ -1,9 +1,8 @@
-"""Whatever is wrong with the bank shows in the dialect of STET as in the bank's own words.
+"""Every mutant is visible in the STET dialect as in the bank's own interface.
 
-One long script is played to a sound bank and to one with a fault, in the bank's own words
-and in the dialect's, and the answers of both are compared. No rule of the harness is
-asked: a fault that shows in the bank's own words must show in the other's, and where the
-bank's own words are the same, so are the other's.
+One long script runs against a sound bank and a mutant, in the bank's own interface and in
+the dialect, and the answers are compared, without the rules of the harness. A mutant that
+differs from the sound bank in one interface must differ in the other.
 """
 
 import base64
@@ -39,7 +38,7 @@ PERIODS = (
 )
 #: Last uses of cards, around two months ago.
 USES = ("06-01", "07-15", "07-16", "07-17", "07-18", "07-20", "09-15")
-#: Moments of a night, and how often to come then.
+#: Moments of a night, with the number of calls.
 NIGHT = (("16T22:50", 3), ("16T23:20", 4), ("16T23:50", 1), ("17T00:01", 5), ("17T02:30", 1))
 SUNDAYS = (
     "2026-09-18T00:30:00+02:00",
@@ -80,7 +79,7 @@ REPEATS = (
 
 
 class Own:
-    """The bank's own words."""
+    """The bank's own interface."""
 
     def __init__(self, policies, expected=None):
         self.app = self.wrap(make_app(policies))
@@ -91,7 +90,7 @@ class Own:
         return app
 
     def send(self, method, url, body=b"", token=None, *, there=True, host=HOST, basic=None):
-        """Call the application, and give status, headers and body."""
+        """Call the application; return status, headers and body."""
         path, _, query = re.sub(r"^https?://[^/]*", "", url).partition("?")
         environ = {
             "REQUEST_METHOD": method,
@@ -117,19 +116,19 @@ class Own:
         return int(line[:3]), headers, b"".join(parts)
 
     def control(self, path, **content):
-        """Use the control API; what it answers is none of the script's."""
+        """Use the control API; the answer is not recorded."""
         _, _, body = self.send("POST", f"/assay-control/1{path}", json.dumps(content).encode())
         return json.loads(body) if body else {}
 
     def call(self, method, path, content=None, token=None, **how):
-        """Call as a third party; the answer goes on record."""
+        """Call as a TPP; the answer is recorded."""
         body = content if isinstance(content, bytes) else json.dumps(content).encode()
         said = self.send(method, path, b"" if content is None else body, token, **how)
         self.told.append(said)
         return said
 
     def read(self, *args, **how):
-        """Call, and read what is answered; nothing when that is no object."""
+        """Call and parse the answer; empty if it is no object."""
         try:
             found = json.loads(self.call(*args, **how)[2])
         except ValueError:
@@ -140,7 +139,7 @@ class Own:
         return found.get("links", {}).get("next")
 
     def learn(self, found):
-        """Learn what is needed to go on from a list of accounts."""
+        """Extract the identifiers from a list of accounts."""
 
     def accounts(self, guest, query="", **how):
         found = self.read("GET", f"/accounts{query}", token=guest["token"], **how)
@@ -168,7 +167,7 @@ class Own:
     until = 0
 
     def period(self, first=None, last=None):
-        """Ask for a period; the last day is in it."""
+        """Request a period, including its last day."""
         ends = (
             (first, "dateFrom"),
             (last and f"{last[:8]}{int(last[8:]) + self.until:02d}", "dateTo"),
@@ -193,7 +192,7 @@ class Own:
 
 
 class Stet(Own):
-    """STET's words for the same."""
+    """The STET interface."""
 
     def __init__(self, policies, expected=None):
         super().__init__(policies, expected)
@@ -277,7 +276,7 @@ class Differs(Exception):  # noqa: N818
 
 
 class Record:
-    """Answers as they can be compared: what is random gets a number."""
+    """Comparable answers: random values are replaced by numbers."""
 
     def __init__(self, expected=None):
         self.told, self.expected, self.seen = [], expected, {}
@@ -297,7 +296,7 @@ class Record:
 
 
 class Half:
-    """A world of the bank, where one half of the script is played."""
+    """A world of the bank in which one half of the script runs."""
 
     def __init__(self, bank):
         self.bank = bank
@@ -310,7 +309,7 @@ class Half:
         self.bank.control(f"{self.world}/clock", to=moment)
 
     def walk(self, found, guest, pages=4):
-        """Follow the links of a list, and never for ever."""
+        """Follow the links of a list, up to a limit."""
         url = self.bank.next(found)
         for _ in range(pages):
             if url:
@@ -329,7 +328,7 @@ def keys(guest):
 
 
 def consents(half):
-    """Read before a consent, with a bad one, a narrow one and a wide one."""
+    """Read before a consent, and with an invalid, a narrow and a wide one."""
     bank = half.bank
     guest = half.customer({**ACCOUNTS, "entries": DAYS}, {**CARDS, "entries": DAYS})
     other = half.customer(ACCOUNTS, CARDS)
@@ -356,7 +355,7 @@ def consents(half):
 
 
 def reads(half, guest):
-    """Read twice running, in periods, and wrongly."""
+    """Read twice, in periods, and with invalid requests."""
     bank, key = half.bank, keys(guest)[0]
     for _ in range(2):
         bank.accounts(guest)
@@ -374,7 +373,7 @@ def reads(half, guest):
 
 
 def lists(half):
-    """Read long lists, and lists of what is not eligible."""
+    """Read long lists, and lists with ineligible items."""
     bank = half.bank
     for many, entries in ((12, 12), (10, 40)):
         holding = {"resource": "account", "count": many, "entries": ["2026-09-01"] * entries}
@@ -393,7 +392,7 @@ def lists(half):
 
 
 def quotas(half, guest):
-    """Come more often than is allowed, with and without the customer, and on two days."""
+    """Exceed the quota, with and without the customer, and on two days."""
     bank = half.bank
     for operation in (bank.accounts, bank.consents, bank.balances, bank.transactions):
         for there, calls in ((True, 21), (False, 6)):
@@ -419,7 +418,7 @@ def quotas(half, guest):
 
 
 def information(bank):
-    """Play everything that concerns accounts."""
+    """Run everything about accounts."""
     half = Half(bank)
     guest = consents(half)
     reads(half, guest)
@@ -432,7 +431,7 @@ def information(bank):
 
 
 class Paying(Half):
-    """A world with a customer who pays, and two providers."""
+    """A world with a paying customer and two TPPs."""
 
     def __init__(self, bank):
         super().__init__(bank)
@@ -446,7 +445,7 @@ class Paying(Half):
         return made, keys(made)[0]
 
     def terms(self, **changes):
-        """Write a good request, of an amount of its own; `...` leaves a member out."""
+        """Build a valid request with a unique amount; `...` omits a member."""
         whole = {
             "paymentType": "immediate",
             "debtorAccount": self.debtor,
@@ -479,7 +478,7 @@ class Paying(Half):
 
 
 def creations(half):
-    """Ask for payments that are wrong in one way each, and for some that are right."""
+    """Request payments with one fault each, and some valid ones."""
     bank = half.bank
     for field, values in WRONG.items():
         for value in values:
@@ -504,7 +503,7 @@ def creations(half):
 
 
 def changed(half):
-    """Modify and cancel payments of every kind, wherever they stand."""
+    """Modify and cancel payments of every type in every status."""
     bank, tpp = half.bank, half.tpp
     every = []
     for kind in ("immediate", "instant", "deferred"):
@@ -535,7 +534,7 @@ def changed(half):
 
 
 def rules(half):
-    """Pay the same twice, and CASH to creditors of every age."""
+    """Repeat payments, and pay CASH to creditors of every age."""
     for repeat in (*REPEATS, {"debtorAccount": half.payer()[1]}):
         for changes in ({}, repeat):
             half.sign(half.made(**{"amount": "8.00", **changes}))
@@ -554,7 +553,7 @@ def rules(half):
 
 
 def initiation(bank):
-    """Play everything that concerns payments, but for the screens, which have no dialect."""
+    """Run everything about payments except the screens, which have no dialect."""
     half = Paying(bank)
     creations(half)
     every = changed(half)
@@ -576,14 +575,14 @@ HALVES = {"aisp": information, "pis": initiation}
 
 
 def played(speaker, half, policies=SOUND, expected=None):
-    """Play a half of the script; stop at the first answer that is not the expected one."""
+    """Run half of the script; stop at the first unexpected answer."""
     bank = speaker(policies, expected)
     HALVES[half](bank)
     return bank.told.told
 
 
 def shows(speaker, half, one, sound):
-    """Tell whether a fault shows."""
+    """Return whether a fault is visible."""
     try:
         told = played(speaker, half, one.change(SOUND), sound[speaker, half])
     except Differs:
@@ -593,13 +592,12 @@ def shows(speaker, half, one, sound):
 
 @pytest.fixture(scope="module")
 def sound():
-    """Play both halves to a sound bank, in both dialects."""
+    """Run both halves against a sound bank, in both dialects."""
     return {(speaker, half): played(speaker, half) for speaker in (Own, Stet) for half in HALVES}
 
 
-#: What this script does not bring to light: the other names of a method, which STET does
-#: not have; HAL, which is STET's own; and what takes another night, or is told by nobody
-#: but the control API.
+#: Mutants that this script does not detect: aliases of paths, which STET does not have; HAL,
+#: which is STET's own format; faults of other nights, or visible in the control API only.
 UNSEEN = {
     "available.balances-alias-lacks-one",
     "available.balances-alias-empty",
@@ -626,7 +624,7 @@ UNSEEN = {
     "pis.duplicate.of-refused",
     "pis.cash.anybodys-registration",
 }
-#: What happens at the screens, which have no dialect.
+#: Mutants of the screens, which have no dialect.
 SCREENS = (
     "pis.redirect.",
     "pis.factors.",
@@ -647,13 +645,13 @@ BY_HALF = {
 
 @pytest.mark.parametrize("half", HALVES)
 def test_playing_twice_is_the_same(sound, half):
-    """A sound bank says the same twice, but for what is random."""
+    """A sound bank gives the same answers twice, apart from random values."""
     for speaker in (Own, Stet):
         assert sound[speaker, half] == played(speaker, half)
 
 
 def test_few_are_left_out():
-    """Nothing is left out that there is not, and nearly all is looked at."""
+    """Only existing mutants are exempt, and nearly all are checked."""
     every = [one.id for these in ALL.values() for one in these]
     assert set(every) >= UNSEEN
     assert len(UNSEEN) < len(every) / 10
@@ -665,5 +663,5 @@ def test_few_are_left_out():
     ids=lambda value: value if isinstance(value, str) else value.id,
 )
 def test_what_shows_shows_in_both(sound, half, one):
-    """What differs from the sound bank in its own words does so in STET's."""
+    """A mutant that differs in the bank's own interface differs in STET too."""
     assert [True, True] == [shows(speaker, half, one, sound) for speaker in (Own, Stet)]

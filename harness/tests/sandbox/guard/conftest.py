@@ -1,4 +1,4 @@
-"""Third parties who can show certificates, sign, and ask for tokens; all by hand."""
+"""TPPs that can present certificates, sign, and request tokens, written by hand."""
 
 from base64 import b64encode
 from collections.abc import Mapping
@@ -16,16 +16,16 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from assay.sandbox.app import make_app
 from assay.sandbox.guard import guarded
-from assay.sandbox.guard.certificates import Papers, papers
+from assay.sandbox.guard.certificates import CertificateFolder, open_certificates
 
-#: What signatures are made with, by the name of the certificate.
+#: Names of the signing certificates.
 NAMES = ("seal-rsa", "seal-ec", "seal-ed25519")
 
 
 @pytest.fixture(scope="session")
-def folder(tmp_path_factory) -> Papers:
-    """Make the certificates once, for their key is slow to make."""
-    return papers(tmp_path_factory.mktemp("papers") / "new")
+def folder(tmp_path_factory) -> CertificateFolder:
+    """Create the certificates once, because generating a key is slow."""
+    return open_certificates(tmp_path_factory.mktemp("papers") / "new")
 
 
 def _pss(key: Any, base: bytes) -> bytes:
@@ -37,7 +37,7 @@ def _ecdsa(key: Any, base: bytes) -> bytes:
     return b"".join(number.to_bytes(32, "big") for number in pair)
 
 
-#: The algorithms of RFC 9421, each with a name of a key and a way to sign.
+#: The algorithms of RFC 9421, each with the name of a key and a signing function.
 ALGORITHMS = {
     "rsa-v1_5-sha256": (
         "seal-rsa",
@@ -51,9 +51,9 @@ ALGORITHMS = {
 
 @dataclass(kw_only=True)
 class Signer:
-    """A third party who signs, or gets one thing wrong."""
+    """A TPP that signs, with one fault if given."""
 
-    folder: Papers
+    folder: CertificateFolder
     keys: dict[str, Any] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -77,7 +77,7 @@ class Signer:
         base: str | None = None,
         **headers: str | None,
     ) -> dict[str, str]:
-        """Give the headers of a signed call; those that are None are left out."""
+        """Return the headers of a signed call; those that are None are omitted."""
         digest = "SHA-256=" + b64encode(sha256(body).digest()).decode()
         given: dict[str, str | None] = {"x-request-id": "17", "host": "bank.test"}
         given |= {"digest": digest} if body else {}
@@ -106,7 +106,7 @@ class Signer:
         key: str | None = None,
         **headers: str | None,
     ) -> dict[str, str]:
-        """Give the headers of a signed call; those that are None are left out."""
+        """Return the headers of a signed call; those that are None are omitted."""
         digest = "sha-256=:" + b64encode(sha256(body).digest()).decode() + ":"
         given: dict[str, str | None] = {"content-digest": digest} if body else {}
         given |= {name.replace("_", "-"): value for name, value in headers.items()}
@@ -136,7 +136,7 @@ def client(app: Any, **how: Any) -> httpx.Client:
 
 @pytest.fixture
 def demand(folder):
-    """Give the way to a bank that demands what is named."""
+    """Return a function that opens a bank with the given security."""
 
     def make(**demands: Any) -> httpx.Client:
         keys = folder.signers() if demands.get("signatures") else None

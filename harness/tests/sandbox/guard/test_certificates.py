@@ -1,4 +1,4 @@
-"""The certificates of a try: whose they are, and who can read their keys."""
+"""The test certificates: their issuers, subjects and file permissions."""
 
 import stat
 from datetime import UTC, datetime
@@ -8,7 +8,12 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.x509.oid import NameOID
 
-from assay.sandbox.guard.certificates import FILES, Incomplete, organization, papers
+from assay.sandbox.guard.certificates import (
+    FILES,
+    IncompleteFolder,
+    open_certificates,
+    organization,
+)
 
 
 def read(folder, name):
@@ -16,7 +21,7 @@ def read(folder, name):
 
 
 def test_keys_are_private(folder):
-    """Every key can be read by its owner alone, and the authority's is not kept."""
+    """Only the owner can read the keys, and the authority's is not kept."""
     keys = sorted(path.name for path in folder.folder.glob("*-key.pem"))
     assert sorted(f"{name}-key.pem" for name in FILES if name != "ca") == keys
     for name in keys:
@@ -25,7 +30,7 @@ def test_keys_are_private(folder):
 
 @pytest.mark.parametrize("name", [name for name in FILES if name not in ("ca", "stranger")])
 def test_the_authority_signed_all_but_one(folder, name):
-    """Each certificate is the authority's, except the stranger's."""
+    """The authority issued each certificate except the stranger's."""
     authority = read(folder, "ca")
     read(folder, name).verify_directly_issued_by(authority)
     with pytest.raises(ValueError, match="does not match"):
@@ -33,7 +38,7 @@ def test_the_authority_signed_all_but_one(folder, name):
 
 
 def test_one_has_expired(folder):
-    """The client certificate from before is over, and all others are valid now."""
+    """The expired client certificate is invalid, and all others are valid now."""
     now = datetime.now(UTC)
     for name in FILES:
         one = read(folder, name)
@@ -42,7 +47,7 @@ def test_one_has_expired(folder):
 
 
 def test_whose_they_are(folder):
-    """The third party's carry its organization identifier, and the bank's has none."""
+    """The TPP's certificates contain its organization identifier; the bank's has none."""
     found = {name: organization(folder.certificate(name).read_text()) for name in FILES}
     assert ("", "") == (found.pop("ca"), found.pop("server"))
     assert {"PSDFR-ACPR-12345"} == set(found.values())
@@ -54,7 +59,7 @@ def test_whose_they_are(folder):
 
 
 def test_keys_to_verify_with(folder):
-    """Signing certificates are known by where they would be found, one for each algorithm."""
+    """Signing certificates are identified by URL, one for each algorithm."""
     kinds = {name: type(key) for name, key in folder.signers().items()}
     assert [
         "https://tpp.example/seal-rsa.pem",
@@ -66,11 +71,11 @@ def test_keys_to_verify_with(folder):
 
 
 def test_made_once(folder, tmp_path):
-    """What is there is used again; a folder with some of it is left alone."""
+    """Existing certificates are used again; an incomplete folder is left unchanged."""
     before = folder.certificate("server").read_bytes()
-    assert folder == papers(folder.folder)
+    assert folder == open_certificates(folder.folder)
     assert before == folder.certificate("server").read_bytes()
     (tmp_path / "ca.pem").write_bytes(before)
-    with pytest.raises(Incomplete, match=r"server\.pem"):
-        papers(tmp_path)
+    with pytest.raises(IncompleteFolder, match=r"server\.pem"):
+        open_certificates(tmp_path)
     assert ["ca.pem"] == [path.name for path in tmp_path.iterdir()]

@@ -1,4 +1,4 @@
-"""OAuth2: how a third party comes to a token, what it opens, and what gets none."""
+"""OAuth2: how a TPP gets a token, what it grants, and which requests are refused."""
 
 import json
 import re
@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from assay.sandbox.app import make_app
 from assay.sandbox.dialects import DIALECTS
 from assay.sandbox.guard import guarded
-from assay.sandbox.guard.oauth.control import demo, demo_accounts, learn
-from assay.sandbox.guard.oauth.requests import extended, may_return
-from assay.sandbox.guard.oauth.state import Asked, Office, Sitting
+from assay.sandbox.guard.oauth import demo_accounts, learn_from_control, register_demo
+from assay.sandbox.guard.oauth.requests import is_allowed_redirect, with_parameters
+from assay.sandbox.guard.oauth.state import AuthorizationRequest, LoginSession, OAuthStore
 
 CONTROL = "/assay-control/1"
 BACK = "https://tpp.example/back?flow=17&x=%C3%A9"
@@ -52,7 +52,7 @@ class Page(HTMLParser):
 
 @dataclass(kw_only=True)
 class Flow:
-    """A world with one customer and one provider, and the way to tokens for both."""
+    """A world with one customer and one TPP, and the flows to tokens for both."""
 
     http: httpx.Client
     world: dict = field(init=False)
@@ -75,7 +75,7 @@ class Flow:
         return {name: self.provider[name] for name in ("client_id", "client_secret")}
 
     def ask(self, **changes):
-        """Ask the customer; what is None is left out."""
+        """Send an authorization request; parameters that are None are omitted."""
         asked = {
             "response_type": "code",
             "client_id": self.provider["client_id"],
@@ -96,7 +96,7 @@ class Flow:
         }[screen]
 
     def walk(self, answer, to=None, **how):
-        """Fill in one screen after the other, up to one of them or to the end."""
+        """Fill in one screen after the other, up to a given one or to the end."""
         while answer.status_code == 200 and Page(answer.text).screen != to:
             page = Page(answer.text)
             answer = self.http.post(page.action, data=self.fill(page.screen, **how))
@@ -123,7 +123,7 @@ class Flow:
 
 
 def sent_back(answer):
-    """Say what a customer who was sent back brings along; nothing comes twice."""
+    """Return the parameters of a redirection; each occurs once."""
     assert answer.status_code == 303, answer.text
     assert answer.headers["Location"].startswith(f"{BACK}&")
     brought = parse_qsl(answer.headers["Location"].removeprefix(f"{BACK}&"))
@@ -166,7 +166,7 @@ def test_a_customer_permits(flow, factor):
 
 
 def test_a_customer_refuses(flow):
-    """A refusal is told to whoever asked, with the state and no code."""
+    """A refusal is reported to the TPP, with the state and without a code."""
     back = sent_back(flow.walk(flow.ask(), decision="refuse"))
     assert {"error": "access_denied", "state": "a b&c=ü"} == back
     back = sent_back(flow.walk(flow.ask(state=None), decision="refuse"))
@@ -174,7 +174,7 @@ def test_a_customer_refuses(flow):
 
 
 def test_wrong_entries(flow):
-    """Three wrong entries end it; a wrong choice shows the screen again."""
+    """Three wrong entries end the session; a wrong choice shows the screen again."""
     page = Page(flow.ask().text)
     for _ in range(2):
         again = flow.http.post(page.action, data={"login": flow.guest["login"], "password": "x"})
@@ -191,7 +191,7 @@ def test_wrong_entries(flow):
 
 
 def test_the_key_changes_with_the_password(flow):
-    """Whoever opened the first screen cannot go on in the customer's place."""
+    """The key of the first screen does not work after the login."""
     first = Page(flow.ask().text)
     second = Page(flow.http.post(first.action, data=flow.fill("password")).text)
     assert first.action != second.action
@@ -200,7 +200,7 @@ def test_the_key_changes_with_the_password(flow):
 
 
 def test_customers_of_other_worlds(flow):
-    """A world's own third party is for its customers; the demo's, for those of every world."""
+    """A world's TPP can ask its customers; a demo TPP, those of every world."""
     other = Flow(http=flow.http)
     page = Page(flow.ask().text)
     assert "password" == Page(flow.http.post(page.action, data=other.fill("password")).text).screen
@@ -226,12 +226,12 @@ def test_customers_of_other_worlds(flow):
     ],
 )
 def test_questions_that_cannot_be_asked(flow, changes, why):
-    """What is wrong with a question is told to whoever asked, before anybody logs in."""
+    """An invalid request is reported to the TPP before any login."""
     assert {"error": why, "state": "a b&c=ü"} == sent_back(flow.ask(**changes))
 
 
 def test_a_state_too_long_is_not_echoed(flow):
-    """A state of any length is not carried along."""
+    """A state that is too long is not returned."""
     assert {"error": "invalid_request"} == sent_back(flow.ask(state="x" * 2001))
 
 
@@ -259,14 +259,14 @@ def test_a_state_too_long_is_not_echoed(flow):
 )
 @pytest.mark.parametrize("changes", [{}, {"scope": "wrong"}])
 def test_nobody_is_led_astray(flow, uri, changes):
-    """Nobody is sent to a place that is not the third party's, not even with an error."""
+    """Customers are never redirected to an unregistered place, not even with an error."""
     answer = flow.ask(redirect_uri=uri, **changes)
     assert (400, "unfit") == (answer.status_code, Page(answer.text).name)
     assert "Location" not in answer.headers
 
 
 def test_who_asks_must_be_known(flow):
-    """A question of nobody, or asked twice, leads nowhere either."""
+    """A request of an unknown client, or with repeated parameters, is not redirected."""
     assert 400 == flow.ask(client_id="nobody").status_code
     assert 400 == flow.ask(client_id=None).status_code
     twice = (
@@ -286,22 +286,22 @@ def test_who_asks_must_be_known(flow):
     ],
 )
 def test_places_to_return_to(uri):
-    """The third party of the examples and this machine are always registered."""
-    assert may_return(uri, ())
+    """The TPP of the examples and this machine are always registered."""
+    assert is_allowed_redirect(uri, ())
     assert (
-        extended(uri, {"code": "1", "state": None}) == uri + ("&" if "?" in uri else "?") + "code=1"
+        with_parameters(uri, {"code": "1", "state": None}) == uri + ("&" if "?" in uri else "?") + "code=1"
     )
 
 
 def test_registered_places(demand):
-    """Another place is good when it was registered whole, and as it stands."""
+    """Another place is allowed if the whole URI is registered."""
     flow = Flow(http=demand(oauth=True, redirects=["https://other.example/back"]))
     assert 200 == flow.ask(redirect_uri="https://other.example/back").status_code
     assert 400 == flow.ask(redirect_uri="https://other.example/back/2").status_code
 
 
 def test_a_code_is_good_once(flow):
-    """A code that comes again is refused, and what it was exchanged for is withdrawn."""
+    """A code used twice is refused, and its tokens are withdrawn."""
     code = flow.code()
     token = flow.exchange(code).json()
     assert 200 == flow.accounts(token["access_token"]).status_code
@@ -312,7 +312,7 @@ def test_a_code_is_good_once(flow):
 
 
 def test_codes_that_open_nothing(flow):
-    """A code is for the client and the way back that it was given for, and for ten minutes."""
+    """A code is bound to its client and redirect URI, and valid for ten minutes."""
     refused(flow.exchange("unknown"), 400, "invalid_grant")
     refused(flow.exchange(None), 400, "invalid_grant")
     code = flow.code()
@@ -334,7 +334,7 @@ def test_proof_of_the_code(flow):
 
 
 def test_tokens_live_by_the_worlds_clock(flow):
-    """A customer's token ends after 900 s, and another is had for the refresh token."""
+    """A customer's token expires after 900 s and can be refreshed."""
     token = flow.exchange(flow.code()).json()
     flow.at("16T10:14:59")
     assert 200 == flow.accounts(token["access_token"]).status_code
@@ -353,7 +353,7 @@ def test_tokens_live_by_the_worlds_clock(flow):
 
 
 def test_a_providers_token(flow):
-    """A client's own token pays for an hour, in the world of its provider."""
+    """A client's own token allows payments for an hour, in the world of its TPP."""
     told = flow.token(grant_type="client_credentials", scope="pisp").json()
     assert "refresh_token" not in told
     assert ("Bearer", 3600, "pisp") == (told["token_type"], told["expires_in"], told["scope"])
@@ -381,7 +381,7 @@ def test_a_providers_token(flow):
 
 @pytest.mark.parametrize("dialect", ["own", "stet"])
 def test_each_half_has_its_scope(dialect):
-    """A customer's token pays nothing and a provider's shows nothing, in each dialect."""
+    """Customers' tokens allow no payments, and TPPs' tokens no accounts, in each dialect."""
     app, base = make_app(), ""
     if dialect == "stet":
         app, base = DIALECTS["stet"](app), "/stet/psd2/v1"
@@ -403,7 +403,7 @@ def test_each_half_has_its_scope(dialect):
 
 
 def test_the_banks_own_tokens_open_nothing(flow):
-    """Tokens as the control API tells them are not taken, of customers or of providers."""
+    """Tokens from the control API are refused, of customers and of TPPs."""
     for token in (flow.guest["token"], flow.provider["token"], "demo-alice", "", "x"):
         for path in ("/accounts", "/payment-requests/x"):
             answer = flow.accounts(token, path)
@@ -412,16 +412,16 @@ def test_the_banks_own_tokens_open_nothing(flow):
 
 
 def test_no_token_is_the_banks_affair(flow):
-    """What shows no bearer token goes through to the bank, which refuses it by itself."""
+    """Calls without a bearer token reach the bank, which refuses them itself."""
     answer = flow.http.get("/accounts")
     assert (401, "Bearer") == (answer.status_code, answer.headers["WWW-Authenticate"])
-    assert "a token of the customer is needed" == answer.json()["message"]
+    assert "a customer's access token is required" == answer.json()["message"]
     own = (flow.guest["login"], flow.guest["password"])
     assert 401 == flow.http.get("/accounts", auth=own).status_code
 
 
 def test_a_mutant_stays_what_it_is():
-    """A bank that takes customers' own credentials still does behind the guard."""
+    """A bank that honours customers' credentials still does behind the middleware."""
     from assay.sandbox.mutants import MUTANTS  # noqa: PLC0415 -- the only one
     from assay.sandbox.policies import SOUND  # noqa: PLC0415
 
@@ -437,7 +437,7 @@ def basic(name, secret):
 
 
 def test_clients_prove_themselves(flow):
-    """By a secret in the body or as HTTP does; a wrong one, or two ways at once, get nothing."""
+    """A secret works in the body or as HTTP Basic; a wrong one, or both at once, is refused."""
     form = {"grant_type": "client_credentials"}
 
     def ask(headers=None, **more):
@@ -466,7 +466,7 @@ def test_clients_prove_themselves(flow):
     ("name", "status"), [("client", 200), ("server", 401), ("seal-ec", 200), (None, 401)]
 )
 def test_a_certificate_proves_a_client(folder, name, status):
-    """With the third party's certificate in the connection, no secret is needed."""
+    """With the TPP's certificate in the connection, no secret is required."""
     app = guarded(make_app(), oauth=True)
 
     def connected(environ, start_response):
@@ -482,7 +482,7 @@ def test_a_certificate_proves_a_client(folder, name, status):
 
 
 def test_requests_for_tokens_that_do_not_read(flow):
-    """What is no form, or asks for nothing that there is, is told what is wrong."""
+    """A body that is no form, or an unknown grant, is refused with a reason."""
     refused(flow.token(), 400, "invalid_request")
     refused(flow.token(grant_type="password"), 400, "unsupported_grant_type")
     refused(flow.token(grant_type="client_credentials", scope="x"), 400, "invalid_scope")
@@ -501,7 +501,7 @@ def test_requests_for_tokens_that_do_not_read(flow):
 
 
 def test_what_the_control_api_tells(flow):
-    """It offers clients, and names where tokens are; a closed world's are worth nothing."""
+    """The control API offers clients and the server's paths; a closed world's tokens are void."""
     about = flow.http.get(f"{CONTROL}/").json()
     assert "clients" in about["capabilities"]
     assert {"authorize": "/oauth/authorize", "token": "/oauth/token"} == about["oauth"]
@@ -514,7 +514,7 @@ def test_what_the_control_api_tells(flow):
 
 
 def test_the_document_tells_what_is_told(flow):
-    """The document shows a provider as it is told, in the second world that is opened."""
+    """CONTROL.md shows the answer for a TPP in the second world that is opened."""
     text = files("assay.sandbox").joinpath("CONTROL.md").read_text(encoding="utf-8")
     shown = json.loads(re.search(r'\{"provider":"p1",[^}]*"client_id"[^}]*\}', text)[0])
     assert {**shown, "client_id": f"{flow.world['world']}-p1"} == {
@@ -528,7 +528,7 @@ def test_the_document_tells_what_is_told(flow):
 
 
 def test_the_demo_world_is_known(flow):
-    """Whoever looks around by hand finds customers and clients of the demo world."""
+    """The customers and clients of the demo world are listed for people."""
     text = "\n".join(demo_accounts())
     flow.guest = {
         "login": "demo-c1",
@@ -541,7 +541,7 @@ def test_the_demo_world_is_known(flow):
 
 
 def test_screens_keep_to_themselves(flow):
-    """No screen can be framed, cached or made to send its form to strangers."""
+    """No screen can be framed, cached or submitted to another site."""
     answer = flow.ask(client_id="demo-tpp")
     policy = answer.headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy
@@ -554,33 +554,33 @@ def test_screens_keep_to_themselves(flow):
     assert parse_qs(urlsplit(str(answer.request.url)).query)["state"][0] not in answer.text
 
 
-def test_the_office_is_bounded():
-    """Worlds, sittings and tokens make room for new ones; the demo world stays."""
-    office = Office()
-    demo(office)
-    now = office.now("demo")
-    client = office.clients["demo-tpp"]
+def test_the_store_is_bounded():
+    """The oldest worlds, sessions and tokens are removed; the demo world stays."""
+    store = OAuthStore()
+    register_demo(store)
+    now = store.now("demo")
+    client = store.clients["demo-tpp"]
     for number in range(10_001):
-        office.open(f"w{number}", now)
-    assert (10_000, None, now) == (len(office.worlds), office.now("w0"), office.now("demo"))
-    assert office.now("w10000") == now
-    asked = Asked(client=client, redirect=BACK, state=None, challenge=None)
-    first = Sitting(asked=asked)
-    office.sit(first)
+        store.open(f"w{number}", now)
+    assert (10_000, None, now) == (len(store.worlds), store.now("w0"), store.now("demo"))
+    assert store.now("w10000") == now
+    request = AuthorizationRequest(client=client, redirect=BACK, state=None, challenge=None)
+    first = LoginSession(request=request)
+    store.renew_key(first)
     for _ in range(1_000):
-        office.sit(Sitting(asked=asked))
-    assert 1_000 == len(office.sittings)
-    assert first.key not in office.sittings
-    office.close("nowhere")
+        store.renew_key(LoginSession(request=request))
+    assert 1_000 == len(store.sessions)
+    assert first.key not in store.sessions
+    store.close("nowhere")
 
 
 def test_worlds_that_are_forgotten_here():
-    """What the control API tells of a world that made room is not learned."""
-    office = Office()
+    """Answers about a removed world are ignored."""
+    store = OAuthStore()
     environ = {"REQUEST_METHOD": "POST", "PATH_INFO": f"{CONTROL}/worlds/w1/providers"}
     told = b'{"provider":"p1","token":"x"}'
-    assert told == learn(environ, 201, told, office)
-    assert not office.clients
+    assert told == learn_from_control(environ, 201, told, store)
+    assert not store.clients
 
 
 HTTP = httpx.Client(
@@ -600,7 +600,7 @@ forms = st.dictionaries(names, junk, max_size=8)
 
 @given(forms, st.binary(max_size=40), junk)
 def test_anything_is_answered_in_order(form, body, word):
-    """Whatever comes, nothing breaks, and nobody gets a token by guessing."""
+    """Arbitrary requests never fail, and never get a token."""
     shown = {"Authorization": b"Basic " + b64encode(word.encode("utf-8", "replace"))}
     media = {"Content-Type": "application/x-www-form-urlencoded"}
     for answer in (

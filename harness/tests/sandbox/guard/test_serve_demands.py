@@ -1,4 +1,4 @@
-"""`assay serve` with demands: what is made, what is told, and what cannot be asked for."""
+"""The security options of `assay serve`: certificates, output and errors."""
 
 from pathlib import Path
 from shutil import copytree
@@ -19,7 +19,7 @@ def demands(folder=None, **named):
 
 
 def test_nothing_is_demanded_unless_asked():
-    """A bank without demands is served as it is, without TLS."""
+    """Without security options the bank is served unchanged, without TLS."""
     app = make_app()
     assert not demands()
     assert (app, None) == demands().put_before(app)
@@ -29,7 +29,7 @@ def test_nothing_is_demanded_unless_asked():
 
 
 def test_tls(folder):
-    """Certificates are those in the folder; clients' are demanded when that is asked for."""
+    """Certificates come from the folder; client certificates are required on request."""
     app = make_app()
     same, shown = demands(folder.folder).put_before(app)
     assert same is app
@@ -42,15 +42,15 @@ def test_tls(folder):
     "named", [{"mutual": "handshake"}, {"signatures": "cavage"}], ids=["mutual", "signatures"]
 )
 def test_certificates_are_needed(named):
-    """What needs certificates says which option is missing."""
+    """An option that needs certificates says which option is missing."""
     with pytest.raises(InputError, match=r"needs certificates[\s\S]*add --tls DIR"):
         demands(**named).put_before(make_app())
 
 
 def test_a_folder_of_no_use(folder, tmp_path):
-    """A folder with some of the files, or that is none, is said to be so."""
+    """An incomplete folder, or a path that is no folder, is an error."""
     (tmp_path / "ca.pem").write_text("x")
-    with pytest.raises(InputError, match=r"and not server\.pem"):
+    with pytest.raises(InputError, match=r"but not server\.pem"):
         demands(tmp_path).put_before(make_app())
     with pytest.raises(InputError, match="cannot be read or written"):
         demands(tmp_path / "ca.pem" / "below").put_before(make_app())
@@ -58,29 +58,29 @@ def test_a_folder_of_no_use(folder, tmp_path):
 
 @pytest.mark.parametrize("name", ["server", "seal-ec"])
 def test_a_file_that_is_no_certificate(folder, tmp_path, name):
-    """A certificate that does not read is the folder's fault, and said to be so."""
+    """A malformed certificate is an error of the folder."""
     copied = Path(copytree(folder.folder, tmp_path / "copied"))
     (copied / f"{name}.pem").write_text("nonsense")
-    with pytest.raises(InputError, match="has a file that is no certificate"):
+    with pytest.raises(InputError, match="has a file that is not a certificate"):
         demands(copied, signatures="cavage").put_before(make_app())
 
 
 def test_what_is_told(folder):
-    """Whoever serves is told which file is for what, and how to get a token."""
+    """The output explains each file, and how to get a token."""
     where = folder.folder
     asked = demands(where, mutual="handshake", signatures="cavage", oauth=True)
-    text = "\n".join(asked.told("https://bank.test"))
-    assert "client       a third party's, to be recognised by" in text
+    text = "\n".join(asked.instructions("https://bank.test"))
+    assert "client       the TPP's TLS client certificate" in text
     assert "https://tpp.example/seal-rsa.pem" in text
     assert "https://tpp.example/seal-ec.pem" not in text
     assert f"--cacert {where / 'ca.pem'} --cert {where / 'client.pem'} --key " in text
     assert "https://bank.test/oauth/token" in text
-    assert "seal-ec.pem" in "\n".join(demands(where, signatures="rfc9421").told("x"))
-    assert "Bearer demo-alice' x/accounts" in "\n".join(demands(where).told("x"))
+    assert "seal-ec.pem" in "\n".join(demands(where, signatures="rfc9421").instructions("x"))
+    assert "Bearer demo-alice' x/accounts" in "\n".join(demands(where).instructions("x"))
 
 
 def test_the_command_says_what_is_missing():
-    """On the command line it is a message and a hint, and no traceback."""
+    """The command line shows a message and a hint, and no traceback."""
     ended = CliRunner().invoke(command, ["--mutual"])
     assert isinstance(ended.exception, InputError)
     assert "add --tls DIR" in str(ended.exception)

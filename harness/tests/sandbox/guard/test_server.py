@@ -1,4 +1,4 @@
-"""TLS over a real socket: who gets through the handshake, and what gets through HTTP."""
+"""TLS over a real socket: handshakes and HTTP."""
 
 import socket
 import ssl
@@ -44,7 +44,7 @@ def echo(environ, start_response):
 
 
 def raw(url, folder, *sent):
-    """Send bytes over one connection, and give all that comes back until it ends."""
+    """Send bytes over one connection, and return everything received until it ends."""
     host, _, port = url.removeprefix("https://").partition(":")
     plain = socket.create_connection((host, int(port)), timeout=10)
     with context(folder).wrap_socket(plain, server_hostname="localhost") as connection:
@@ -57,7 +57,7 @@ def raw(url, folder, *sent):
 
 
 def test_served_over_tls(folder):
-    """The bank answers over TLS, and its links stay there; who trusts nobody gets nothing."""
+    """The bank answers over TLS with https links; clients without its authority fail."""
     with serving(make_app(), tls(folder)) as url:
         assert url.startswith("https://")
         answer = get(url, folder)
@@ -68,7 +68,7 @@ def test_served_over_tls(folder):
 
 
 def test_a_good_certificate(folder):
-    """A third party with its certificate gets through the handshake."""
+    """A TPP with its certificate completes the handshake."""
     with serving(make_app(), mutual(folder)) as url:
         assert 200 == get(url, folder, "client").status_code
 
@@ -83,7 +83,7 @@ def test_a_good_certificate(folder):
 )
 @pytest.mark.parametrize("path", ["/accounts", "/assay-control/1/", "/signing/demo/x"])
 def test_no_connection_without_a_good_certificate(folder, name, alert, path):
-    """With none, an expired one or a stranger's there is no connection, for whatever path."""
+    """Without a certificate, or with an invalid one, no connection is made for any path."""
     with serving(make_app(), mutual(folder)) as url:
         with pytest.raises(httpx.TransportError, match=alert):
             get(url, folder, name, path)
@@ -91,7 +91,7 @@ def test_no_connection_without_a_good_certificate(folder, name, alert, path):
 
 
 def test_the_answer_demands_a_certificate(folder):
-    """A bank that leaves it to the application refuses with 401, and third parties only."""
+    """In the other mode, the bank answers 401 to TPPs only."""
     with serving(make_app(), mutual(folder, demand="answer")) as url:
         refused = get(url, folder)
         assert (401, "client certificate missing") == (
@@ -107,7 +107,7 @@ def test_the_answer_demands_a_certificate(folder):
 
 
 def test_a_connection_goes_on(folder):
-    """Many calls are made over one connection, with bodies and without."""
+    """Many calls use one connection, with bodies and without."""
     threads = set()
 
     def app(environ, start_response):
@@ -128,13 +128,13 @@ def test_a_connection_goes_on(folder):
 
 
 def test_nothing_is_left(folder):
-    """When it is over, no thread is left, not even that of an open or a silent connection."""
+    """Closing leaves no thread, even with open or silent connections."""
     before = set(threading.enumerate())
     with httpx.Client(verify=context(folder)) as http:
         with serving(make_app(), tls(folder)) as url:
             host, _, port = url.removeprefix("https://").partition(":")
             with socket.create_connection((host, int(port))):
-                # It says nothing, and holds nobody up.
+                # A silent connection does not block the others.
                 assert 200 == http.get(f"{url}/accounts", headers=ALICE).status_code
                 http.get(f"{url}/accounts", headers=ALICE)
         assert before == set(threading.enumerate())
@@ -163,7 +163,7 @@ def test_nothing_is_left(folder):
     ],
 )
 def test_what_is_no_http(folder, sent, status):
-    """What does not read as HTTP is refused, and the connection ends with it."""
+    """Malformed HTTP is refused, and the connection ends."""
     with serving(echo, tls(folder)) as url:
         assert b" " + status + b" " in raw(url, folder, sent).splitlines()[0]
 
@@ -179,14 +179,14 @@ def test_what_is_no_http(folder, sent, status):
     ],
 )
 def test_targets(folder, target, told):
-    """The target is told as it was sent, and its path decoded."""
+    """The target is provided as sent, and its path decoded."""
     request = b"GET " + target + b" HTTP/1.1\r\nConnection: close\r\n\r\n"
     with serving(echo, tls(folder)) as url:
         assert told == raw(url, folder, request).partition(b"\r\n\r\n")[2]
 
 
 def test_headers(folder):
-    """Headers that come twice are joined; a name with an underscore could stand for another."""
+    """Repeated headers are joined; names with an underscore are dropped as ambiguous."""
 
     def app(environ, start_response):
         told = f"{environ['HTTP_A']} {environ.get('HTTP_B_C')} {environ.get('CONTENT_TYPE')}"
@@ -201,7 +201,7 @@ def test_headers(folder):
 
 
 def test_a_fault_of_ours_is_not_hidden(folder, capsys):
-    """An application that breaks ends the connection, and says so where it is served."""
+    """An exception in the application ends the connection, and is reported on the server."""
 
     def app(environ, start_response):
         raise RuntimeError("broken")
@@ -212,7 +212,7 @@ def test_a_fault_of_ours_is_not_hidden(folder, capsys):
 
 
 def test_asked_to_go_on(folder):
-    """Whoever waits to be asked for a body is asked."""
+    """A client that expects 100-continue gets it."""
     head = (
         b"POST / HTTP/1.1\r\nContent-Length: 2\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n"
     )
@@ -222,7 +222,7 @@ def test_asked_to_go_on(folder):
 
 
 def test_listening_fails(folder, tmp_path):
-    """A port that is taken, and certificates that are none, are errors of the system."""
+    """A port in use, and invalid certificates, raise OSError."""
     with serving(make_app(), tls(folder)) as url, pytest.raises(OSError, match="in use"):
         listen("127.0.0.1", int(url.rpartition(":")[2]), make_app(), tls(folder))
     nothing = tmp_path / "nothing.pem"

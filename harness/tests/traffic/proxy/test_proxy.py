@@ -17,7 +17,7 @@ import pytest
 from assay.cli.main import group
 from assay.errors import InputError
 from assay.sandbox.app import DEMO_TOKENS, make_app
-from assay.sandbox.guard.certificates import papers
+from assay.sandbox.guard.certificates import open_certificates
 from assay.sandbox.guard.server import Tls
 from assay.sandbox.serve import serving
 from assay.traffic.proxy.upstream import trust
@@ -137,7 +137,7 @@ def test_many_at_once_do_not_meet(sandbox, tape):
 
 def test_a_bank_that_wants_a_certificate_is_shown_one(tmp_path, tape):
     """Over TLS the bank is checked, and sees the client certificate that was given."""
-    folder = papers(tmp_path / "papers")
+    folder = open_certificates(tmp_path / "papers")
     bank = Tls(
         certificate=folder.certificate("server"),
         key=folder.key("server"),
@@ -347,8 +347,8 @@ def started(bank, path, *more):
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )
     line = process.stdout.readline()
-    assert line.startswith("recording what goes through http://127.0.0.1:"), process.stderr.read()
-    return process, line.split()[4]
+    assert line.startswith("recording http://127.0.0.1:"), process.stderr.read()
+    return process, line.split()[1]
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
@@ -374,7 +374,7 @@ def test_it_ends_gracefully(by_hand, tmp_path, how):
         out, err = process.stdout.read(), process.stderr.read()
     assert (0, "") == (process.returncode, err)
     assert f"assay judge {tmp_path / 'r.har'} --party tpp --target my-bank.yaml" in out
-    assert out.endswith(f"1 exchanges recorded in {tmp_path / 'r.har'}\n")
+    assert out.endswith(f"1 exchange recorded in {tmp_path / 'r.har'}\n")
     log = json.loads((tmp_path / "r.har").read_text(encoding="utf-8"))["log"]
     assert [f"{bank.url}/v1/accounts"] == [one["request"]["url"] for one in log["entries"]]
 
@@ -403,7 +403,7 @@ def test_a_record_can_be_read_after_a_crash(by_hand, tmp_path):
         (["--upstream", "http://b.example", "--record", "no/new.har"], "cannot be written"),
         (
             ["--upstream", "http://b.example", "--record", "new.har", "--listen", "8900"],
-            "--listen: '8900' is no address",
+            "--listen: expected HOST:PORT, found '8900'",
         ),
         (
             ["--upstream", "http://b.example", "--record", "new.har", "--listen", "192.0.2.1:1"],

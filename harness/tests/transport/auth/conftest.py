@@ -10,17 +10,17 @@ import pytest
 from assay.binding.read import read_document
 from assay.binding.target import Target
 from assay.contract.files.load import loads
-from assay.sandbox.guard.certificates import Papers, papers
+from assay.sandbox.guard.certificates import CertificateFolder, open_certificates
 
 
 @pytest.fixture(scope="session")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Papers:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> CertificateFolder:
     """Make the certificates once, for their key is slow to make."""
-    return papers(tmp_path_factory.mktemp("papers") / "new")
+    return open_certificates(tmp_path_factory.mktemp("papers") / "new")
 
 
 @pytest.fixture
-def read(folder: Papers) -> Callable[[str], Target]:
+def read(folder: CertificateFolder) -> Callable[[str], Target]:
     """Read a target file that stands beside the certificates."""
 
     def told(text: str) -> Target:

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.serialization import (
 from assay.binding.target import Target
 from assay.errors import InputError
 from assay.execution.environment import set_up
-from assay.sandbox.guard.certificates import Papers
+from assay.sandbox.guard.certificates import CertificateFolder
 from assay.transport.auth.certificates import check
 
 TEXT = """\
@@ -31,7 +31,7 @@ SIGNATURE = "signature:\n  kind: {}\n  key_file: {}\n  key_id: k\n  algorithm: {
 
 
 @pytest.fixture(scope="module", autouse=True)
-def odd(folder: Papers) -> None:
+def odd(folder: CertificateFolder) -> None:
     """Put some files beside the certificates that are not what they are named for."""
     there = folder.folder
     (there / "empty.pem").write_bytes(b"")

@@ -34,9 +34,9 @@ from assay.judging.verdict import Exit, Standing
 from assay.planning.prepare import Prepared, prepare
 from assay.sandbox.app import make_app
 from assay.sandbox.guard import guarded
-from assay.sandbox.guard.certificates import Papers
+from assay.sandbox.guard.certificates import CertificateFolder
+from assay.sandbox.holdings import open_demo
 from assay.sandbox.policies import SOUND
-from assay.sandbox.serve import open_demo
 from assay.sandbox.world import DEMO, Registry
 
 BASE = "https://www.30001.live.sandbox.example"
@@ -138,7 +138,7 @@ def test_the_same_verdicts() -> None:
     assert {"authorization_code", "client_credentials", "refresh_token"} == kinds
 
 
-def test_signed_as_well(folder: Papers) -> None:
+def test_signed_as_well(folder: CertificateFolder) -> None:
     """Signatures and tokens are demanded together, and both are there."""
 
     def around(app: Any) -> Any:
@@ -287,7 +287,7 @@ def test_tokens_of_another_kind_are_not_taken() -> None:
     assert held.result
     assert 0 == held.result.counts["conforms"] == held.result.counts["violates"]
     reasons = " ".join(one.reason for one in held.result.verdicts)
-    assert "the target does not take the credentials (401 invalid_token" in reasons
+    assert "the target rejects the credentials (401 invalid_token" in reasons
 
 
 def test_a_scope_that_is_not_enough() -> None:

@@ -121,7 +121,7 @@ def test_never_taken(standing: Standing) -> None:
     watch, operations = watched(exchange(1, "accounts", 401), exchange(2, "accounts", 404))
     (found,) = discount_untaken([verdict(standing, 2)], watch, operations, PROFILE)
     assert Standing.INDETERMINATE is found.standing
-    why = "the target never took the profile's credentials (401): auth.token_env, line 6"
+    why = "the target never accepted the credentials of the target file (401): auth.token_env, line 6"
     assert why == found.reason
 
 

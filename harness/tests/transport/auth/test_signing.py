@@ -20,7 +20,7 @@ from cryptography.x509 import load_pem_x509_certificate
 
 from assay.binding.encode import HttpRequest
 from assay.binding.target import Target
-from assay.sandbox.guard.certificates import Papers
+from assay.sandbox.guard.certificates import CertificateFolder
 from assay.transport.auth.certificates import check
 from assay.transport.auth.signing import SigningTransport, signed
 from assay.transport.protocol import Delivery, answered
@@ -88,11 +88,11 @@ def of(request: HttpRequest) -> dict[str, str]:
     return found
 
 
-def public(folder: Papers, name: str) -> Any:
+def public(folder: CertificateFolder, name: str) -> Any:
     return load_pem_x509_certificate(folder.certificate(name).read_bytes()).public_key()
 
 
-def test_cavage(signing: Callable[..., tuple[SigningTransport, Ear]], folder: Papers) -> None:
+def test_cavage(signing: Callable[..., tuple[SigningTransport, Ear]], folder: CertificateFolder) -> None:
     """The draft's string is signed, of what is sent: target, host, date, digest and id."""
     one, ear = signing("cavage", RSA, '["(request-target)", host, date, digest, x-request-id]')
     one.send(post())
@@ -117,7 +117,7 @@ def test_cavage(signing: Callable[..., tuple[SigningTransport, Ear]], folder: Pa
 
 
 def test_what_a_call_does_not_have_is_left_out(
-    signing: Callable[..., tuple[SigningTransport, Ear]], folder: Papers
+    signing: Callable[..., tuple[SigningTransport, Ear]], folder: CertificateFolder
 ) -> None:
     """Without a body there is no digest, neither sent nor signed."""
     one, ear = signing("cavage", RSA, '["(request-target)", digest, x-request-id, psu-id]')
@@ -130,7 +130,7 @@ def test_what_a_call_does_not_have_is_left_out(
     public(folder, "seal-rsa").verify(raw, base, padding.PKCS1v15(), hashes.SHA256())
 
 
-def test_created(signing: Callable[..., tuple[SigningTransport, Ear]], folder: Papers) -> None:
+def test_created(signing: Callable[..., tuple[SigningTransport, Ear]], folder: CertificateFolder) -> None:
     """With hs2019 the moment can be signed, and the key says how: salted, with SHA-512."""
     key = "key_file: seal-rsa-key.pem, algorithm: hs2019"
     one, ear = signing("cavage", key, '["(request-target)", "(created)"]')
@@ -170,7 +170,7 @@ def _ecdsa(key: Any, raw: bytes, base: bytes) -> None:
 )
 def test_rfc9421(
     signing: Callable[..., tuple[SigningTransport, Ear]],
-    folder: Papers,
+    folder: CertificateFolder,
     name: str,
     algorithm: str,
     verify: Callable[[Any, bytes, bytes], None],
@@ -255,7 +255,7 @@ def test_the_control_api_is_not_signed(signing: Callable[..., tuple[SigningTrans
     assert [] == ear.heard
 
 
-def test_keys_are_those_of_the_certificates(folder: Papers) -> None:
+def test_keys_are_those_of_the_certificates(folder: CertificateFolder) -> None:
     """The verifier of these tests has the other half of what signs, and nothing else."""
     for name in ("seal-rsa", "seal-ec", "seal-ed25519"):
         key = load_pem_private_key(folder.key(name).read_bytes(), None)

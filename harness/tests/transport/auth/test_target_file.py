@@ -33,37 +33,61 @@ def told(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (CLIENT + "token_env: T}", "auth.token_env: a token that is asked for stands in no variab"),
-        (CLIENT + "pkce: true}", "auth.pkce: no customer is asked for client-credentials"),
-        (CLIENT + "client_id: me}", "auth.client_id: nothing says with which secret the client a"),
-        (CLIENT + "client_secret_env: S}", "auth.client_secret_env: nothing says whose secret"),
+        (
+            CLIENT + "token_env: T}",
+            "auth.token_env: an OAuth token is requested, not read from a variable",
+        ),
+        (CLIENT + "pkce: true}", "auth.pkce: client credentials need no customer"),
+        (CLIENT + "client_id: me}", "auth.client_id: client_secret_env is missing"),
+        (CLIENT + "client_secret_env: S}", "auth.client_secret_env: client_id is missing"),
         (
             CLIENT + "client_id: me, client_auth: none, client_secret_env: S}",
-            "auth.client_secret_env: with `client_auth: none` no secret is shown",
+            "auth.client_secret_env: `client_auth: none` sends no secret",
         ),
-        ("auth: {kind: bearer, client_auth: post}", "auth.client_auth: a bearer token is not ask"),
-        ("auth: {kind: bearer, pkce: true}", "auth.pkce: a bearer token is not asked for"),
-        (CODE + "}", "auth.kind: nothing says how customers agree that there is a token"),
+        (
+            "auth: {kind: bearer, client_auth: post}",
+            "auth.client_auth: `kind: bearer` does not use this key",
+        ),
+        ("auth: {kind: bearer, pkce: true}", "auth.pkce: `kind: bearer` does not use this key"),
+        (CODE + "}", "auth.kind: authorization codes need an SCA signer that logs in"),
         (
             SCA + CLIENT + "provider: {kind: authorization-code, token_url: https://b.example/t, "
             "authorize_url: https://b.example/a, redirect_uri: https://c.example/r}}",
-            "auth.provider.kind: no customer agrees to what a third party does for itself",
+            "auth.provider.kind: the TPP's own calls have no customer to log in",
         ),
-        (SIGNED + "cavage, algorithm: ed25519}", "signature.algorithm: a cavage signature has no"),
-        (SIGNED + "rfc9421, algorithm: rsa-sha256}", "signature.algorithm: a rfc9421 signature ha"),
-        (SIGNED + "cavage, covers: ['@method']}", "signature.covers[0]: a cavage signature cover"),
-        (SIGNED + "cavage, covers: ['(expires)']}", "signature.covers[0]: a cavage signature co"),
-        (SIGNED + "cavage, covers: [date, '(created)']}", "signature.covers[1]: the draft has no"),
+        (
+            SIGNED + "cavage, algorithm: ed25519}",
+            "signature.algorithm: unknown algorithm of a cavage signature",
+        ),
+        (
+            SIGNED + "rfc9421, algorithm: rsa-sha256}",
+            "signature.algorithm: unknown algorithm of a rfc9421 signature",
+        ),
+        (
+            SIGNED + "cavage, covers: ['@method']}",
+            "signature.covers[0]: a cavage signature cannot cover '@method'",
+        ),
+        (
+            SIGNED + "cavage, covers: ['(expires)']}",
+            "signature.covers[0]: a cavage signature cannot cover '(expires)'",
+        ),
+        (
+            SIGNED + "cavage, covers: [date, '(created)']}",
+            "signature.covers[1]: (created) cannot be used with",
+        ),
         (
             SIGNED + "rfc9421, covers: ['@method', digest]}",
-            "signature.covers[1]: a rfc9421 signature has no 'digest' of a body",
+            "signature.covers[1]: a rfc9421 signature cannot cover 'digest'",
         ),
         (
             SIGNED + "cavage, covers: [date, content-digest]}",
-            "signature.covers[1]: a cavage signature has no 'content-digest' of a body",
+            "signature.covers[1]: a cavage signature cannot cover 'content-digest'",
         ),
         (SIGNED + "rfc9421, covers: ['@query-param']}", "signature.covers[0]: a rfc9421 signatur"),
-        (SIGNED + "cavage, covers: [digest]}", "signature.covers: a call may have nothing of wha"),
+        (
+            SIGNED + "cavage, covers: [digest]}",
+            "signature.covers: some calls have none of these components",
+        ),
     ],
 )
 def test_what_cannot_be_meant(more: str, said: str) -> None:
@@ -95,6 +119,6 @@ def test_what_can(more: str) -> None:
 def test_tls_without_tls() -> None:
     """Certificates for a connection that has none are told."""
     plain = TEXT.replace("https:", "http:") + "tls: {ca_file: ca.pem}\n"
-    assert ["5: tls: TLS is not spoken with an http base_url"] == told(plain)
+    assert ["5: tls: TLS needs an https base_url"] == told(plain)
     inside = TEXT.replace("transport: http", "transport: embedded") + "tls: {ca_file: ca.pem}\n"
-    assert ["5: tls: there is no connection to a bank that is embedded"] == told(inside)
+    assert ["5: tls: an embedded bank has no connection"] == told(inside)

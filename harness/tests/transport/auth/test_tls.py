@@ -29,7 +29,7 @@ from assay.judging.verdict import Exit
 from assay.planning.prepare import prepare
 from assay.sandbox.app import make_app
 from assay.sandbox.guard import guarded
-from assay.sandbox.guard.certificates import Papers
+from assay.sandbox.guard.certificates import CertificateFolder
 from assay.sandbox.guard.server import Tls
 from assay.sandbox.serve import serving
 from assay.transport.auth.diagnostics import AuthenticationError
@@ -62,7 +62,7 @@ def tried(target: Target) -> str:
 
 
 @pytest.fixture
-def bank(folder: Papers) -> Tls:
+def bank(folder: CertificateFolder) -> Tls:
     """A bank with TLS that demands a certificate of its clients."""
     return Tls(
         certificate=folder.certificate("server"),
@@ -113,7 +113,7 @@ def test_an_expired_certificate_is_not_sent(read: Callable[[str], Target]) -> No
         set_up(target)
 
 
-def test_another_name(read: Callable[[str], Target], folder: Papers) -> None:
+def test_another_name(read: Callable[[str], Target], folder: CertificateFolder) -> None:
     """A certificate for other names is told by the URL: which host is called there."""
     target = read(TEXT.format(url="https://bank.example"))
     wrong = ssl.SSLCertVerificationError("no match")
@@ -189,7 +189,7 @@ def test_trouble_in_mid_run_is_told_and_not_raised(read: Callable[[str], Target]
     )
 
 
-def test_a_run_with_mutual_authentication(folder: Papers, bank: Tls) -> None:
+def test_a_run_with_mutual_authentication(folder: CertificateFolder, bank: Tls) -> None:
     """With the certificate that the bank demands, a trial conforms as it does without."""
     prepared = prepare(("aisp",), None, keywords="redirect-only")
     with serving(make_app(), tls=bank) as url:
@@ -209,7 +209,7 @@ def test_a_run_with_mutual_authentication(folder: Papers, bank: Tls) -> None:
     assert (Exit.OK, len(prepared.plan.items)) == (result.exit, result.counts["conforms"])
 
 
-def test_everything_at_once(folder: Papers, bank: Tls) -> None:
+def test_everything_at_once(folder: CertificateFolder, bank: Tls) -> None:
     """Certificates, signatures and both ways to tokens: what conforms without them does with them."""
     prepared = prepare(("aisp", "pis"), None, keywords="redirect-only")
     app = guarded(make_app(), signatures="rfc9421", keys=folder.signers(), oauth=True)

@@ -1,19 +1,32 @@
-"""Account information: the bank's lists in the shapes of STET, and a consent the other way.
+"""STET account information: lists of accounts, balances and transactions, and consents.
 
-An account of the list has no links to its balances and transactions: they belong to those
-that are consented to, and the bank's list does not tell which these are. Nor does it tell
-whose card is debited from where, so no card names its account.
+Accounts in the list have no links to balances and transactions: STET allows these for
+consented accounts only, and the bank's list does not say which those are. Cards do not
+name the account they are debited from, because the bank does not either.
 """
 
 import json
 from collections.abc import Callable, Mapping
 
-from assay.sandbox.dialects.stet.responses import Shown, beside, hal, others, renamed, turning
-from assay.sandbox.dialects.stet.values import UNFIT, Content, Ids, find, listed, members
-from assay.sandbox.payments.reading import ABSENT
-from assay.sandbox.reading import Malformed, read_object
+from assay.sandbox.dialects.stet.responses import (
+    StetAnswer,
+    hal,
+    renamed,
+    unknown_members,
+    with_page_links,
+    with_related_links,
+)
+from assay.sandbox.dialects.stet.values import UNFIT, Content, OpaqueIds, find, listed, members
+from assay.sandbox.messages import Malformed, read_object
+from assay.sandbox.payments.terms import ABSENT
 
-__all__ = ["show_accounts", "show_as_it_is", "show_balances", "show_transactions", "wished"]
+__all__ = [
+    "show_accounts",
+    "show_as_it_is",
+    "show_balances",
+    "show_transactions",
+    "to_bank_consent",
+]
 
 _TYPES: Mapping[object, str] = {"account": "CACC", "card": "CARD"}
 _SCHEME, _ISSUER = "CPAN", "30001"
@@ -22,65 +35,65 @@ _BALANCES: Mapping[object, str] = {
     "VALU": "Value date balance",
     "OTHR": "Instant balance",
 }
-#: The names under which each list stands, in both interfaces alike.
+#: Member names of the lists, which are the same in both interfaces.
 _ACCOUNTS, _REPORT, _HISTORY = "accounts", "balances", "transactions"
 _FLAGS = ("trustedBeneficiaries", "psuIdentity")
 
 
-def show_accounts(content: Content, ids: Ids) -> Shown:
-    """Show the list of accounts and cards; one that is empty from the start is 204.
+def show_accounts(content: Content, ids: OpaqueIds) -> StetAnswer:
+    """Translate the list of accounts and cards; an empty first page becomes 204.
 
-    Not where there is more to tell: an answer without a body could not name the customer.
+    Unless it names the customer, which an answer without a body cannot do.
     """
-    links = turning(hal(members(content.get("links")), ids))
+    links = with_page_links(hal(members(content.get("links")), ids))
     body = {
         **renamed(content, connectedPsu="PsuIdentity"),
         **_rows(content, _ACCOUNTS, lambda row: _account(row, ids)),
-        **others(content, ("PsuIdentity", _ACCOUNTS, "links")),
+        **unknown_members(content, ("PsuIdentity", _ACCOUNTS, "links")),
         "_links": links,
     }
     empty = body.get(_ACCOUNTS) == [] and "connectedPsu" not in body
-    return Shown(body=None if empty and links.keys() <= {"self"} else body)
+    return StetAnswer(body=None if empty and links.keys() <= {"self"} else body)
 
 
-def show_balances(content: Content, ids: Ids) -> Shown:
-    """Show the balances of an account, or the outstandings of a card."""
+def show_balances(content: Content, ids: OpaqueIds) -> StetAnswer:
+    """Translate the balances of an account, or the outstandings of a card."""
     links = hal(members(content.get("links")), ids)
     body = {
         **_rows(content, _REPORT, _balance),
-        **others(content, (_REPORT, "links")),
-        "_links": beside(links, parent_list="", transactions=_HISTORY),
+        **unknown_members(content, (_REPORT, "links")),
+        "_links": with_related_links(links, parent_list="", transactions=_HISTORY),
     }
-    return Shown(body=body)
+    return StetAnswer(body=body)
 
 
-def show_transactions(content: Content, ids: Ids) -> Shown:
-    """Show a page of transactions or slips."""
-    links = turning(hal(members(content.get("links")), ids))
+def show_transactions(content: Content, ids: OpaqueIds) -> StetAnswer:
+    """Translate a page of transactions or slips."""
+    links = with_page_links(hal(members(content.get("links")), ids))
     body = {
         **_rows(content, _HISTORY, _transaction),
-        **others(content, (_HISTORY, "links")),
-        "_links": beside(links, parent_list="", balances=_REPORT),
+        **unknown_members(content, (_HISTORY, "links")),
+        "_links": with_related_links(links, parent_list="", balances=_REPORT),
     }
-    return Shown(body=body)
+    return StetAnswer(body=body)
 
 
-def show_as_it_is(content: Content) -> Shown:
-    """Show what the bank says: for a consent nothing, and for what it does not offer anything."""
-    return Shown(body=content)
+def show_as_it_is(content: Content) -> StetAnswer:
+    """Return the bank's body unchanged."""
+    return StetAnswer(body=content)
 
 
 def _rows(content: Content, name: str, row: Callable[[Content], Content]) -> Content:
-    """Turn a list of objects over; what is no list, or no object, stays as it is."""
+    """Translate a list of objects; anything else is returned unchanged."""
     if name not in content:
         return {}
-    found = content[name]
-    if not isinstance(found, list):
-        return {name: found}
-    return {name: [row(members(one)) if isinstance(one, dict) else one for one in listed(found)]}
+    rows = content[name]
+    if not isinstance(rows, list):
+        return {name: rows}
+    return {name: [row(members(item)) if isinstance(item, dict) else item for item in listed(rows)]}
 
 
-def _account(row: Content, ids: Ids) -> Content:
+def _account(row: Content, ids: OpaqueIds) -> Content:
     kind, key = row.get("kind"), row.get("iban")
     known: Content = {}
     if "iban" in row:
@@ -95,7 +108,7 @@ def _account(row: Content, ids: Ids) -> Content:
         **renamed(row, name="name", currency="currency"),
         "psuStatus": "Account Holder",
         "_links": {},
-        **others(row, ("kind", "iban", "name", "currency")),
+        **unknown_members(row, ("kind", "iban", "name", "currency")),
     }
 
 
@@ -110,7 +123,7 @@ def _balance(row: Content) -> Content:
         "name": _BALANCES.get(kind, "Balance") if isinstance(kind, str) else "Balance",
         "balanceAmount": _money(row, row.get("amount")),
         **renamed(row, balanceType="balanceType"),
-        **others(row, ("iban", "balanceType", "amount", "currency")),
+        **unknown_members(row, ("iban", "balanceType", "amount", "currency")),
     }
 
 
@@ -125,16 +138,16 @@ def _transaction(row: Content) -> Content:
         "status": "BOOK",
         **renamed(row, bookingDate="bookingDate"),
         "remittanceInformation": [label] if "label" in row else [],
-        **others(row, ("id", "iban", "bookingDate", "amount", "currency", "label")),
+        **unknown_members(row, ("id", "iban", "bookingDate", "amount", "currency", "label")),
     }
 
 
-def wished(body: bytes) -> bytes:
-    """Turn a consent into one of the bank's, which has one list where STET has two.
+def to_bank_consent(body: bytes) -> bytes:
+    """Translate a consent; the bank has one list where STET has two.
 
-    Consented to is what stands in both. A body that does not read is passed on as it is,
-    and one that is no consent becomes none of the bank's either, for the bank to refuse.
-    So is one with empty lists: revoking has no word in the bank's own interface.
+    An account is consented to if both lists contain it. A malformed body is passed on, and
+    an invalid consent becomes an invalid consent of the bank, for the bank to refuse. The
+    same holds for empty lists, because the bank cannot revoke a consent.
     """
     try:
         content = read_object(body)
@@ -155,7 +168,7 @@ def _consented(content: Content) -> object:
 
 
 def _keys(accounts: object) -> list[str] | None:
-    """Read a list of accounts; None when there is none, or an account that has no name."""
+    """Parse a list of accounts; None if it is none, or an account has no identifier."""
     if not isinstance(accounts, list):
         return None
     keys: list[str] = []

@@ -1,26 +1,166 @@
-"""Payments as STET shows them: what was sent, with what the bank says of it laid over.
+"""STET payments: translation of requests, changes and cancellations, and of their answers.
 
-The bank keeps less of a request than STET shows, so the rest is remembered here, by the
-identifier of the payment, and only those members that the standard has. Whatever the bank
-shows takes the place of what was sent, and what it does not show is not shown.
+Each member of the bank's request is found at one place (`PLACES`). An absent member stays
+absent, and a member of a wrong type gets a wrong type. The bank's `paymentType` is
+
+* `instant`, if `paymentTypeInformation.localInstrument` is `INST`;
+* otherwise `deferred`, if there is a `requestedExecutionDate`;
+* otherwise `immediate`.
+
+A `requestedExecutionDate` on the day of `creationDateTime` is omitted. Several transfers
+are several `creditTransferTransaction`, or a `numberOfTransactions` other than 1. Anything
+that makes a transfer a standing order, or not SEPA, makes the type of payment invalid.
+
+STET's PUT only cancels. Here it cancels with RJCT and DS02, and otherwise modifies what
+it names, since the bank's document has modifications.
+
+The bank keeps less of a request than STET returns, so the standard's members of the
+request are stored here by the identifier of the payment. Values of the bank replace those
+of the request, and values that the bank omits are omitted.
 """
 
+import json
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import Final
 
-from assay.sandbox.dialects.stet.orders import DAY, INSTANT, INSTRUMENT, PLACES, REFERENCES
-from assay.sandbox.dialects.stet.responses import Shown, hal, others, renamed
-from assay.sandbox.dialects.stet.values import Content, Ids, calendar_day, members, placed, standing
-from assay.sandbox.payments.reading import ABSENT
-from assay.sandbox.reading import Malformed, read_object
+from assay.sandbox.dialects.stet.responses import StetAnswer, hal, renamed, unknown_members
+from assay.sandbox.dialects.stet.values import (
+    CANCELLED,
+    UNFIT,
+    Content,
+    JsonPath,
+    OpaqueIds,
+    calendar_day,
+    find,
+    listed,
+    members,
+    status_members,
+    with_value,
+)
+from assay.sandbox.messages import Malformed, read_object
+from assay.sandbox.payments.terms import ABSENT
 
-__all__ = ["Sent", "show_created", "show_payment"]
+_TRANSFERS = "creditTransferTransaction"
+_AMOUNT: JsonPath = (_TRANSFERS, 0, "instructedAmount")
+#: Name of the execution day in both interfaces.
+DAY: Final = "requestedExecutionDate"
+#: Place of the remittance texts, a list of one.
+REFERENCES: JsonPath = (_TRANSFERS, 0, "remittanceInformation")
+INSTRUMENT: JsonPath = ("paymentTypeInformation", "localInstrument")
+INSTANT = "INST"
+#: Place of each member of the bank's request.
+PLACES: Mapping[str, JsonPath] = {
+    "chargeBearer": ("chargeBearer",),
+    "categoryPurpose": ("paymentTypeInformation", "categoryPurpose"),
+    "debtorAccount": ("debtorAccount", "iban"),
+    "creditorAccount": ("beneficiary", "creditorAccount", "iban"),
+    "amount": (*_AMOUNT, "amount"),
+    "currency": (*_AMOUNT, "currency"),
+    DAY: (DAY,),
+    "successfulReportUrl": ("supplementaryData", "successfulReportUrl"),
+    "unsuccessfulReportUrl": ("supplementaryData", "unsuccessfulReportUrl"),
+}
+#: Members that make a transfer a standing order, or defer it individually.
+_REPEATING = (DAY, "endDate", "frequency")
 
-#: The oldest make room for new ones; what is forgotten is shown as the bank shows it.
+
+def to_bank_payment(body: bytes) -> bytes:
+    """Translate a payment request; a malformed one is passed on."""
+    try:
+        content = read_object(body)
+    except Malformed:
+        return body
+    terms = _terms(content)
+    request = {**terms, "paymentType": _kind(content, terms)}
+    several = _several(content)
+    return _written(request if several is ABSENT else {**request, "transfers": several})
+
+
+def to_bank_change(body: bytes) -> bytes:
+    """Translate a change or a cancellation.
+
+    A currency of EUR along with an amount is not a change.
+    """
+    try:
+        content = read_object(body)
+    except Malformed:
+        return body
+    status = content.get("paymentInformationStatus", ABSENT)
+    reason = content.get("statusReasonInformation", ABSENT)
+    if (status, reason) == CANCELLED:
+        return _written({"status": "cancelled"})
+    if status is not ABSENT or reason is not ABSENT:
+        return _written({"status": UNFIT})
+    terms = _terms(content)
+    if "amount" in terms and terms.get("currency") == "EUR":
+        del terms["currency"]
+    if find(content, INSTRUMENT) is not ABSENT:
+        terms["paymentType"] = UNFIT
+    return _written(terms)
+
+
+def _written(content: Content) -> bytes:
+    return json.dumps(content).encode()
+
+
+def _terms(content: Content) -> Content:
+    """Return the members of the bank's request that are present."""
+    terms = {name: find(content, path) for name, path in PLACES.items()}
+    terms[DAY] = _day(terms[DAY], content.get("creationDateTime"))
+    terms["reference"] = _reference(find(content, REFERENCES))
+    return {name: value for name, value in terms.items() if value is not ABSENT}
+
+
+def _day(asked: object, created: object) -> object:
+    """Return the requested day; absent if it is the day of the request."""
+    if not isinstance(asked, str):
+        return asked
+    day = calendar_day(asked)
+    today = calendar_day(created) if isinstance(created, str) else None
+    return ABSENT if day is not None and day == today else day or asked
+
+
+def _reference(texts: object) -> object:
+    """Return the only remittance text of a transfer."""
+    if texts is ABSENT or texts is None or texts == []:
+        return ABSENT
+    items = listed(texts)
+    return items[0] if len(items) == 1 else UNFIT
+
+
+def _kind(content: Content, terms: Content) -> object:
+    """Return the type of payment (see the module)."""
+    if not _is_plain(content):
+        return UNFIT
+    instrument = find(content, INSTRUMENT)
+    if instrument is ABSENT or instrument is None:
+        return "immediate" if terms.get(DAY) is None else "deferred"
+    return "instant" if instrument == INSTANT else UNFIT
+
+
+def _is_plain(content: Content) -> bool:
+    """Return whether each transfer is a single SEPA credit transfer."""
+    level = find(content, ("paymentTypeInformation", "serviceLevel"))
+    transfers = [members(item) for item in listed(content.get(_TRANSFERS))]
+    repeating = any(name in transfer for transfer in transfers for name in _REPEATING)
+    return (level is ABSENT or level in (None, "SEPA")) and not repeating
+
+
+def _several(content: Content) -> object:
+    """Return more than one transfer; `ABSENT` if there is exactly one."""
+    transfers = listed(content.get(_TRANSFERS))
+    if len(transfers) > 1:
+        return transfers
+    number = content.get("numberOfTransactions", ABSENT)
+    return ABSENT if number is ABSENT or (number == 1 and number is not True) else UNFIT
+
+
+#: Maximum number of stored requests; without one, only the values of the bank are shown.
 _MOST = 10_000
-#: What the standard has a request consist of, and the bank may not keep.
+#: Members of a request in the standard, some of which the bank does not keep.
 _KEPT = (
     "paymentInformationId",
     "creationDateTime",
@@ -42,14 +182,14 @@ _KNOWN = (*PLACES, "paymentRequestResourceId", "status", "reason", "paymentType"
 
 
 @dataclass(slots=True)
-class Sent:
-    """What was sent of the payments of one application."""
+class SentRequests:
+    """Stored requests of the payments of one application."""
 
     _requests: OrderedDict[str, Content] = field(default_factory=OrderedDict[str, Content])
     _lock: Lock = field(default_factory=Lock)
 
     def keep(self, id: object, request: Content) -> None:
-        """Remember a request by the identifier that the bank gave it, if it did."""
+        """Store a request by the bank's identifier, if there is one."""
         if not isinstance(id, str):
             return
         kept = {name: request[name] for name in _KEPT if name in request}
@@ -59,45 +199,49 @@ class Sent:
                 self._requests.popitem(last=False)
 
     def of(self, id: object) -> Content:
-        """Give what was sent; nothing when it is not known."""
+        """Return a stored request; empty if unknown."""
         return self._requests.get(id, {}) if isinstance(id, str) else {}
 
 
 def _read(body: bytes) -> Content:
-    """Read a request that the bank took; one that is none has nothing to remember."""
+    """Parse an accepted request; empty if it is malformed."""
     try:
         return read_object(body)
     except Malformed:
         return {}
 
 
-def show_created(body: bytes, sent: Sent, ids: Ids) -> Callable[[Content], Shown]:
-    """Show a new payment: whom to send the customer to, and where the payment is found."""
+def show_created(
+    body: bytes, sent: SentRequests, ids: OpaqueIds
+) -> Callable[[Content], StetAnswer]:
+    """Translate the answer to a new payment: its location and the approval link."""
 
-    def show(content: Content) -> Shown:
+    def show(content: Content) -> StetAnswer:
         links = hal(members(content.get("links")), ids)
         sent.keep(content.get("paymentRequestResourceId"), _read(body))
         here = members(links.pop("self", None)).get("href")
         approach = (
             {"appliedAuthenticationApproach": "REDIRECT"} if "consentApproval" in links else {}
         )
-        return Shown(
-            body={**approach, **others(content, (*_KNOWN, "links")), "_links": links},
-            headers=(("Location", here),) if isinstance(here, str) and _is_plain(here) else (),
+        return StetAnswer(
+            body={**approach, **unknown_members(content, (*_KNOWN, "links")), "_links": links},
+            headers=(("Location", here),) if isinstance(here, str) and _fits_a_header(here) else (),
         )
 
     return show
 
 
-def _is_plain(link: str) -> bool:
-    """Tell whether a link can stand in a header; a host is the caller's own word."""
+def _fits_a_header(link: str) -> bool:
+    """Return whether a link fits into a header; its host comes from the caller."""
     return link.isascii() and link.isprintable()
 
 
-def show_payment(body: bytes, sent: Sent, ids: Ids) -> Callable[[Content], Shown]:
-    """Show a payment, as the bank has it now; `body` is the change that was made, if any."""
+def show_payment(
+    body: bytes, sent: SentRequests, ids: OpaqueIds
+) -> Callable[[Content], StetAnswer]:
+    """Translate a payment; `body` is the change that was made, if any."""
 
-    def show(content: Content) -> Shown:
+    def show(content: Content) -> StetAnswer:
         named = content.get("paymentRequestResourceId")
         before, change = sent.of(named), _read(body)
         if before and DAY in change:
@@ -106,26 +250,26 @@ def show_payment(body: bytes, sent: Sent, ids: Ids) -> Callable[[Content], Shown
         shown = {
             **renamed(content, resourceId="paymentRequestResourceId"),
             **_laid_over(before, content),
-            **standing(content),
+            **status_members(content),
         }
         links = hal(members(content.get("links")), ids)
-        known = {"paymentRequest": shown, **others(content, (*_KNOWN, "links"))}
-        return Shown(body={**known, "_links": links})
+        known = {"paymentRequest": shown, **unknown_members(content, (*_KNOWN, "links"))}
+        return StetAnswer(body={**known, "_links": links})
 
     return show
 
 
 def _laid_over(before: Content, content: Content) -> Content:
-    """Lay what the bank shows over what was sent."""
+    """Replace the values of the request by those of the bank."""
     shown: object = before
-    for name, way in PLACES.items():
-        shown = placed(shown, way, content.get(name, ABSENT))
+    for name, path in PLACES.items():
+        shown = with_value(shown, path, content.get(name, ABSENT))
     texts = [content["reference"]] if "reference" in content else ABSENT
-    shown = placed(shown, REFERENCES, texts)
+    shown = with_value(shown, REFERENCES, texts)
     instrument = INSTANT if content.get("paymentType") == "instant" else ABSENT
-    shown = members(placed(shown, INSTRUMENT, instrument))
+    shown = members(with_value(shown, INSTRUMENT, instrument))
     day, written = shown.get(DAY), before.get(DAY)
     if isinstance(day, str) and isinstance(written, str) and calendar_day(written):
-        # In the form in which it was asked for, with its time and offset.
+        # In the form in which it was requested, with its time and offset.
         shown = {**shown, DAY: day + written[len(day) :]}
     return shown

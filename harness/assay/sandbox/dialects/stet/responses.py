@@ -1,20 +1,15 @@
-"""Links: the bank's, turned into those of the dialect, and those that follow from them.
+"""STET response bodies: links, refusals with four-letter codes, and translated members.
 
-Scheme and host stay as the bank wrote them, right or wrong. The bank names this page and
-the next one; the first and the one before follow from the number of this page, and the
-last is only known when one is on it. Not for fetching: nothing is followed here.
+Links keep the scheme and host that the bank wrote, right or wrong. The bank links to
+this page and the next; the first and previous page follow from the page number, and the
+last is known on the last page only.
 
-Refusals in the shape that STET gives them, with the four letters of its codes.
+The reason of a refusal is derived from its status and from the API, since nothing else
+in the bank's refusals is meant for programs. The optional `timestamp` is omitted, since
+the bank does not disclose its clock.
 
-The reason is read off the status and the half of the bank, since nothing else in the
-bank's refusals is meant for programs. There is no `timestamp`, which is optional: the
-bank's clock is not told in its answers, and another clock's time would be wrong.
-
-What becomes of an accepted answer: a body of the dialect, and perhaps more headers.
-
-The bank's JSON is taken member by member. What is missing stays missing, and what the
-dialect has no word for is passed on as it is: a bank that shows too little or too much
-must not look right only because it was translated.
+Answers are translated member by member. Missing members stay missing, and unknown
+members are passed on: translation must not hide a fault of the bank.
 """
 
 import re
@@ -25,10 +20,10 @@ from typing import TypeAlias
 from urllib.parse import parse_qsl, urlencode
 
 from assay.sandbox.dialects import BASE_PATHS
-from assay.sandbox.dialects.stet.values import TO, Content, Ids, members, shifted
+from assay.sandbox.dialects.stet.values import TO, Content, OpaqueIds, members, shifted
 
 ROOT = BASE_PATHS["stet"]
-#: Both interfaces have payments below the same path.
+#: Path of payments, which is the same in both interfaces.
 PAYMENTS = "/payment-requests"
 
 _LINK = re.compile(
@@ -42,12 +37,12 @@ _PATHS: Mapping[str, str] = {
 }
 
 
-def translated(link: object, ids: Ids) -> object:
-    """Turn a link of the bank's into one of the dialect; what it does not know stays."""
-    found = _LINK.fullmatch(link) if isinstance(link, str) else None
-    if found is None:
+def to_stet_link(link: object, ids: OpaqueIds) -> object:
+    """Translate a link; an unknown one is returned unchanged."""
+    match = _LINK.fullmatch(link) if isinstance(link, str) else None
+    if match is None:
         return link
-    origin, path, query = found["origin"], found["path"], found["query"] or ""
+    origin, path, query = match["origin"], match["path"], match["query"] or ""
     if path.startswith(PAYMENTS):
         return f"{origin}{ROOT}{path}"
     if path not in _PATHS:
@@ -66,13 +61,13 @@ def _with_query(path: str, pairs: list[tuple[str, str]]) -> str:
     return f"{path}?{urlencode(pairs)}" if pairs else path
 
 
-def hal(links: Mapping[str, object], ids: Ids) -> Content:
-    """Turn all links of an answer, each into an object of its own."""
-    return {name: {"href": translated(link, ids)} for name, link in links.items()}
+def hal(links: Mapping[str, object], ids: OpaqueIds) -> Content:
+    """Translate all links of an answer into HAL."""
+    return {name: {"href": to_stet_link(link, ids)} for name, link in links.items()}
 
 
-def turning(links: Content) -> Content:
-    """Add the links by which a long list is turned over: first, prev and last."""
+def with_page_links(links: Content) -> Content:
+    """Add the links to the first, previous and last page."""
     here = members(links.get("self")).get("href")
     if not isinstance(here, str):
         return links
@@ -87,16 +82,16 @@ def turning(links: Content) -> Content:
 
     if page == 1 and "next" not in links:
         return links
-    more = {"first": turned(1)}
+    page_links = {"first": turned(1)}
     if page > 1:
-        more["prev"] = turned(page - 1)
+        page_links["prev"] = turned(page - 1)
     if "next" not in links:
-        more["last"] = turned(page)
-    return {**links, **more}
+        page_links["last"] = turned(page)
+    return {**links, **page_links}
 
 
-def beside(links: Content, **tails: str) -> Content:
-    """Add links to what is beside this list: a tail each, below the list of accounts."""
+def with_related_links(links: Content, **tails: str) -> Content:
+    """Add links to related lists, given their paths below the account."""
     here = members(links.get("self")).get("href")
     if not isinstance(here, str):
         return links
@@ -125,9 +120,9 @@ _PAYMENTS: Mapping[int, str] = {**_BOTH, 403: "AG01"}
 
 
 def status_of(status: int, *, offered: bool) -> int:
-    """Give the status that a refusal has in the dialect.
+    """Return the status of a refusal in the dialect.
 
-    A quota that is used up is forbidden, and what is not offered is not implemented.
+    An exhausted quota becomes 403, and an operation that is not offered 501.
     """
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return HTTPStatus.FORBIDDEN
@@ -136,17 +131,19 @@ def status_of(status: int, *, offered: bool) -> int:
     return status
 
 
-def refusal(content: Content, said: int, status: int, path: str, *, payments: bool) -> Content:
-    """Write a refusal; `said` is the bank's own status, and its message becomes `error`."""
+def refusal(
+    content: Content, bank_answer: int, status: int, path: str, *, payments: bool
+) -> Content:
+    """Translate a refusal; `said` is the bank's status, and its message becomes `error`."""
     codes = _PAYMENTS if payments else _INFORMATION
-    code = "TMRQ" if said == HTTPStatus.TOO_MANY_REQUESTS else codes.get(status)
+    code = "TMRQ" if bank_answer == HTTPStatus.TOO_MANY_REQUESTS else codes.get(status)
     error = content.get("message")
     return {
         "status": status,
         **({"error": error[:_LONGEST]} if isinstance(error, str) else {}),
         "message": code or _phrase(status),
         "path": path[:_LONGEST],
-        **others(content, ("status", "message")),
+        **unknown_members(content, ("status", "message")),
     }
 
 
@@ -158,22 +155,22 @@ def _phrase(status: int) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """An answer of the dialect; without a body it is 204."""
+class StetAnswer:
+    """A translated answer; without a body the status is 204."""
 
     body: Content | None
     headers: tuple[tuple[str, str], ...] = ()
 
 
-#: Turns the bank's accepted answer into one of the dialect.
-Show: TypeAlias = Callable[[Content], Shown]
+#: Translates an accepted answer of the bank.
+ToStet: TypeAlias = Callable[[Content], StetAnswer]
 
 
-def others(content: Content, known: Collection[str]) -> Content:
-    """Take the members that the dialect has no word for."""
+def unknown_members(content: Content, known: Collection[str]) -> Content:
+    """Return the members that the dialect does not translate."""
     return {name: value for name, value in content.items() if name not in known}
 
 
 def renamed(content: Content, **names: str) -> Content:
-    """Take some members under other names; those that are missing stay missing."""
+    """Return members under other names; missing ones stay missing."""
     return {to: content[name] for to, name in names.items() if name in content}

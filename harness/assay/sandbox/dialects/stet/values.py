@@ -1,27 +1,18 @@
-"""Taking nested JSON apart and putting it together, with nothing that can fail.
+"""STET values: nested JSON, dates, opaque identifiers and payment statuses.
 
-Bodies are hostile. A thing that stands where a container should be is told apart from
-one that is not there, since the bank refuses the first as a wrong type and the second
-as missing. Not JSON pointers: ways are written by hand, and short.
+Access to nested JSON never fails. A container of a wrong type differs from a missing
+one, since the bank refuses the first as a wrong type and the second as missing.
 
-Dates as STET writes them, and as the bank reads them.
+STET writes days as dates or date-times, of which the calendar day counts as written. The
+end of a period is exclusive in STET, and inclusive in the bank. Malformed dates are
+passed on for the bank to refuse.
 
-STET writes a day or a date-time with or without an offset, of which the calendar day
-counts as it is written; and the end of a period is the first moment that is not in it,
-where the bank names the last day that is. What reads in neither way is passed on as it
-is, for the bank to refuse.
+An opaque identifier stands for an IBAN or an encrypted PAN in a path. It is a keyed
+digest, so it is the same in every answer of one application and reveals nothing; issued
+identifiers are stored, because a digest cannot be reversed. It grants no access.
 
-Opaque identifiers: what stands in a path for an IBAN or an encrypted PAN.
-
-An identifier is a keyed digest of what it stands for, so it is the same in every answer
-of one application and tells nobody anything; what was issued is remembered, for a digest
-cannot be read back. Not a secret: whoever has one may not read anything by it.
-
-Where a payment stands: the bank's words, and STET's pairs of a status and a reason.
-
-Every word of the bank has a pair of its own. What was rejected has one of several
-reasons, none of which is that of a refusal, a time-out or a cancellation. A word that is
-not known here is passed on as it is, and is no word of STET's.
+Each status of the bank corresponds to a pair of status and reason in STET. An unknown
+status is passed on, and is no valid status of STET.
 """
 
 import re
@@ -35,35 +26,35 @@ from threading import Lock
 from typing import Final, TypeAlias, cast
 from urllib.parse import quote, unquote_plus
 
-from assay.sandbox.payments.reading import ABSENT
-from assay.sandbox.reading import Malformed, read_identifier
+from assay.sandbox.messages import Malformed, read_identifier
+from assay.sandbox.payments.terms import ABSENT
 
 #: A JSON object.
 Content: TypeAlias = dict[str, object]
-#: Names of members, and positions in lists.
-Way: TypeAlias = tuple[str | int, ...]
+#: Names of members and indices of lists.
+JsonPath: TypeAlias = tuple[str | int, ...]
 
-#: Stands for what is there and is of a wrong type: no text, and not empty either.
+#: Marks a value of a wrong type: neither a text nor empty.
 UNFIT: Final = True
 
 
 def members(value: object) -> Content:
-    """Take a value for an object; anything else has no members."""
+    """Return an object; anything else counts as an empty one."""
     return cast("Content", value) if isinstance(value, dict) else {}
 
 
 def listed(value: object) -> list[object]:
-    """Take a value for a list; anything else has no items."""
+    """Return a list; anything else counts as an empty one."""
     return cast("list[object]", value) if isinstance(value, list) else []
 
 
-def find(content: object, way: Way) -> object:
-    """Find what stands at the end of a way: `ABSENT`, or `UNFIT` where the way is barred.
+def find(content: object, path: JsonPath) -> object:
+    """Return the value at a path: `ABSENT` if missing, `UNFIT` if a container is of a wrong type.
 
-    A null on the way is a null at its end.
+    A null on the path is a null at its end.
     """
     here = content
-    for step in way:
+    for step in path:
         if here is None or here is ABSENT:
             return here
         if isinstance(step, int):
@@ -78,28 +69,28 @@ def find(content: object, way: Way) -> object:
     return here
 
 
-def placed(node: object, way: Way, value: object) -> object:
-    """Copy a tree with a value put at the end of a way, which is made where there is none.
+def with_value(node: object, path: JsonPath, value: object) -> object:
+    """Copy a tree with a value set at a path, creating containers as needed.
 
-    The value `ABSENT` takes away what stands there, and makes no way.
+    The value `ABSENT` removes what is there, and creates nothing.
     """
-    if not way:
+    if not path:
         return value
     if node is ABSENT and value is ABSENT:
         return ABSENT
-    step, rest = way[0], way[1:]
+    step, rest = path[0], path[1:]
     if isinstance(step, int):
         items = listed(node)
-        item = placed(items[step] if step < len(items) else ABSENT, rest, value)
+        item = with_value(items[step] if step < len(items) else ABSENT, rest, value)
         return items if item is ABSENT else [*items[:step], item, *items[step + 1 :]]
     known = members(node)
-    member = placed(known.get(step, ABSENT), rest, value)
+    member = with_value(known.get(step, ABSENT), rest, value)
     if member is ABSENT:
         return {name: other for name, other in known.items() if name != step}
     return {**known, step: member}
 
 
-#: The two ends of a period; both interfaces name them so.
+#: The two ends of a period, in both interfaces.
 FROM, TO = "dateFrom", "dateTo"
 
 _DAY_LENGTH = len("2026-09-16")
@@ -110,7 +101,7 @@ _WRITTEN = re.compile(
 
 
 def calendar_day(text: str) -> str | None:
-    """Read the calendar day of a date or a date-time; None when it is neither."""
+    """Return the calendar day of a date or a date-time; None if it is neither."""
     if not _WRITTEN.fullmatch(text):
         return None
     try:
@@ -121,15 +112,15 @@ def calendar_day(text: str) -> str | None:
 
 
 def shifted(day: str, days: int) -> str:
-    """Go some days on from a day; stay where the calendar ends, or where there is no day."""
+    """Add days to a day; a malformed day, or one at the limit, is returned unchanged."""
     try:
         return (date.fromisoformat(day) + timedelta(days=days)).isoformat()
     except (ValueError, OverflowError):
         return day
 
 
-def asked_period(query: str) -> str:
-    """Turn a query into one of the bank's: all but the two dates stays as it was sent."""
+def to_bank_query(query: str) -> str:
+    """Translate the two dates in a query; everything else stays as it was sent."""
     return "&".join(_asked(pair) for pair in query.split("&"))
 
 
@@ -142,24 +133,24 @@ def _asked(pair: str) -> str:
     return f"{name}={quote(shifted(day, -1 if name == TO else 0))}"
 
 
-#: The oldest make room for new ones.
+#: Maximum number of stored identifiers; the oldest are removed.
 _MOST = 200_000
-#: Of 35 characters that the standard allows.
+#: Length of an identifier; the standard allows 35 characters.
 _LENGTH = 32
-#: Reads well, and is nobody's.
-_NOBODYS = "UNKNOWN"
+#: A well-formed key that does not exist.
+_UNKNOWN = "UNKNOWN"
 
 
 @dataclass(slots=True)
-class Ids:
-    """The identifiers of one application."""
+class OpaqueIds:
+    """The opaque identifiers of one application."""
 
     _secret: bytes = field(default_factory=lambda: token_bytes(32), repr=False)
     _keys: OrderedDict[str, str] = field(default_factory=OrderedDict[str, str])
     _lock: Lock = field(default_factory=Lock)
 
     def issue(self, key: str) -> str:
-        """Give the identifier that stands for a key."""
+        """Return the identifier of a key."""
         opaque = digest(self._secret, key.encode("utf-8", "replace"), "sha256").hex()[:_LENGTH]
         with self._lock:
             self._keys[opaque] = key
@@ -169,11 +160,10 @@ class Ids:
         return opaque
 
     def key(self, id: str) -> str:
-        """Give what an identifier stands for.
+        """Return the key of an identifier.
 
-        One that was never issued stands for a key that nobody has; were it passed on as
-        it is, an IBAN would do as well. One that the bank cannot even read is passed on,
-        for the bank to refuse.
+        An identifier that was never issued gets a key that does not exist; otherwise an IBAN
+        would work as an identifier. A malformed one is passed on for the bank to refuse.
         """
         known = self._keys.get(id)
         if known is not None:
@@ -182,7 +172,7 @@ class Ids:
             read_identifier(id)
         except Malformed:
             return id
-        return _NOBODYS
+        return _UNKNOWN
 
 
 _PAIRS: Mapping[str, tuple[str, str | None]] = {
@@ -194,15 +184,15 @@ _PAIRS: Mapping[str, tuple[str, str | None]] = {
     "expired": ("RJCT", "NOAS"),
     "cancelled": ("RJCT", "DS02"),
 }
-#: Why the bank rejects what was signed: a repeat, the rule about CASH, who is not served.
+#: Codes of the reasons for rejecting a signed payment.
 _REASONS: Mapping[str, str] = {"duplicate": "MS03", "cash": "FRAD", "scope": "AG01"}
 
-#: What a provider writes to cancel.
+#: Status and reason by which a TPP cancels.
 CANCELLED = _PAIRS["cancelled"]
 
 
-def standing(content: Content) -> Content:
-    """Say in STET's words where a payment stands, as far as the bank says it."""
+def status_members(content: Content) -> Content:
+    """Return the payment's status and reason in STET's codes."""
     status, why = content.get("status"), content.get("reason")
     if not isinstance(status, str):
         return {}

@@ -1,31 +1,116 @@
-"""``/oauth/authorize`` and the screens behind it: the customer decides.
+"""Authorization endpoint (``/oauth/authorize``) and the screens behind it.
 
-What is wrong with the question is told to whoever asked, by sending the customer back
-(RFC 6749, 4.1.2.1); but not when it is unclear who asked or where back is. Then come
-password, factor, code and decision. There are no timers: the screens of signing have
-them, and the customer's world is not known before the login.
+Errors are reported to the TPP by redirecting the customer (RFC 6749, 4.1.2.1), unless
+the client or the redirect URI is invalid. Then follow password, factor, code and
+decision. There are no timers: the customer's world is not known before the login. Page,
+style and field names are those of the screens for signing a payment.
 """
 
 import re
 from collections.abc import Callable, Collection, Mapping
+from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from assay.sandbox.guard.demands import SCREENS
-from assay.sandbox.guard.oauth.pages import away, ending, screen
-from assay.sandbox.guard.oauth.requests import extended, may_return, posted, read_parameters
-from assay.sandbox.guard.oauth.state import Asked, Office, Sitting, Step
-from assay.sandbox.payments.formats import DECISIONS
+from assay.sandbox.guard.middleware import SCREENS
+from assay.sandbox.guard.oauth.requests import (
+    is_allowed_redirect,
+    read_form,
+    read_parameters,
+    with_parameters,
+)
+from assay.sandbox.guard.oauth.state import AuthorizationRequest, LoginSession, OAuthStore, Step
+from assay.sandbox.messages import Answer, error
 from assay.sandbox.payments.policies import SOUND_PAYMENTS
-from assay.sandbox.wire import Answer, error
+from assay.sandbox.payments.screens import page_headers
+from assay.sandbox.payments.terms import DECISIONS, Factor, origin
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
+    from jinja2 import Environment
 
-__all__ = ["answer_authorize", "answer_screen"]
+
+_HTML = "text/html; charset=utf-8"
+_TITLES: Mapping[str, str] = {
+    "password": "Log in",
+    "factor": "Strong authentication",
+    "code": "Your code",
+    "confirm": "May they see your accounts?",
+}
+#: Label of each factor, and label of its code.
+_FACTORS: Mapping[Factor, tuple[str, str]] = {
+    "sms": ("A code by SMS", "Code from the SMS"),
+    "cap": ("A code from the card reader (CAP)", "Code from the card reader"),
+    "soft-token": ("The app on your phone (soft token)", "Code from the app"),
+    "email": ("A code by e-mail", "Code from the e-mail"),
+}
+#: Status, title and text of the final pages.
+_ENDINGS: Mapping[str, tuple[int, str, str]] = {
+    "unfit": (
+        400,
+        "Invalid request",
+        "The application that sent you here is unknown, or its return address is not allowed.",
+    ),
+    "unknown": (404, "Nothing here", "This page does not exist, or has expired."),
+}
+_OWN = ("password.html.j2",)
+
+
+def _load(name: str) -> str:
+    package = "assay.sandbox.guard.oauth" if name in _OWN else "assay.sandbox.payments"
+    return files(package).joinpath(f"templates/{name}").read_text(encoding="utf-8")
+
+
+@cache
+def _environment() -> "Environment":
+    from jinja2 import Environment, FunctionLoader, StrictUndefined  # noqa: PLC0415 -- slow to import
+
+    return Environment(loader=FunctionLoader(_load), autoescape=True, undefined=StrictUndefined)
+
+
+def screen(session: LoginSession, message: str = "") -> Answer:
+    """Return the screen of the current step."""
+    step, request = session.step, session.request
+    content: dict[str, object] = {
+        "title": _TITLES[step],
+        "message": message,
+        "action": SCREENS + session.key,
+        "client": request.client.id,
+    }
+    if step == "factor" and session.customer:
+        offered = SOUND_PAYMENTS.factors[session.customer.segment]
+        content["factors"] = [(factor, _FACTORS[factor][0]) for factor in offered]
+    if step == "code" and session.factor:
+        content["prompt"] = _FACTORS[session.factor][1]
+    if step == "confirm":
+        content["rows"] = [("Who", request.client.id), ("What", "Accounts, balances, transactions")]
+    # Browsers check the redirection against `form-action` too.
+    forms = f"'self' {origin(request.redirect)}"
+    return _page(step, step, 200, content, forms)
+
+
+def final_page(page: str) -> Answer:
+    """Return a page without a form."""
+    status, title, says = _ENDINGS[page]
+    return _page("ending", page, status, {"title": title, "message": "", "says": says}, "'none'")
+
+
+def redirect_to(target: str) -> Answer:
+    """Redirect the browser."""
+    return Answer(status=303, body=b"", headers=(("Location", target), *page_headers("'none'")))
+
+
+def _page(
+    template: str, page: str, status: int, content: Mapping[str, object], forms: str
+) -> Answer:
+    text = _environment().get_template(f"{template}.html.j2").render(**content, page=page)
+    body = text.encode("utf-8", "replace")
+    return Answer(status=status, body=body, media=_HTML, headers=page_headers(forms))
+
 
 _Form = Mapping[str, str]
 
-#: What a customer can permit.
+#: The scope that a customer can grant.
 _SCOPE = "aisp"
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 _LONGEST_STATE = 2_000
@@ -37,121 +122,121 @@ _NO_DECISION = "Please confirm or refuse."
 
 
 def answer_authorize(
-    environ: "WSGIEnvironment", office: Office, registered: Collection[str]
+    environ: "WSGIEnvironment", store: OAuthStore, registered: Collection[str]
 ) -> Answer:
-    """Take a third party's question, and show the first screen."""
+    """Validate an authorization request, and show the first screen."""
     if environ["REQUEST_METHOD"] != "GET":
-        # Not even HEAD: looking at the first screen begins something.
-        return error(405, "this path has other methods", ("Allow", "GET"))
-    given = read_parameters(environ.get("QUERY_STRING", ""))
-    if given is None:
-        return ending("unfit")
-    client = office.clients.get(given.get("client_id", ""))
-    redirect = given.get("redirect_uri", "")
-    if client is None or not may_return(redirect, registered):
-        return ending("unfit")
-    asked = Asked(
+        # Not even HEAD: loading the first screen starts a session.
+        return error(405, "method not allowed for this path", ("Allow", "GET"))
+    parameters = read_parameters(environ.get("QUERY_STRING", ""))
+    if parameters is None:
+        return final_page("unfit")
+    client = store.clients.get(parameters.get("client_id", ""))
+    redirect = parameters.get("redirect_uri", "")
+    if client is None or not is_allowed_redirect(redirect, registered):
+        return final_page("unfit")
+    request = AuthorizationRequest(
         client=client,
         redirect=redirect,
-        state=given.get("state"),
-        challenge=given.get("code_challenge"),
+        state=parameters.get("state"),
+        challenge=parameters.get("code_challenge"),
     )
-    wrong = _wrong(given)
+    wrong = _wrong(parameters)
     if wrong is not None:
-        return _refuse(asked, wrong)
-    sitting = Sitting(asked=asked)
-    office.sit(sitting)
-    return screen(sitting)
+        return _refuse(request, wrong)
+    session = LoginSession(request=request)
+    store.renew_key(session)
+    return screen(session)
 
 
-def answer_screen(environ: "WSGIEnvironment", path: str, office: Office) -> Answer:
-    """Show a screen, or take its form."""
+def answer_screen(environ: "WSGIEnvironment", path: str, store: OAuthStore) -> Answer:
+    """Show a screen, or process its form."""
     verb = environ["REQUEST_METHOD"]
     if verb not in ("GET", "POST"):
-        return error(405, "this path has other methods", ("Allow", "GET, POST"))
-    sitting = office.sittings.get(path.removeprefix(SCREENS))
-    if sitting is None:
-        return ending("unknown")
+        return error(405, "method not allowed for this path", ("Allow", "GET, POST"))
+    session = store.sessions.get(path.removeprefix(SCREENS))
+    if session is None:
+        return final_page("unknown")
     if verb == "GET":
-        return screen(sitting)
-    return _STEPS[sitting.step](office, sitting, posted(environ) or {})
+        return screen(session)
+    return _STEPS[session.step](store, session, read_form(environ) or {})
 
 
-def _wrong(given: _Form) -> str | None:
-    """Name what is wrong with a question, as RFC 6749 does."""
-    kind = given.get("response_type")
-    method = given.get("code_challenge_method")
-    challenge = given.get("code_challenge")
-    if kind is None or len(given.get("state", "")) > _LONGEST_STATE:
+def _wrong(parameters: _Form) -> str | None:
+    """Return the error code of an invalid request (RFC 6749); None if it is valid."""
+    kind = parameters.get("response_type")
+    method = parameters.get("code_challenge_method")
+    challenge = parameters.get("code_challenge")
+    if kind is None or len(parameters.get("state", "")) > _LONGEST_STATE:
         return "invalid_request"
     if kind != "code":
         return "unsupported_response_type"
-    if given.get("scope", _SCOPE).split() != [_SCOPE]:
+    if parameters.get("scope", _SCOPE).split() != [_SCOPE]:
         return "invalid_scope"
     if challenge is None:
         return None if method is None else "invalid_request"
     return None if method == "S256" and _CHALLENGE.fullmatch(challenge) else "invalid_request"
 
 
-def _refuse(asked: Asked, why: str) -> Answer:
-    state = asked.state if asked.state and len(asked.state) <= _LONGEST_STATE else None
-    return away(extended(asked.redirect, {"error": why, "state": state}))
+def _refuse(request: AuthorizationRequest, why: str) -> Answer:
+    state = request.state if request.state and len(request.state) <= _LONGEST_STATE else None
+    return redirect_to(with_parameters(request.redirect, {"error": why, "state": state}))
 
 
-def _wrong_entry(office: Office, sitting: Sitting, message: str) -> Answer:
-    """Show the screen again, or end it all after too many."""
-    sitting.wrong += 1
-    if sitting.wrong < _TRIES:
-        return screen(sitting, message)
-    office.sittings.pop(sitting.key, None)
-    return _refuse(sitting.asked, "access_denied")
+def _wrong_entry(store: OAuthStore, session: LoginSession, message: str) -> Answer:
+    """Show the screen again, or end the session after too many wrong entries."""
+    session.wrong += 1
+    if session.wrong < _TRIES:
+        return screen(session, message)
+    store.sessions.pop(session.key, None)
+    return _refuse(session.request, "access_denied")
 
 
-def _password(office: Office, sitting: Sitting, form: _Form) -> Answer:
-    person = office.people.get(form.get("login", ""))
+def _password(store: OAuthStore, session: LoginSession, form: _Form) -> Answer:
+    customer = store.customers.get(form.get("login", ""))
     if (
-        person is None
-        or person.password != form.get("password")
-        or not sitting.asked.client.may_ask(person)
+        customer is None
+        or customer.password != form.get("password")
+        or not session.request.client.may_ask(customer)
     ):
-        return _wrong_entry(office, sitting, _WRONG_LOGIN)
-    sitting.person, sitting.step = person, "factor"
-    # Whoever opened the first screen knows its key, and need not be who logged in.
-    office.sit(sitting)
-    return screen(sitting)
+        return _wrong_entry(store, session, _WRONG_LOGIN)
+    session.customer, session.step = customer, "factor"
+    # The key of the first screen may be known to others than the customer.
+    store.renew_key(session)
+    return screen(session)
 
 
-def _factor(office: Office, sitting: Sitting, form: _Form) -> Answer:
-    offered = SOUND_PAYMENTS.factors[sitting.person.segment] if sitting.person else ()
+def _factor(store: OAuthStore, session: LoginSession, form: _Form) -> Answer:
+    offered = SOUND_PAYMENTS.factors[session.customer.segment] if session.customer else ()
     for factor in offered:
         if factor == form.get("factor"):
-            sitting.factor, sitting.step = factor, "code"
-            return screen(sitting)
-    return screen(sitting, _NO_FACTOR)
+            session.factor, session.step = factor, "code"
+            return screen(session)
+    return screen(session, _NO_FACTOR)
 
 
-def _code(office: Office, sitting: Sitting, form: _Form) -> Answer:
-    person, factor = sitting.person, sitting.factor
-    right = person.factors[factor] if person and factor else None
+def _code(store: OAuthStore, session: LoginSession, form: _Form) -> Answer:
+    customer, factor = session.customer, session.factor
+    right = customer.factors[factor] if customer and factor else None
     if right is None or form.get("code", "").strip() != right:
-        return _wrong_entry(office, sitting, _WRONG_CODE)
-    sitting.step = "confirm"
-    return screen(sitting)
+        return _wrong_entry(store, session, _WRONG_CODE)
+    session.step = "confirm"
+    return screen(session)
 
 
-def _confirm(office: Office, sitting: Sitting, form: _Form) -> Answer:
-    decision, person, asked = form.get("decision"), sitting.person, sitting.asked
+def _confirm(store: OAuthStore, session: LoginSession, form: _Form) -> Answer:
+    decision, customer, request = form.get("decision"), session.customer, session.request
     if decision not in DECISIONS:
-        return screen(sitting, _NO_DECISION)
-    office.sittings.pop(sitting.key, None)
-    now = office.now(person.world) if person else None
-    if decision == "refuse" or person is None or now is None:
-        return _refuse(asked, "access_denied")
-    code = office.permit(asked, person, now)
-    return away(extended(asked.redirect, {"code": code, "state": asked.state}))
+        return screen(session, _NO_DECISION)
+    store.sessions.pop(session.key, None)
+    now = store.now(customer.world) if customer else None
+    if decision == "refuse" or customer is None or now is None:
+        return _refuse(request, "access_denied")
+    code = store.issue_code(request, customer, now)
+    return redirect_to(with_parameters(request.redirect, {"code": code, "state": request.state}))
 
 
-_STEPS: Mapping[Step, Callable[[Office, Sitting, _Form], Answer]] = {
+_STEPS: Mapping[Step, Callable[[OAuthStore, LoginSession, _Form], Answer]] = {
     "password": _password,
     "factor": _factor,
     "code": _code,

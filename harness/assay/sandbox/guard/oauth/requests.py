@@ -1,15 +1,9 @@
-"""Which third party asks for a token: by a secret, or by its certificate.
+"""OAuth2 request parsing: parameters, client authentication and redirect URIs.
 
-One way at a time (RFC 6749, 2.3). A certificate has been verified in the handshake; it
-must be of the organization that all clients here belong to (RFC 8705, 2.1).
-
-Parameters, from a query or a body: one value a name, as RFC 6749 wants them.
-
-Where a customer may be sent back to.
-
-To this machine, to the third party of the examples, or to what was registered whole.
-Anywhere else would make the bank's address lead wherever somebody likes. The URI is
-given back as it came, with what is to be said appended.
+A client authenticates in one way at a time (RFC 6749, 2.3): by a secret, or by its TLS
+certificate, which must be of the organization of the demo TPP (RFC 8705, 2.1). Every
+parameter may occur once. Customers may be redirected to this machine, to the TPP of the
+examples, or to a registered URI; anything else would make the bank an open redirector.
 """
 
 from base64 import b64decode
@@ -18,40 +12,41 @@ from hmac import compare_digest
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote_plus, urlencode, urlsplit
 
-from assay.sandbox.edge import read_body
-from assay.sandbox.guard.demands import ORGANIZATION
-from assay.sandbox.guard.oauth.state import Client, Office
-from assay.sandbox.payments.formats import is_absolute_url
-from assay.sandbox.reading import BODY_LIMIT
+from assay.sandbox.guard.middleware import ORGANIZATION
+from assay.sandbox.guard.oauth.state import Client, OAuthStore
+from assay.sandbox.messages import BODY_LIMIT, read_body
+from assay.sandbox.payments.terms import is_absolute_url
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
 
-class BadClient(Exception):  # noqa: N818 - it is the request that is at fault
-    """Nobody, somebody unknown, or not who they say; two ways at once are `ambiguous`."""
+class BadClient(Exception):  # noqa: N818 - the request is at fault
+    """The client cannot be authenticated; `ambiguous` if it used two ways at once."""
 
     def __init__(self, *, ambiguous: bool = False) -> None:
-        """Keep why."""
+        """Store whether two ways were used."""
         super().__init__(ambiguous)
         self.ambiguous = ambiguous
 
 
-def authenticate(environ: "WSGIEnvironment", given: Mapping[str, str], office: Office) -> Client:
-    """Find who asks.
+def authenticate(
+    environ: "WSGIEnvironment", parameters: Mapping[str, str], store: OAuthStore
+) -> Client:
+    """Return the authenticated client.
 
     Raises:
-        BadClient: it cannot be told.
+        BadClient: the client is unknown, or its authentication failed.
 
     """
-    name, secret = given.get("client_id"), given.get("client_secret")
+    name, secret = parameters.get("client_id"), parameters.get("client_secret")
     scheme, _, rest = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
     if scheme.lower() == "basic":
         named, basic = _basic(rest.strip())
         if secret is not None or name not in (None, named):
             raise BadClient(ambiguous=True)
         name, secret = named, basic
-    client = office.clients.get(name or "")
+    client = store.clients.get(name or "")
     if client is None:
         raise BadClient
     if secret is None:
@@ -64,7 +59,7 @@ def authenticate(environ: "WSGIEnvironment", given: Mapping[str, str], office: O
 
 
 def _basic(encoded: str) -> tuple[str, str]:
-    """Read a name and a secret, each encoded like a form before they were joined."""
+    """Parse a form-encoded name and secret of HTTP Basic."""
     try:
         name, _, secret = b64decode(encoded, validate=True).decode().partition(":")
     except ValueError:
@@ -76,34 +71,30 @@ def _certified(environ: "WSGIEnvironment") -> bool:
     certificate: str = environ.get("SSL_CLIENT_CERT", "")
     if not certificate:
         return False
-    # Loaded with the first certificate: most banks here demand none.
+    # Imported with the first certificate: most banks require none.
     from assay.sandbox.guard.certificates import organization  # noqa: PLC0415
 
     return organization(certificate) == ORGANIZATION
 
 
-if TYPE_CHECKING:
-    from _typeshed.wsgi import WSGIEnvironment
-
-
-#: The one media type of parameters in a body.
+#: The media type of parameters in a body.
 FORM = "application/x-www-form-urlencoded"
 
 
 def read_parameters(text: str) -> Mapping[str, str] | None:
-    """Read parameters; those without a value are none. None when a name comes twice."""
+    """Parse parameters, omitting empty ones; None if one occurs twice."""
     try:
         pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=50)
     except ValueError:
         return None
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    parameters = dict(pairs)
+    if len(parameters) < len(pairs):
         return None
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in parameters.items() if value}
 
 
-def posted(environ: "WSGIEnvironment") -> Mapping[str, str] | None:
-    """Read parameters in a body; None when it is no form, too long, or names one twice."""
+def read_form(environ: "WSGIEnvironment") -> Mapping[str, str] | None:
+    """Parse a form body; None if it is no form, too long, or repeats a parameter."""
     media = str(environ.get("CONTENT_TYPE", "")).partition(";")[0].strip().lower()
     body = read_body(environ, BODY_LIMIT)
     if media != FORM or len(body) > BODY_LIMIT:
@@ -111,14 +102,14 @@ def posted(environ: "WSGIEnvironment") -> Mapping[str, str] | None:
     return read_parameters(body.decode("utf-8", "replace"))
 
 
-#: Over http(s) at any port: nothing there can be anybody else's.
+#: Allowed over http(s) at any port.
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-#: The third party of the examples; a name that nobody can have (RFC 2606).
+#: Host of the TPP in the examples, in a reserved domain (RFC 2606).
 _EXAMPLE = "tpp.example"
 
 
-def may_return(uri: str, registered: Collection[str]) -> bool:
-    """Whether a customer may be sent to this URI."""
+def is_allowed_redirect(uri: str, registered: Collection[str]) -> bool:
+    """Return whether a customer may be redirected to a URI."""
     if not is_absolute_url(uri) or "#" in uri:
         return False
     if uri in registered:
@@ -130,7 +121,7 @@ def may_return(uri: str, registered: Collection[str]) -> bool:
     return host in _LOOPBACK or host == _EXAMPLE
 
 
-def extended(uri: str, said: Mapping[str, str | None]) -> str:
-    """Append what is to be said; what is None is left out."""
+def with_parameters(uri: str, said: Mapping[str, str | None]) -> str:
+    """Append parameters to a URI; those that are None are omitted."""
     query = urlencode({name: value for name, value in said.items() if value is not None})
     return f"{uri}{'&' if '?' in uri else '?'}{query}"

@@ -1,8 +1,7 @@
-"""What the authorization server remembers: clients, customers, codes and tokens.
+"""State of the authorization server: clients, customers, sessions, codes and tokens.
 
-State and nothing else. Time is that of worlds: a customer's token lives by the clock of
-the customer's world, a provider's by its own's. What a token stands for is the token
-that the bank behind gave, and knows.
+Tokens expire by the clock of a world: a customer's token by the customer's world, a
+TPP's token by the TPP's own. Each token issued here stands for a token of the bank.
 """
 
 from collections import OrderedDict
@@ -13,42 +12,45 @@ from secrets import token_urlsafe
 from threading import RLock
 from typing import Literal, TypeAlias, TypeVar
 
-from assay.sandbox.guard.demands import Half
-from assay.sandbox.payments.formats import Factor, Segment
+from assay.sandbox.guard.middleware import ApiScope
+from assay.sandbox.payments.terms import Factor, Segment
 from assay.sandbox.world import DEMO
 
 __all__ = [
-    "LIFE",
+    "LIFETIMES",
     "Access",
-    "Asked",
+    "AuthorizationRequest",
     "Client",
     "Code",
-    "Known",
-    "Office",
-    "Person",
-    "Sitting",
+    "KnownWorld",
+    "LoginCustomer",
+    "LoginSession",
+    "OAuthStore",
     "Step",
 ]
 
-#: Where a customer stands at the screens.
+#: Current screen of a session.
 Step: TypeAlias = Literal["password", "factor", "code", "confirm"]
 
-#: How long what is issued lives; providers' tokens are those of `pisp`.
-LIFE: Mapping[Half, timedelta] = {"aisp": timedelta(seconds=900), "pisp": timedelta(seconds=3600)}
-#: How long the customer's permission lasts, and a code until it is exchanged.
+#: Lifetimes of access tokens: of customers (`aisp`) and of TPPs (`pisp`).
+LIFETIMES: Mapping[ApiScope, timedelta] = {
+    "aisp": timedelta(seconds=900),
+    "pisp": timedelta(seconds=3600),
+}
+#: Lifetimes of a refresh token and of a code.
 _REFRESHES = timedelta(days=180)
 _CODE = timedelta(minutes=10)
-_WORLDS, _SITTINGS, _ISSUED = 10_000, 1_000, 100_000
+_WORLDS, _SESSIONS, _ISSUED = 10_000, 1_000, 100_000
 
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Person:
-    """A customer, as far as logging in needs them."""
+class LoginCustomer:
+    """A customer, as far as logging in requires."""
 
     world: str
-    #: The bank's own token, never shown to third parties here.
+    #: The bank's own token, never disclosed to TPPs.
     token: str
     login: str
     password: str
@@ -58,22 +60,22 @@ class Person:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """A third party, by what it is known to the authorization server."""
+    """A TPP as a client of the authorization server."""
 
     id: str
     secret: str
     world: str
-    #: The bank's own token of this provider.
+    #: The bank's own token of this TPP.
     token: str
 
-    def may_ask(self, person: Person) -> bool:
-        """Ask customers of its own world; those of the demo world, customers of any."""
-        return self.world in (DEMO, person.world)
+    def may_ask(self, customer: LoginCustomer) -> bool:
+        """Return whether the client may ask this customer: one of its world, or any for demo."""
+        return self.world in (DEMO, customer.world)
 
 
 @dataclass(slots=True, kw_only=True)
-class Known:
-    """A world, as far as it is known here."""
+class KnownWorld:
+    """A world, as far as the authorization server knows it."""
 
     now: datetime
     logins: list[str] = field(default_factory=list[str])
@@ -81,26 +83,26 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What a third party asks of a customer."""
+class AuthorizationRequest:
+    """A TPP's request for a customer's permission."""
 
     client: Client
     redirect: str
     state: str | None
-    #: The digest of a secret that only the asking party knows (PKCE).
+    #: The PKCE code challenge.
     challenge: str | None
 
 
 @dataclass(slots=True, kw_only=True)
-class Sitting:
-    """A customer in front of the screens."""
+class LoginSession:
+    """The progress of a customer through the screens."""
 
-    #: The unguessable part of the URL; another one after the password.
+    #: The unguessable part of the URL; replaced after the password.
     key: str = ""
-    asked: Asked
+    request: AuthorizationRequest
     step: Step = "password"
     wrong: int = 0
-    person: Person | None = None
+    customer: LoginCustomer | None = None
     factor: Factor | None = None
 
 
@@ -108,10 +110,10 @@ class Sitting:
 class Code:
     """A customer's permission, to be exchanged for tokens once."""
 
-    asked: Asked
-    person: Person
+    request: AuthorizationRequest
+    customer: LoginCustomer
     expires: datetime
-    #: What it was exchanged for; set once.
+    #: The refresh token issued for it; set once.
     refresh: str | None = None
 
 
@@ -121,95 +123,99 @@ class Access:
 
     client: str
     world: str
-    #: The token of the bank behind.
+    #: The bank's own token.
     token: str
-    scope: Half
+    scope: ApiScope
     expires: datetime
-    #: The refresh token that it belongs to, and ends with.
+    #: The refresh token with which it was issued, and is withdrawn.
     refresh: str | None = None
 
 
 @dataclass(slots=True)
-class Office:
-    """Everything; hold `lock` while working on it."""
+class OAuthStore:
+    """All state; hold `lock` while using it."""
 
     lock: RLock = field(default_factory=RLock)
-    worlds: OrderedDict[str, Known] = field(default_factory=OrderedDict[str, Known])
-    people: dict[str, Person] = field(default_factory=dict[str, Person])
+    worlds: OrderedDict[str, KnownWorld] = field(default_factory=OrderedDict[str, KnownWorld])
+    customers: dict[str, LoginCustomer] = field(default_factory=dict[str, LoginCustomer])
     clients: dict[str, Client] = field(default_factory=dict[str, Client])
-    sittings: OrderedDict[str, Sitting] = field(default_factory=OrderedDict[str, Sitting])
+    sessions: OrderedDict[str, LoginSession] = field(default_factory=OrderedDict[str, LoginSession])
     codes: OrderedDict[str, Code] = field(default_factory=OrderedDict[str, Code])
     tokens: OrderedDict[str, Access] = field(default_factory=OrderedDict[str, Access])
     refreshes: OrderedDict[str, Access] = field(default_factory=OrderedDict[str, Access])
 
     def open(self, world: str, now: datetime) -> None:
-        """Get to know a world; the oldest make room."""
-        self.worlds[world] = Known(now=now)
+        """Register a world; the oldest is removed when there are too many."""
+        self.worlds[world] = KnownWorld(now=now)
         while len(self.worlds) > _WORLDS:
             self.close(next(old for old in self.worlds if old != DEMO))
 
     def close(self, world: str) -> None:
-        """Forget a world; its tokens are worth nothing any more."""
+        """Remove a world, which invalidates its tokens."""
         known = self.worlds.pop(world, None)
         if known is not None:
             for login in known.logins:
-                self.people.pop(login, None)
+                self.customers.pop(login, None)
             for client in known.clients:
                 self.clients.pop(client, None)
 
-    def welcome(self, person: Person) -> None:
-        """Get to know a customer of a known world."""
-        self.people[person.login] = person
-        self.worlds[person.world].logins.append(person.login)
+    def add_customer(self, customer: LoginCustomer) -> None:
+        """Register a customer of a known world."""
+        self.customers[customer.login] = customer
+        self.worlds[customer.world].logins.append(customer.login)
 
-    def register(self, client: Client) -> None:
-        """Get to know a third party of a known world."""
+    def add_client(self, client: Client) -> None:
+        """Register a TPP of a known world."""
         self.clients[client.id] = client
         self.worlds[client.world].clients.append(client.id)
 
     def now(self, world: str) -> datetime | None:
-        """Tell the time of a world; None when there is none of this name."""
+        """Return the time of a world; None if it is unknown."""
         known = self.worlds.get(world)
         return known.now if known else None
 
-    def sit(self, sitting: Sitting) -> None:
-        """Give a sitting a new key; the former one opens nothing any more."""
-        self.sittings.pop(sitting.key, None)
-        sitting.key = _keep(self.sittings, sitting, _SITTINGS)
+    def renew_key(self, session: LoginSession) -> None:
+        """Give a session a new key; the former one becomes invalid."""
+        self.sessions.pop(session.key, None)
+        session.key = _keep(self.sessions, session, _SESSIONS)
 
-    def permit(self, asked: Asked, person: Person, now: datetime) -> str:
+    def issue_code(
+        self, request: AuthorizationRequest, customer: LoginCustomer, now: datetime
+    ) -> str:
         """Issue a code."""
-        return _keep(self.codes, Code(asked=asked, person=person, expires=now + _CODE), _ISSUED)
+        return _keep(
+            self.codes, Code(request=request, customer=customer, expires=now + _CODE), _ISSUED
+        )
 
-    def keep_permission(self, client: Client, person: Person, now: datetime) -> str:
+    def issue_refresh_token(self, client: Client, customer: LoginCustomer, now: datetime) -> str:
         """Issue a refresh token."""
         lasting = Access(
             client=client.id,
-            world=person.world,
-            token=person.token,
+            world=customer.world,
+            token=customer.token,
             scope="aisp",
             expires=now + _REFRESHES,
         )
         return _keep(self.refreshes, lasting, _ISSUED)
 
-    def issue(self, access: Access) -> str:
+    def issue_access_token(self, access: Access) -> str:
         """Issue an access token."""
         return _keep(self.tokens, access, _ISSUED)
 
-    def living(self, access: Access | None) -> bool:
-        """Whether a token is good now, and belongs to a permission that was not withdrawn."""
+    def is_valid(self, access: Access | None) -> bool:
+        """Return whether a token has not expired and was not withdrawn."""
         now = self.now(access.world) if access else None
         if access is None or now is None or now >= access.expires:
             return False
         return access.refresh is None or access.refresh in self.refreshes
 
     def withdraw(self, refresh: str) -> None:
-        """End a permission, and all tokens with it."""
+        """Withdraw a permission with all its tokens."""
         self.refreshes.pop(refresh, None)
 
 
 def _keep(where: OrderedDict[str, _T], what: _T, most: int) -> str:
-    """Keep something under a new key; the oldest make room."""
+    """Store an entry under a new key; the oldest is removed when there are too many."""
     key = token_urlsafe(24)
     where[key] = what
     while len(where) > most:

@@ -1,4 +1,4 @@
-"""Banks that are wrong in one way each, in the half that initiates payments."""
+"""Mutants and neutral variants of payment initiation."""
 
 from assay.sandbox.mutants.maintenance import CLOSING_FAULTS
 from assay.sandbox.mutants.mutant import Mutant
@@ -13,7 +13,7 @@ from assay.sandbox.mutants.payments.signing import SIGNING_FAULTS
 
 __all__ = ["PIS_MUTANTS", "PIS_NEUTRAL"]
 
-#: Every mutant of payment initiation, by what is wrong.
+#: Every mutant of payment initiation, by kind of fault.
 PIS_MUTANTS: tuple[Mutant, ...] = (
     *AVAILABLE_FAULTS,
     *FIELD_FAULTS,

@@ -1,19 +1,20 @@
-"""Faults of the methods themselves: down, stumbling, forgetful, or too open.
+"""Mutants of payment operations: server errors, wrong content and missing access control.
 
-A method that is down is 500 or 503 and never a refusal, which could be one of many.
+An operation that fails answers 500 or 503 and never refuses, since a refusal could have
+other reasons.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
+from assay.sandbox.messages import Answer, Json, error
 from assay.sandbox.mutants.methods import as_text, cut_off
 from assay.sandbox.mutants.mutant import Mutant, breaking_pis
-from assay.sandbox.payments.book import Payment
-from assay.sandbox.payments.formats import Terms
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation
+from assay.sandbox.payments.records import Payment
+from assay.sandbox.payments.terms import Terms
 from assay.sandbox.policies import put
-from assay.sandbox.wire import Answer, Json, error
 
 __all__ = ["AVAILABLE_FAULTS"]
 
@@ -31,14 +32,14 @@ def _down(down: PaymentOperation, status: int) -> Mutant:
     return breaking_pis(
         f"available.{down}-{status}",
         f"payments.{down}/answers",
-        f"{down} answers {status} to every good call",
+        f"{down} answers {status} to every valid call",
         respond=respond,
     )
 
 
 def _answers(on: PaymentOperation, fault: str, status: int) -> Callable[[str, str, str], int]:
-    def malformed(operation: str, field: str, way: str) -> int:
-        return status if (operation, field, way) == (on, "body", fault) else 400
+    def malformed(operation: str, field: str, defect: str) -> int:
+        return status if (operation, field, defect) == (on, "body", fault) else 400
 
     return malformed
 
@@ -77,7 +78,7 @@ def _everybody(_own: bool) -> bool:
 
 
 def _shows_as(alter: Callable[[Terms], Terms]) -> Callable[[Payment], Terms]:
-    """Show a new payment in another way, and one that was signed or modified as it is."""
+    """Show a new payment with altered terms; a signed or modified one is shown correctly."""
 
     def shows(payment: Payment) -> Terms:
         new = payment.status == "received" and payment.terms == payment.original
@@ -90,7 +91,7 @@ def _a_day_later(terms: Terms) -> Terms:
     return replace(terms, day=terms.day + timedelta(days=1)) if terms.day else terms
 
 
-#: For each field what a reading shows in its place.
+#: Field, description and alteration of what is shown in its place.
 _SHOWN: tuple[tuple[str, str, Callable[[Terms], Terms]], ...] = (
     ("creditorAccount", "the debtor", lambda terms: replace(terms, creditor=terms.debtor)),
     ("debtorAccount", "the creditor", lambda terms: replace(terms, debtor=terms.creditor)),
@@ -122,7 +123,7 @@ AVAILABLE_FAULTS = (
         breaking_pis(
             f"available.{operation}-500-on-body-{fault}",
             f"payments.{operation}/survives-malformed",
-            f"{operation} answers 500 to a body at fault: {fault}",
+            f"{operation} answers 500 to a malformed body ({fault})",
             malformed=_answers(operation, fault, 500),
         )
         for operation in ("create", "modify")
@@ -138,22 +139,25 @@ AVAILABLE_FAULTS = (
         breaking_pis(
             f"available.{operation}-takes-{name}",
             f"payments.{operation}/refuses-malformed",
-            f"{operation} accepts a body that is {says}, and nothing comes of it",
+            f"{operation} accepts a body that is {says}, without effect",
             malformed=_answers(operation, fault, 201),
         )
         for operation in ("create", "modify")
-        for name, fault, says in (("text", "text", "plain text"), ("half", "truncated", "cut off"))
+        for name, fault, says in (
+            ("text", "text", "plain text"),
+            ("half", "truncated", "truncated"),
+        )
     ),
     breaking_pis(
         "available.read-500-on-a-long-id",
         "payments.read/survives-malformed",
-        "read answers 500 when the identifier is very long",
+        "read answers 500 if the identifier is very long",
         absent=put(_SOUND.absent, read=_stumbles(_is_long)),
     ),
     breaking_pis(
         "available.read-500-on-control-characters",
         "payments.read/survives-malformed",
-        "read answers 500 when the identifier has control characters",
+        "read answers 500 if the identifier has control characters",
         absent=put(_SOUND.absent, read=_stumbles(_is_unprintable)),
     ),
     *(
@@ -166,13 +170,13 @@ AVAILABLE_FAULTS = (
         for operation in _OPERATIONS
         for name, facet, says, altered in (
             ("cut-off", "json", "lacks its last brace", cut_off),
-            ("as-text", "media-type", "is JSON and says text/plain", as_text),
+            ("as-text", "media-type", "is JSON but declared as text/plain", as_text),
         )
     ),
     breaking_pis(
         "credentials.basic-for-create",
         "redirect-only/create-payment",
-        "login and password create a payment",
+        "a payment can be created with login and password",
         honours_credentials=True,
     ),
     *(
@@ -188,7 +192,7 @@ AVAILABLE_FAULTS = (
         breaking_pis(
             f"{operation}.unknown-answered",
             f"payments.addressed/{operation}-payment-unknown",
-            f"{operation} answers 200 for a payment that there never was",
+            f"{operation} answers 200 for a payment that does not exist",
             absent=put(_SOUND.absent, **{operation: _empty}),
         )
         for operation in ("read", "modify")
@@ -197,7 +201,7 @@ AVAILABLE_FAULTS = (
         breaking_pis(
             f"{operation}.foreign-found",
             f"payments.addressed/{operation}-payment-foreign",
-            f"{operation} finds another provider's payment",
+            f"{operation} finds another TPP's payment",
             visible=put(_SOUND.visible, **{operation: _everybody}),
         )
         for operation in ("read", "modify")

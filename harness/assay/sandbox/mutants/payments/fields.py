@@ -1,41 +1,41 @@
-"""Faults of the fields of a new payment: what must be there is not asked for.
+"""Mutants of the fields of a new payment: missing or wrong values are accepted.
 
-Each is lenient with one field in one way, and makes something up where it needs to.
+Each is lenient with one field in one way, and fills in a value where needed.
 """
 
 from collections.abc import Mapping
 
+from assay.sandbox.messages import Table
 from assay.sandbox.mutants.mutant import breaking_pis
 from assay.sandbox.payments.policies import SOUND_PAYMENTS
-from assay.sandbox.payments.reading import FIELDS, Field, ReadField, Unfit
+from assay.sandbox.payments.terms import FIELDS, Field, FieldError, ReadField
 from assay.sandbox.policies import put
-from assay.sandbox.wire import Table
 
 __all__ = ["FIELD_FAULTS"]
 
-#: What a bank takes when it does not get a field that it ought to insist on.
+#: Values filled in for mandatory fields.
 _MADE_UP: Mapping[Field, str] = {
     "chargeBearer": "SLEV",
     "categoryPurpose": "DVPM",
     "creditorAccount": "FR7630006000011234567890189",
     "successfulReportUrl": "https://provider.example/made-up",
 }
-_WAYS = {
-    "missing": "is not there",
+_DEFECTS = {
+    "missing": "is missing",
     "null": "is null",
     "empty": "is empty",
-    "type": "is no text",
+    "type": "is not a string",
 }
 
 
-def _lenient(name: Field, way: str) -> Table[Field, ReadField]:
+def _lenient(name: Field, defect: str) -> Table[Field, ReadField]:
     right = FIELDS[name]
 
     def read(value: object) -> str | None:
         try:
             return right(value)
-        except Unfit as no:
-            if no.way != way:
+        except FieldError as exc:
+            if exc.defect != defect:
                 raise
             return _MADE_UP[name]
 
@@ -43,7 +43,7 @@ def _lenient(name: Field, way: str) -> Table[Field, ReadField]:
 
 
 def _also(name: Field, *texts: str) -> Table[Field, ReadField]:
-    """Take some texts that are wrong."""
+    """Accept some wrong values."""
     right = FIELDS[name]
 
     def read(value: object) -> str | None:
@@ -68,7 +68,7 @@ def _any_code(value: object) -> str | None:
 
 
 def _strange_code(name: Field, known: frozenset[str], taken_for: str) -> Table[Field, ReadField]:
-    """Take codes that are not known for the usual one."""
+    """Treat unknown codes like the usual one."""
     right = FIELDS[name]
 
     def read(value: object) -> str | None:
@@ -84,12 +84,12 @@ def _beginning(value: object) -> str | None:
 
 
 def _whole_line(value: object) -> str | None:
-    """Let one line end pass, as `$` does in a regular expression."""
+    """Accept a trailing line end, as `$` does in a regular expression."""
     return FIELDS["chargeBearer"](value.removesuffix("\n") if isinstance(value, str) else value)
 
 
 def _falsy(name: Field) -> Table[Field, ReadField]:
-    """Take what is falsy for a field that was not filled in, and fill it in."""
+    """Fill in a field whose value is falsy."""
     right = FIELDS[name]
 
     def read(value: object) -> str | None:
@@ -100,7 +100,7 @@ def _falsy(name: Field) -> Table[Field, ReadField]:
 
 
 def _unpacked(name: Field) -> Table[Field, ReadField]:
-    """Take the first of a list for the value."""
+    """Use the first item of a list."""
     right = FIELDS[name]
 
     def read(value: object) -> str | None:
@@ -126,24 +126,24 @@ def _two_at_most(transfers: object) -> bool:
 FIELD_FAULTS = (
     *(
         breaking_pis(
-            f"mandatory.{name}-{way}",
-            f"mandatory-fields/{name}-{way}",
-            f"a payment is accepted though {name} {says}",
-            fields=_lenient(name, way),
+            f"mandatory.{name}-{defect}",
+            f"mandatory-fields/{name}-{defect}",
+            f"a payment is accepted although {name} {says}",
+            fields=_lenient(name, defect),
         )
         for name in _MADE_UP
-        for way, says in _WAYS.items()
+        for defect, says in _DEFECTS.items()
     ),
     breaking_pis(
         "mandatory.categoryPurpose-falsy",
         "mandatory-fields/categoryPurpose-type",
-        "a categoryPurpose that is 0, false or an empty list is made up",
+        "a categoryPurpose of 0, false or an empty list is replaced by a default",
         fields=_falsy("categoryPurpose"),
     ),
     breaking_pis(
         "mandatory.creditorAccount-list",
         "mandatory-fields/creditorAccount-type",
-        "creditorAccount may be a list, of which the first counts",
+        "creditorAccount may be a list, whose first item counts",
         fields=_unpacked("creditorAccount"),
     ),
     breaking_pis(
@@ -161,13 +161,13 @@ FIELD_FAULTS = (
     breaking_pis(
         "charge-bearer.strange-code",
         "charge-bearer/other-value",
-        "a chargeBearer of no list is taken for SLEV",
+        "an unknown chargeBearer is treated as SLEV",
         fields=_strange_code("chargeBearer", frozenset({"SHAR", "DEBT", "CRED"}), "SLEV"),
     ),
     breaking_pis(
         "charge-bearer.beginning",
         "charge-bearer/other-value charge-bearer/padded",
-        "chargeBearer only has to begin with SLEV",
+        "chargeBearer only has to start with SLEV",
         fields=put(FIELDS, chargeBearer=_beginning),
     ),
     breaking_pis(
@@ -197,25 +197,25 @@ FIELD_FAULTS = (
     breaking_pis(
         "euro.strange-code",
         "euro/other-value",
-        "a currency of no list is taken for euro",
+        "an unknown currency is treated as EUR",
         fields=_strange_code("currency", frozenset({"USD", "GBP", "CHF", "JPY"}), "EUR"),
     ),
     breaking_pis(
         "euro.any-code-is-euro",
         "euro/other-value",
-        "any currency is accepted, and taken for euro",
+        "any currency is accepted and treated as EUR",
         fields=put(FIELDS, currency=_any_code),
     ),
     breaking_pis(
         "single.any-number",
         "single/several-refused",
-        "a request may have any number of transfers",
+        "a request may contain any number of transfers",
         single=_any_number,
     ),
     breaking_pis(
         "single.two-at-most",
         "single/several-refused",
-        "a request may have two transfers",
+        "a request may contain two transfers",
         single=_two_at_most,
     ),
 )

@@ -1,26 +1,28 @@
-"""Faults of modifying and cancelling: too much, not really, or not for long."""
+"""Mutants of modification and cancellation."""
 
 from collections.abc import Callable
 from dataclasses import replace
 
 from assay.sandbox.mutants.mutant import breaking_pis
-from assay.sandbox.payments.book import Payment
-from assay.sandbox.payments.formats import PaymentType, Status, Terms
 from assay.sandbox.payments.policies import SOUND_PAYMENTS
+from assay.sandbox.payments.records import Payment
+from assay.sandbox.payments.terms import PaymentType, Status, Terms
 
 __all__ = ["LIFECYCLE_FAULTS"]
 
 _SOUND = SOUND_PAYMENTS
 _AT_ONCE: tuple[PaymentType, ...] = ("immediate", "instant")
 _WAITING: tuple[Status, ...] = ("pending", "received")
+#: The parties that can cancel, and their names in sentences.
+_BY = {"provider": "TPP", "customer": "customer"}
 
 
 def _also(status: Status, *types: PaymentType) -> Callable[[Payment], bool]:
-    """Take changes of more payments: those of these types that stand so."""
+    """Also allow changes of payments with this status and one of these types."""
 
     def modifiable(payment: Payment) -> bool:
-        more = payment.terms.type in types and payment.status == status
-        return more or _SOUND.modifiable(payment)
+        is_extra = payment.terms.type in types and payment.status == status
+        return is_extra or _SOUND.modifiable(payment)
 
     return modifiable
 
@@ -92,16 +94,16 @@ def _hides_cancelled(by: str, shown_as: Status) -> Callable[[Payment], Status]:
     return shown
 
 
-#: What an accepted change leaves as it was, so that it is neither read back nor executed.
+#: Part of an accepted modification that is ignored, in reading and in execution.
 _KEEPS = (
     ("everything", _keeps_nothing),
     ("amount", _keeps_amount),
     ("creditor", _keeps_creditor),
     ("day", _keeps_day),
 )
-#: What is executed, or shown, in place of what was accepted as a change.
+#: Former terms that are shown, or executed, instead of the modified ones.
 _FORMER = (
-    ("as-created", "everything as it was created", _as_created),
+    ("as-created", "its original terms", _as_created),
     ("former-amount", "its former amount", _former_amount),
     ("former-creditor", "its former creditor", _former_creditor),
     ("former-day", "its former day", _former_day),
@@ -152,7 +154,7 @@ LIFECYCLE_FAULTS = (
         breaking_pis(
             f"modify.keeps-{what}",
             "modify.deferred-only/persists modify.deferred-only/carried-out-as-changed",
-            f"a modification is answered as if it were done, but keeps {what} as it was",
+            f"a modification is accepted but does not change {what}",
             modified=modified,
         )
         for what, modified in _KEEPS
@@ -161,7 +163,7 @@ LIFECYCLE_FAULTS = (
         breaking_pis(
             f"modify.shows-{what}",
             "modify.deferred-only/persists",
-            f"a modified payment is shown with {says}, and executed as modified",
+            f"a modified payment is shown with {says}, but executed as modified",
             shows=shows,
         )
         for what, says, shows in _FORMER
@@ -175,7 +177,7 @@ LIFECYCLE_FAULTS = (
         )
         for what, says, executed in (
             *_FORMER,
-            ("as-signed", "everything as it was signed", _as_signed),
+            ("as-signed", "the terms that were signed", _as_signed),
         )
     ),
     breaking_pis(
@@ -197,7 +199,7 @@ LIFECYCLE_FAULTS = (
         breaking_pis(
             f"cancel.executed-{by}",
             f"cancel/by-{by}-never-done",
-            f"a payment that the {by} cancelled is executed on its day",
+            f"a payment cancelled by the {_BY[by]} is executed on its day",
             executable=_executes_cancelled(by),
         )
         for by in ("provider", "customer")
@@ -206,7 +208,7 @@ LIFECYCLE_FAULTS = (
         breaking_pis(
             f"cancel.executed-in-silence-{by}",
             f"cancel/by-{by}-never-done",
-            f"a payment that the {by} cancelled is executed, and still shown as cancelled",
+            f"a payment cancelled by the {_BY[by]} is executed, but still shown as cancelled",
             executable=_executes_cancelled(by),
             shown=_cancelled_whatever_came,
         )
@@ -216,7 +218,7 @@ LIFECYCLE_FAULTS = (
         breaking_pis(
             f"cancel.{by}-not-shown-{status}",
             f"cancel/by-{by}-shown",
-            f"a payment that the {by} cancelled is shown as {status}",
+            f"a payment cancelled by the {_BY[by]} is shown as {status}",
             shown=_hides_cancelled(by, status),
         )
         for by in ("provider", "customer")

@@ -1,7 +1,8 @@
-"""Banks that differ where the document is silent on payments; a check that minds is wrong.
+"""Neutral variants of payment initiation: banks that differ where the document is silent.
 
-Codes of refusals, further members, which of the allowed factors a customer has, the
-edge of a timer, where a customer is sent who refused: none of it is in the document.
+Codes of refusals, further members, the choice among the allowed factors, the exact
+moment of a timer and the page after a refusal are not in the document, so no check may
+depend on them.
 """
 
 from dataclasses import replace
@@ -9,14 +10,22 @@ from datetime import timedelta
 from types import MappingProxyType
 from typing import Any
 
+from assay.sandbox.messages import Answer, error
 from assay.sandbox.mutants.mutant import Neutral
-from assay.sandbox.payments.book import Payment
-from assay.sandbox.payments.calendar import Until, after_first, after_last
-from assay.sandbox.payments.formats import Factor, Status, Terms, origin
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation, Return
-from assay.sandbox.payments.reading import FIELDS, Field, ReadField, Unfit
+from assay.sandbox.payments.records import Payment
+from assay.sandbox.payments.rules import Until, after_first, after_last
+from assay.sandbox.payments.terms import (
+    FIELDS,
+    Factor,
+    Field,
+    FieldError,
+    ReadField,
+    Status,
+    Terms,
+    origin,
+)
 from assay.sandbox.policies import Policies, put
-from assay.sandbox.wire import Answer, error
 
 __all__ = ["PIS_NEUTRAL"]
 
@@ -41,13 +50,13 @@ def _refusals(status: int) -> dict[str, Any]:
 
 
 def _also_cancelled(payment: Payment) -> bool:
-    """Let deferred ones be modified while they are open, or cancelled."""
+    """Allow modifying deferred payments that are open or cancelled."""
     open_ = payment.status in ("received", "pending", "cancelled")
     return payment.terms.type == "deferred" and open_
 
 
 def _not_offered(_signed: bool) -> Answer:
-    return error(501, "this method is not available")
+    return error(501, "this operation is not available")
 
 
 def _factors(part: tuple[Factor, ...], pro: tuple[Factor, ...]) -> dict[str, Any]:
@@ -70,7 +79,7 @@ def _no_reference(payment: Payment) -> Terms:
 
 
 def _home_after_refusal(leaving: Return) -> str | None:
-    """Go to the third party's first page, which is not where one goes who has signed."""
+    """Redirect a refusing customer to the home page of the TPP."""
     url = leaving.terms.success_url
     return url if leaving.decision == "confirm" else f"{origin(url)}/"
 
@@ -80,21 +89,21 @@ def _cancelled_as_rejected(payment: Payment) -> Status:
 
 
 def _past(until: Until) -> Until:
-    """Disconnect just after the time, not at it."""
+    """Expire just after the time instead of at it."""
     return lambda times: until(times) + timedelta(microseconds=1)
 
 
-#: Stands where something was asked for that does not read.
+#: Replaces a malformed value.
 _UNFIT = "unfit"
 
 
 def _later(read: ReadField) -> ReadField:
-    """Take what does not read, and remember that it does not."""
+    """Accept a malformed value, and mark it."""
 
     def reads(value: object) -> str | None:
         try:
             return read(value)
-        except Unfit:
+        except FieldError:
             return _UNFIT
 
     return reads
@@ -135,57 +144,59 @@ def _any_spelling(value: object) -> str | None:
 
 #: Every neutral variant of payment initiation.
 PIS_NEUTRAL: tuple[Neutral, ...] = (
-    _neutral("refusals-422", "Everything that is refused is refused with 422.", **_refusals(422)),
-    _neutral("refusals-409", "Everything that is refused is refused with 409.", **_refusals(409)),
+    _neutral("refusals-422", "Every refusal has the status 422.", **_refusals(422)),
+    _neutral("refusals-409", "Every refusal has the status 409.", **_refusals(409)),
     _neutral(
         "rejected-later",
-        "A request that is not as it must be is taken, and shown as rejected.",
+        "A malformed request is accepted, and the payment is shown as rejected.",
         **_rejected_later(),
     ),
     _neutral(
         "euro-any-spelling",
-        "The euro may be written in small letters, and with blanks around it.",
+        "The currency EUR may be in lower case and surrounded by blanks.",
         fields=put(FIELDS, currency=_any_spelling),
     ),
     _neutral("confirmation-501", "The confirmation answers 501.", confirmation=_not_offered),
     _neutral(
         "factors-not-all",
-        "Retail customers have no code by SMS, small professionals have nothing else.",
+        "Retail customers are not offered SMS codes, small professionals nothing else.",
         **_factors(("cap", "soft-token"), ("sms",)),
     ),
-    _neutral("more-members", "Answers have members that nobody asked for.", respond=_with_more),
+    _neutral("more-members", "Answers have further members.", respond=_with_more),
     _neutral(
         "barred-late",
-        "Who or what is not served is refused only once the payment is signed.",
+        "Payments out of scope are rejected only after signing.",
         at_once=False,
     ),
     _neutral("no-reference", "A payment is shown without its reference.", shows=_no_reference),
-    _neutral("refused-stays", "Who refused stays at the bank.", returns=_stays_after_refusal),
+    _neutral(
+        "refused-stays", "A customer who refuses is not redirected.", returns=_stays_after_refusal
+    ),
     _neutral(
         "refused-goes-home",
-        "Who refused is sent to the first page of the third party.",
+        "A customer who refuses is redirected to the home page of the TPP.",
         returns=_home_after_refusal,
     ),
     _neutral(
         "too-late-stays-open",
-        "What was not signed in time stays as it is, and cannot be signed any more.",
+        "A payment not signed in time keeps its status, but can no longer be signed.",
         lapsed=MappingProxyType({"idle": "received", "overall": "received"}),
     ),
     _neutral(
         "too-late-is-rejected",
-        "What was not signed in time counts as rejected.",
+        "A payment not signed in time is shown as rejected.",
         lapsed=MappingProxyType({"idle": "rejected", "overall": "rejected"}),
     ),
     _neutral(
         "timers-just-after",
-        "A timer ends just after its time, not at it.",
+        "A timer expires just after its time instead of at it.",
         timers=MappingProxyType(
             {"idle": _past(after_last(minutes=4)), "overall": _past(after_first(minutes=30))}
         ),
     ),
     _neutral(
         "cancelled-modifiable",
-        "A cancelled payment takes changes, and stays cancelled.",
+        "A cancelled payment can be modified, and stays cancelled.",
         modifiable=_also_cancelled,
     ),
     _neutral(
@@ -195,7 +206,7 @@ PIS_NEUTRAL: tuple[Neutral, ...] = (
     ),
     _neutral(
         "amount-modifiable",
-        "Of a deferred payment only the amount can be modified.",
+        "Only the amount of a deferred payment can be modified.",
         changeable=("amount",),
     ),
 )

@@ -1,19 +1,18 @@
-"""Faults of the two rules after signing: too strict, too lax, by the wrong measure."""
+"""Mutants of the two rules on signed payments: repeats and CASH."""
 
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 
 from assay.sandbox.mutants.mutant import breaking_pis
-from assay.sandbox.payments.formats import Factor, Status, Terms
-from assay.sandbox.payments.reading import PURPOSES
 from assay.sandbox.payments.rules import (
     CashRule,
     DuplicateRule,
     Facts,
-    all_parameters,
+    compared_parameters,
     own_registration,
 )
+from assay.sandbox.payments.terms import PURPOSES, Factor, Status, Terms
 
 __all__ = ["RULE_FAULTS"]
 
@@ -31,7 +30,7 @@ def _older_than(hours: int) -> Callable[[timedelta], bool]:
 
 
 def _other_than_72_hours(age: timedelta) -> bool:
-    """Ask whether it is not 72 hours, where it should be whether it is more."""
+    """Compare for inequality with 72 hours instead of for more."""
     return age != _hours(72)
 
 
@@ -40,7 +39,7 @@ def _72_hours_and_more(age: timedelta) -> bool:
 
 
 def _whole_hours(age: timedelta) -> bool:
-    """Count begun hours as done."""
+    """Round hours up."""
     return -(-age // _hours(1)) >= 72  # noqa: PLR2004
 
 
@@ -49,7 +48,7 @@ def _within_four_days(age: timedelta) -> bool:
 
 
 def _whole_days(age: timedelta) -> bool:
-    """Count whole days only, and more than three."""
+    """Require more than three whole days."""
     return age.days > 3  # noqa: PLR2004
 
 
@@ -62,12 +61,12 @@ def _anybodys(facts: Facts) -> datetime | None:
 
 
 def _known_from_the_start(facts: Facts) -> datetime | None:
-    """Take a creditor that nobody registered for an old one."""
+    """Treat an unregistered creditor as registered long ago."""
     return own_registration(facts) or facts.signed - _hours(1_000)
 
 
 def _sms_for_the_unknown(facts: Facts) -> datetime | None:
-    """Take a creditor that no customer knows for an old one, if it is signed with SMS."""
+    """Treat a creditor no customer registered as trusted, if signed with an SMS code."""
     unknown = facts.registered is None and facts.registered_by_others is None
     return _known_from_the_start(facts) if unknown and facts.factor == "sms" else facts.registered
 
@@ -100,29 +99,29 @@ _NOT_EXECUTED: tuple[tuple[Status, str], ...] = (
 
 
 def _ignoring(parameter: str) -> DuplicateRule:
-    """Leave one parameter out of what makes payments different."""
+    """Ignore one parameter in comparing payments."""
 
     def parameters(terms: Terms, day: date) -> Hashable:
         if parameter == "amount":
-            return all_parameters(replace(terms, amount="1.00"), day)
-        return all_parameters(replace(terms, **{parameter: ""}), day)  # type: ignore[arg-type]
+            return compared_parameters(replace(terms, amount="1.00"), day)
+        return compared_parameters(replace(terms, **{parameter: ""}), day)  # type: ignore[arg-type]
 
     return replace(_DUPLICATE, parameters=parameters)
 
 
 def _any_type(terms: Terms, day: date) -> Hashable:
-    return all_parameters(replace(terms, type="immediate"), day)
+    return compared_parameters(replace(terms, type="immediate"), day)
 
 
 def _any_day(terms: Terms, _day: date) -> Hashable:
-    return all_parameters(terms, date.min)
+    return compared_parameters(terms, date.min)
 
 
 def _same_month(terms: Terms, day: date) -> Hashable:
-    return all_parameters(terms, day.replace(day=1))
+    return compared_parameters(terms, day.replace(day=1))
 
 
-#: The rows that must be rejected and are signed with a code by SMS.
+#: Rows that must be rejected and are signed with an SMS code.
 _SIGNED_WITH_SMS = (
     "cash/categoryPurpose-CASH cash/creditorAccount-by-another"
     " cash/creditorAccount-just-under-72h cash/creditorAccount-at-72h"
@@ -139,7 +138,7 @@ RULE_FAULTS = (
         breaking_pis(
             f"duplicate.any-{parameter}",
             f"duplicate/{field}-changed-accepted",
-            f"payments that differ in their {parameter} alone are taken for repeats",
+            f"payments that differ only in their {parameter} count as repeats",
             duplicate=_ignoring(parameter),
         )
         for parameter, field in _IGNORED
@@ -147,26 +146,26 @@ RULE_FAULTS = (
     breaking_pis(
         "duplicate.any-type",
         "duplicate/mode-changed-accepted",
-        "payments that differ in their type alone are taken for repeats",
+        "payments that differ only in their type count as repeats",
         duplicate=replace(_DUPLICATE, parameters=_any_type),
     ),
     breaking_pis(
         "duplicate.any-day",
         "duplicate/next-day-accepted",
-        "payments of different days are taken for repeats",
+        "payments of different days count as repeats",
         duplicate=replace(_DUPLICATE, parameters=_any_day),
     ),
     breaking_pis(
         "duplicate.same-month",
         "duplicate/next-day-accepted",
-        "payments of one month are taken for repeats",
+        "payments of the same month count as repeats",
         duplicate=replace(_DUPLICATE, parameters=_same_month),
     ),
     *(
         breaking_pis(
             f"duplicate.of-{status}",
             f"duplicate/after-{facet}-accepted",
-            f"a payment that is {status} can be repeated as little as an executed one",
+            f"a payment that is {status} cannot be repeated, like an executed one",
             duplicate=replace(_DUPLICATE, originals=_ORIGINALS | {status}),
         )
         for status, facet in _NOT_EXECUTED
@@ -180,25 +179,25 @@ RULE_FAULTS = (
     breaking_pis(
         "cash.sms-is-enough",
         _SIGNED_WITH_SMS,
-        "a code by SMS is as good as the soft token",
+        "an SMS code exempts from the rule, like the soft token",
         cash=_exempt("soft-token", "sms"),
     ),
     breaking_pis(
         "cash.sms-is-enough-for-the-unknown",
         "cash/categoryPurpose-CASH",
-        "a code by SMS is enough for a creditor whom no customer registered",
+        "an SMS code exempts payments to creditors that no customer registered",
         cash=replace(_CASH, registration=_sms_for_the_unknown),
     ),
     breaking_pis(
         "cash.cap-is-enough",
         "cash/factor-cap",
-        "the card reader is as good as the soft token",
+        "the card reader exempts from the rule, like the soft token",
         cash=_exempt("soft-token", "cap"),
     ),
     breaking_pis(
         "cash.soft-token-too",
         "cash/factor-soft-token",
-        "the soft token makes no difference",
+        "the soft token does not exempt from the rule",
         cash=_exempt(),
     ),
     breaking_pis(
@@ -222,31 +221,31 @@ RULE_FAULTS = (
     breaking_pis(
         "cash.unregistered",
         "cash/categoryPurpose-CASH cash/factor-cap cash/creditorAccount-by-another",
-        "a creditor whom the customer never registered is good enough",
+        "creditors that the customer never registered are trusted",
         cash=replace(_CASH, registration=_known_from_the_start),
     ),
     breaking_pis(
         "cash.anybodys-registration",
         "cash/creditorAccount-by-another",
-        "a registration by another customer counts as well",
+        "a registration by another customer counts",
         cash=replace(_CASH, registration=_anybodys),
     ),
     breaking_pis(
         "cash.registration-ignored",
         "cash/creditorAccount-just-over-72h cash/creditorAccount-long",
-        "a registration makes no difference",
+        "registrations are ignored",
         cash=replace(_CASH, registration=_never_registered),
     ),
     breaking_pis(
         "cash.other-than-72-hours",
         "cash/creditorAccount-just-under-72h",
-        "a registration of any age but 72 hours is old enough",
+        "a registration of any age except 72 hours is trusted",
         cash=replace(_CASH, trusted=_other_than_72_hours),
     ),
     breaking_pis(
         "cash.at-72-hours",
         "cash/creditorAccount-at-72h",
-        "a registration of exactly 72 hours is old enough",
+        "a registration of exactly 72 hours is trusted",
         cash=replace(_CASH, trusted=_72_hours_and_more),
     ),
     *(
@@ -257,9 +256,9 @@ RULE_FAULTS = (
             cash=replace(_CASH, trusted=trusted),
         )
         for name, says, trusted in (
-            ("begun-hours", "a begun hour counts as a whole one", _whole_hours),
-            ("over-71-hours", "a registration of more than 71 hours will do", _older_than(71)),
-            ("any-registration", "a registration of any age is old enough", _any_age),
+            ("begun-hours", "the age of a registration is rounded up to whole hours", _whole_hours),
+            ("over-71-hours", "a registration of more than 71 hours is trusted", _older_than(71)),
+            ("any-registration", "a registration of any age is trusted", _any_age),
         )
     ),
     *(
@@ -270,14 +269,14 @@ RULE_FAULTS = (
             cash=replace(_CASH, trusted=trusted),
         )
         for name, says, trusted in (
-            ("over-73-hours", "a registration has to be more than 73 hours old", _older_than(73)),
-            ("whole-days", "a registration has to be four whole days old", _whole_days),
+            ("over-73-hours", "a registration must be more than 73 hours old", _older_than(73)),
+            ("whole-days", "a registration must be four whole days old", _whole_days),
         )
     ),
     breaking_pis(
         "cash.within-four-days",
         "cash/creditorAccount-long",
-        "a registration of four days or more has lapsed",
+        "a registration of four days or more has expired",
         cash=replace(_CASH, trusted=_within_four_days),
     ),
 )

@@ -1,22 +1,21 @@
-"""Faults of who and what is served: segments, accounts, types of payments, and hosts."""
+"""Mutants of the scope of payments: segments, accounts, payment types and hosts."""
 
 from collections.abc import Callable, Iterable
 from itertools import takewhile
 
+from assay.sandbox.accounts import Base, Item
 from assay.sandbox.mutants.methods import behind_a_name, elsewhere, lookalike
 from assay.sandbox.mutants.mutant import breaking_pis
-from assay.sandbox.payments.formats import PaymentType, Segment
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentPlace
+from assay.sandbox.payments.terms import PaymentType, Segment
 from assay.sandbox.policies import put
-from assay.sandbox.render import Base
-from assay.sandbox.roster import Item
 
 __all__ = ["SCOPE_FAULTS"]
 
 _SOUND = SOUND_PAYMENTS
 
 
-#: The excluded segments, in the contract's words.
+#: The excluded segments, with their names in the contract.
 _EXCLUDED: tuple[tuple[Segment, str], ...] = (
     ("LARGE_PRO", "large-professional"),
     ("CORPORATE", "corporate"),
@@ -50,7 +49,7 @@ def _offline_too(item: Item, _others: Iterable[Item]) -> bool:
 
 
 def _until_an_odd_one(item: Item, others: Iterable[Item]) -> bool:
-    """Look for the account among those before the first that is not eligible."""
+    """Accept only accounts that precede the first ineligible one."""
     return item in takewhile(lambda other: _SOUND.debtor(other, ()), others)
 
 
@@ -67,7 +66,7 @@ def _refuses(refused: PaymentType) -> Callable[[PaymentType, bool], bool]:
 
 
 def _first_form(host: str) -> bool:
-    """Answer the first form of host, and not the one of the bank's own domain."""
+    """Serve only the first form of host, not the one in the bank's own domain."""
     return not (host.startswith("www.") and host.endswith(".live.bank.example"))
 
 
@@ -77,7 +76,7 @@ _FACETS: tuple[tuple[PaymentPlace, str], ...] = (
     ("read-self", "read-payment-links"),
     ("modify-self", "modify-payment-links"),
 )
-#: Each with what it breaks: where immediate ones are refused, plain calls of other methods are.
+#: Types with the facets they break; valid calls of other operations use immediate payments.
 _TYPES: tuple[tuple[PaymentType, str], ...] = (
     ("immediate", "payment-types/immediate payments.create/answers"),
     ("deferred", "payment-types/deferred"),
@@ -108,20 +107,20 @@ SCOPE_FAULTS = (
     breaking_pis(
         "segments.PART-refused",
         "segments/PART",
-        "customers of the segment PART are not served where legal guardians bank as well",
+        "customers of the segment PART are not served if the bank has legal guardians",
         segments=_taken_for_wards,
     ),
     breaking_pis(
         "debtor.until-an-odd-one",
         "eligible-accounts/serves-ordinary",
-        "no payments may be made from an account that stands below one that is not eligible",
+        "accounts listed after an ineligible one cannot be debited",
         debtor=_until_an_odd_one,
     ),
     *(
         breaking_pis(
             f"debtor.{kind}",
             f"eligible-accounts/refuses-{kind}",
-            f"payments may be made from accounts that are {kind}",
+            f"{kind} accounts can be debited",
             debtor=debtor,
         )
         for kind, debtor in (
@@ -133,7 +132,7 @@ SCOPE_FAULTS = (
     breaking_pis(
         "types.instant-everywhere",
         "payment-types/instant-not-offered",
-        "instant payments are accepted at a bank that does not offer them",
+        "instant payments are accepted by a bank that does not offer them",
         offered=_offers("instant"),
     ),
     *(
@@ -155,7 +154,7 @@ SCOPE_FAULTS = (
         breaking_pis(
             f"host.{place}-{name}",
             f"host/{facet}",
-            f"the link {place.partition('-')[2]} of {place.partition('-')[0]} leaves the host",
+            f"{place.partition('-')[0]}: the link {place.partition('-')[2]} leads to another host",
             links=put(_SOUND.links, **{place: base}),
         )
         for place, facet in _FACETS
@@ -164,7 +163,7 @@ SCOPE_FAULTS = (
     breaking_pis(
         "host.first-form-only",
         "host/every-host",
-        "the host of the bank's own domain is not served",
+        "the host in the bank's own domain is not served",
         serves=_first_form,
     ),
 )

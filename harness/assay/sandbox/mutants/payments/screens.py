@@ -1,14 +1,14 @@
-"""Faults of the screens: patience, impatience, and sending customers elsewhere."""
+"""Mutants of the screens: wrong timers, wrong statuses and wrong redirections."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from assay.sandbox.mutants.mutant import Mutant, breaking_pis
-from assay.sandbox.payments.book import LAPSES, Lapse, Payment
-from assay.sandbox.payments.calendar import Times, Until, after_first, after_last
-from assay.sandbox.payments.formats import Terms, origin
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, Return
+from assay.sandbox.payments.records import LAPSES, Lapse, Payment
+from assay.sandbox.payments.rules import Times, Until, after_first, after_last
+from assay.sandbox.payments.terms import Terms, origin
 from assay.sandbox.policies import put
 
 __all__ = ["SCREEN_FAULTS"]
@@ -30,7 +30,7 @@ def _home(terms: Terms) -> str:
 
 
 def _put_off_all_the_same(lapse: Lapse) -> Callable[[Payment], bool]:
-    """Execute on its day what was put off, though its customer was disconnected."""
+    """Execute a deferred payment although its customer was disconnected."""
 
     def executable(payment: Payment) -> bool:
         signing = payment.signing
@@ -53,7 +53,7 @@ def _sends(lapse: Lapse, name: str, target: Callable[[Terms], str | None]) -> Mu
     return breaking_pis(
         f"redirect.{lapse}-sent-to-{name}",
         f"redirect.{lapse}/no-redirection",
-        f"disconnected ({lapse}), the customer is sent to {name}",
+        f"after the {lapse} timer the customer is redirected to {name}",
         disconnected=put(_SOUND.disconnected, **{lapse: target}),
     )
 
@@ -93,14 +93,14 @@ def _stays(_leaving: Return) -> None:
 
 
 def _same_beginning(leaving: Return) -> str | None:
-    """Go where the browser asks, when that begins as it should."""
+    """Redirect to the requested URL if it starts like the right one."""
     target = _SOUND.returns(leaving)
     begins = target is not None and leaving.asked.startswith(origin(target))
     return leaving.asked if begins else target
 
 
 def _same_site(leaving: Return) -> str | None:
-    """Go where the browser asks, when that is on the same site."""
+    """Redirect to the requested URL if it is on the same site."""
     target = _SOUND.returns(leaving)
     same = target is not None and origin(leaving.asked) == origin(target)
     return leaving.asked if same else target
@@ -112,88 +112,90 @@ def _wherever(leaving: Return) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _On:
-    """Go wrong on one decision only."""
+    """Redirect wrongly after one decision only."""
 
     decision: str
     wrong: Callable[[Return], str | None]
 
     def __call__(self, leaving: Return) -> str | None:
-        """Give the wrong target, or the right one."""
+        """Return the wrong target, or the right one."""
         return (self.wrong if leaving.decision == self.decision else _SOUND.returns)(leaving)
 
 
 SCREEN_FAULTS = (
-    _timer("idle", "five-minutes", "dead-after", "idle for 5 minutes", after_last(minutes=5)),
+    _timer(
+        "idle", "five-minutes", "dead-after", "the idle timer is 5 minutes", after_last(minutes=5)
+    ),
     _timer(
         "idle",
         "a-second-late",
         "dead-after",
-        "exactly 4 idle minutes are not too long",
+        "the idle timer does not expire at exactly 4 minutes",
         after_last(minutes=4, seconds=1),
     ),
     _timer(
         "idle",
         "three-minutes",
         "alive-before",
-        "3 idle minutes are too long",
+        "the idle timer is 3 minutes",
         after_last(minutes=3),
     ),
     _timer(
         "idle",
         "a-second-early",
         "alive-before",
-        "a second less than 4 idle minutes is too long",
+        "the idle timer expires a second before 4 minutes",
         after_last(minutes=3, seconds=59),
     ),
     _timer(
         "idle",
         "not-renewed",
         "activity-renews",
-        "the 4 minutes are counted from the first screen",
+        "the idle timer starts at the first screen and is never restarted",
         after_first(minutes=4),
     ),
     breaking_pis(
         "redirect.idle-only-looks-renew",
         "redirect.idle/activity-renews",
-        "looking at a screen begins the 4 minutes anew, and sending its form does not",
+        "loading a screen restarts the idle timer, but submitting its form does not",
         renews=put(_SOUND.renews, form=False),
     ),
     _timer(
         "overall",
         "31-minutes",
         "dead-after",
-        "31 minutes in all are allowed",
+        "the overall timer is 31 minutes",
         after_first(minutes=31),
     ),
     _timer(
         "overall",
         "a-second-late",
         "dead-after",
-        "exactly 30 minutes in all are not too long",
+        "the overall timer does not expire at exactly 30 minutes",
         after_first(minutes=30, seconds=1),
     ),
     _timer(
         "overall",
         "a-second-early",
         "alive-before",
-        "a second less than 30 minutes in all is too long",
+        "the overall timer expires a second before 30 minutes",
         after_first(minutes=29, seconds=59),
     ),
     _timer(
         "overall",
         "20-minutes",
         "alive-before",
-        "20 minutes in all are too long",
+        "the overall timer is 20 minutes",
         after_first(minutes=20),
     ),
-    _timer("overall", "never", "dead-after", "there is no limit in all", _never),
+    _timer("overall", "never", "dead-after", "there is no overall timer", _never),
     *(_sends(lapse, "successfulReportUrl", _success) for lapse in LAPSES),
     *(_sends(lapse, "home", _home) for lapse in LAPSES),
     *(
         breaking_pis(
             f"redirect.{lapse}-executes",
             f"redirect.{lapse}/nothing-done",
-            f"a payment whose customer was disconnected ({lapse}) is executed",
+            f"a payment is executed although the {lapse} timer expired",
             lapsed=put(_SOUND.lapsed, **{lapse: "pending"}),
         )
         for lapse in LAPSES
@@ -202,7 +204,7 @@ SCREEN_FAULTS = (
         breaking_pis(
             f"redirect.{lapse}-executes-deferred",
             f"redirect.{lapse}/nothing-done",
-            f"a deferred payment whose customer was disconnected ({lapse}) is executed on its day",
+            f"a deferred payment is executed on its day although the {lapse} timer expired",
             executable=_put_off_all_the_same(lapse),
         )
         for lapse in LAPSES
@@ -215,40 +217,48 @@ SCREEN_FAULTS = (
             returns=_On(decision="confirm", wrong=returns),
         )
         for name, says, returns in (
-            ("origin-only", "signed: only the origin is kept", _origin_only),
-            ("no-query", "signed: the query is dropped", _no_query),
-            ("with-status", "signed: a query is added", _with_status),
+            (
+                "origin-only",
+                "after signing, the redirection keeps only the origin of the URL",
+                _origin_only,
+            ),
+            ("no-query", "after signing, the redirection drops the query of the URL", _no_query),
+            ("with-status", "after signing, the redirection adds a query to the URL", _with_status),
             (
                 "first-parameter",
-                "signed: of a query only the first parameter is kept",
+                "after signing, the redirection keeps only the first query parameter",
                 _first_parameter,
             ),
-            ("signed-to-bank", "signed: sent to a page of the bank's", _bank),
-            ("signed-stays", "signed: the customer stays", _stays),
+            (
+                "signed-to-bank",
+                "after signing, the customer is redirected to a page of the bank",
+                _bank,
+            ),
+            ("signed-stays", "after signing, the customer is not redirected", _stays),
         )
     ),
     breaking_pis(
         "report-url.refused-to-success",
         "report-url/not-after-refusal",
-        "refused: sent as if signed",
+        "after a refusal, the customer is redirected as after signing",
         returns=_On(decision="refuse", wrong=_always_success),
     ),
     breaking_pis(
         "report-url.same-site",
         "report-url/only-there",
-        "the browser may ask for another URL of the same site",
+        "the browser can request another URL of the same site",
         returns=_same_site,
     ),
     breaking_pis(
         "report-url.same-beginning",
         "report-url/only-there",
-        "the browser may ask for another URL that begins in the same way",
+        "the browser can request another URL that starts in the same way",
         returns=_same_beginning,
     ),
     breaking_pis(
         "report-url.wherever",
         "report-url/only-there",
-        "the browser may ask for any other URL",
+        "the browser can request any other URL",
         returns=_wherever,
     ),
 )

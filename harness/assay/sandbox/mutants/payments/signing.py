@@ -1,13 +1,13 @@
-"""Faults of strong authentication: payments without it, and factors that are not there."""
+"""Mutants of strong customer authentication: missing signatures, wrong factors and codes."""
 
 from collections.abc import Callable
 
+from assay.sandbox.messages import Table
 from assay.sandbox.mutants.mutant import breaking_pis
-from assay.sandbox.payments.book import Payment, Step
-from assay.sandbox.payments.formats import Factor, PaymentType, Segment, Status
 from assay.sandbox.payments.policies import SOUND_PAYMENTS
+from assay.sandbox.payments.records import Payment, Step
+from assay.sandbox.payments.terms import Factor, PaymentType, Segment, Status
 from assay.sandbox.policies import put
-from assay.sandbox.wire import Table
 
 __all__ = ["SIGNING_FAULTS"]
 
@@ -32,11 +32,11 @@ def _unsigned_up_to(cents: int) -> Callable[[Payment], bool]:
 
 
 def _at(status: Status, *types: PaymentType) -> Callable[[Payment], bool]:
-    """Execute more: payments that stand so, of these types only, if any is named."""
+    """Also execute payments with this status, and one of these types if any is given."""
 
     def executable(payment: Payment) -> bool:
-        more = payment.status == status and (not types or payment.terms.type in types)
-        return more or _SOUND.executable(payment)
+        is_extra = payment.status == status and (not types or payment.terms.type in types)
+        return is_extra or _SOUND.executable(payment)
 
     return executable
 
@@ -62,8 +62,8 @@ def _first_half(_factor: Factor, given: str, right: str) -> bool:
     return given[:half] == right[:half]
 
 
-def _looked_at_but_for(one: Factor) -> Callable[[Factor, str, str], bool]:
-    return lambda factor, given, right: factor == one or given == right
+def _looked_at_but_for(unchecked: Factor) -> Callable[[Factor, str, str], bool]:
+    return lambda factor, given, right: factor == unchecked or given == right
 
 
 def _offering(segment: Segment, *factors: Factor) -> Table[Segment, tuple[Factor, ...]]:
@@ -71,7 +71,7 @@ def _offering(segment: Segment, *factors: Factor) -> Table[Segment, tuple[Factor
 
 
 def _skipping(step: Step, to: Step, *factors: Factor) -> Callable[[Step, Factor | None], Step]:
-    """Go from one screen to another; with these factors only, if any is named."""
+    """Skip to a later screen, for these factors only if any is given."""
 
     def follows(now: Step, factor: Factor | None) -> Step:
         skips = now == step and (not factors or factor in factors)
@@ -96,19 +96,19 @@ SIGNING_FAULTS = (
     breaking_pis(
         "sca.deferred-unsigned",
         "sca.required/nothing-before-signing",
-        "a deferred payment is executed on its day though nobody signed it",
+        "a deferred payment is executed on its day without a signature",
         executable=_unsigned("deferred"),
     ),
     breaking_pis(
         "sca.small-unsigned",
         "sca.required/nothing-before-signing sca.required/even-amount",
-        "up to 30 euro are executed with no signature",
+        "payments up to 30 euro are executed without a signature",
         executable=_unsigned_up_to(_SMALL),
     ),
     breaking_pis(
         "sca.tiny-unsigned",
         "sca.required/even-amount",
-        "up to 1 euro are executed with no signature",
+        "payments up to 1 euro are executed without a signature",
         executable=_unsigned_up_to(_TINY),
     ),
     breaking_pis(
@@ -120,7 +120,7 @@ SIGNING_FAULTS = (
     breaking_pis(
         "sca.refused-executed",
         "sca.required/nothing-after-refusal",
-        "what the customer refused is executed all the same",
+        "a payment that the customer refused is executed",
         executable=_at("refused"),
     ),
     breaking_pis(
@@ -147,37 +147,37 @@ SIGNING_FAULTS = (
     breaking_pis(
         "factors.password-alone",
         "sca.factors/password-alone",
-        "the password is enough to sign",
+        "the password suffices for signing",
         follows=_skipping("password", "confirm"),
     ),
     breaking_pis(
         "factors.code-not-asked-for",
         "sca.factors/password-alone",
-        "a factor is chosen, and its code never asked for",
+        "a factor is chosen, but its code is not requested",
         follows=_skipping("factor", "confirm"),
     ),
     breaking_pis(
         "factors.soft-token-not-asked-for",
         "sca.factors/password-alone",
-        "who chooses the soft token is not asked for its code",
+        "the code of the soft token is not requested",
         follows=_skipping("factor", "confirm", "soft-token"),
     ),
     breaking_pis(
         "factors.no-password",
         "sca.factors/factor-alone",
-        "the link leads straight to the factors, and no password is asked for",
+        "the link leads directly to the factors, without a password",
         begins="factor",
     ),
     *(
         breaking_pis(f"factors.{name}", "sca.factors/code-checked", says, code=code)
         for name, says, code in (
-            ("any-code", "any code will do", _any_code),
-            ("no-code", "any code will do, and none as well", _no_code),
-            ("empty-code", "the right code will do, and none as well", _empty_code),
-            ("half-a-code", "only the first half of a code is looked at", _first_half),
+            ("any-code", "any code is accepted", _any_code),
+            ("no-code", "any code, or none, is accepted", _no_code),
+            ("empty-code", "the right code, or none, is accepted", _empty_code),
+            ("half-a-code", "only the first half of a code is checked", _first_half),
             (
                 "any-cap",
-                "the codes of the card reader are not looked at",
+                "the codes of the card reader are not checked",
                 _looked_at_but_for("cap"),
             ),
         )

@@ -1,0 +1,162 @@
+"""Access rules of account information: eligible accounts, consent scope and batch quota.
+
+Eligible accounts are current accounts that are active and accessible online; eligible
+cards are active delayed debit cards used in the past two calendar months, inclusive.
+They are listed with or without a consent. Balances, outstandings, transactions and slips
+are served only for the customer's own items that the consent names.
+
+A quota limits accesses without the customer present to four per calendar day and
+operation. A :class:`Quota` decides for each recorded access whether it still counts, so
+variants (UTC day, sliding window) differ in one function. An operation has a tuple of
+quotas, and all must admit the access. Attended accesses and follow-up pages are neither
+counted nor refused.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from enum import Enum
+from typing import TypeAlias
+
+from assay.sandbox.accounts import Item
+from assay.sandbox.calendar import months_before, today
+from assay.sandbox.messages import Operation
+
+#: Returns whether an item is eligible on a local day.
+Eligible: TypeAlias = Callable[[Item, date], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """Input for the list of accounts on one local day."""
+
+    #: The eligible items.
+    items: Sequence[Item]
+    #: The consent in force; None when there never was one.
+    consent: frozenset[str] | None
+    today: date
+
+
+#: Returns the eligible items that are listed.
+Listed: TypeAlias = Callable[[Listing], Sequence[Item]]
+
+
+def account_eligible(item: Item, _today: date) -> bool:
+    """Return whether a current account is active and accessible online."""
+    return item.active and item.online and not item.savings
+
+
+def card_eligible(item: Item, today: date) -> bool:
+    """Return whether a card is active and was used in the past two months."""
+    return item.active and item.last_used is not None and item.last_used >= months_before(today, 2)
+
+
+def list_all(listing: Listing) -> Sequence[Item]:
+    """List every eligible item, whatever the consent."""
+    return listing.items
+
+
+class Decision(Enum):
+    """Outcome of a request to read an item."""
+
+    SERVED = "served"
+    REFUSED = "refused"
+    #: Refused by its status, but with the data in the body. Used by mutants only.
+    LEAKED = "leaked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessRequest:
+    """A request to read one item; consents are None if there never was one."""
+
+    item: Item
+    #: Whether the item belongs to the customer of the access token.
+    own: bool
+    consent: frozenset[str] | None
+    #: The consent of the customer who owns the item.
+    owners_consent: frozenset[str] | None
+    #: Keys of all items of the requesting customer.
+    owned: frozenset[str]
+
+
+#: Decides on one request to read an item.
+Scope: TypeAlias = Callable[[AccessRequest], Decision]
+#: Returns the consent in force, given the former one and the new one.
+Renew: TypeAlias = Callable[[frozenset[str] | None, frozenset[str]], frozenset[str]]
+
+
+def consented_only(request: AccessRequest) -> Decision:
+    """Serve the customer's own items that the consent names."""
+    if request.own and request.consent is not None and request.item.key in request.consent:
+        return Decision.SERVED
+    return Decision.REFUSED
+
+
+def replace_consent(_former: frozenset[str] | None, new: frozenset[str]) -> frozenset[str]:
+    """Replace the former consent by the new one."""
+    return new
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """One call, as seen by the quota."""
+
+    customer: str
+    operation: Operation
+    attended: bool
+    page: int
+    now: datetime
+
+
+#: The recorded accesses of every pool of a world.
+Uses: TypeAlias = dict[Hashable, list[datetime]]
+
+
+def same_local_day(then: datetime, now: datetime) -> bool:
+    """Return whether both moments are on the same calendar day of the bank."""
+    return today(then) == today(now)
+
+
+def each_customer_and_operation(access: Access) -> Hashable:
+    """Use one pool per customer and operation."""
+    return (access.customer, access.operation)
+
+
+def batch(access: Access) -> bool:
+    """Return whether the call starts a reading without the customer present."""
+    return not access.attended and access.page == 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quota:
+    """One limit on the number of accesses."""
+
+    limit: int = 4
+    #: Whether an access served at the first moment still counts at the second.
+    counts: Callable[[datetime, datetime], bool] = same_local_day
+    #: Accesses with the same pool share the limit.
+    pool: Callable[[Access], Hashable] = each_customer_and_operation
+    #: Whether this access can be refused.
+    applies: Callable[[Access], bool] = batch
+    #: Whether this access is recorded once it is served.
+    charged: Callable[[Access], bool] = batch
+    #: Whether refused accesses are recorded as well.
+    charges_refused: bool = False
+
+
+BATCH = Quota()
+
+
+def admit(rules: Sequence[Quota], uses: Uses, access: Access) -> bool:
+    """Decide whether an access is admitted, and record it where the quotas say so."""
+    admitted = True
+    for index, rule in enumerate(rules):
+        if not rule.applies(access):
+            continue
+        kept = uses.get((index, rule.pool(access)), ())
+        spent = sum(rule.counts(then, access.now) for then in kept)
+        admitted = admitted and spent < rule.limit
+    for index, rule in enumerate(rules):
+        if rule.charged(access) and (admitted or rule.charges_refused):
+            uses.setdefault((index, rule.pool(access)), []).append(access.now)
+    return admitted

@@ -1,0 +1,140 @@
+"""Records of payment initiation: TPPs, payments, signings and executions of one world.
+
+Pure state; :mod:`assay.sandbox.payments.lifecycle` decides what may be done with it.
+"""
+
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from hashlib import sha256
+from secrets import token_urlsafe
+from typing import Literal, TypeAlias, get_args
+
+from assay.sandbox.payments.terms import Factor, PaymentType, Reason, Status, Terms
+
+__all__ = [
+    "LAPSES",
+    "Activity",
+    "Execution",
+    "Lapse",
+    "Payment",
+    "PaymentBook",
+    "Signing",
+    "Step",
+    "Tpp",
+]
+
+#: Current step of a signing; the last three are final.
+Step: TypeAlias = Literal["password", "factor", "code", "confirm", "done", "locked", "disconnected"]
+#: Activity of a customer: loading a screen, or submitting its form.
+Activity: TypeAlias = Literal["look", "form"]
+#: Which of the two timers ended a signing.
+Lapse: TypeAlias = Literal["idle", "overall"]
+
+LAPSES: tuple[Lapse, ...] = get_args(Lapse)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tpp:
+    """A TPP that initiates payments, with its own token."""
+
+    id: str
+    token: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Signing:
+    """The progress of a customer through the screens; at most one per payment."""
+
+    #: The unguessable part of the URL; replaced after the password.
+    key: str
+    step: Step = "password"
+    #: Moments of the first screen and of the last request.
+    first: datetime
+    last: datetime
+    wrong: int = 0
+    #: Id of the customer who logged in; empty if no login was required.
+    customer: str = ""
+    factor: Factor | None = None
+    #: Terms shown on the confirmation screen.
+    shown: Terms | None = None
+    lapse: Lapse | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Payment:
+    """A payment request from creation to its end."""
+
+    id: str
+    #: Id of the TPP that created it.
+    provider: str
+    terms: Terms
+    #: The terms before any modification.
+    original: Terms
+    created: datetime
+    #: The unguessable part of the link to the first screen.
+    approval: str
+    status: Status = "received"
+    reason: Reason | None = None
+    #: Whether it is rejected once it is signed, since it should not have been accepted.
+    barred: bool = False
+    signing: Signing | None = None
+    factor: Factor | None = None
+    cancelled_by: Literal["provider", "customer"] | None = None
+    #: Moment of the customer's decision.
+    signed: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execution:
+    """An executed transfer."""
+
+    payment: str
+    #: The local day.
+    date: date
+    debtor: str
+    creditor: str
+    amount: str
+
+
+@dataclass(slots=True, kw_only=True)
+class PaymentBook:
+    """The payments of one world."""
+
+    #: Whether this bank offers instant payments.
+    instant: bool = True
+    providers: dict[str, Tpp] = field(default_factory=dict[str, Tpp])
+    #: By id, in the order of creation.
+    payments: dict[str, Payment] = field(default_factory=dict[str, Payment])
+    #: By the unguessable part of the URL.
+    approvals: dict[str, Payment] = field(default_factory=dict[str, Payment])
+    signings: dict[str, Payment] = field(default_factory=dict[str, Payment])
+    executions: list[Execution] = field(default_factory=list[Execution])
+
+    def add(self, world: str, provider: Tpp, terms: Terms, now: datetime) -> Payment:
+        """Create a payment."""
+        number = len(self.payments) + 1
+        payment = Payment(
+            id=sha256(f"payment {world} {number}".encode()).hexdigest()[:24],
+            provider=provider.id,
+            terms=terms,
+            original=terms,
+            created=now,
+            approval=token_urlsafe(24),
+        )
+        self.payments[payment.id] = payment
+        self.approvals[payment.approval] = payment
+        return payment
+
+    def open_types(self, debtor: str) -> frozenset[PaymentType]:
+        """Return the types of the open payments from an account."""
+        return frozenset(
+            payment.terms.type
+            for payment in self.payments.values()
+            if payment.terms.debtor == debtor and payment.status in ("received", "pending")
+        )
+
+    def rekey(self, payment: Payment, signing: Signing) -> None:
+        """Give a signing a new key; the former one becomes invalid."""
+        self.signings.pop(signing.key, None)
+        signing.key = token_urlsafe(24)
+        self.signings[signing.key] = payment

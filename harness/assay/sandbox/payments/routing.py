@@ -1,0 +1,171 @@
+"""Routing of payment initiation: calls of TPPs, and requests of the customer's browser.
+
+Both use paths of their own, so calls of account information never get here. Hostile
+requests must never raise. Links use the host that was called, whichever form it has.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
+from werkzeug.routing import Map, Rule
+
+from assay.sandbox.messages import BODY_LIMIT, Answer, decoded_path, error, own_base, read_body
+from assay.sandbox.payments.handlers import PAYMENT_METHODS, PaymentCall, PaymentRefused
+from assay.sandbox.payments.lifecycle import PaymentContext
+from assay.sandbox.payments.policies import PaymentOperation
+from assay.sandbox.payments.records import Payment, Tpp
+from assay.sandbox.payments.screens import final_page, render_view
+from assay.sandbox.payments.signing import begin, look, submit
+from assay.sandbox.payments.terms import PAYMENT_PATHS, FieldError
+from assay.sandbox.policies import Policies
+from assay.sandbox.world import Registry, World, find_session_by_basic
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
+
+__all__ = ["answer_payments"]
+
+_METHODS: tuple[tuple[str, str, PaymentOperation], ...] = (
+    ("POST", "/payment-requests", "create"),
+    ("GET", "/payment-requests/<id>", "read"),
+    ("PUT", "/payment-requests/<id>", "modify"),
+    ("POST", "/payment-requests/<id>/confirmation", "confirmation"),
+)
+_ROUTES = Map(
+    [Rule(path, methods=[verb], endpoint=operation) for verb, path, operation in _METHODS],
+    strict_slashes=False,
+    merge_slashes=False,
+).bind("bank")
+
+
+def answer_payments(environ: "WSGIEnvironment", policies: Policies, registry: Registry) -> Answer:
+    """Answer one call of a TPP, or one request of a customer's browser."""
+    path = decoded_path(environ)
+    if not policies.payments.serves(own_base(environ).partition("://")[2]):
+        return error(421, "this host is not served")
+    if path.startswith(PAYMENT_PATHS[0]):
+        return _answer_provider(environ, path, policies, registry)
+    return _answer_browser(environ, path, policies, registry)
+
+
+def _answer_provider(
+    environ: "WSGIEnvironment", path: str, policies: Policies, registry: Registry
+) -> Answer:
+    operation: PaymentOperation | None = None
+    values: Mapping[str, Any] = {}
+    refusal = None
+    try:
+        operation, values = _ROUTES.match(path, environ["REQUEST_METHOD"])
+    except MethodNotAllowed as exc:
+        allow = ", ".join(sorted(exc.valid_methods or ()))
+        refusal = error(405, "method not allowed for this path", ("Allow", allow))
+    except HTTPException:
+        refusal = error(404, "no such operation")
+    answer = _authorised(environ, operation, values.get("id", ""), policies, registry)
+    return policies.payments.respond(
+        operation, answer or refusal or error(404, "no such operation")
+    )
+
+
+def _authorised(
+    environ: "WSGIEnvironment",
+    operation: PaymentOperation | None,
+    id: str,
+    policies: Policies,
+    registry: Registry,
+) -> Answer | None:
+    """Answer a call of a known TPP; None if routing has already refused it."""
+    scheme, _, rest = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
+    caller = registry.by_tpp_token(rest.strip()) if scheme.lower() == "bearer" else None
+    if scheme.lower() == "basic" and policies.payments.honours_credentials:
+        caller = _tpp_for_credentials(rest, registry)
+    if caller is None:
+        challenge = ("WWW-Authenticate", "Bearer")
+        return error(401, "a TPP's access token is required", challenge)
+    world, provider = caller
+    if policies.payments.closed(world.now):
+        return error(503, "closed for maintenance", ("Retry-After", "3600"))
+    if operation is None:
+        return None
+    call = PaymentCall(
+        context=PaymentContext(world=world, policies=policies.payments),
+        provider=provider,
+        id=id,
+        body=read_body(environ, BODY_LIMIT),
+        base=own_base(environ),
+    )
+    return _perform(call, operation)
+
+
+def _tpp_for_credentials(encoded: str, registry: Registry) -> tuple[World, Tpp] | None:
+    """Return a TPP for a customer's credentials; the sound bank never does this."""
+    session = find_session_by_basic(encoded, registry)
+    providers = session.world.payments.providers if session else {}
+    first = next(iter(providers.values()), None)
+    return (session.world, first) if session and first else None
+
+
+def _perform(call: PaymentCall, operation: PaymentOperation) -> Answer:
+    try:
+        with call.context.world.lock:
+            return PAYMENT_METHODS[operation](call)
+    except PaymentRefused as exc:
+        return exc.answer
+    except FieldError as exc:
+        status = call.context.policies.malformed(operation, exc.field, exc.defect)
+        return error(status, f"malformed request: {exc.field}, {exc.defect}")
+
+
+def _answer_browser(
+    environ: "WSGIEnvironment", path: str, policies: Policies, registry: Registry
+) -> Answer:
+    where, _, rest = path[1:].partition("/")
+    name, _, key = rest.partition("/")
+    world, verb = registry.world(name), environ["REQUEST_METHOD"]
+    verbs = ("GET",) if where == "consent-approval" else ("GET", "POST")
+    if verb not in verbs:
+        # Not even HEAD: loading the first screen starts a signing.
+        return error(405, "method not allowed for this path", ("Allow", ", ".join(verbs)))
+    if world is None:
+        return final_page("unknown")
+    with world.lock:
+        if policies.payments.closed(world.now):
+            return final_page("maintenance")
+        context = PaymentContext(world=world, policies=policies.payments)
+        known = context.book.approvals if where == "consent-approval" else context.book.signings
+        payment = known.get(key)
+        if payment is None:
+            return final_page("unknown")
+        if where == "consent-approval":
+            return render_view(context, payment, begin(context, payment))
+        return _sign(environ, context, payment, verb)
+
+
+def _sign(
+    environ: "WSGIEnvironment", context: PaymentContext, payment: Payment, verb: str
+) -> Answer:
+    signing = payment.signing
+    if signing is None:
+        return final_page("unknown")
+    if verb == "GET":
+        return render_view(context, payment, look(context, payment, signing))
+    return render_view(context, payment, submit(context, payment, signing, _form(environ)))
+
+
+def _form(environ: "WSGIEnvironment") -> Mapping[str, str]:
+    """Parse a form; the first value of a repeated field counts."""
+    body = read_body(environ, BODY_LIMIT)
+    if len(body) > BODY_LIMIT:
+        return {}
+    try:
+        pairs = parse_qsl(
+            body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=50
+        )
+    except ValueError:
+        return {}
+    form: dict[str, str] = {}
+    for name, value in pairs:
+        form.setdefault(name, value)
+    return form

@@ -1,0 +1,282 @@
+"""The executor: probes performed against a target that sends whatever it likes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import count
+from typing import Any
+
+import httpx
+import pytest
+
+from assay.binding.encode import Access
+from assay.binding.target import (
+    Auth,
+    AuthKind,
+    ItemBinding,
+    NextPage,
+    OperationBinding,
+    Target,
+    TransportKind,
+    Turn,
+)
+from assay.contract.model import Operation
+from assay.errors import CannotArrange, TargetError
+from assay.execution.environment import Environment
+from assay.execution.executor import run_probe
+from assay.history import (
+    Accepted,
+    Advance,
+    Advanced,
+    Arrange,
+    Call,
+    Cause,
+    Event,
+    Exchange,
+    Indeterminate,
+    Step,
+    Subject,
+)
+from assay.history.events import ProbeRun
+from assay.rules import steps
+from assay.rules.steps import perform_all
+from assay.transport.http import HttpClient
+
+NOW = datetime(2026, 9, 16, tzinfo=UTC)
+BASE = "https://bank.example"
+ACCOUNTS = Operation(id="accounts", method="GET", path="/accounts", lists=("account",))
+CALL = Call(operation="accounts", subject="psu")
+PROFILE = Target(
+    name="t",
+    transport=TransportKind.HTTP,
+    base_url=BASE,
+    auth=Auth(kind=AuthKind.BEARER),
+    operations={
+        "accounts": OperationBinding(
+            list=("/accounts",),
+            next=NextPage(turn=Turn.LINK, at="/next"),
+            item=ItemBinding(key=("/iban",)),
+        )
+    },
+)
+
+
+@dataclass
+class Place:
+    """A world and a scene in one: everybody owns nothing, and time stands still."""
+
+    token: str | None = "own"
+    trouble: str = ""
+    closed: int = 0
+
+    def open(self) -> Place:
+        return self
+
+    def arrange(self, step: Arrange) -> tuple[Subject, Access]:
+        if step.subject == "nobody":
+            raise CannotArrange("somebody who owns a ship")
+        return Subject(name=step.subject, now=NOW, owns=()), Access(token=self.token)
+
+    def clock(self, to: datetime | None) -> datetime:
+        return to or NOW
+
+    def close(self) -> None:
+        self.closed += 1
+        if self.trouble:
+            raise TargetError(self.trouble)
+
+
+@dataclass
+class Run:
+    """One driven probe, with all that was sent and recorded."""
+
+    driven: ProbeRun
+    sent: list[httpx.Request]
+    recorded: list[tuple[Event, Access]]
+    place: Place
+
+
+def go(probe: Any, answer: Callable[[httpx.Request], bytes] = lambda _: b"{}", **place: Any) -> Run:
+    sent: list[httpx.Request] = []
+    recorded: list[tuple[Event, Access]] = []
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        sent.append(request)
+        return httpx.Response(200, stream=httpx.ByteStream(answer(request)))
+
+    world = Place(**place)
+    client = HttpClient(base_url=BASE, transport=httpx.MockTransport(respond))
+    environment = Environment(target=PROFILE, client=client, fixtures=world, common=Access(token="common"))
+    number = count(1)
+    driven = run_probe(
+        probe,
+        environment,
+        {"accounts": ACCOUNTS},
+        number=lambda: next(number),
+        record=lambda event, access: recorded.append((event, access)),
+    )
+    return Run(driven, sent, recorded, world)
+
+
+def listing(*pages: str) -> Callable[[httpx.Request], bytes]:
+    """Answer with one item and these next links, in turn."""
+    left = list(pages)
+
+    def answer(request: httpx.Request) -> bytes:
+        item = {"iban": str(request.url)[-40:]}
+        return json.dumps({"accounts": [item], "next": left.pop(0) if left else None}).encode()
+
+    return answer
+
+
+def whole_walk(most: int = 40) -> Any:
+    yield from steps.arrange("psu")
+    yield from steps.walk(CALL, most=most)
+
+
+def test_in_order() -> None:
+    """Everything that happens is recorded as it happens, in the order of the history."""
+    run = go(whole_walk(), listing("?page=2"))
+    events = run.driven.history.events
+    assert [Subject, Exchange, Exchange] == [type(one) for one in events]
+    assert list(events) == [event for event, _ in run.recorded]
+    assert [1, 2] == [one.n for one in run.driven.history.exchanges]
+    assert ("", 1) == (run.driven.stopped, run.place.closed)
+
+
+@pytest.mark.parametrize(("own", "used"), [("own", "own"), (None, "common")])
+def test_whose_token(own: str | None, used: str) -> None:
+    """A subject's own token goes before the one for all."""
+    run = go(whole_walk(), listing(), token=own)
+    assert f"Bearer {used}" == run.sent[0].headers["authorization"]
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "https://evil.example/accounts",
+        "//evil.example/accounts",
+        "http://bank.example/accounts?page=2",
+        "https://bank.example@evil.example/",
+        "javascript:alert(1)",
+        "data:application/json,{}",
+        "http://[",
+        "\ud800",
+        "/\x00",
+    ],
+)
+def test_links_that_are_not_followed(link: str) -> None:
+    """A walk that is led off the host ends in doubt, and no token goes there."""
+    run = go(whole_walk(), listing(link))
+    assert 1 == len(run.sent)
+    first, second = run.driven.history.exchanges
+    assert isinstance(first.outcome, Accepted)
+    assert isinstance(second.outcome, Indeterminate)
+    assert (Cause.TRANSPORT, 0) == (second.outcome.cause, second.wire.status)
+
+
+@pytest.mark.parametrize(
+    ("links", "sent"),
+    [
+        (["/accounts"] * 99, 2),
+        (["?page=2", "?page=3"] * 99, 3),
+        ([f"?page={n}" for n in range(99)], 7),
+    ],
+)
+def test_walks_end(links: list[str], sent: int) -> None:
+    """A walk that goes in a circle, or on for ever, is left."""
+    assert sent == len(go(whole_walk(most=7), listing(*links)).sent)
+
+
+def test_cannot_arrange() -> None:
+    """What cannot be arranged ends a probe there, and what came before is kept."""
+
+    def probe() -> Any:
+        yield from whole_walk()
+        yield from steps.arrange("nobody")
+        yield from steps.send(CALL)
+
+    run = go(probe(), listing())
+    assert "needs somebody who owns a ship" == run.driven.stopped
+    assert (1, 1) == (len(run.driven.history.exchanges), len(run.sent))
+    assert 1 == run.place.closed
+
+
+def test_the_clock() -> None:
+    """A look at the clock is no event, moving it is one."""
+    later = datetime(2026, 9, 17, tzinfo=UTC)
+
+    def probe() -> Any:
+        assert NOW == (yield from steps.clock())
+        assert later == (yield from steps.clock(later))
+
+    assert (Advanced(now=later),) == go(probe()).driven.history.events
+
+
+def test_a_scene_that_cannot_be_closed() -> None:
+    """A world that cannot be given back costs nothing that was found out in it."""
+    run = go(whole_walk(), listing(), trouble="gone")
+    assert (1, 1) == (run.place.closed, len(run.driven.history.exchanges))
+
+
+def test_a_probe_that_raises() -> None:
+    """A probe's own fault is raised, after its scene was given back."""
+    place: list[Run] = []
+
+    def probe() -> Any:
+        yield from steps.send(CALL)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        place.append(go(probe()))
+    assert [] == place
+
+
+def test_the_part_that_was_asked_for() -> None:
+    """A probe is given as much as it asked for, and the history all that is owned."""
+    from assay.history import Holding, Owned  # noqa: PLC0415 -- only here
+
+    owns = tuple(Owned(key=f"A{n}", resource="account") for n in range(5))
+    probe = steps.arrange("psu", Holding(resource="account", count=2))
+    next(probe)
+    with pytest.raises(StopIteration) as end:
+        probe.send(Subject(name="psu", now=NOW, owns=owns))
+    assert owns[:2] == end.value.value.owns
+
+
+def counting(closed: list[bool]) -> Any:
+    """Read the clock for ever, and note when it is over."""
+    try:
+        while True:
+            yield Advance()
+    finally:
+        closed.append(True)
+
+
+def test_a_script_without_an_end() -> None:
+    """As many steps as are allowed are performed; then the script is closed, and that is an error."""
+    closed: list[bool] = []
+    performed: list[Step] = []
+
+    def perform(step: Step) -> Event:
+        performed.append(step)
+        return Advanced(now=NOW)
+
+    with pytest.raises(RuntimeError, match="a script of more than 3 steps"):
+        perform_all(counting(closed), perform, 3)
+    assert (3, [True]) == (len(performed), closed)
+
+
+def test_a_script_that_fails() -> None:
+    """A step that cannot be performed closes the script, and says why."""
+    closed: list[bool] = []
+
+    def refuse(_step: Step) -> Event:
+        raise CannotArrange("a clock")
+
+    with pytest.raises(CannotArrange, match="a clock"):
+        perform_all(counting(closed), refuse)
+    assert [True] == closed
