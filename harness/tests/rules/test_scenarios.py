@@ -146,5 +146,9 @@ def test_modes_that_begin_or_end_with_another_are_told_apart(word):
 def test_two_obligations_of_one_id_are_a_fault_of_the_contract():
     """One would hide the other in every report."""
     text = CONTRACT.replace("MODES", "plain, fast-offered, later, fast, no").replace("WORD", "no")
-    with pytest.raises(InputError, match=r"rules\[3\]: 2 of its obligations have the id 'fast-offered'"):
-        parse_document(loads(text.replace("[plain, served]", "[plain, fast-offered]"), "rates.yaml"))
+    with pytest.raises(
+        InputError, match=r"rules\[3\]: 2 of its obligations have the id 'fast-offered'"
+    ):
+        parse_document(
+            loads(text.replace("[plain, served]", "[plain, fast-offered]"), "rates.yaml")
+        )
