@@ -1,4 +1,4 @@
-"""The shipped suites: what is asserted of a target, never how it is found out.
+"""The shipped pytest suites: one assertion for each obligation of the contracts.
 
-Run them with `pytest --pyargs assay.suites`, or by `assay run`, which asks the same.
+Run them with `pytest --pyargs assay.suites`; `assay run` tests the same obligations.
 """

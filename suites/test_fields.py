@@ -1,4 +1,4 @@
-"""What an answer holds, and what a request must."""
+"""Obligations on the fields of responses and requests."""
 
 import pytest
 
@@ -8,11 +8,11 @@ from assay.judging.verdict import Standing, Verdict, explain
 
 @pytest.mark.discharges("field", "gives-back", "mandatory", "fixed")
 def test_field(verdict: Verdict) -> None:
-    """Every item of every page, and every request, holds what the contract says."""
+    """Every item of every page, and every request, has the fields that the contract says."""
     assert verdict.standing is Standing.CONFORMS, explain(verdict)
 
 
 @pytest.mark.searches("fields")
-def test_bent_fields(searched: SearchResult) -> None:
-    """Whatever stands in a request: what the contract accepts is accepted, and nothing else."""
+def test_field_variations(searched: SearchResult) -> None:
+    """Requests with one mutated field are accepted or rejected as the contract says."""
     assert not searched.findings, describe_findings(searched)

@@ -1,4 +1,4 @@
-"""What nobody thought of: random journeys through a contract, judged by every rule."""
+"""Random sequences of calls through a contract, judged by every rule."""
 
 import pytest
 
@@ -7,5 +7,5 @@ from assay.fuzzing.findings import SearchResult, describe_findings
 
 @pytest.mark.searches("journeys")
 def test_journeys(searched: SearchResult) -> None:
-    """Whatever customers, third parties and clocks do, no rule is broken on the way."""
+    """No random sequence of customers, TPPs and clock changes violates a rule."""
     assert not searched.findings, describe_findings(searched)

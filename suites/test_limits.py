@@ -1,4 +1,4 @@
-"""How much, how far back, how often, and when."""
+"""Obligations on amounts, history, frequency and times."""
 
 import pytest
 
@@ -9,5 +9,5 @@ from assay.judging.verdict import Standing, Verdict, explain
     "pagination", "history-depth", "quota", "unmetered", "maintenance-window", "timeout"
 )
 def test_limit(verdict: Verdict) -> None:
-    """Limits stand exactly where the contract puts them: not below, not above."""
+    """Every limit is exactly where the contract puts it."""
     assert verdict.standing is Standing.CONFORMS, explain(verdict)

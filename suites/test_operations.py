@@ -1,4 +1,4 @@
-"""What is offered, where, and what is listed."""
+"""Obligations on operations: which are offered, where, and what they list."""
 
 import pytest
 
@@ -19,5 +19,5 @@ from assay.judging.verdict import Standing, Verdict, explain
     "eligible-for",
 )
 def test_operation(verdict: Verdict) -> None:
-    """Methods that are offered answer properly and list what they should; others refuse."""
+    """Offered operations answer and list as the contract says; the others refuse."""
     assert verdict.standing is Standing.CONFORMS, explain(verdict)

@@ -1,4 +1,4 @@
-"""Every operation, asked in all the ways that the exported document foresees, and some others."""
+"""Every operation, tested with cases generated from its exported OpenAPI document."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from assay.fuzzing.schema.items import ItemResult
 
 if find_spec("schemathesis") is None:
-    reason = "there is no Schemathesis (pip install 'assay[schema]')"
+    reason = "Schemathesis is not installed (pip install 'assay[schema]')"
     pytest.skip(reason, allow_module_level=True)
 
 
-def test_schema(schema_told: ItemResult) -> None:
-    """What is answered breaks no clause, and keeps to the document."""
-    assert not schema_told.broken, str(schema_told)
-    if not schema_told.cases:
-        pytest.skip(f"unverified: {schema_told.stopped or 'nothing can be asked'}")
+def test_schema(schema_result: ItemResult) -> None:
+    """The responses violate no clause, and are valid by the document."""
+    assert not schema_result.broken, str(schema_result)
+    if not schema_result.cases:
+        pytest.skip(f"unverified: {schema_result.stopped or 'there is nothing to test'}")

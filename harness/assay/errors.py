@@ -1,19 +1,20 @@
-"""What can go wrong with what a user gave us, and with the harness itself.
+"""The exceptions of Assay, and hints on misspelt names.
 
-Non-conformance is never an exception: checks yield evidence. The tree keeps
-apart the three parties that may be at fault besides the bank:
+Non-conformance of a bank is never an exception: checks yield evidence. The exceptions
+separate the other causes of a failure:
 
     AssayError
     ├── InputError        a file or option: path, line, expected, found, hint (exit 2)
     ├── TargetError       the target cannot be reached or used at all (exit 2)
-    ├── CannotArrange     the world cannot make the state a probe asks for
-    └── JournalError      a record that is damaged, foreign or unfinished (exit 2)
+    ├── CannotArrange     a step of a probe that cannot be performed on this target
+    └── JournalError      a journal that is damaged, foreign or unfinished (exit 2)
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class AssayError(Exception):
-    """Anything Assay raises on purpose; its text is one helpful line."""
+    """An error that Assay raises on purpose; its text is one line for the user."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +50,7 @@ class Problem:
 
 
 class InputError(AssayError):
-    """A contract, target file or option that cannot be used; holds every problem."""
+    """A contract, target file or option that cannot be used, with all its problems."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
@@ -57,23 +58,33 @@ class InputError(AssayError):
 
     @classmethod
     def one(cls, path: str, what: str, *, line: int = 0, hint: str = "") -> InputError:
-        """Make the error for a single problem."""
+        """Return the error of a single problem."""
         return cls([Problem(path=path, line=line, what=what, hint=hint)])
 
 
 class TargetError(AssayError):
-    """The target could not be reached or set up; no obligation is blamed on it."""
+    """The target could not be reached or set up; no obligation is reported as violated."""
+
+
+class Shortage(Enum):
+    """What today's limits leave no room for; another day has it again."""
+
+    BUDGET = "calls that the budget of the target file allows"
+    UNUSED_QUOTA = "a day on which the customer's quota is unused"
 
 
 class CannotArrange(AssayError):  # noqa: N818 -- it reads as the sentence it is
-    """The state asked for cannot be arranged; the text says what is needed.
+    """A step that cannot be performed here; its text says what is needed.
 
-    `key` leads to the place in the target file that would provide it; empty where it is
-    the fixture provider that cannot.
+    `shortage` says that it could be on another day. `key` leads to the place in the target
+    file that would provide what is needed; empty where it is the fixture provider's to give.
     """
 
-    def __init__(self, what: str, *, key: tuple[str, ...] = ()) -> None:
-        super().__init__(what)
+    def __init__(
+        self, needed: str, shortage: Shortage | None = None, *, key: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(needed)
+        self.shortage = shortage
         self.key = key
 
 
@@ -81,12 +92,12 @@ class JournalError(AssayError):
     """A journal or report that cannot be trusted: damaged, foreign or unfinished."""
 
 
-#: A list of known words is shown whole up to this many.
+#: The greatest number of known words that a hint lists.
 MOST_WORDS = 24
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return a hint naming the closest known word, or all of them when few."""
+    """Return a hint with the closest known word, or with all of them if they are few."""
     words = sorted(set(known))
     close = get_close_matches(word, words, n=1, cutoff=0.6)
     if close:

@@ -1,9 +1,9 @@
-"""The kill matrix: breaking the bank on purpose, to test the harness.
+"""The kill matrix: runs on faulty sandbox banks, which test the harness itself.
 
-Each mutant is the sandbox with one fault; a whole run against it must turn the
-obligations that it breaks red, and no other. Neutral variants differ where the
-document is silent and must stay green. A facet that no mutant breaks is a check
-that has never been seen to fail, and counts against the proof.
+A mutant is the sandbox with one fault: a run on it must find exactly the violations of that
+fault. A neutral variant differs only where the source document leaves a point open: a run
+on it must find none. An obligation without a mutant counts against the proof, since its
+check has never been seen to fail.
 """
 
 from __future__ import annotations
@@ -29,52 +29,56 @@ from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS, NEUTRAL, PIS_MUTANTS, PIS_NEUTRAL, Mutant, Neutral
 from assay.sandbox.policies import SOUND, Policies
 
-#: The contracts that are proved, and the target file that spells the sandbox.
+#: The contracts of the proof, and the shipped target of the sandbox.
 CONTRACTS, TARGET = ("aisp", "pis"), "sandbox"
+
+#: The name of the figure that only a whole proof has.
+UNPROVED = "obligations without a mutant"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixRow:
-    """What became of one mutant, or of one neutral variant (which breaks nothing).
+    """The result of a run on one mutant or neutral variant.
 
-    `open` are obligations left without an answer, which a neutral variant must
-    not cause.
+    `expected` are the obligations that the fault violates (none for a neutral variant),
+    `violated` those that the run found violated, `unresolved` those that it left
+    indeterminate or unverified.
     """
 
     id: str
-    says: str
-    breaks: frozenset[str]
-    red: frozenset[str]
-    open: frozenset[str]
+    description: str
+    expected: frozenset[str]
+    violated: frozenset[str]
+    unresolved: frozenset[str]
     neutral: bool
 
     @property
-    def sound(self) -> bool:
-        """Whether exactly what should turn red did."""
-        return self.red == self.breaks and not (self.neutral and self.open)
+    def as_expected(self) -> bool:
+        """Whether the run found exactly the expected violations."""
+        return self.violated == self.expected and not (self.neutral and self.unresolved)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matrix:
-    """All rows, and the obligations that no mutant breaks."""
+    """The rows of a proof, and the ids of all obligations that can be tested."""
 
     rows: tuple[MatrixRow, ...]
     obligations: tuple[str, ...]
 
     @property
     def unproved(self) -> tuple[str, ...]:
-        """Return the obligations that no mutant has been seen to turn red."""
-        killed = {one for row in self.rows for one in row.red & row.breaks}
-        return tuple(one for one in self.obligations if one not in killed)
+        """The obligations that no mutant was found to violate."""
+        killed = {id_ for row in self.rows for id_ in row.violated & row.expected}
+        return tuple(id_ for id_ in self.obligations if id_ not in killed)
 
     @property
     def wrong(self) -> tuple[MatrixRow, ...]:
-        """Return the rows that are not as they should be."""
-        return tuple(row for row in self.rows if not row.sound)
+        """The rows whose result is not the expected one."""
+        return tuple(row for row in self.rows if not row.as_expected)
 
     @property
     def proved(self) -> bool:
-        """Whether every mutant was caught by its own facets, and no variant was."""
+        """Whether every row is as expected and every obligation has a mutant."""
         return not self.wrong and not self.unproved
 
 
@@ -85,16 +89,17 @@ def _reference(contracts: tuple[str, ...] = CONTRACTS) -> tuple[Plan, Target]:
     return plan(bound, target), target
 
 
-def _variants() -> dict[str, Mutant | Neutral]:
+def variants() -> dict[str, Mutant | Neutral]:
+    """Return all mutants and neutral variants, by id."""
     every: list[Mutant | Neutral] = [*MUTANTS, *PIS_MUTANTS, *NEUTRAL, *PIS_NEUTRAL]
     return {one.id: one for one in every}
 
 
-def touched(policies: Policies) -> tuple[str, ...]:
-    """Return the contracts whose half of the bank differs from the sound one's.
+def changed_contracts(policies: Policies) -> tuple[str, ...]:
+    """Return the contracts whose half of the bank differs from the sound bank.
 
-    The halves share no policy: what the sound bank does with the other half it does
-    again, exchange by exchange, and asking it once more would tell nothing.
+    The two halves share no policy, so a run on the unchanged half would repeat the run on
+    the sound bank, exchange by exchange.
     """
     halves = {
         "aisp": replace(policies, payments=SOUND.payments) != SOUND,
@@ -103,13 +108,13 @@ def touched(policies: Policies) -> tuple[str, ...]:
     return tuple(name for name in CONTRACTS if halves[name]) or CONTRACTS
 
 
-def try_bank(
+def run_on_bank(
     policies: Policies, seed: int = 0, contracts: tuple[str, ...] = CONTRACTS
 ) -> tuple[frozenset[str], frozenset[str]]:
-    """Ask everything that contracts ask of a bank; return what is red, and what stayed open.
+    """Test a bank by whole contracts; return the violated and the unresolved obligations.
 
     Raises:
-        RuntimeError: the harness itself failed, which proves nothing.
+        RuntimeError: the harness itself failed.
 
     """
     reference, target = _reference(contracts)
@@ -138,16 +143,15 @@ def try_bank(
 
 
 def _row(id_: str) -> MatrixRow:
-    variant = _variants()[id_]
+    variant = variants()[id_]
     policies = variant.change(SOUND)
-    red, open_ = try_bank(policies, contracts=touched(policies))
-    breaks = variant.breaks if isinstance(variant, Mutant) else frozenset[str]()
+    violated, unresolved = run_on_bank(policies, contracts=changed_contracts(policies))
     return MatrixRow(
         id=id_,
-        says=variant.says,
-        breaks=breaks,
-        red=red,
-        open=open_,
+        description=variant.says,
+        expected=variant.breaks if isinstance(variant, Mutant) else frozenset(),
+        violated=violated,
+        unresolved=unresolved,
         neutral=isinstance(variant, Neutral),
     )
 
@@ -166,10 +170,14 @@ def prove(
     workers: int | None = None,
     on_row: Callable[[MatrixRow], None] = lambda _: None,
 ) -> Matrix:
-    """Run every chosen mutant and neutral variant, and return the matrix."""
+    """Run every chosen mutant and neutral variant; return the matrix.
+
+    `workers` is the number of processes, one per core by default; `on_row` is called with
+    each row as soon as it is known.
+    """
     reference, _ = _reference()
     rows: list[MatrixRow] = []
-    ids = [id_ for id_ in _variants() if chosen(id_)]
+    ids = [id_ for id_ in variants() if chosen(id_)]
     for row in _rows(ids, workers or os.cpu_count() or 1):
         rows.append(row)
         on_row(row)
@@ -182,14 +190,14 @@ def prove(
 
 
 def count(matrix: Matrix) -> dict[str, int]:
-    """Return the figures of a matrix, by name."""
+    """Return the figures of a matrix, by their names."""
     mutants = [row for row in matrix.rows if not row.neutral]
     neutral = [row for row in matrix.rows if row.neutral]
     return {
         "obligations": len(matrix.obligations),
         "mutants": len(mutants),
-        "caught by their own facets alone": sum(row.sound for row in mutants),
+        "mutants found by exactly their own violations": sum(row.as_expected for row in mutants),
         "neutral variants": len(neutral),
-        "left all green": sum(row.sound for row in neutral),
-        "obligations without a mutant": len(matrix.unproved),
+        "neutral variants without a violation": sum(row.as_expected for row in neutral),
+        UNPROVED: len(matrix.unproved),
     }

@@ -40,7 +40,7 @@ from assay.execution.environment import Environment, set_up
 from assay.execution.executor import executing
 from assay.fuzzing.search import Search, SearchLimits, SearchResult
 from assay.history import Arrange, Call, Holding
-from assay.kill_matrix import _variants, touched
+from assay.kill_matrix import changed_contracts, variants
 from assay.openapi import document
 from assay.planning.prepare import Prepared, prepare
 from assay.sandbox.app import make_app
@@ -80,7 +80,7 @@ class Served:
 
 def serve(mutant: str) -> None:
     """Serve a bank until nobody listens any more; say where."""
-    policies = _variants()[mutant].change(SOUND) if mutant else SOUND
+    policies = variants()[mutant].change(SOUND) if mutant else SOUND
     with serving(make_app(policies)) as url:
         print(url, flush=True)
         sys.stdin.read()
@@ -188,9 +188,11 @@ def _failures(recorder: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
 
 def travelled(prepared: Prepared, id_: str) -> SearchResult:
     """Search a mutant by journeys, until something is found broken or time is up."""
-    policies = _variants()[id_].change(SOUND)
-    (contract,) = touched(policies)
-    environment = set_up(prepared.target, bank=lambda base_url: make_app(policies, base_url=base_url))
+    policies = variants()[id_].change(SOUND)
+    (contract,) = changed_contracts(policies)
+    environment = set_up(
+        prepared.target, bank=lambda base_url: make_app(policies, base_url=base_url)
+    )
     try:
         return Search(
             plan=prepared.plan,
@@ -240,7 +242,7 @@ def found(ids: list[str]) -> None:
     killed, every = 0, list[SearchResult]()
     for id_ in ids:
         every.append(travelled(prepared, id_))
-        contracts = touched(_variants()[id_].change(SOUND))
+        contracts = changed_contracts(variants()[id_].change(SOUND))
         if contracts not in sound:
             with served(prepared) as bank:
                 sound[contracts] = st_run(prepared, bank, *contracts)
@@ -264,7 +266,9 @@ def found(ids: list[str]) -> None:
 # -- how fast ------------------------------------------------------------------
 
 
-def _searches(prepared: Prepared, environment: Environment, seed: int) -> Iterator[tuple[str, SearchResult]]:
+def _searches(
+    prepared: Prepared, environment: Environment, seed: int
+) -> Iterator[tuple[str, SearchResult]]:
     """Search each contract for a stretch, by journeys and by fields."""
     from assay.fuzzing.fields import stories  # noqa: PLC0415 -- slow to load, and not always measured
 
@@ -272,7 +276,11 @@ def _searches(prepared: Prepared, environment: Environment, seed: int) -> Iterat
         limits = SearchLimits(journeys=10**6, seconds=STRETCH / len(prepared.plan.contracts))
         for name in ("journeys", "fields"):
             search = Search(
-                plan=prepared.plan, contract=contract, environment=environment, limits=limits, seed=seed
+                plan=prepared.plan,
+                contract=contract,
+                environment=environment,
+                limits=limits,
+                seed=seed,
             )
             told = stories(prepared.plan, contract, prepared.target)
             if name == "journeys":

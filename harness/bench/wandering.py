@@ -18,8 +18,8 @@ from random import Random
 from typing import Any
 
 from assay.contract.model import Contract, Operation
-from assay.execution.driver import run_probe
 from assay.execution.environment import set_up
+from assay.execution.executor import run_probe
 from assay.history import (
     Authorised,
     Call,
@@ -170,7 +170,10 @@ def _made(around: Lifecycle, psu: Subject, dice: Random) -> steps.Part[Exchange]
 
 def _goes_on(around: Lifecycle, made: Exchange, psu: Subject, dice: Random) -> Script:
     """Do one more thing with a request, or beside it."""
-    change, age = request_steps.about(around.change, made), timedelta(hours=dice.choice((1, 72, 100)))
+    change, age = (
+        request_steps.about(around.change, made),
+        timedelta(hours=dice.choice((1, 72, 100))),
+    )
     ways: list[Script] = [
         request_steps.sign(made),
         request_steps.sign(made),

@@ -1,6 +1,5 @@
-"""Everything that is particular to one target: profile, spelling, worlds.
+"""Target files and what they bind: how one bank spells a contract.
 
-A target file loads with no contract (`read`); `join` puts the two together;
-`encode` and `decode` translate calls and answers; `control` and `roles` arrange
-what probes need.
+`read` loads a target file without any contract; `join` binds contracts to it; `encode` and
+`decode` translate calls and answers; `features` is the table of what a facet can require.
 """

@@ -1,9 +1,7 @@
-"""Data of a target file in which nothing is wrong -> `Profile`.
+"""Builder of a `Target` from the valid data of a target file.
 
-Only plain words become values here: what the operations mean is not known, for that
-needs a contract (`target.join`), and names of secrets stay names.
-
-Data of `auth`, `tls`, `signature`, `budget` and `safety` in which nothing is wrong -> values.
+What the operations mean is not known here, for that needs a contract (`binding.join`);
+names of secrets stay names.
 """
 
 from __future__ import annotations
@@ -44,11 +42,11 @@ _Raw: TypeAlias = Mapping[str, Any]
 
 
 def build(document: Document, lines: Mapping[str, int]) -> Target:
-    """Make the profile; `lines` are those of its parts, by their dotted names."""
+    """Return the target; `lines` are those of its parts, by their dotted names."""
     raw = cast("_Raw", document.data)
 
     def beside(section: str, name: str) -> Path:
-        """Return the file named there, found from the target file that names it."""
+        """Return a named file, relative to the target file that names it."""
         named: str = raw[section][name]
         return Path(document.place((section, name))[0]).parent / named
 
@@ -67,7 +65,7 @@ def build(document: Document, lines: Mapping[str, int]) -> Target:
         budget=budget(raw.get("budget", {})),
         safety=safety(raw.get("safety", {})),
         presence=_presence(raw["presence"]) if "presence" in raw else None,
-        fixtures=_world(raw.get("fixtures", {}), lines),
+        fixtures=_fixtures(raw.get("fixtures", {}), lines),
         sca=_sca(raw.get("sca", {})),
         hosts=tuple(one.rstrip("/") for one in raw.get("hosts", ())),
         operations={
@@ -100,7 +98,7 @@ def _presence(raw: _Raw) -> Presence:
     )
 
 
-def _world(raw: _Raw, lines: Mapping[str, int]) -> Fixtures:
+def _fixtures(raw: _Raw, lines: Mapping[str, int]) -> Fixtures:
     return Fixtures(
         kind=FixtureKind(raw.get("kind", FixtureKind.NONE.value)),
         url=raw.get("url"),
@@ -149,7 +147,7 @@ def _holding(raw: _Raw) -> RoleHolding:
 #: Finds a file by the section and the key that name it.
 Beside: TypeAlias = Callable[[str, str], Path]
 
-#: What is signed, and how, where the file does not say.
+#: The components and algorithm of a signature by default.
 COVERS: Mapping[SignatureKind, tuple[str, ...]] = {
     SignatureKind.CAVAGE: ("(request-target)", "host", "date", "digest", "x-request-id"),
     SignatureKind.RFC9421: ("@method", "@target-uri", "content-digest"),
@@ -158,7 +156,7 @@ ALGORITHMS: Mapping[SignatureKind, str] = {
     SignatureKind.CAVAGE: "rsa-sha256",
     SignatureKind.RFC9421: "rsa-pss-sha512",
 }
-#: The keys of `auth` that are about tokens asked for by OAuth.
+#: The keys of `auth` for OAuth.
 _OAUTH = frozenset(
     [
         "token_url",
@@ -174,7 +172,7 @@ _OAUTH = frozenset(
 
 
 def auth(raw: _Raw) -> Auth:
-    """Make what says how calls are authenticated."""
+    """Return how calls are authenticated."""
     kind = AuthKind(raw.get("kind", AuthKind.NONE.value))
     return Auth(
         kind=kind,
@@ -191,7 +189,7 @@ def _oauth(raw: _Raw) -> OAuth:
 
 
 def tls(raw: _Raw, beside: Beside) -> Tls:
-    """Make what is used for TLS."""
+    """Return the settings of TLS."""
     files = {
         name: beside("tls", name)
         for name in ("ca_file", "certificate_file", "key_file")
@@ -201,7 +199,7 @@ def tls(raw: _Raw, beside: Beside) -> Tls:
 
 
 def signature(raw: _Raw, beside: Beside) -> Signature:
-    """Make what says how calls are signed."""
+    """Return how calls are signed."""
     kind = SignatureKind(raw["kind"])
     return Signature(
         kind=kind,
@@ -214,12 +212,12 @@ def signature(raw: _Raw, beside: Beside) -> Signature:
 
 
 def budget(raw: _Raw) -> Budget:
-    """Make what bounds the calls."""
+    """Return the limits on calls."""
     return Budget(calls=raw.get("calls"), batch=raw.get("batch"))
 
 
 def safety(raw: _Raw) -> Safety:
-    """Make what must not happen."""
+    """Return the safety settings."""
     return Safety(
         allow_writes=raw.get("allow_writes", False),
         only={name: tuple(values) for name, values in raw.get("only", {}).items()},

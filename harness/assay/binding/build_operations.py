@@ -1,4 +1,4 @@
-"""Data of `operations` and `outcomes` in which nothing is wrong -> values of `binding`."""
+"""Builder of operation bindings and outcomes from valid data of a target file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _Raw: TypeAlias = Mapping[str, Any]
 
 
 def operation(raw: _Raw, line: int, common: _Raw) -> OperationBinding:
-    """Make the binding of one operation, which stands at a line; `common` are all outcomes."""
+    """Return the binding of the operation at a line; `common` are the outcomes of all."""
     aliases = raw.get("aliases")
     return OperationBinding(
         method=raw.get("method"),
@@ -52,7 +52,7 @@ def operation(raw: _Raw, line: int, common: _Raw) -> OperationBinding:
 
 
 def outcomes(raw: _Raw) -> Outcomes:
-    """Make the matchers by outcome."""
+    """Return the matchers by outcome."""
     return Outcomes(
         **{name: tuple(_matcher(one) for one in matchers) for name, matchers in raw.items()}
     )
@@ -97,7 +97,7 @@ def _state(raw: _Raw) -> StateAt:
 
 
 def _next(raw: Any) -> NextPage:
-    """Read how pages are turned; a pointer alone is one at a link."""
+    """Return how the next page is found; a pointer alone is one to a link."""
     if isinstance(raw, str):
         return NextPage(turn=Turn.LINK, at=raw)
     given = cast("_Raw", raw)
@@ -133,7 +133,7 @@ def _spelling(raw: _Raw) -> Spelling:
 
 
 def _shapes(raw: _Raw | None) -> Mapping[str, Any]:
-    """Read the shapes of what is named: one for anything, or one a resource."""
+    """Return the shapes of named items: one for any resource (""), or one for each."""
     if raw is None:
         return {}
     return cast("_Raw", raw["by"]) if list(raw) == ["by"] else {"": raw}

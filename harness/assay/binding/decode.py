@@ -1,8 +1,8 @@
-"""From what came over the wire to an abstract outcome, by the profile's matchers.
+"""Decoder of answers: from the wire to an abstract outcome, by the matchers of the target file.
 
-Everything here is hostile: bodies may be no JSON, nested, huge, or lie. What no
-matcher knows, or does not hold what the profile points at, is a binding matter
-and said so; nothing is guessed.
+All input is hostile: bodies may be invalid JSON, nested, huge, or wrong. An answer that no
+matcher knows, or that lacks what the target file points at, is indeterminate because of the
+binding; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def body_of(wire: Wire) -> Json:
 
 
 def links_of(wire: Wire, body: Json, binding: OperationBinding) -> tuple[str, ...]:
-    """Return every link that the profile points at, made absolute."""
+    """Return every link that the target file points at, made absolute."""
     how = binding.next
     pointers = dict.fromkeys(
         [
@@ -75,10 +75,9 @@ def links_of(wire: Wire, body: Json, binding: OperationBinding) -> tuple[str, ..
 
 
 def decode(wire: Wire, body: Json, operation: Operation, target: Target) -> Outcome:
-    """Say what an answer means under a profile.
+    """Return what an answer means for a target.
 
-    An answer that was too large to be read whole means nothing, for what it may
-    hold further down nobody knows.
+    An answer that was too large to be read completely is indeterminate.
     """
     if wire.truncated:
         server = wire.status in SERVER_ERRORS
@@ -152,14 +151,14 @@ def same(one: Json, other: Json) -> bool:
 
 
 def _leaked(items: tuple[Item, ...] | None, binding: OperationBinding) -> tuple[Item, ...]:
-    """Return what a refusal shows all the same; an error's own words are no request."""
+    """Return the items that a refusal shows nevertheless; an error object is none."""
     if binding.one is None:
         return items or ()
     return tuple(one for one in items or () if one.key or one.state or one.fields)
 
 
 def _all(wire: Wire, body: Json, binding: OperationBinding) -> tuple[Item, ...] | None:
-    """Return what an answer holds: a list of items, or the single thing that it shows."""
+    """Return the items of an answer: those of its lists, or the single one."""
     if binding.one is not None:
         shown = find(body, binding.one)
         return (_item(shown, wire, binding.item),) if isinstance(shown, dict) else None
@@ -189,7 +188,7 @@ def _item(one: Json, wire: Wire, binding: ItemBinding) -> Item:
 
 
 def _first(one: Json, pointers: Iterable[str]) -> Json:
-    """Return what the first pointer finds that finds anything."""
+    """Return the value of the first pointer that finds one."""
     found = (find(one, pointer) for pointer in pointers)
     return next((value for value in found if value is not MISSING), MISSING)
 
@@ -207,7 +206,7 @@ def _named(wire: Wire, header: str) -> Json:
 
 
 def _field(one: Json, where: FieldAt) -> Json:
-    """Return a field in the contract's word, as far as the profile knows it."""
+    """Return a field in the contract's word, as far as the target file maps it."""
     value = _first(one, where.at)
     if where.first is not None and isinstance(value, str):
         value = value[: where.first]
@@ -223,9 +222,9 @@ def _resource(one: Json, binding: ItemBinding) -> str | None:
 
 
 def _state(one: Json, where: StateAt) -> State | None:
-    """Say where a request stands; None for a word that the profile does not know.
+    """Return the state of a request; None for a word that the target file does not map.
 
-    What is told by several values together is more than what one of them tells.
+    A combination of values takes precedence over a single one.
     """
     shown = tuple(find(one, pointer) for pointer in where.at)
     single: State | None = None
@@ -241,7 +240,7 @@ def _state(one: Json, where: StateAt) -> State | None:
 
 
 def _stands(word: Json, value: Json) -> bool:
-    """Whether a value is as it should be; null stands for nothing at all, too."""
+    """Whether a value is the expected one; null also matches a missing value."""
     return value in (None, MISSING) if word is None else same(word, value)
 
 

@@ -1,8 +1,8 @@
-"""A short stand-in for a whole item, so that two answers can be compared in full.
+"""Digest of a whole item, so that two answers can be compared in full.
 
-Items are the same if they hold the same JSON: the order of members counts for nothing,
-nor does how a number is written. What the profile calls volatile is left out. Not for
-keeping secrets: it only has to differ where the items do.
+Two items have the same digest if they hold the same JSON: the order of members and the
+notation of numbers do not matter, and members that the target file calls volatile are left
+out. The digest protects no secrets.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """From an abstract call to a request, as the target spells it.
 
-Knows the binding and what the world told about the subject; sends nothing.
+Uses the binding and the credentials of the subject; sends nothing.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ BARE = OperationBinding()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """What a subject's calls are authorised with, as the world gave it.
+    """What a subject's calls are authorised with, as the fixture provider gave it.
 
     `name` is the customer's own, known only so that it can be kept out of records;
-    `codes` are what each factor shows, by the world's names; `id` is the world's own name.
+    `codes` are what each factor shows, by the provider's names; `id` is the provider's own name.
     A third party may be given a `client_id` and its secret, to ask for tokens with.
     """
 
@@ -72,7 +72,7 @@ def encode(
     """Spell a call for a target; `made` is what belongs to this one request.
 
     Raises:
-        CannotArrange: the profile does not say how to spell something asked for.
+        CannotArrange: the target file does not bind something in the call.
 
     """
     binding = target.operations.get(operation.id, BARE)
@@ -86,7 +86,7 @@ def encode(
     body = cast("dict[str, Any]", filled(binding.template, made))
     query = [(name, str(filled(text, made))) for name, text in binding.queries.items()]
     draft = _Draft(path=_path(call, operation, binding), query=query, headers=headers, body=body)
-    for name, value in arguments(call, operation, binding).items():
+    for name, value in arguments(call, operation, binding, made).items():
         spelling = binding.arguments.get(name)
         _place(draft, name, sent(value, spelling, made), spelling, method)
     if call.mode is not None:
@@ -200,9 +200,11 @@ BAD_BODIES: Mapping[Malformed, bytes] = {
 }
 
 
-def arguments(call: Call, operation: Operation, binding: OperationBinding) -> Mapping[str, Json]:
-    """Return what stands in each argument: the probe's wish, or what the profile has."""
-    given = {**_fixed(call, operation, binding), **_bent(call, operation)}
+def arguments(
+    call: Call, operation: Operation, binding: OperationBinding, made: RequestValues
+) -> Mapping[str, Json]:
+    """Return the value of each argument: the probe's, or that of the target file."""
+    given = {**_fixed(call, operation, binding, made), **_with_bad_identifier(call, operation)}
     for name in call.varied:
         spelling = binding.arguments.get(name)
         if spelling is None or spelling.other is None:
@@ -218,10 +220,9 @@ def arguments(call: Call, operation: Operation, binding: OperationBinding) -> Ma
 
 
 def _number(value: Decimal, spelling: Spelling | None) -> Json:
-    """Spell a number as the profile's own value there is spelt: as a number, or as a text.
+    """Return a number in the type of the target file's own value: a number, or a text.
 
-    Only an exact number is one that a target may spell; an integer or a text of a
-    probe's is meant as it is.
+    Only decimals are converted; an integer or a text of a probe is sent as it is.
     """
     own = spelling.value if spelling else None
     if spelling is None or spelling.place is not Place.BODY or not isinstance(own, int | Decimal):
@@ -229,11 +230,13 @@ def _number(value: Decimal, spelling: Spelling | None) -> Json:
     return int(value) if value == value.to_integral_value() else float(value)
 
 
-def _fixed(call: Call, operation: Operation, binding: OperationBinding) -> dict[str, Json]:
-    """Return the arguments that the profile says once and for all.
+def _fixed(
+    call: Call, operation: Operation, binding: OperationBinding, made: RequestValues
+) -> dict[str, Json]:
+    """Return the arguments whose values stand in the target file.
 
-    A change names only what is to be changed, and what the probe has to choose (the
-    owned thing, a day) is never made up.
+    A change sends only what is to be changed, and what the probe must choose (the item,
+    a day) is never taken from the file.
     """
     fixed: dict[str, Json] = {}
     chosen = {operation.about, operation.grants, operation.owned}
@@ -247,12 +250,12 @@ def _fixed(call: Call, operation: Operation, binding: OperationBinding) -> dict[
         if spelling is None or spelling.value is None:
             key = ("operations", operation.id, "arguments", name)
             raise CannotArrange(f"a value for {'.'.join(key)} in the target file", key=key)
-        fixed[name] = spelling.value
+        fixed[name] = filled(spelling.value, made)
     return fixed
 
 
-def _bent(call: Call, operation: Operation) -> Mapping[str, Json]:
-    """Return the call's arguments, with the identifier bent where that is asked."""
+def _with_bad_identifier(call: Call, operation: Operation) -> Mapping[str, Json]:
+    """Return the call's arguments, with a malformed identifier where the call has one."""
     bad = BAD_IDENTIFIERS.get(call.malformed) if call.malformed else None
     if bad is not None and operation.about:
         return {**call.arguments, operation.about: bad}

@@ -1,7 +1,6 @@
-"""How one comes from a page to the next: the URL that the next page is asked at.
+"""URL of the next page: by link, header, cursor, page number or offset.
 
-By a link in the body or in a header, by a cursor, a page number or an offset. What an
-answer says is hostile: a link may be no URL, a number none. Nothing is asked here.
+All input is hostile: a link may be no URL, a number no number. Nothing is sent here.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
-"""How calls are authenticated and protected, as values: tokens, TLS, signatures.
+"""Settings of a target for authentication, TLS, signatures, budget and safety.
 
 Secrets are names of environment variables; keys and certificates are files beside the
-target file. Nothing is looked up or opened here: see `run.environ` and `run.auth`.
-
-How much may be asked of a target, and what must not happen there, as values.
-
-Kept by `run.guard`; nothing is counted here.
+target file. Nothing is looked up or opened here: see `transport.secrets` and
+`transport.auth`; limits are enforced by `execution.guard`.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class FieldAt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceAt:
-    """How an item says what it is: a pointer, and the values per resource."""
+    """How an item says which resource it is: a pointer, and the value of each resource."""
 
     at: str
     values: Mapping[str, Json]
@@ -77,7 +77,7 @@ class ResourceAt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateAt:
-    """How an item says where it stands: pointers, and the values of each state.
+    """How an item says which state it has: pointers, and the values of each state.
 
     A value is for the first pointer; a tuple has one for each, and is tried before
     single values.
@@ -109,7 +109,7 @@ class ItemBinding:
 
     @property
     def keyed(self) -> bool:
-        """Whether an item can be told by its key."""
+        """Whether an item is identified by a key."""
         return bool(self.key or self.key_header)
 
 
@@ -125,7 +125,7 @@ class Turn(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextPage:
-    """How one comes from a page to the next.
+    """How the next page is found.
 
     `at` is a pointer at a link or a cursor, or the name of the header with links
     (RFC 8288). `query` is the parameter that takes the cursor, the number of the page or
@@ -144,7 +144,7 @@ class NextPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CredentialSpelling:
-    """How customer credentials would be spelt, if the target took them (it must not)."""
+    """Where customer credentials would be sent, if the target accepted them (it must not)."""
 
     basic: bool = False
     body: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -180,13 +180,13 @@ class Outcomes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationBinding:
-    """How one operation is spelt; None leaves the contract's own spelling.
+    """The binding of one operation; None keeps what the contract says.
 
     `list` points at the lists of items of an answer, which count as one; a step `*` goes
     into every element. `one` points at the single thing that it shows, `approval` at the
     link to the screens where the customer signs. `headers` and `queries` (parameters)
     stand in each call, and `template` is the body into which arguments are put. `outcomes` are this operation's
-    own, where they are not everybody's.
+    own, where they differ from the common ones.
     """
 
     method: str | None = None

@@ -1,8 +1,7 @@
-"""What a target file says, as values: how *this* bank spells the contract.
+"""A target file as values: address, credentials, fixtures, signer, operations, waivers.
 
-A profile is read without any contract (`target.read`), and joined to one by
-`target.join`. Secrets are names of environment variables and are looked up
-only when the run begins. No I/O here.
+A target is read without any contract (`binding.read`) and bound to one by `binding.join`.
+Secrets are names of environment variables, looked up only when a run begins. No I/O here.
 """
 
 from __future__ import annotations
@@ -84,7 +83,7 @@ class TransportKind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Presence:
-    """The header that says that the customer is there, or with `absent` that he is not."""
+    """The header that marks a call as made with the customer present, or `absent`."""
 
     header: str
     value: str
@@ -92,7 +91,7 @@ class Presence:
 
 
 class FixtureKind(Enum):
-    """Who arranges what a probe needs."""
+    """The kind of fixture provider."""
 
     CONTROL = "control"
     ROLES = "roles"
@@ -102,9 +101,9 @@ class FixtureKind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleHolding:
-    """One thing that a listed customer owns, as the target's operator states it.
+    """One item that a listed customer owns, as stated in the target file.
 
-    `entries` is None when nobody knows what is below it.
+    `entries` is None when the entries below it are not known.
     """
 
     resource: str
@@ -117,8 +116,8 @@ class RoleHolding:
 class Role:
     """A test customer that exists at the target: name, variables of secrets, holdings.
 
-    `login_env`, `password_env` and `code_envs` (by factor, in the target's words) are what
-    the customer would type in. `segment` is in the contract's words.
+    `login_env`, `password_env` and `code_envs` (by factor, in the target's words) name the
+    variables of what the customer types in. `segment` is in the contract's words.
     """
 
     name: str
@@ -133,12 +132,11 @@ class Role:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fixtures:
-    """How states are arranged. `key_env` names the control API's secret, if any.
+    """The fixture provider. `key_env` names the control API's secret, if any.
 
-    `adapter` is the `module:Class` of a world written in Python, which is given `options`.
-
-    `segments` spells the contract's kinds of customers, `effects` points into what the
-    world tells of a request that was carried out, by the contract's field names.
+    `adapter` is the `module:Class` of a provider written in Python, which gets `options`.
+    `segments` maps the contract's customer segments to the target's words; `effects` points
+    into the provider's report of an executed request, by the contract's field names.
     """
 
     kind: FixtureKind = FixtureKind.NONE
@@ -153,7 +151,7 @@ class Fixtures:
 
 
 class ScaKind(Enum):
-    """Who signs: nobody, a program on the screens, the control API, or a person."""
+    """The SCA signer: none, a program on the screens, the control API, or a person."""
 
     NONE = "none"
     FORMS = "forms"
@@ -168,8 +166,8 @@ class Sca:
 
     A screen is known by the names of its form's fields: each of `screens` maps names to
     what is filled in: login, password, factor, code or decision. `factors` and
-    `decisions` spell the contract's words. `callback` is the loopback address to which
-    a person's browser comes back, `wait` for how many seconds that is waited for.
+    `decisions` map the contract's words to the target's. `callback` is the loopback address to which
+    a person's browser comes back, `wait` the timeout for that in seconds.
     """
 
     kind: ScaKind = ScaKind.NONE
@@ -182,7 +180,7 @@ class Sca:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiver:
-    """A known variation: which obligation, who owns it, why, and until when."""
+    """A known non-conformity: obligation, owner, reason, and the last day it is accepted."""
 
     obligation: str
     owner: str
@@ -193,7 +191,9 @@ class Waiver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A whole target file, which spells the operations of `contracts`. `outside` names scope statements that exclude this bank.
+    """A whole target file, which binds the operations of `contracts`.
+
+    `outside` names the scope statements of a contract that exclude this bank.
 
     `not_offered` maps clause ids to the reason why this bank need not offer them.
     `hosts` are further base URLs under which it answers; `nearby` says that they are
@@ -234,14 +234,14 @@ class Target:
 
     @property
     def is_live(self) -> bool:
-        """Whether real money and real people are behind it."""
+        """Whether it is a live bank, with real money and real customers."""
         return self.environment == "live"
 
     @property
     def has_real_customers(self) -> bool:
-        """Whether its customers exist, so that quota used for them today is gone."""
+        """Whether its customers exist already, so that a quota they used today stays used."""
         return self.fixtures.kind in {FixtureKind.ROLES, FixtureKind.PYTHON}
 
     def place(self, *pointer: str | int) -> tuple[str, int]:
-        """Return the file and line of a key, or of the nearest one above it that is there."""
+        """Return the file and line of a key, or of its nearest parent that exists."""
         return self.document.place(pointer) if self.document else (self.path, 0)

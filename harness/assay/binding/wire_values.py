@@ -1,6 +1,6 @@
-"""What is sent for a value: the target's own id, its word, its shape, its way of writing it.
+"""Values as they are sent: the bank's own ids, words, shapes and formats.
 
-Also the texts of a profile that are filled in for every request. Nothing is sent here.
+Also fills in the placeholders of headers and templates for each request. Nothing is sent.
 """
 
 from __future__ import annotations

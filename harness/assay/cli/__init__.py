@@ -1,1 +1,1 @@
-"""The commands of `assay`, one a file; `assay.cli.main` has their table."""
+"""The commands of `assay`, one module each; `assay.cli.main` has their table."""

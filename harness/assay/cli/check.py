@@ -1,12 +1,13 @@
-"""`assay check`: contract and target files, every problem at once."""
+"""`assay check`: all problems of contract and target files at once."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
-from assay.binding.read import find_target, read_document
+from assay.binding.read import find_target, read_document, shipped
 from assay.contract.files.load import load
 from assay.contract.parse import find_contract, parse_document
 from assay.errors import InputError, Problem
@@ -22,9 +23,9 @@ Examples:
 @click.command(epilog=EPILOG)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 def command(files: Sequence[str]) -> int:
-    """Check contract and target files (or shipped names) and send nothing.
+    """Check contract and target files, or shipped ones by name. Nothing is sent.
 
-    Every problem is one line: file, line, what was expected, what was found, a hint.
+    Every problem is one line: file, line, what was expected, what was found, and a hint.
     """
     problems: list[Problem] = []
     for name in files:
@@ -43,16 +44,18 @@ def _check(name: str) -> str:
         target = read_document(document)
         return f"{name}: target {target.name}, {len(target.operations)} operations bound"
     contract = parse_document(document)
-    owed = obligations(contract)
+    every = obligations(contract)
     return (
         f"{name}: contract {contract.id}, {len(contract.clauses)} clauses, "
-        f"{len(owed) - len(contract.open_points)} obligations, "
+        f"{len(every) - len(contract.open_points)} obligations, "
         f"{len(contract.open_points)} open points"
     )
 
 
 def _find(name: str) -> str:
-    """Return the path of a file or a shipped contract or target."""
+    """Return the path of a file, or of a shipped contract or target."""
+    if name in shipped() and not Path(name).exists():
+        return str(find_target(name))  # its name may have a dot, as that of a file
     try:
         return str(find_contract(name))
     except InputError:

@@ -1,4 +1,4 @@
-"""`assay export`: contracts and a target, as other tools read them."""
+"""`assay export`: contracts and a target as an OpenAPI document."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def _yaml(data: dict[str, Any]) -> str:
     return dump(data)
 
 
-#: How a document can be written.
+#: The formats of a document.
 FORMATS: Mapping[str, Callable[[dict[str, Any]], str]] = {"json": _json, "yaml": _yaml}
 
 
 @click.group(epilog=EPILOG)
 def command() -> None:
-    """Write contracts and a target in the language of other tools; send nothing."""
+    """Write contracts and a target in a format of other tools. Nothing is sent."""
 
 
 @command.command(epilog=EPILOG)
@@ -53,25 +53,26 @@ def command() -> None:
     type=click.Choice(list(FORMATS)),
     default="json",
     show_default=True,
-    help="How to write it.",
+    help="Format of the document.",
 )
 @click.option(
     "-o",
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write to a file instead of printing.",
+    help="Write to this file instead of standard output.",
 )
 def openapi(contracts: Sequence[str], target: str | None, name: str, out: Path | None) -> int:
-    """Write an OpenAPI 3.1 document of contracts as a target spells them.
+    """Write an OpenAPI 3.1 document of contracts and a target.
 
-    Limits and rules stand in it as x-assay- extensions, which contract/README.md explains.
+    Paths and names are those of the target. Limits and rules are `x-assay-` extensions,
+    which contract/openapi.md documents.
     """
     loaded = load_target(target)
     bound = bind([parse_contract(find_contract(one)) for one in contracts or SHIPPED], loaded)
     text = FORMATS[name](document(bound, loaded))
     if out is None:
-        # As bytes: what a terminal cannot show is no reason to write something else.
+        # As bytes, so that the encoding of the terminal does not change the document.
         click.echo(text.encode(), nl=False)
     else:
         _write(text, out)
@@ -79,7 +80,7 @@ def openapi(contracts: Sequence[str], target: str | None, name: str, out: Path |
 
 
 def _write(text: str, path: Path) -> None:
-    """Write a file whole or not at all."""
+    """Write a file completely or not at all."""
     unfinished = path.with_name(path.name + ".part")
     try:
         unfinished.write_text(text, encoding="utf-8", newline="\n")

@@ -22,6 +22,7 @@ Examples:
   assay init
   assay init --out my-bank.yaml --openapi bank-openapi.yaml
   assay init --yes --base-url https://sandbox.bank.example/v1 --extends stet-1.4.0
+  assay init --kind content-language
 
 \b
 Nothing is sent, and no file is overwritten. Options replace the questions.
@@ -70,10 +71,22 @@ _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 )
 @click.option("--extends", type=click.Choice(EXTENDS), help="Shipped target to inherit from.")
 @click.option("-y", "--yes", is_flag=True, help="Ask nothing and use the defaults.")
+@click.option(
+    "--kind",
+    metavar="NAME",
+    help="Write the skeleton of a package with a rule kind instead, to the folder assay-NAME.",
+)
 def command(
-    contracts: Sequence[str], out: Path, document: Path | None, yes: bool, **given: str | None
+    contracts: Sequence[str],
+    out: Path,
+    document: Path | None,
+    yes: bool,
+    kind: str | None,
+    **given: str | None,
 ) -> int:
     """Write a commented draft of a target file that marks guesses and gaps."""
+    if kind is not None:
+        return _write_kind(kind)
     if out.exists():
         raise InputError.one(str(out), "this file already exists", hint="name another with --out")
     asked = [one for key, one in given.items() if not (key == "extends" and document)]
@@ -93,6 +106,28 @@ def command(
         what = f"cannot be written: {error.strerror}"
         raise InputError.one(str(out), what, hint="is the path right?") from None
     return _report(out, text, draft)
+
+
+def _write_kind(name: str) -> int:
+    """Write the skeleton of a package with a rule kind."""
+    from assay.init.kind_template import kind_files  # noqa: PLC0415 -- only here
+
+    files, folder = kind_files(name), Path(f"assay-{name}")
+    try:
+        folder.mkdir()
+        for file, text in files.items():
+            (folder / file).write_text(text, encoding="utf-8", newline="\n")
+    except FileExistsError:
+        what = "this folder already exists"
+        raise InputError.one(str(folder), what, hint="name another kind") from None
+    except OSError as error:
+        what = f"cannot be written: {error.strerror}"
+        raise InputError.one(str(folder), what, hint="is the path right?") from None
+    click.echo(f"wrote {folder}: {', '.join(files)}")
+    click.echo("next:")
+    click.echo(f"  test      cd {folder} && python -m pytest")
+    click.echo(f"  install   pip install -e {folder}")
+    return 0
 
 
 def _contracts(names: Sequence[str]) -> tuple[Contract, ...]:

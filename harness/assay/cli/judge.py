@@ -1,4 +1,4 @@
-"""`assay judge`: somebody else's traffic, against the bank's duties or the provider's."""
+"""`assay judge`: verdicts on recorded traffic, for the bank or for the TPP."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from pathlib import Path
 import click
 
 from assay.cli import options
-from assay.cli.run import VIEWS, finish
+from assay.cli.run import REPORTS, finish, write_reports
 from assay.contract.files.document import file_name
 from assay.contract.model import Party
 from assay.execution.session import RunResult
+from assay.report.wording import counted
 from assay.traffic.session import RecordingSession, open_recording
 
 EPILOG = """\b
@@ -23,8 +24,8 @@ Examples:
   assay judge traffic.har --target bank.yaml --base http://127.0.0.1:9000 --party tpp
   assay judge reports/local/before-go-live/journal.jsonl
 """
-#: So many sorts of requests that are none of the contract's are named.
-NAMED = 10
+#: The number of kinds of foreign requests that are listed.
+LISTED = 10
 
 
 @click.command(epilog=EPILOG)
@@ -37,27 +38,20 @@ NAMED = 10
     type=click.Choice([one.value for one in Party]),
     default=Party.BANK.value,
     show_default=True,
-    help="Whose duties: those of the bank, who answered, or of the provider, who asked.",
+    help="Party to judge: the bank, which answered, or the TPP, which called.",
 )
 @click.option(
     "--base",
     "bases",
     multiple=True,
     metavar="URL",
-    help="Where the recorded requests went, if not to the base URL of the target: through a "
-    "proxy. May be given again for the target's other hosts, in their order.",
+    help="Base URL of the recorded requests, if it is not that of the target (for example that of "
+    "a proxy). Repeatable: the target's other hosts, in their order.",
 )
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="Where to write. Default: a new folder below reports/local.",
-)
-@click.option(
-    "--allow-incomplete", is_flag=True, help="Exit 0 although something could not be verified."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON, for a machine.")
-@click.option("-q", "--quiet", is_flag=True, help="Print the closing line only.")
+@options.out
+@options.allow_incomplete
+@click.option("--json", "as_json", is_flag=True, help="Print the JSON report instead of a summary.")
+@options.quiet
 def command(
     file: Path,
     contracts: Sequence[str],
@@ -71,12 +65,12 @@ def command(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Judge recorded traffic: a HAR file, or the journal of a run.
+    """Judge recorded traffic: a HAR file, or the journal of a run. Nothing is sent.
 
-    Nothing is sent. What the traffic does not show is unverified. The target file tells
-    how the requests are spelt, and in which zone the days are counted.
+    What the traffic does not show is unverified. The target file says how requests are
+    mapped to the contracts, and in which time zone the bank counts days.
     """
-    case = open_recording(
+    recording = open_recording(
         file,
         contracts=contracts,
         target_name=target,
@@ -85,49 +79,48 @@ def command(
         marks=marks,
         bases=bases,
     )
-    folder = out or _folder(file)
-    result = case.close(
+    folder = out or _new_folder(file)
+    result = recording.close(
         folder / "journal.jsonl",
         allow_incomplete=allow_incomplete,
         command="assay " + " ".join(sys.argv[1:]),
     )
     if as_json:
-        return _told(folder, result)
+        return _print_json(folder, result)
     if not quiet:
-        _introduce(case, party)
+        _print_scope(recording, party)
     return finish(folder, result, quiet=quiet)
 
 
-def _introduce(case: RecordingSession, party: str) -> None:
-    """Say what was judged, and what was not."""
-    click.echo(f"judged {case.exchanges} exchanges, for the duties of the {party}")
-    others = sum(case.strangers.values())
-    if others:
-        click.echo(f"{others} requests are not of this contract, and are not judged:")
-        for what, count in _most(case.strangers):
+def _print_scope(recording: RecordingSession, party: str) -> None:
+    """Print how much of the traffic was judged."""
+    name = {"bank": "bank", "tpp": "TPP"}[party]
+    click.echo(
+        f"{counted(recording.exchanges, 'exchange')} judged, for the obligations of the {name}"
+    )
+    foreign = sum(recording.strangers.values())
+    if foreign:
+        click.echo(f"{counted(foreign, 'request')} not judged: not part of these contracts:")
+        for what, count in _most_frequent(recording.strangers):
             click.echo(f"  {count:>5}  {what}")
-    if case.unread:
-        click.echo(f"{case.unread} requests are not judged: their bodies were not recorded")
+    if recording.unread:
+        click.echo(f"{counted(recording.unread, 'request')} not judged: the body was not recorded")
 
 
-def _most(strangers: Mapping[str, int]) -> Sequence[tuple[str, int]]:
-    ranked = sorted(strangers.items(), key=lambda one: (-one[1], one[0]))
-    more = len(ranked) - NAMED
-    rest = [(f"and {more} other sorts", sum(count for _, count in ranked[NAMED:]))]
-    return ranked[:NAMED] + (rest if more > 0 else [])
+def _most_frequent(requests: Mapping[str, int]) -> Sequence[tuple[str, int]]:
+    ranked = sorted(requests.items(), key=lambda item: (-item[1], item[0]))
+    rest = ranked[LISTED:]
+    others = [(f"and {len(rest)} other kinds", sum(count for _, count in rest))] if rest else []
+    return ranked[:LISTED] + others
 
 
-def _told(folder: Path, result: RunResult) -> int:
-    """Write every view, and print the one for machines."""
-    from assay import report  # noqa: PLC0415 -- not needed before all is judged
-
-    read = report.read_journal(folder / "journal.jsonl")
-    for name, view in VIEWS.items():
-        report.render(read, name, folder / view)
-    click.echo((folder / VIEWS["json"]).read_text(encoding="utf-8"), nl=False)
+def _print_json(folder: Path, result: RunResult) -> int:
+    """Write every report, and print the JSON report."""
+    write_reports(folder)
+    click.echo((folder / REPORTS["json"]).read_text(encoding="utf-8"), nl=False)
     return result.exit.value
 
 
-def _folder(file: Path) -> Path:
+def _new_folder(file: Path) -> Path:
     stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S-%fZ")
     return Path("reports") / "local" / f"{stamp}-judged-{file_name(file.stem, 40)}"

@@ -1,7 +1,7 @@
-"""The command line: a table of commands, each loaded only when it is used.
+"""The command line `assay`: a table of commands, each imported when it is used.
 
-Errors that a user can mend end as one clear line each and exit code 2. Commands
-call what the pytest plugin calls too; nothing is decided here.
+An error that a user can fix is one line each, with exit code 2. Commands and pytest plugin
+call the same functions.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from assay.judging.verdict import Exit
 #: Every command, with its module and the line that `assay --help` shows.
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "run": ("assay.cli.run", "Test a target against its contracts (the main job)."),
-    "plan": ("assay.cli.plan", "Show what would be asked, its cost, and what stays open."),
-    "check": ("assay.cli.check", "Check contract and target files; send nothing."),
-    "doctor": ("assay.cli.doctor", "Examine a target file before any verdict."),
-    "init": ("assay.cli.init", "Begin a target file for your bank."),
-    "report": ("assay.cli.report", "Render a recorded run again, in any format."),
-    "export": ("assay.cli.export", "Write an OpenAPI document of contracts and target."),
+    "plan": ("assay.cli.plan", "Show what a run would test, what it costs, and what stays open."),
+    "check": ("assay.cli.check", "Check contract and target files. Nothing is sent."),
+    "doctor": ("assay.cli.doctor", "Check a target file against its target, before a run."),
+    "init": ("assay.cli.init", "Write a first target file for your bank."),
+    "report": ("assay.cli.report", "Render the journal of a run, in any format."),
+    "export": ("assay.cli.export", "Write an OpenAPI document of contracts and a target."),
     "serve": ("assay.cli.serve", "Serve the sandbox bank over HTTP."),
-    "proxy": ("assay.cli.proxy", "Record what a client says to a bank, to be judged."),
+    "proxy": ("assay.cli.proxy", "Record the traffic between a client and a bank."),
     "judge": (
         "assay.cli.judge",
-        "Judge recorded traffic, for the bank's duties or the provider's.",
+        "Judge recorded traffic, for the bank or for the TPP.",
     ),
-    "prove": ("assay.cli.prove", "Break the sandbox on purpose; print the kill matrix."),
+    "prove": ("assay.cli.prove", "Test the harness on faulty sandboxes; print the kill matrix."),
 }
 
 
 class Commands(click.Group):
-    """A group that imports a command when it is asked for, to start fast."""
+    """A group that imports a command when it is used, to start fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the table's order."""
@@ -58,29 +58,29 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or say which one was meant."""
+        """Find the command, or suggest the nearest name."""
         from assay.errors import did_you_mean  # noqa: PLC0415 -- only on a mistake
 
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
             hint = did_you_mean(name, COMMANDS)
-            raise click.UsageError(f"no command {name!r}" + (f" ({hint})" if hint else ""))
+            raise click.UsageError(f"there is no command {name!r}" + (f" ({hint})" if hint else ""))
         return super().resolve_command(ctx, args)
 
 
 EXAMPLES = """\b
 Examples:
   assay run                                the shipped contracts on the embedded sandbox
-  assay serve --port 8080                  the same sandbox over HTTP, and then
+  assay serve --port 8080                  the same sandbox over HTTP, to be tested with
   assay run --target http://127.0.0.1:8080
-  assay plan --target bank.yaml            what a run on your bank would ask and cost
-  assay run --target bank.yaml -k quota    only the obligations named so
+  assay plan --target bank.yaml            what a run on your bank would test and cost
+  assay run --target bank.yaml -k quota    only the obligations with this word in their id
 
 \b
 Exit codes:
-  0  everything planned conforms           3  incomplete: a must could not be verified
-  1  something violates the contract       4  a fault of Assay itself
-  2  a usage, contract or profile error
+  0  no violation, every must verified     3  a must could not be verified
+  1  a violation of the contract           4  a fault of Assay itself
+  2  a usage, contract or target-file error
 """
 
 
@@ -93,7 +93,8 @@ Exit codes:
 def group() -> None:
     """Test a bank's API gateway against a contract.
 
-    The report says what holds, what is broken, and what could not be checked, and why.
+    The report says what conforms, what violates the contract, and what could not be verified
+    and why.
     """
 
 
@@ -105,7 +106,7 @@ def main() -> None:
         error.show()
         code = Exit.USAGE.value
     except click.Abort:
-        click.echo("interrupted; what was recorded is kept", err=True)
+        click.echo("Interrupted. `assay report --partial JOURNAL` renders the journal.", err=True)
         code = 130
     except AssayError as error:
         for line in str(error).splitlines():

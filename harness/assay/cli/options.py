@@ -1,14 +1,9 @@
-"""Options that several commands share, so that they mean the same everywhere.
-
-`--wait`: how long may be waited in all, what that comes to, and how far it is.
-
-What a run will cost, as a user sees it: `--ledger`, `--dry-run`, and the lines of both.
-"""
+"""Options that several commands share, and the lines that say what a run will cost."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -20,7 +15,35 @@ from assay.fixtures.waiting import NONE, format_span, lends_itself, span, timed
 from assay.planning.plan import plan
 from assay.planning.prepare import Prepared
 
+if TYPE_CHECKING:
+    from assay.execution.session import RunResult
+
 F = TypeVar("F", bound=Callable[..., Any])
+
+#: The span of `--wait` without a value.
+DEFAULT_WAIT = "1d"
+
+
+class SectionedCommand(click.Command):
+    """A command whose help lists its options in sections, by their parameter names."""
+
+    def __init__(self, *args: Any, sections: Mapping[str, Sequence[str]], **kwargs: Any) -> None:
+        self.sections = sections
+        super().__init__(*args, **kwargs)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write each section, and the options of no section last."""
+        records = {
+            str(parameter.name): record
+            for parameter in self.get_params(ctx)
+            if (record := parameter.get_help_record(ctx)) is not None
+        }
+        for title, names in self.sections.items():
+            with formatter.section(title):
+                formatter.write_dl([records.pop(name) for name in names])
+        if records:
+            with formatter.section("Options"):
+                formatter.write_dl([*records.values()])
 
 
 def contracts(command: F) -> F:
@@ -31,7 +54,8 @@ def contracts(command: F) -> F:
         "contracts",
         multiple=True,
         metavar="NAME|FILE",
-        help="A shipped contract (aisp) or a file; may be given again. Default: all shipped.",
+        help="Contract to use: a shipped name (aisp, pis) or a file. Repeatable. "
+        "Default: all shipped contracts.",
     )(command)
 
 
@@ -41,7 +65,7 @@ def target(command: F) -> F:
         "-t",
         "--target",
         metavar="FILE|URL|NAME",
-        help="A target file, the URL of a served sandbox, or a shipped target. "
+        help="Target to use: a target file, the URL of a served sandbox, or a shipped name. "
         "Default: the embedded sandbox.",
     )(command)
 
@@ -53,19 +77,39 @@ def selection(command: F) -> F:
         "marks",
         default="",
         metavar="EXPR",
-        help="Only obligations with these markers: rule kind, contract, level.",
+        help="Only obligations with these markers (rule kind, contract, level), as in pytest.",
     )(command)
     return click.option(
         "-k",
         "keywords",
         default="",
         metavar="EXPR",
-        help="Only obligations whose id contains these words; as in pytest.",
+        help="Only obligations whose id contains these words, as in pytest.",
     )(command)
 
 
-#: What `--wait` alone stands for.
-ALONE = "1d"
+def out(command: F) -> F:
+    """Add `--out`, the folder of journal and reports."""
+    return click.option(
+        "--out",
+        type=click.Path(path_type=Path, file_okay=False),
+        metavar="DIR",
+        help="Folder for the journal and the reports. Default: a new folder in reports/local.",
+    )(command)
+
+
+def allow_incomplete(command: F) -> F:
+    """Add `--allow-incomplete`."""
+    return click.option(
+        "--allow-incomplete",
+        is_flag=True,
+        help="Exit with 0 even if `must` obligations could not be verified.",
+    )(command)
+
+
+def quiet(command: F) -> F:
+    """Add `--quiet`."""
+    return click.option("-q", "--quiet", is_flag=True, help="Print only the closing line.")(command)
 
 
 def _read_span(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Any:
@@ -77,33 +121,12 @@ def wait(command: F) -> F:
     return click.option(
         "--wait",
         is_flag=False,
-        flag_value=ALONE,
+        flag_value=DEFAULT_WAIT,
         callback=_read_span,
         metavar="[SPAN]",
-        help="Where no clock can be moved: check time rules by waiting, the shortest first, "
-        f"for at most so long in all (45m, 26h, 1d12h; alone: {ALONE}).",
+        help="Verify time rules by waiting in real time where the target's clock cannot be moved: "
+        f"shortest first, up to SPAN in total (45m, 26h, 1d12h; default {DEFAULT_WAIT}).",
     )(command)
-
-
-def wait_lines(prepared: Prepared, *, now: datetime | None = None) -> Iterator[str]:
-    """Yield what a plan has to say of waiting, where there is something to wait for."""
-    target, now = prepared.target, now or datetime.now(UTC)
-    if not lends_itself(target):
-        return
-    if words := announced(prepared.plan, target, now):
-        yield words
-    # Selected as the plan was, every item that it has.
-    chosen = {one.obligation.id for one in prepared.plan.items}
-    every = plan(prepared.bound, timed(target), lambda one: one.id in chosen)
-    left = [one for one in in_turn(every, now, len(target.sca.screens)) if one.span]
-    held = prepared.plan.asked
-    if any(each.id not in held for one in left for each in one.trial.settles):
-        whole = sum((one.span for one in left), NONE)
-        yield f"waiting for all that a clock would tell: --wait {format_span(whole)}"
-
-
-if TYPE_CHECKING:
-    from assay.execution.session import RunResult
 
 
 def ledger(command: F) -> F:
@@ -112,20 +135,40 @@ def ledger(command: F) -> F:
         "--ledger",
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE",
-        help="Where it is kept what was spent on real customers today, by any run. "
-        "Default: $ASSAY_LEDGER, or a file in your state directory.",
+        help="File that records the call quota used today for each real customer; shared by all "
+        "runs. Default: $ASSAY_LEDGER, or a file in your state directory.",
     )(command)
 
 
 def dry_run(command: F) -> F:
     """Add `--dry-run`."""
     return click.option(
-        "--dry-run", is_flag=True, help="Tell what the run would cost, and send nothing."
+        "--dry-run", is_flag=True, help="Print what the run would cost, and send nothing."
     )(command)
 
 
+def waiting_lines(prepared: Prepared, *, now: datetime | None = None) -> Iterator[str]:
+    """Yield how long a run will wait, and how long it would wait to verify every time rule.
+
+    Yields nothing where no waiting is needed.
+    """
+    target, now = prepared.target, now or datetime.now(UTC)
+    if not lends_itself(target):
+        return
+    if announcement := announced(prepared.plan, target, now):
+        yield announcement
+    # All trials of the selected obligations, as if the clock could be moved.
+    selected = {one.obligation.id for one in prepared.plan.items}
+    timed_plan = plan(prepared.bound, timed(target), lambda one: one.id in selected)
+    waits = [one for one in in_turn(timed_plan, now, len(target.sca.screens)) if one.span]
+    asked = prepared.plan.asked
+    if any(each.id not in asked for one in waits for each in one.trial.settles):
+        total = format_span(sum((one.span for one in waits), NONE))
+        yield f"verifying every time rule by waiting takes {total}: --wait {total}"
+
+
 def cost_lines(prepared: Prepared, *, dry: bool = False) -> Iterator[str]:
-    """Yield what a run costs besides calls; of an arranged world only where it runs dry."""
+    """Yield what a run costs where customers are real; always for a dry run."""
     if prepared.feasibility is None and not dry:
         return
     from assay.estimate.cost import cost_of, lines  # noqa: PLC0415 -- not for every plan
@@ -133,33 +176,36 @@ def cost_lines(prepared: Prepared, *, dry: bool = False) -> Iterator[str]:
     cost = cost_of(prepared.foreseen(), prepared.target)
     if dry:
         yield f"{len(prepared.plan.items)} obligations, {cost.unverified} of them unverified"
-        more = ", and one for each further page of a list" if prepared.feasibility else ""
-        yield f"{cost.calls} calls in {cost.trials} trials{more}"
+        pages = ", and one for each further page of a list" if prepared.feasibility else ""
+        yield f"{cost.calls} calls in {cost.trials} trials{pages}"
     yield from lines(cost)
 
 
-def tell_dry(prepared: Prepared) -> int:
+def print_dry_run(prepared: Prepared) -> int:
     """Print what a run would cost; return the exit code."""
-    for line in (*cost_lines(prepared, dry=True), *wait_lines(prepared), "nothing was sent"):
+    for line in (*cost_lines(prepared, dry=True), *waiting_lines(prepared), "nothing was sent"):
         click.echo(line)
     return 0
 
 
-def as_json(prepared: Prepared) -> Iterator[str]:
-    """Yield the same as one JSON object, where there is anything to tell."""
+def cost_json(prepared: Prepared) -> Iterator[str]:
+    """Yield what a run costs as one JSON object, where customers are real."""
     if prepared.feasibility is not None:
         from assay.estimate.cost import cost_of, record  # noqa: PLC0415 -- as above
 
         yield json.dumps({"cost": record(cost_of(prepared.feasibility, prepared.target))})
 
 
-def held_back(result: RunResult) -> Iterator[str]:
-    """Yield what the budgets left out of a run, and what stopped it, if anything did."""
+def shortage_lines(result: RunResult) -> Iterator[str]:
+    """Yield how many obligations the budgets left out of a run, and what stopped the run."""
     from assay.execution.guard import is_held_back  # noqa: PLC0415 -- only after a run
 
     number = sum(is_held_back(one) for one in result.verdicts)
     if number:
-        some = "1 obligation was" if number == 1 else f"{number} obligations were"
-        yield f"{some} held back by the budget: see why, or run again on another day"
+        skipped = "1 obligation was" if number == 1 else f"{number} obligations were"
+        yield (
+            f'{skipped} skipped: today\'s call budget is used up (see "Not verified");'
+            " run again tomorrow"
+        )
     if result.stopped:
         yield result.stopped

@@ -15,6 +15,7 @@ from assay.journal.writer import planned
 from assay.planning.obligation import UNSPECIFIED
 from assay.planning.plan import Disposition, Plan, Planned, count_signatures
 from assay.planning.prepare import prepare
+from assay.report.wording import counted
 
 EPILOG = """\b
 Examples:
@@ -30,8 +31,8 @@ Examples:
 @options.selection
 @options.wait
 @options.ledger
-@click.option("-v", "--verbose", is_flag=True, help="Show sentences, needs and sources too.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, for machines.")
+@click.option("-v", "--verbose", is_flag=True, help="Also show sentences and sources.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def command(
     contracts: Sequence[str],
     target: str | None,
@@ -42,25 +43,27 @@ def command(
     verbose: bool,
     as_json: bool,
 ) -> int:
-    """Show what a run would ask, what each trial costs in calls, and what stays open.
+    """Show what a run would test, the calls of each trial, and what stays open.
 
     Nothing is sent.
     """
     prepared = prepare(contracts, target, keywords=keywords, marks=marks, wait=wait, ledger=ledger)
     plan = prepared.plan
-    lines = (json.dumps(planned(one)) for one in plan.items) if as_json else text(plan, verbose)
+    lines = (
+        (json.dumps(planned(one)) for one in plan.items) if as_json else plan_lines(plan, verbose)
+    )
     for line in lines:
         click.echo(line)
-    for line in options.as_json(prepared) if as_json else options.cost_lines(prepared):
+    for line in options.cost_json(prepared) if as_json else options.cost_lines(prepared):
         click.echo(line)
     if not as_json:
-        for line in options.wait_lines(prepared):
+        for line in options.waiting_lines(prepared):
             click.echo(line)
     return 0
 
 
-def text(plan: Plan, verbose: bool = False) -> Iterator[str]:
-    """Yield the plan as lines for a reader."""
+def plan_lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
+    """Yield the plan as lines of text."""
     for _, group in groupby(
         plan.items, key=lambda one: (one.obligation.contract, one.obligation.clause)
     ):
@@ -68,22 +71,22 @@ def text(plan: Plan, verbose: bool = False) -> Iterator[str]:
         yield from _clause(items, verbose)
         if verbose:
             yield from _explained(plan, items[0])
-    asked = [one for one in plan.items if one.fate is Disposition.ASK]
     yield ""
     yield (
-        f"{len(plan.items)} obligations: {len(asked)} will be asked in {len(plan.trials)} trials "
-        f"and {plan.calls} calls"
+        f"{counted(len(plan.items), 'obligation')}: {len(plan.asked)} tested in"
+        f" {counted(len(plan.trials), 'trial')} with {counted(plan.calls, 'call')}"
     )
     if plan.person and plan.signed:
-        asked_for = count_signatures(plan)
-        yield f"up to {asked_for} signatures by a person, in {plan.signed} trials, which come last"
+        signatures = counted(count_signatures(plan), "signature")
+        trials = counted(plan.signed, "trial")
+        yield f"up to {signatures} by a person, in {trials}, which come last"
     for fate in (Disposition.UNVERIFIED, Disposition.NOT_APPLICABLE, Disposition.UNSPECIFIED):
         count = sum(one.fate is fate for one in plan.items)
         if count:
             yield f"{count} {fate.value}"
     for why in sorted({one.why for one in plan.items if one.fate is Disposition.UNVERIFIED}):
-        held = sum(one.why == why for one in plan.items)
-        yield f"  {held} unverified: {why}"
+        number = sum(one.why == why for one in plan.items)
+        yield f"  {number} unverified: {why}"
 
 
 def _clause(items: Sequence[Planned], verbose: bool) -> Iterator[str]:

@@ -1,6 +1,6 @@
-"""Live progress: a bar on a terminal, nothing elsewhere; and words to a person who signs.
+"""The progress bar of a run on a terminal, and messages to a person who signs.
 
-The bar counts calls, which the plan knows beforehand.
+The bar counts calls, whose number the plan has. Without a terminal there is no bar.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from assay.sca.prompt import StderrPrompt
 
 
 class Progress:
-    """Shows how far a session is, as long as somebody can see it."""
+    """The progress of a session, shown if standard error is a terminal."""
 
     def __init__(self, session: Session, *, quiet: bool = False) -> None:
         self._session = session
         self._shown = sys.stderr.isatty() and not quiet
         self._bar: Any = None
         self._task: Any = None
-        self._says = ""
+        self._activity = ""
 
     def __enter__(self) -> Self:
         if self._shown:
@@ -54,26 +54,26 @@ class Progress:
         self._bar.advance(self._task)
 
     def on_trial(self, trial: Trial) -> None:
-        """Show which trial is being held."""
-        self._says = f"{trial.contract}/{trial.clause}"
-        self._describe(self._says)
+        """Show which trial is running."""
+        self._activity = f"{trial.contract}/{trial.clause}"
+        self._describe(self._activity)
 
     def on_search(self, contract: str, how: str) -> None:
-        """Show what is being searched; how long that takes, nobody knows."""
-        self._says = f"{contract}: {how}"
-        self._describe(self._says)
+        """Show which search is running; its number of calls is not known."""
+        self._activity = f"{contract}: random search ({how})"
+        self._describe(self._activity)
 
     def tell(self, text: str) -> None:
-        """Say something to a person, above the bar; also where nothing else is said."""
+        """Print a message to a person, above the bar; also with `quiet`."""
         if self._bar is None:
             StderrPrompt().tell(text)
         else:
             self._bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def left(self, seconds: float) -> None:
-        """Count down in place of what is being asked."""
+        """Show how many seconds a person has left, or the trial again for 0."""
         minutes, rest = divmod(round(seconds), 60)
-        self._describe(f"waiting for you: {minutes}:{rest:02}" if seconds else self._says)
+        self._describe(f"waiting for you: {minutes}:{rest:02}" if seconds else self._activity)
 
     def _describe(self, text: str) -> None:
         if self._bar is not None:

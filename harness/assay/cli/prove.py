@@ -1,4 +1,4 @@
-"""`assay prove`: the kill matrix, printed and kept."""
+"""`assay prove`: the kill matrix, printed and written as Markdown."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from assay.judging.verdict import Exit
-from assay.kill_matrix import Matrix, MatrixRow, count, prove
+from assay.kill_matrix import UNPROVED, Matrix, MatrixRow, count, prove
 from assay.planning.prepare import matching
 
 EPILOG = """\b
@@ -25,81 +25,87 @@ Examples:
     "keywords",
     default="",
     metavar="EXPR",
-    help="Only mutants and variants whose id contains these words.",
+    help="Only mutants and neutral variants whose id contains these words, as in pytest.",
 )
-@click.option("-n", "--workers", type=click.IntRange(1), help="Processes. Default: one a core.")
+@click.option(
+    "-n", "--workers", type=click.IntRange(1), help="Number of processes. Default: one per core."
+)
 @click.option(
     "-o",
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write the matrix as Markdown too.",
+    help="Also write the matrix as Markdown.",
 )
 def command(keywords: str, workers: int | None, out: Path | None) -> int:
-    """Break the sandbox in every known way and see that each fault is found.
+    """Test the harness: run it on sandboxes with one fault each, and on neutral variants.
 
-    Each mutant must turn exactly the obligations that it breaks red; neutral variants
-    must stay green; every obligation must have a mutant. Anything else exits with 1.
+    A run on a mutant must find exactly the violations of its fault; a run on a neutral
+    variant none. Every obligation must have a mutant. Otherwise the exit code is 1.
     """
     matrix = prove(matching("-k", keywords), workers=workers, on_row=_show)
-    for line in text(matrix, whole=not keywords):
+    for line in summary_lines(matrix, whole=not keywords):
         click.echo(line)
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text("\n".join(markdown(matrix)) + "\n", encoding="utf-8")
+        out.write_text("\n".join(markdown_lines(matrix)) + "\n", encoding="utf-8")
     holds = matrix.proved if not keywords else matrix.rows and not matrix.wrong
     return Exit.OK.value if holds else Exit.VIOLATION.value
 
 
 def _show(row: MatrixRow) -> None:
-    """Print a row as soon as it is known."""
-    click.echo(f"{'ok   ' if row.sound else 'WRONG'} {row.id:<44} {_result(row)}")
+    """Print a row as soon as its run is over."""
+    click.echo(f"{'ok   ' if row.as_expected else 'WRONG'} {row.id:<44} {_result(row)}")
 
 
 def _result(row: MatrixRow) -> str:
     if row.neutral:
-        wrong = sorted(row.red | row.open)
-        return "all green" if row.sound else "not green: " + ", ".join(wrong)
-    if row.sound:
-        return ", ".join(sorted(row.red))
-    missed, astray = sorted(row.breaks - row.red), sorted(row.red - row.breaks)
-    parts = [f"missed by {', '.join(missed)}"] if missed else []
-    parts += [f"also red: {', '.join(astray)}"] if astray else []
+        wrong = sorted(row.violated | row.unresolved)
+        return "no violation" if row.as_expected else "not expected: " + ", ".join(wrong)
+    if row.as_expected:
+        return ", ".join(sorted(row.violated))
+    missed, others = sorted(row.expected - row.violated), sorted(row.violated - row.expected)
+    parts = [f"not found: {', '.join(missed)}"] if missed else []
+    parts += [f"not expected: {', '.join(others)}"] if others else []
     return "; ".join(parts)
 
 
-def text(matrix: Matrix, *, whole: bool) -> Iterator[str]:
-    """Yield the figures, and what is wrong, as lines."""
+def summary_lines(matrix: Matrix, *, whole: bool) -> Iterator[str]:
+    """Yield the figures, and the obligations without a mutant, as lines."""
     yield ""
     for what, figure in count(matrix).items():
-        if whole or "without" not in what:
+        if whole or what != UNPROVED:
             yield f"{figure:>5} {what}"
     if whole:
         for id_ in matrix.unproved:
-            yield f"no mutant turns {id_} red"
+            yield f"no mutant violates {id_}"
 
 
-def markdown(matrix: Matrix) -> Iterator[str]:
-    """Yield the matrix as a page that is committed and compared."""
+def markdown_lines(matrix: Matrix) -> Iterator[str]:
+    """Yield the matrix as lines of Markdown, for reports/reference."""
     yield "# Kill matrix"
     yield ""
-    yield "Written by `assay prove --out`. Each mutant is the sandbox with one fault; a whole run"
-    yield "must turn red exactly what it breaks. Neutral variants must stay green."
+    yield "Written by `assay prove --out`. A mutant is the sandbox with one fault: a run on it must"
+    yield "find exactly the violations of that fault. A run on a neutral variant must find none."
     yield ""
     yield "| figure | count |"
     yield "|---|---:|"
     for what, figure in count(matrix).items():
         yield f"| {what} | {figure} |"
     yield ""
-    yield "| mutant | the fault | turns red | as it should |"
+    yield "| mutant | fault | violations found | as expected |"
     yield "|---|---|---|---|"
     for row in matrix.rows:
         if not row.neutral:
-            red = "<br>".join(f"`{one}`" for one in sorted(row.red)) or "nothing"
-            yield f"| `{row.id}` | {row.says} | {red} | {'yes' if row.sound else 'NO'} |"
+            found = "<br>".join(f"`{id_}`" for id_ in sorted(row.violated)) or "none"
+            yield f"| `{row.id}` | {row.description} | {found} | {_yes(row)} |"
     yield ""
-    yield "| neutral variant | how it differs | stays green |"
+    yield "| neutral variant | difference | no violation found |"
     yield "|---|---|---|"
     for row in matrix.rows:
         if row.neutral:
-            yield f"| `{row.id}` | {row.says} | {'yes' if row.sound else 'NO'} |"
+            yield f"| `{row.id}` | {row.description} | {_yes(row)} |"
+
+
+def _yes(row: MatrixRow) -> str:
+    return "yes" if row.as_expected else "NO"

@@ -1,4 +1,4 @@
-"""`assay proxy`: a recording reverse proxy in front of a bank."""
+"""`assay proxy`: a reverse proxy in front of a bank that records the traffic."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from types import FrameType
 import click
 
 from assay.errors import InputError
+from assay.report.wording import counted
 
 EPILOG = """\b
 Examples:
@@ -20,45 +21,55 @@ Examples:
   assay judge mine.har --party tpp --target my-bank.yaml
 
 \b
-Point your client at the address that is printed, use it, and end this with Ctrl-C.
-Customers' data stand in the record, as the bank gave them; tokens, cookies and passwords
-do not, but names of their own for each (<token-1>).
+Point your client at the printed address, use it, and stop the proxy with Ctrl-C.
+The HAR file contains the customers' data as the bank sent them. Tokens, cookies and
+passwords are replaced by placeholders (<token-1>).
 """
 
 
 @click.command(epilog=EPILOG)
-@click.option("--upstream", required=True, metavar="URL", help="The one bank to pass on to.")
+@click.option("--upstream", required=True, metavar="URL", help="Base URL of the bank.")
 @click.option(
     "--record",
     "path",
     required=True,
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="The HAR file to write; never one that is there already.",
+    help="HAR file to write. An existing file is never overwritten.",
 )
 @click.option(
     "--listen",
     default="127.0.0.1:8900",
     show_default=True,
     metavar="HOST:PORT",
-    help="Where to listen; port 0 takes any free one.",
+    help="Address to listen on; port 0 takes any free port.",
 )
 @click.option(
     "--rewrite/--no-rewrite",
     default=True,
     show_default=True,
-    help="Turn the bank's absolute links in answers to this proxy; the record keeps them.",
+    help="Rewrite the bank's absolute links in responses to this proxy; the HAR file keeps them.",
 )
-@click.option("--cert", type=click.Path(path_type=Path), help="A client certificate, in PEM.")
-@click.option("--key", type=click.Path(path_type=Path), help="Its key, if it is not in --cert.")
-@click.option("--key-password-env", metavar="NAME", help="The variable with the key's password.")
-@click.option("--ca", type=click.Path(path_type=Path), help="Who signs the bank's certificate.")
+@click.option("--cert", type=click.Path(path_type=Path), help="Client certificate (PEM).")
+@click.option(
+    "--key",
+    type=click.Path(path_type=Path),
+    help="Key of the client certificate, if it is not in --cert.",
+)
+@click.option(
+    "--key-password-env", metavar="NAME", help="Environment variable with the password of the key."
+)
+@click.option(
+    "--ca",
+    type=click.Path(path_type=Path),
+    help="CA certificate that issued the bank's certificate (PEM).",
+)
 @click.option(
     "--timeout",
     type=click.FloatRange(0, 600, min_open=True),
     default=60.0,
     show_default=True,
-    help="How many seconds the bank may say nothing.",
+    help="Read timeout in seconds.",
 )
 def command(
     upstream: str,
@@ -71,7 +82,7 @@ def command(
     ca: Path | None,
     timeout: float,
 ) -> int:
-    """Pass a client's calls on to a bank and record them, until interrupted."""
+    """Forward a client's calls to a bank and record them, until interrupted."""
     from assay.traffic.proxy import origins  # noqa: PLC0415 -- with all that it needs, only here
     from assay.traffic.proxy.recorder import HarRecorder  # noqa: PLC0415
     from assay.traffic.proxy.server import Proxy  # noqa: PLC0415
@@ -81,7 +92,7 @@ def command(
     host, port = _address(listen)
     bank = Upstream(origin=origin, timeout=timeout, context=trust(ca, cert, key, key_password_env))
     proxy = Proxy(upstream=bank, record=HarRecorder(path), host=host, port=port, rewrite=rewrite)
-    with _interrupted() as over:
+    with _interruption() as interrupted:
         try:
             proxy.open()
         except OSError as error:
@@ -91,23 +102,22 @@ def command(
             raise InputError.one("--listen", what, hint="choose another port") from None
         try:
             _begin(proxy.url + below, origin + below, path, rewrite=rewrite, local=proxy.local)
-            over.wait()
+            interrupted.wait()
         finally:
             proxy.close()
-    click.echo(f"{proxy.record.exchanges} exchanges recorded in {path}")
+    click.echo(f"{counted(proxy.record.exchanges, 'exchange')} recorded in {path}")
     return 0
 
 
 def _begin(url: str, bank: str, path: Path, *, rewrite: bool, local: bool) -> None:
-    """Say what happens from now on, and what to do next."""
-    click.echo(f"recording what goes through {url} to {bank}")
-    click.echo("  (Ctrl-C ends it)")
+    """Print what is recorded, and what to do next."""
+    click.echo(f"recording {url} -> {bank} (stop with Ctrl-C)")
     if rewrite:
-        click.echo("  the bank's links in answers lead here too; --no-rewrite leaves them")
+        click.echo("  note    links in responses are rewritten to this proxy (see --no-rewrite)")
     if not local:
-        click.echo("  everybody who reaches this address can use it, and with your certificate")
-    click.echo(f"  use it    with {url} for your client's base URL")
-    click.echo(f"  and then  assay judge {path} --party tpp --target my-bank.yaml")
+        click.echo("  warning anybody who can reach this address can use it with your certificate")
+    click.echo(f"  use     {url} as the base URL of your client")
+    click.echo(f"  judge   assay judge {path} --party tpp --target my-bank.yaml")
 
 
 def _address(text: str) -> tuple[str, int]:
@@ -115,22 +125,22 @@ def _address(text: str) -> tuple[str, int]:
     host, _, port = text.rpartition(":")
     bare = host.removeprefix("[").removesuffix("]")
     if not bare or not port.isascii() or not port.isdigit() or int(port) > 65535:  # noqa: PLR2004 -- of ports
-        what = f"{text!r} is no address to listen on"
+        what = f"expected HOST:PORT, found {text!r}"
         raise InputError.one("--listen", what, hint="for example 127.0.0.1:8900")
     return bare, int(port)
 
 
 @contextmanager
-def _interrupted() -> Generator[Event, None, None]:
-    """Give what is set when somebody wants this process to end, once and gracefully."""
-    over = Event()
+def _interruption() -> Generator[Event, None, None]:
+    """Provide an event that SIGINT and SIGTERM set, in place of their usual handlers."""
+    interrupted = Event()
 
     def end(_number: int, _frame: FrameType | None) -> None:
-        over.set()
+        interrupted.set()
 
     before = {one: signal.signal(one, end) for one in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield over
+        yield interrupted
     finally:
         for one, handler in before.items():
             signal.signal(one, handler)

@@ -1,4 +1,4 @@
-"""`assay report`: a recorded run, rendered again."""
+"""`assay report`: the journal of a run, rendered in any format."""
 
 from __future__ import annotations
 
@@ -26,24 +26,26 @@ Examples:
     default="text",
     show_default=True,
     metavar="|".join(report.FORMATS),
-    help="What to render.",
+    help="Format of the report.",
 )
 @click.option(
     "-o",
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write to a file instead of printing.",
+    help="Write to this file instead of standard output.",
 )
-@click.option("--partial", is_flag=True, help="Show what there is of an unfinished run.")
+@click.option(
+    "--partial", is_flag=True, help="Render the part that an unfinished run has recorded."
+)
 def command(journal: Path, name: str, out: Path | None, partial: bool) -> int:
     """Render the journal of a run in any format.
 
-    A journal that is damaged or unfinished is refused: it proves nothing.
+    A damaged or unfinished journal is refused, since it is no evidence of conformance.
     """
     read = report.read_journal(journal, partial=partial)
     if out is not None:
         report.render(read, name, out)
     else:
-        report.chosen(name).render(read, sys.stdout)
+        report.find_format(name).render(read, sys.stdout)
     return 0

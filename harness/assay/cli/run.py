@@ -1,17 +1,16 @@
-"""`assay run`: the main job."""
+"""`assay run`: test a target, write its journal and reports, print the summary."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.binding.target import Target
 from assay.cli import doctor, options
 from assay.cli.progress import Progress
 from assay.contract.files.document import file_name
@@ -19,9 +18,10 @@ from assay.errors import InputError, TargetError
 from assay.estimate.estimate import announce
 from assay.execution.environment import Environment, set_up
 from assay.execution.session import Options, RunResult, Session, run_session
-from assay.fuzzing.examples import DEFAULT, open_examples
+from assay.fuzzing.examples import DEFAULT, Examples, open_examples
+from assay.fuzzing.findings import SearchRequest, requested_searches
 from assay.fuzzing.sequences.sequence_file import RecordedSequence
-from assay.fuzzing.sequences.sequence_file import read as read_story
+from assay.fuzzing.sequences.sequence_file import read as read_sequence
 from assay.journal.writer import Journal
 from assay.judging.verdict import Exit
 from assay.planning.plan import Plan
@@ -30,8 +30,8 @@ from assay.planning.prepare import Prepared, prepare
 if TYPE_CHECKING:
     from assay.report import Report
 
-#: What is written beside the journal when the run is over.
-VIEWS = {
+#: The reports that are written next to the journal, by format.
+REPORTS = {
     "html": "report.html",
     "json": "report.json",
     "junit": "junit.xml",
@@ -49,8 +49,38 @@ Examples:
   assay run --replay reports/local/before-go-live/stories
 """
 
+#: The options of `run` by section of its help.
+SECTIONS = {
+    "What is tested": ("contracts", "target", "keywords", "marks", "seed"),
+    "Random search": ("journeys", "fields", "examples", "replays"),
+    "Safety and cost": ("dry_run", "no_doctor", "wait", "ledger"),
+    "Result": ("out", "allow_incomplete", "quiet"),
+}
 
-@click.command(epilog=EPILOG)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """The options of `assay run`, as click parsed them."""
+
+    contracts: Sequence[str]
+    target: str | None
+    keywords: str
+    marks: str
+    seed: int
+    out: Path | None
+    allow_incomplete: bool
+    journeys: int
+    fields: int
+    replays: Sequence[Path]
+    examples: str
+    wait: timedelta | None
+    ledger: Path | None
+    dry_run: bool
+    no_doctor: bool
+    quiet: bool
+
+
+@click.command(cls=options.SectionedCommand, sections=SECTIONS, epilog=EPILOG)
 @options.contracts
 @options.target
 @options.selection
@@ -59,30 +89,23 @@ Examples:
     type=click.IntRange(0),
     default=0,
     show_default=True,
-    help="Makes other customers, on another day; the same seed, the same run.",
+    help="Seed for generated customers and dates; the same seed reproduces a run.",
 )
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="Where to write. Default: a new folder below reports/local.",
-)
-@click.option(
-    "--allow-incomplete", is_flag=True, help="Exit 0 although something could not be verified."
-)
+@options.out
+@options.allow_incomplete
 @click.option(
     "--journeys",
     type=click.IntRange(0, 1_000_000),
     default=0,
     metavar="N",
-    help="Also make N random journeys through each contract, every rule judging each.",
+    help="Also run N random sequences of calls through each contract, judged by every rule.",
 )
 @click.option(
     "--fields",
     type=click.IntRange(0, 1_000_000),
     default=0,
     metavar="N",
-    help="Also tell N stories of requests bent at some field, each beside its control.",
+    help="Also send N requests with one mutated field, each next to a valid control request.",
 )
 @click.option(
     "--replay",
@@ -90,181 +113,200 @@ Examples:
     type=click.Path(path_type=Path, exists=True),
     multiple=True,
     metavar="FILE|DIR",
-    help="Only tell this story again, and judge what it broke; may be given again.",
+    help="Replay only this recorded sequence, or all in this folder, and judge the obligations "
+    "that it violated. Repeatable.",
 )
 @click.option(
     "--examples",
     default=DEFAULT,
     show_default=True,
     metavar="DIR|URL|none",
-    help="Where stories that broke something are kept, to be tried first next time: "
-    "a directory, or a redis:// URL that a team shares.",
+    help="Keep sequences that showed a violation here and try them first next time: "
+    "a folder, or a redis:// URL shared by a team.",
 )
 @options.wait
 @options.ledger
 @options.dry_run
 @doctor.no_doctor
-@click.option("-q", "--quiet", is_flag=True, help="Print the closing line only.")
-def command(
-    contracts: Sequence[str],
-    target: str | None,
-    keywords: str,
-    marks: str,
-    seed: int,
-    out: Path | None,
-    allow_incomplete: bool,
-    journeys: int,
-    fields: int,
-    replays: Sequence[Path],
-    examples: str,
-    wait: timedelta | None,
-    ledger: Path | None,
-    dry_run: bool,
-    no_doctor: bool,
-    quiet: bool,
-) -> int:
+@options.quiet
+def command(**given: Any) -> int:
     """Test a target against its contracts and write a conformance report.
 
-    Without options: the shipped contracts against the sandbox that Assay brings along.
+    Without options: the shipped contracts against the embedded sandbox.
     """
-    told = stories(replays)
+    return run(RunOptions(**given))
+
+
+def run(given: RunOptions) -> int:
+    """Plan, check the target file, test and report; return the exit code.
+
+    Raises:
+        InputError: a file or an option cannot be used, or the target cannot be reached.
+
+    """
+    sequences = read_sequences(given.replays)
     prepared = prepare(
-        contracts or [*dict.fromkeys(one.contract for one in told)],
-        target,
-        keywords=keywords,
-        marks=marks,
-        wait=wait,
-        ledger=ledger,
+        given.contracts or [*dict.fromkeys(one.contract for one in sequences)],
+        given.target,
+        keywords=given.keywords,
+        marks=given.marks,
+        wait=given.wait,
+        ledger=given.ledger,
     )
-    if dry_run or not (no_doctor or doctor.fit(prepared, target, ledger, quiet=quiet)):
-        return options.tell_dry(prepared) if dry_run else Exit.USAGE.value
-    plan = _about(prepared.plan, told)
-    ways = {} if told else {"journeys": journeys, "fields": fields}
-    kept = open_examples(examples) if any(ways.values()) else None
-    environment = _stage(prepared.target, plan, seed, wait, ledger, quiet=quiet)
-    folder = out or _folder(prepared)
+    if given.dry_run:
+        return options.print_dry_run(prepared)
+    if not given.no_doctor and not doctor.fit(
+        prepared, given.target, given.ledger, quiet=given.quiet
+    ):
+        return Exit.USAGE.value
+    times = {} if sequences else {"journeys": given.journeys, "fields": given.fields}
+    examples = open_examples(given.examples) if any(times.values()) else None
+    session, folder = _open(given, prepared, sequences)
+    try:
+        with Progress(session, quiet=given.quiet) as progress:
+
+            def search() -> None:
+                replay(session, prepared, sequences)
+                requests = requested_searches(prepared.plan, times)
+                run_searches(session, prepared, requests, progress, folder, examples)
+
+            result = run_session(session, progress.on_trial, search)
+    except TargetError as error:
+        hint = f"no obligation is reported as violated; the journal is in {folder}"
+        raise InputError.one(given.target or prepared.target.name, str(error), hint=hint) from None
+    finally:
+        session.environment.close()
+    return finish(folder, result, quiet=given.quiet)
+
+
+def _open(
+    given: RunOptions, prepared: Prepared, sequences: Sequence[RecordedSequence]
+) -> tuple[Session, Path]:
+    """Make the target ready and open the journal; return the session and its folder."""
+    plan = _plan(prepared.plan, sequences)
+    environment = _set_up(given, prepared, plan)
+    folder = given.out or _new_folder(prepared)
     session = Session(
         plan=plan,
         environment=environment,
         journal=Journal.at(folder / "journal.jsonl"),
         options=Options(
-            seed=seed,
-            allow_incomplete=allow_incomplete,
-            selection={"k": keywords, "m": marks},
+            seed=given.seed,
+            allow_incomplete=given.allow_incomplete,
+            selection={"k": given.keywords, "m": given.marks},
             command="assay " + " ".join(sys.argv[1:]),
             reproduce=prepared.reproduce,
         ),
     )
-
-    def more() -> None:
-        if not (told or any(ways.values())):
-            return
-        from assay.fuzzing import session as fuzzing_session  # noqa: PLC0415 -- Hypothesis only for a search
-
-        for one in told:
-            fuzzing_session.replay(session, prepared.plan, one)
-        if ways:
-            search = fuzzing_session.SearchSession(
-                session=session,
-                plan=prepared.plan,
-                whole=prepared.whole(),
-                folder=folder,
-                examples=kept,
-            )
-            asked = dict.fromkeys(trial.contract for trial in prepared.plan.trials)
-            for contract, (how, times) in product(asked, ways.items()):
-                if times and not environment.guard.stopped:
-                    progress.on_search(contract, how)
-                    limits = fuzzing_session.limits_of(prepared.target, times)
-                    search.search(contract, how, limits, fuzzing_session.MAKERS[how])
-
-    try:
-        with Progress(session, quiet=quiet) as progress:
-            result = run_session(session, progress.on_trial, more)
-    except TargetError as error:
-        hint = f"no obligation is blamed on the bank; the record is in {folder}"
-        raise InputError.one(target or prepared.target.name, str(error), hint=hint) from None
-    finally:
-        environment.close()
-    return finish(folder, result, quiet=quiet)
+    return session, folder
 
 
-def _stage(
-    target: Target,
-    plan: Plan,
-    seed: int,
-    wait: timedelta | None,
-    ledger: Path | None,
-    *,
-    quiet: bool,
-) -> Environment:
-    """Make the target ready, and say how long the run will wait there."""
-    environment = set_up(target, seed=seed, wait=wait, ledger=ledger)
-    # Who speaks then is not there yet.
-    announce(
-        None if quiet else environment.waiting, plan, target, lambda text: _tell(environment, text)
-    )
+def _set_up(given: RunOptions, prepared: Prepared, plan: Plan) -> Environment:
+    """Make the target ready, and announce how long the run will wait."""
+    environment = set_up(prepared.target, seed=given.seed, wait=given.wait, ledger=given.ledger)
+
+    def tell(text: str) -> None:
+        environment.person.tell(text)  # looked up late: the progress bar takes its place
+
+    announce(None if given.quiet else environment.waiting, plan, prepared.target, tell)
     return environment
 
 
-def _tell(environment: Environment, text: str) -> None:
-    environment.person.tell(text)
-
-
-def _about(plan: Plan, told: Sequence[RecordedSequence]) -> Plan:
-    """Return the part of a plan that stories are about, the whole if there are none."""
-    if not told:
+def _plan(plan: Plan, sequences: Sequence[RecordedSequence]) -> Plan:
+    """Return the part of a plan that recorded sequences test; the whole if there are none."""
+    if not sequences:
         return plan
-    from assay.fuzzing.session import replayed  # noqa: PLC0415 -- Hypothesis, as above
+    from assay.fuzzing.session import replayed  # noqa: PLC0415 -- Hypothesis only for a search
 
-    return replayed(plan, told)
+    return replayed(plan, sequences)
 
 
-def stories(paths: Sequence[Path]) -> list[RecordedSequence]:
-    """Read the stories in some files and directories.
+def replay(session: Session, prepared: Prepared, sequences: Sequence[RecordedSequence]) -> None:
+    """Replay recorded sequences, and judge the obligations that each violated."""
+    if sequences:
+        from assay.fuzzing import session as fuzzing  # noqa: PLC0415 -- Hypothesis, as above
+
+        for sequence in sequences:
+            fuzzing.replay(session, prepared.plan, sequence)
+
+
+def run_searches(
+    session: Session,
+    prepared: Prepared,
+    requests: Sequence[SearchRequest],
+    progress: Progress,
+    folder: Path,
+    examples: Examples | None,
+) -> None:
+    """Run the requested searches, until the guard of the session stops the run."""
+    if not requests:
+        return
+    from assay.fuzzing.session import run_search  # noqa: PLC0415 -- Hypothesis, as above
+
+    whole = prepared.whole()
+    for request in requests:
+        if not session.environment.guard.stopped:
+            progress.on_search(request.contract, request.how)
+            run_search(
+                session,
+                request,
+                plan=prepared.plan,
+                whole=whole,
+                folder=folder,
+                examples=examples,
+            )
+
+
+def read_sequences(paths: Sequence[Path]) -> list[RecordedSequence]:
+    """Read the recorded sequences of files and folders.
 
     Raises:
-        InputError: one is no story, or a directory has none.
+        InputError: a file is no recorded sequence, or a folder has none.
 
     """
-    found: list[RecordedSequence] = []
+    sequences: list[RecordedSequence] = []
     for path in paths:
         files = sorted(path.glob("*.json")) if path.is_dir() else [path]
         if not files:
-            raise InputError.one(str(path), "there is no story in this directory (*.json)")
-        found += map(read_story, files)
-    return found
+            raise InputError.one(str(path), "there is no recorded sequence in this folder (*.json)")
+        sequences += map(read_sequence, files)
+    return sequences
 
 
-def _folder(prepared: Prepared) -> Path:
+def _new_folder(prepared: Prepared) -> Path:
     stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S-%fZ")
     return Path("reports") / "local" / f"{stamp}-{file_name(prepared.target.name, 40)}"
 
 
-def _summarise(read: Report, *, quiet: bool) -> None:
-    """Print the summary, in colour where a person looks at a terminal."""
-    from assay.report import terminal, wording  # noqa: PLC0415 -- see above
+def _print_summary(read: Report, *, quiet: bool) -> None:
+    """Print the summary, coloured on a terminal."""
+    from assay.report import terminal, wording  # noqa: PLC0415 -- not before the run is over
 
     if quiet:
         click.echo(wording.closing(read))
     elif sys.stdout.isatty():
-        from rich.console import Console  # noqa: PLC0415 -- only for eyes
+        from rich.console import Console  # noqa: PLC0415 -- only on a terminal
 
         terminal.show(read, Console(highlight=False))
     else:
         terminal.render(read, sys.stdout)
 
 
-def finish(folder: Path, result: RunResult, *, quiet: bool) -> int:
-    """Render every view of the journal and print the summary; return the exit code."""
-    from assay import report  # noqa: PLC0415 -- not needed before the first exchange
+def write_reports(folder: Path) -> Report:
+    """Write every report of the journal in a folder; return what they were rendered from."""
+    from assay import report  # noqa: PLC0415 -- not before the run is over
 
     read = report.read_journal(folder / "journal.jsonl")
-    for name, file in VIEWS.items():
+    for name, file in REPORTS.items():
         report.render(read, name, folder / file)
-    _summarise(read, quiet=quiet)
-    click.echo(f"report: {folder / VIEWS['html']}")
-    for line in options.held_back(result):
+    return read
+
+
+def finish(folder: Path, result: RunResult, *, quiet: bool) -> int:
+    """Write the reports and print the summary; return the exit code."""
+    _print_summary(write_reports(folder), quiet=quiet)
+    click.echo(f"report: {folder / REPORTS['html']}")
+    for line in options.shortage_lines(result):
         click.echo(line)
     for fault in result.faults:
         click.echo(f"assay: harness fault: {fault}", err=True)

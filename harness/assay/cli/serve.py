@@ -29,46 +29,46 @@ Examples:
 
 
 @click.command(epilog=EPILOG)
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=8080,
     show_default=True,
-    help="The port; 0 takes any free one.",
+    help="Port to listen on; 0 takes any free port.",
 )
 @click.option(
     "--mutant",
     metavar="ID",
-    help="Serve a bank with one fault, as `assay prove` lists them, to see what a finding is like.",
+    help="Serve a bank with one fault (`assay prove` lists them), to see how it is reported.",
 )
 @click.option(
     "--dialect",
     type=click.Choice(sorted(DIALECTS)),
-    help="Let the bank speak another dialect than its own, below a path of its own.",
+    help="Serve the bank with the API of this dialect, below a path of its own.",
 )
 @click.option(
     "--tls",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Serve over TLS with the certificates in this folder, which are made if there are none.",
+    help="Serve over TLS with the certificates in this folder; they are created if it is empty.",
 )
 @click.option(
     "--mutual",
     type=click.Choice(["handshake", "answer"]),
     is_flag=False,
     flag_value="handshake",
-    help="Demand a client certificate: in the handshake, or by answering 401. Needs --tls.",
+    help="Require a client certificate: in the TLS handshake, or by answering 401. Needs --tls.",
 )
 @click.option(
     "--signatures",
     type=click.Choice(["cavage", "rfc9421"]),
-    help="Demand that calls are signed, with a key in the folder. Needs --tls.",
+    help="Require signed calls, with a key from the folder of --tls.",
 )
 @click.option(
     "--oauth",
     is_flag=True,
-    help="Demand tokens of an authorization server, which is at /oauth/authorize and /oauth/token.",
+    help="Require tokens of the authorization server at /oauth/authorize and /oauth/token.",
 )
 def command(
     host: str,
@@ -94,17 +94,17 @@ def command(
         server = listen(host, port, app, shown)
     except OSError as error:
         what = f"cannot listen on {host}:{port}: {error.strerror}"
-        raise InputError.one("serve", what, hint="choose another --port") from None
+        raise InputError.one("serve", what, hint="choose another port with --port") from None
     scheme = "https" if shown else "http"
     url = f"{scheme}://{host}:{server.effective_port}{BASE_PATHS[dialect] if dialect else ''}"
     click.echo(f"serving {f'the mutant {mutant}' if mutant else 'the sandbox bank'} on {url}")
-    click.echo("  (Ctrl-C ends it)")
+    click.echo("  (stop with Ctrl-C)")
     if demands:
         click.echo(f"  test it   with a target file that has base_url: {url}")
     else:
         click.echo(f"  test it   assay run --target {url}")
     if demands:
-        for line in demands.told(f"{scheme}://{host}:{server.effective_port}"):
+        for line in demands.instructions(f"{scheme}://{host}:{server.effective_port}"):
             click.echo(f"  {line}")
         return _until_interrupted(server)
     for token in DEMO_TOKENS.values():
@@ -123,7 +123,7 @@ def _until_interrupted(server: Any) -> int:
 
 
 def _policies(mutant: str | None) -> Policies:
-    """Return the sound bank's policies, or those of a mutant or neutral variant."""
+    """Return the policies of the sound bank, of a mutant or of a neutral variant."""
     if mutant is None:
         return SOUND
     from assay.sandbox import mutants  # noqa: PLC0415 -- seldom asked for
@@ -131,6 +131,6 @@ def _policies(mutant: str | None) -> Policies:
     faulty = {one.id: one.change for one in (*mutants.MUTANTS, *mutants.PIS_MUTANTS)}
     change = faulty | {one.id: one.change for one in mutants.NEUTRAL}
     if mutant not in change:
-        hint = did_you_mean(mutant, change) or "`assay prove` lists them all"
-        raise InputError.one("--mutant", f"no mutant {mutant!r}", hint=hint)
+        hint = did_you_mean(mutant, change) or "`assay prove` lists all of them"
+        raise InputError.one("--mutant", f"there is no mutant {mutant!r}", hint=hint)
     return change[mutant](SOUND)

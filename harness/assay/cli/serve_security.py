@@ -1,7 +1,6 @@
-"""What `assay serve` is asked to demand of callers, set up and explained.
+"""TLS, client certificates, signatures and tokens that `assay serve` can require.
 
-The certificates are made into a folder of the user's choice, and kept for the next time.
-What is loaded for all this is only loaded when it is asked for.
+The certificates are created in a folder of the user's choice and used again next time.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeSecurity:
-    """Nothing of it is demanded unless it is named."""
+    """What a served sandbox requires of its callers; by default nothing."""
 
     folder: Path | None
     mutual: Demand | None
@@ -31,14 +30,14 @@ class ServeSecurity:
     oauth: bool
 
     def __bool__(self) -> bool:
-        """Whether anything is demanded."""
+        """Whether anything is required."""
         return self.folder is not None or self.oauth
 
     def put_before(self, app: WSGIApplication) -> tuple[WSGIApplication, Tls | None]:
-        """Put the demands before a bank; also give what it shows of itself over TLS.
+        """Return a bank behind these requirements, and the TLS settings to serve it with.
 
         Raises:
-            InputError: an option needs another, or the folder is of no use.
+            InputError: an option needs another one, or the folder cannot be used.
 
         """
         for name, given in (("--mutual", self.mutual), ("--signatures", self.signatures)):
@@ -62,12 +61,12 @@ class ServeSecurity:
             tls.context()
             keys = made.signers() if self.signatures else None
         except (OSError, ValueError):
-            what = f"{self.folder} has a file that is no certificate, or no key of it"
-            raise InputError.one("--tls", what, hint="name an empty folder, or a new one") from None
+            what = f"{self.folder} has a file that is not a certificate, or not its key"
+            raise InputError.one("--tls", what, hint="name an empty or new folder") from None
         return guarded(app, signatures=self.signatures, keys=keys, oauth=self.oauth), tls
 
-    def told(self, url: str) -> Iterator[str]:
-        """Tell a caller what is needed, line by line."""
+    def instructions(self, url: str) -> Iterator[str]:
+        """Yield what a caller needs, as lines of text."""
         curl = "curl"
         if self.folder is not None:
             from assay.sandbox.guard.certificates import FILES, KEY_IDS  # noqa: PLC0415
@@ -79,13 +78,13 @@ class ServeSecurity:
                 files = (self.folder / name for name in ("client.pem", "client-key.pem"))
                 curl += " --cert {} --key {}".format(*files)
             if self.signatures:
-                yield f"signatures ({self.signatures}) by the key identifiers:"
+                yield f"key identifiers for signatures ({self.signatures}):"
                 rsa_only = self.signatures == "cavage"
                 yield from (f"  {one}" for one in KEY_IDS if not rsa_only or "rsa" in one)
         if self.oauth:
             from assay.sandbox.guard.oauth import demo_accounts  # noqa: PLC0415
 
-            yield "customers for the screens, and clients for tokens:"
+            yield "customers (for the screens) and clients (for tokens):"
             yield from (f"  {line}" for line in demo_accounts())
             curl += " -u demo-tpp:demo-tpp-secret -d grant_type=client_credentials"
             yield f"get a token {curl} {url}/oauth/token"
@@ -99,8 +98,8 @@ def _papers(folder: Path) -> CertificateFolder:
     try:
         return open_certificates(folder)
     except IncompleteFolder as no:
-        what = f"{folder} has some of the files and not {no}"
-        raise InputError.one("--tls", what, hint="name an empty folder, or a new one") from None
+        what = f"{folder} has some of the files, but not {no}"
+        raise InputError.one("--tls", what, hint="name an empty or new folder") from None
     except OSError as error:
         what = f"{folder} cannot be read or written: {error.strerror}"
         raise InputError.one("--tls", what, hint="name another folder") from None

@@ -17,9 +17,9 @@ from assay.doctor.context import DoctorContext, EarlyEnd
 from assay.doctor.finding import Finding, Weight, at, from_problem, one_line
 from assay.doctor.probes import DoctorProbe, ProbePlan, doctor_probes
 from assay.errors import CannotArrange, InputError, TargetError
-from assay.execution.executor import Executor, executing
+from assay.execution.executor import executing
 from assay.history import Authorised, Event, Subject, Wire
-from assay.rules.rule import Script
+from assay.rules.steps import perform_all
 from assay.transport.auth.diagnostics import AuthenticationError
 from assay.transport.protocol import Delivery, Transport
 
@@ -97,7 +97,7 @@ def _run(
         with executing(
             watched, contract.operations, number=lambda: next(numbers), record=record
         ) as executor:
-            _perform(executor, script)
+            perform_all(script, executor.perform)
     except InputError as error:
         context.problems += error.problems
     except AuthenticationError as error:
@@ -109,15 +109,6 @@ def _run(
     finally:
         script.close()
     return None
-
-
-def _perform(executor: Executor, script: Script) -> None:
-    try:
-        step = next(script)
-        while True:
-            step = script.send(executor.perform(step))
-    except StopIteration:
-        return
 
 
 def ended_early(context: DoctorContext) -> Iterator[Finding]:

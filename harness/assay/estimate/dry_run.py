@@ -18,7 +18,7 @@ from itertools import count
 from assay.binding.encode import Access, HttpRequest
 from assay.binding.target import Budget, FixtureKind, OperationBinding, Role, Target
 from assay.contract.model import Json
-from assay.errors import CannotArrange
+from assay.errors import CannotArrange, Shortage
 from assay.estimate.fakes import ANYTHING, NullLedger, NullTransport, scene_of, signer_of
 from assay.execution.environment import Environment
 from assay.execution.environment import MissingFixtures as NoWorld
@@ -40,6 +40,7 @@ from assay.history import (
 from assay.planning.plan import Plan, Trial, script_of
 from assay.rules.dry_run import DryTarget
 from assay.rules.rule import Script
+from assay.rules.steps import perform_all
 
 #: The most steps played of one probe; the dry target's answers might keep it going
 #: forever.
@@ -65,6 +66,7 @@ class TrialEstimate:
     """
 
     stopped: str = ""
+    shortage: Shortage | None = None
     tells: frozenset[str] = frozenset()
     calls: int = 0
     batch: Counter[tuple[Customer, str, date]] = field(
@@ -222,13 +224,9 @@ def dry_run_trial(
 def _played(script: Script, played: DryExecutor) -> str:
     """Play a probe to its end; return what stopped it, empty if nothing did."""
     try:
-        step = next(script)
-        for _ in range(MOST):
-            step = script.send(played.perform(step))
+        perform_all(script, played.perform, MOST)
     except CannotArrange as error:
         return f"needs {error}"
-    except Exception:  # noqa: BLE001 -- its end, or it stumbled over nobody's answers
+    except Exception:  # noqa: BLE001 -- it stumbled over nobody's answers
         return ""
-    finally:
-        script.close()
     return ""

@@ -17,9 +17,10 @@ from datetime import UTC, datetime, timedelta
 from assay.binding.target import Target
 from assay.contract.model import Capability
 from assay.fixtures.waiting import NONE, Waiting, describe_span, format_span, telling
-from assay.history import Advance, Authorise
+from assay.history import Advance, Authorise, Event, Step
 from assay.planning.plan import Plan, Planned, Trial, restrict, script_of
 from assay.rules.dry_run import MOST, DryTarget
+from assay.rules.steps import perform_all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,17 +40,17 @@ def waited_in(plan: Plan, trial: Trial, now: datetime, screens: int) -> timedelt
     """
     _, script = script_of(plan, trial)
     dry_target = DryTarget(contract=plan.contracts[trial.contract], now=now)
-    with suppress(Exception):  # the end of the probe, or its error
-        step = next(script)
-        for _ in range(MOST):
-            if isinstance(step, Authorise):
-                dry_target.now += step.pace * screens + sum(step.linger, NONE)
-            elif isinstance(step, Advance) and step.to is not None:
-                # What is over already is not waited for, and time does not run
-                # backwards.
-                step = Advance(to=max(step.to, dry_target.now))
-            step = script.send(dry_target.reply(step))
-    script.close()
+
+    def reply(step: Step) -> Event:
+        if isinstance(step, Authorise):
+            dry_target.now += step.pace * screens + sum(step.linger, NONE)
+        elif isinstance(step, Advance) and step.to is not None:
+            # What is over already is not waited for, and time does not run backwards.
+            step = Advance(to=max(step.to, dry_target.now))
+        return dry_target.reply(step)
+
+    with suppress(Exception):  # an error of the probe ends it
+        perform_all(script, reply, MOST)
     return dry_target.now - now
 
 

@@ -19,6 +19,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 from assay.binding.target import FixtureKind, Target
+from assay.errors import Shortage
 from assay.estimate.dry_run import TrialEstimate, dry_run_trial
 from assay.execution.guard import UNTOUCHED, Customer, Guard, QuotaRecord, held_back
 from assay.execution.ledger import Ledger, default_path
@@ -98,9 +99,11 @@ class _Foretold:
     def take(self, trial: Trial, one: TrialEstimate) -> None:
         """Add the next trial if the budgets allow it."""
         told = one.stopped and not any(facet.facet in one.tells for facet in trial.settles)
-        why = one.stopped if told else next(self._crowded(trial, one), "")
+        room = (one.stopped, None) if told else next(self._crowded(trial, one), ("", None))
+        why, shortage = room
         if why:
-            self.stopped[trial.id] = replace(one, stopped=why, tells=frozenset())
+            stopped = replace(one, stopped=why, shortage=shortage, tells=frozenset())
+            self.stopped[trial.id] = stopped
             return
         if one.stopped:
             self.stopped[trial.id] = one
@@ -116,30 +119,35 @@ class _Foretold:
             return item
         if item.obligation.facet in one.tells:
             return replace(item, calls=one.calls)
-        return replace(item, fate=Disposition.UNVERIFIED, why=one.stopped, calls=0)
+        return replace(
+            item, fate=Disposition.UNVERIFIED, why=one.stopped, calls=0, shortage=one.shortage
+        )
 
     def _price(self, trial: Trial, one: TrialEstimate) -> int:
         return one.calls + one.signatures if one.stopped else max(trial.calls, one.calls)
 
-    def _crowded(self, trial: Trial, one: TrialEstimate) -> Iterator[str]:
+    def _crowded(self, trial: Trial, one: TrialEstimate) -> Iterator[tuple[str, Shortage]]:
         """Yield why the budgets do not allow a trial; nothing if they do."""
         most, price = self.target.budget.calls, self._price(trial, one)
         if most is not None and self.calls + price > most:
-            yield f"needs {price} more calls; {most - self.calls} of {most} left (budget.calls)"
+            needed_calls = f"{price} more calls; {most - self.calls} of {most} left (budget.calls)"
+            yield f"needs {needed_calls}", Shortage.BUDGET
         for count, needed in one.batch.items():
             who, operation, _ = count
             before = self._before(count)
             bound = self.guard.bound(operation)
             if bound is not None and before + needed > bound:
                 left = max(bound - before, 0)
-                yield f"needs {held_back(needed, operation, left, bound, who.name)}"
+                why = f"needs {held_back(needed, operation, left, bound, who.name)}"
+                yield why, Shortage.BUDGET
             quota = (self.guard.limits or {}).get(operation)
             if quota is not None and before and before + needed > quota:
                 # The bank's own count may no longer be what the probe assumes.
-                yield (
+                why = (
                     f"needs {UNTOUCHED} {operation} without the customer; "
                     f"{self._where(count)} ({who.name})"
                 )
+                yield why, Shortage.UNUSED_QUOTA
 
     def _where(self, count: _Count) -> str:
         """Say what used up the accesses that are gone when a trial begins."""

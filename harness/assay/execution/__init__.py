@@ -1,4 +1,4 @@
-"""Where things happen: sending, recording, driving probes, and judging them.
+"""Running a plan against a target: sending, recording, and judging trial by trial.
 
-The only package besides `target` that knows httpx, and the only one with effects.
+All effects of a run are here and in the rooms below: no rule and no check has any.
 """

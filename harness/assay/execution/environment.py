@@ -1,7 +1,7 @@
-"""A target made ready: its client, its world, and who plays whom.
+"""Environment of a run: transport, fixture provider, signer and guard, ready for use.
 
-`set_up` looks up the secrets that a profile names and builds the transport;
-nothing is sent before the first trial opens.
+`set_up` looks up the secrets that a target file names and builds the transport; nothing is sent
+before the first trial opens.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ _UNGUARDED = cast("Guard", None)
 
 @dataclass(slots=True, kw_only=True)
 class Environment:
-    """Everything that driving a trial touches.
+    """Everything that a trial uses of the target.
 
-    `client` carries calls, `screens` what a customer looks at, who signs nothing (the
-    same, if None). `desk` has the tokens of OAuth. `common` is what authorises every
-    customer's calls, `party` the third party's own, where the profile has that.
-    Who signs in a whole run is kept here too: the browser, or where a person comes back
-    to. `person` is how that person is spoken to. `guard` is what every call passes.
-    `waiting` is what waits, where that is allowed.
+    `client` sends calls, and `screens` the requests of a customer's browser, which are not signed
+    (the same, if None). `token_store` has the OAuth tokens. `common` is the access that every
+    customer has in common, `party` the third party's own, where the target file has one. What signs
+    during a whole run is kept here too: the browser, or the server that a person comes back to.
+    `person` prompts that person. `guard` is what every call passes. `waiting` waits in real time,
+    where that is allowed.
     """
 
     target: Target
@@ -70,12 +70,12 @@ class Environment:
     waiting: Waiting | None = None
 
     def __post_init__(self) -> None:
-        """Put the gates up that the profile asks for, if nobody has."""
+        """Make the guard that the target file asks for, unless one is given."""
         if self.guard is _UNGUARDED:
             self.guard = Guard(target=self.target)
 
     def signer(self, fixture: Fixture) -> Signer:
-        """Return who signs in a trial."""
+        """Return the signer of one trial."""
         sca = self.target.sca
         match sca.kind:
             case ScaKind.FORMS:
@@ -94,7 +94,7 @@ class Environment:
                 return MissingSigner()
 
     def seeded(self, seed: int) -> Environment:
-        """Return the same target, whose world is made from another seed."""
+        """Return the same environment with fixtures from another seed."""
         fixtures = self.fixtures
         return (
             replace(self, fixtures=replace(fixtures, seed=seed))
@@ -103,12 +103,12 @@ class Environment:
         )
 
     def foretell(self, signatures: int) -> None:
-        """Say how many signatures the run may ask a person for."""
+        """Announce how many signatures the run may ask a person for."""
         if self.callback_server:
             self.callback_server.signatures = signatures
 
     def close(self) -> None:
-        """Close the connections, the browser, and where a person would come back to."""
+        """Close the connections, the browser, and the server that a person comes back to."""
         for one in (self.client, self.chromium, self.callback_server):
             if one is not None:
                 one.close()
@@ -116,16 +116,16 @@ class Environment:
 
 @dataclass(frozen=True, slots=True)
 class MissingSigner(AnyReturnAddress):
-    """Where the profile names nobody who signs."""
+    """The signer of a target file without `sca`: every signature is refused."""
 
     def sign(self, step: Authorise, access: Access, wait: Wait) -> ScreenFlowResult:
         """Refuse."""
-        raise CannotArrange("somebody who signs (sca)")
+        raise CannotArrange("an SCA signer (set `sca` in the target file)")
 
 
 @dataclass(frozen=True, slots=True)
 class MissingFixtures(ReadOnlyFixture):
-    """The world of a profile that names none: nothing can be arranged."""
+    """The fixture provider of a target file without `fixtures`: every step fails."""
 
     def open(self) -> Fixture:
         """Begin a trial in which every arrangement fails."""
@@ -133,10 +133,10 @@ class MissingFixtures(ReadOnlyFixture):
 
     def arrange(self, step: Arrange) -> tuple[Subject, Access]:
         """Refuse."""
-        raise CannotArrange("a world (the profile names none)")
+        raise CannotArrange("a fixture provider (set `fixtures` in the target file)")
 
     def clock(self, to: datetime | None) -> datetime:
-        """Tell the real time."""
+        """Return the real time."""
         if to is not None:
             raise CannotArrange("a clock that can be moved")
         return datetime.now(UTC)

@@ -1,29 +1,28 @@
-"""Playing with a target: each step performed, and told what became of it.
+"""Executor of steps: performs each one at a target, and records the event.
 
-Whoever holds a `Play` decides from step to step: a probe, a random journey, a story
-told before. What happens is handed to a recorder on the way, so that nothing is lost
-when a run is cut short. No judgement here.
+A probe, a random sequence or a recorded one decides step by step what to do. Each event is handed
+to a recorder at once, so that nothing is lost when a run is cut short. No judgement here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from time import perf_counter
-from uuid import UUID, uuid4, uuid5
+from uuid import UUID, uuid4
 
 from assay.binding.decode import body_of, decode, links_of
 from assay.binding.encode import BARE, Access, HttpRequest, arguments, encode
 from assay.binding.pointer import MISSING
-from assay.binding.target import OperationBinding, Target
-from assay.binding.wire_values import RequestValues
+from assay.binding.target import OperationBinding
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange, TargetError
-from assay.execution.credentials import credentials_for
+from assay.execution.call_values import credentials_for, values_for
 from assay.execution.environment import Environment
 from assay.execution.guard import Customer, customer_of
+from assay.execution.limits import check_offered
 from assay.fixtures.protocol import Fixture
 from assay.history import (
     Accepted,
@@ -39,9 +38,9 @@ from assay.history import (
     Effects,
     Event,
     Exchange,
+    History,
     Indeterminate,
     Inquire,
-    Item,
     Lack,
     Lacking,
     Outcome,
@@ -52,23 +51,25 @@ from assay.history import (
     Withdraw,
     Withdrawn,
 )
+from assay.history.events import ProbeRun
 from assay.judging.rejected_credentials import not_taken
-from assay.planning.plan import UNBLOCKS
+from assay.rules.rule import Script
+from assay.rules.steps import perform_all
 from assay.sca.protocol import Signer
 
-#: So many pages of a list are read for the names in it.
+#: Pages of a list that are read at most, for the names in it.
 MOST_PAGES = 50
-#: Told of every event as it happens, with what authorised a subject or a call.
+#: Takes every event as it happens, with the access of its subject or call.
 Recorder = Callable[[Event, Access], None]
 
 
 @dataclass(slots=True, kw_only=True)
 class Executor:
-    """One story with a target while it runs: `perform` takes it a step further.
+    """Performs the steps of one trial.
 
-    `events` are what happened so far. `ids` are the target's own names of things, by key,
-    `owners` whose a thing is, `resources` what it is. No two stories have one `name`, and
-    so many requests were `made` in this one.
+    `events` are those so far. `ids` are the target's own names of things, by key, `owners` the
+    subjects they belong to, `resources` their kinds. `name` is unique to the trial, and `made`
+    counts the requests with generated values.
     """
 
     environment: Environment
@@ -90,31 +91,31 @@ class Executor:
     events: list[Event] = field(default_factory=list[Event])
 
     def perform(self, step: Step) -> Event:
-        """Perform a step and return what became of it.
+        """Perform a step and return its event.
 
         Raises:
-            CannotArrange: the target, or its profile, does not offer what is asked for.
-            TargetError: the target's world cannot be reached or used at all.
+            CannotArrange: the target, or the target file, does not offer what the step takes.
+            TargetError: the fixture provider cannot be reached or used at all.
 
         """
         self.environment.guard.going()
         event = self._event(step)
-        # Reading the clock is part of no story.
+        # Reading the clock is no event of the trial.
         if not (isinstance(step, Advance) and step.to is None):
             self.keep(event, getattr(step, "subject", ""))
         return event
 
     def keep(self, event: Event, subject: str) -> None:
-        """Take into the story, and into the record, what happened to a subject."""
+        """Add an event about a subject to the trial, and record it."""
         self.events.append(event)
         access = self.access.get(subject, Access())
         if isinstance(event, Exchange) and self.operations[event.call.operation].by_provider:
-            # What authorised it is the third party's, and must not be told either.
+            # The third party's credentials must not be written either.
             access = self.providers.get(event.call.by, access)
         self.record(event, access)
 
     def look(self) -> datetime:
-        """Read the target's clock, as far as it is known; that is part of no story."""
+        """Read the target's clock, as far as it is known, without an event."""
         return self.fixture.clock(None)
 
     def _event(self, step: Step) -> Event:
@@ -141,15 +142,15 @@ class Executor:
         return event
 
     def who(self, subject: str) -> Customer:
-        """Return whose accesses those of a subject are."""
+        """Return the customer whose accesses those of a subject are."""
         access = self.access.get(subject, self.environment.common)
         owns = [key for key, owner in self.owners.items() if owner == subject]
         return customer_of(self.environment.target, access, subject, owns)
 
     def _effects(self) -> tuple[Effect, ...] | None:
-        """Ask what was carried out, and return what no event has told of before.
+        """Return what was carried out and no earlier event of the trial has.
 
-        With all of it told every time, a long story would grow with its square.
+        If each event had all of it, a long trial would grow with its square.
         """
         offered = Capability.EFFECTS in self.environment.target.fixtures.offers
         done = self.fixture.effects() if offered else None
@@ -191,19 +192,9 @@ class Executor:
         )
 
     def wait(self, span: timedelta) -> datetime:
-        """Let so much time pass at the target, and return its clock."""
+        """Let time pass at the target, and return its clock."""
         now = self.fixture.clock(None)
         return self.fixture.clock(now + span) if span else now
-
-    def provider(self, name: str) -> Access:
-        """Return the access of a third party, who comes into being when first needed."""
-        if name not in self.providers:
-            offered = Capability.PROVIDERS in self.environment.target.fixtures.offers
-            if name and not offered:
-                raise CannotArrange(UNBLOCKS[Capability.PROVIDERS])
-            common = self.environment.party or self.environment.common
-            self.providers[name] = self.fixture.provider() if offered else common
-        return self.providers[name]
 
     def _arrange(self, step: Arrange) -> Subject:
         subject, access = self.fixture.arrange(step)
@@ -215,10 +206,11 @@ class Executor:
         return subject
 
     def _returning(self, call: Call) -> Exchange:
-        """Call; what is made to be signed comes back to where the signer waits for it.
+        """Make a call whose request sends the customer back to where the signer waits.
 
-        Unless the probe minds where. Two calls that are alike stay so: whoever asks for
-        the same thing twice must not be told apart by an address that is not his.
+        A call that gives the address itself, or leaves it out on purpose, stays as it is. Calls
+        that are alike get the same address, so that an address never tells two equal requests
+        apart.
         """
         operation = self.operations[call.operation]
         name = operation.returns
@@ -237,36 +229,21 @@ class Executor:
     def _call(self, call: Call) -> Exchange:
         operation = self.operations[call.operation]
         target = self.environment.target
-        _permitted(call, operation, target)
+        check_offered(call, operation, target)
         access = credentials_for(self, call, operation)
         binding = target.operations.get(operation.id, BARE)
         self._find(call, binding)
-        request = encode(call, operation, target, access, self._made(call))
+        made = values_for(self, call)
+        request = encode(call, operation, target, access, made)
         if operation.request:
-            # What the profile added is part of what was asked for.
-            call = replace(call, arguments=arguments(call, operation, binding))
+            # What the target file added is part of the request.
+            call = replace(call, arguments=arguments(call, operation, binding, made))
         return self.exchanged(call, request)
 
-    def _made(self, call: Call) -> RequestValues:
-        """Return what belongs to this request alone, as far as the profile asks for it."""
-        target = self.environment.target
-        binding = target.operations.get(call.operation, BARE)
-        if not (target.headers or binding.headers or binding.queries or binding.template):
-            return RequestValues(ids=self.ids, resources=self.resources)
-        self.made += 1
-        twin = repr(replace(call, by="", variation="", present=True, alias=None, host=None))
-        return RequestValues(
-            now=(self.now or self.look()).isoformat(),
-            unique=str(uuid5(self.name, str(self.made))),
-            alike=uuid5(self.name, twin).hex[:30],
-            ids=self.ids,
-            resources=self.resources,
-        )
-
     def _find(self, call: Call, binding: OperationBinding) -> None:
-        """Ask for the target's own names of what a call is about, where it goes by them.
+        """Look up the target's own names of what a call is about, where it uses them.
 
-        The list is read as any provider would read it, with the customer there.
+        The list is read as any TPP would read it, with the customer present.
         """
         for name, spelling in binding.arguments.items():
             if spelling.found is None or call.follow is not None:
@@ -275,10 +252,10 @@ class Executor:
             for key in given if isinstance(given, list | tuple) else (given,):
                 owner = self.owners.get(str(key))
                 if owner is None or str(key) in self.ids:
-                    continue  # nobody's key goes as it is
+                    continue  # a key without an owner is sent as it is
                 self._list(spelling.found, owner)
                 if str(key) not in self.ids:
-                    what = f"the target's own name of what {name} names"
+                    what = f"the target's own id for {name}"
                     owned = ("operations", spelling.found, "item", "id")
                     raise CannotArrange(f"{what} ({'.'.join(owned)})", key=owned)
 
@@ -286,23 +263,17 @@ class Executor:
         """Read a customer's whole list, for the names in it."""
         follow: str | None = None
         for _ in range(MOST_PAGES):
-            asked = Call(operation=operation, subject=owner, follow=follow)
-            exchange = self._call(asked)
+            exchange = self._call(Call(operation=operation, subject=owner, follow=follow))
             self.keep(exchange, owner)
             follow = exchange.outcome.next if isinstance(exchange.outcome, Accepted) else None
             if follow is None:
                 return
 
-    def _learn(self, items: Iterable[Item]) -> None:
-        self.ids |= {one.key: one.id for one in items if one.key and one.id}
-
     def exchanged(self, call: Call, request: HttpRequest) -> Exchange:
-        """Send a request that is ready, as this call, and return what came of it.
-
-        Whoever made it up, it passes the gates here (`run.guard`).
+        """Send a ready request as this call, and return the exchange.
 
         Raises:
-            CannotArrange: it must not be sent.
+            CannotArrange: the guard does not admit it.
 
         """
         operation, target = self.operations[call.operation], self.environment.target
@@ -325,24 +296,8 @@ class Executor:
             if body is not MISSING and (binding.links or binding.next or binding.approval):
                 wire = replace(wire, links=links_of(wire, body, binding))
         exchange = Exchange(n=n, at=at, call=call, outcome=outcome, wire=wire, ms=ms)
-        self._learn(exchange.items)
+        self.ids |= {item.key: item.id for item in exchange.items if item.key and item.id}
         return exchange
-
-
-def _permitted(call: Call, operation: Operation, target: Target) -> None:
-    """Hold back what the profile does not offer, whatever a rule forgot to need.
-
-    A consent would change the customer's affairs; a call without the customer
-    that nothing marks as such would look like one with.
-    """
-    if operation.grants and Capability.CONSENT not in target.fixtures.offers:
-        raise CannotArrange(UNBLOCKS[Capability.CONSENT])
-    if operation.writes and Capability.WRITE not in target.fixtures.offers:
-        raise CannotArrange(UNBLOCKS[Capability.WRITE])
-    if call.host is not None and call.host >= len(target.hosts):
-        raise CannotArrange(UNBLOCKS[Capability.HOSTS])
-    if not call.present and target.presence is None:
-        raise CannotArrange(UNBLOCKS[Capability.BATCH])
 
 
 @contextmanager
@@ -353,10 +308,10 @@ def executing(
     number: Callable[[], int],
     record: Recorder = lambda _event, _access: None,
 ) -> Generator[Executor]:
-    """Open a world of its own to play in, and give it back at the end.
+    """Open a fixture for one trial, and close it at the end.
 
     Raises:
-        TargetError: the target's world cannot be reached or used at all.
+        TargetError: the fixture provider cannot be reached or used at all.
 
     """
     fixture = environment.fixtures.open()
@@ -372,3 +327,27 @@ def executing(
     finally:
         with suppress(TargetError):  # a scene that cannot be given back costs no verdict
             fixture.close()
+
+
+def run_probe(
+    script: Script,
+    environment: Environment,
+    operations: Mapping[str, Operation],
+    *,
+    number: Callable[[], int],
+    record: Recorder,
+) -> ProbeRun:
+    """Run a probe to its end, or to the first step that cannot be performed.
+
+    Raises:
+        TargetError: the fixture provider cannot be reached or used at all.
+
+    """
+    stopped, shortage = "", None
+    with executing(environment, operations, number=number, record=record) as executor:
+        try:
+            perform_all(script, executor.perform)
+        except CannotArrange as error:
+            stopped, shortage = f"needs {error}", error.shortage
+    history = History(events=tuple(executor.events))
+    return ProbeRun(history=history, stopped=stopped, shortage=shortage)

@@ -1,12 +1,11 @@
-"""What stands between a call that is ready and the target.
+"""Guard that admits or refuses each call just before it is sent.
 
-Every call of a run passes here, whoever made it up: a probe, a journey, a bent field, a
-schema, the doctor. What may not be sent raises `CannotArrange`, so that an obligation
-stays unverified and its reason says what would allow it. Nothing is ever sent twice.
+Every call of a run passes here: of a probe, a random sequence, a mutated field, a schema case, the
+doctor. A call that may not be sent raises `CannotArrange`, so that an obligation stays unverified
+and its reason says what would allow it. No call is ever repeated.
 
-Where the world is one of real customers, accesses without the customer are counted in the
-ledger, before they are sent. Of a quota only the calendar day is known here: one by the
-hour is bounded by `budget.batch` alone.
+For real customers, accesses without the customer are counted in the ledger before they are sent.
+Only quotas per calendar day are known here: one per hour is bounded by `budget.batch` alone.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from uuid import uuid4
 from assay.binding.encode import Access, HttpRequest
 from assay.binding.target import Role, Target
 from assay.contract.model import Operation
-from assay.errors import CannotArrange
+from assay.errors import CannotArrange, Shortage
 from assay.execution.limits import check_written
 from assay.history import Call
 from assay.judging.verdict import Standing, Verdict
@@ -34,16 +33,16 @@ if TYPE_CHECKING:
 
 __all__ = ["LIVE_BREAKER", "Customer", "Guard", "QuotaRecord", "customer_of", "quotas"]
 
-#: So many failures in a row end a run on a live bank, if the profile says nothing else.
+#: Failures in a row that end a run on a live bank, unless the target file says otherwise.
 LIVE_BREAKER = 5
-#: What a probe of a quota wants of a day.
-UNTOUCHED = "a day on which nobody has called"
-#: The first status of those that say that the target failed.
+#: What a probe of a quota needs; an operation follows.
+UNTOUCHED = "a day with no earlier call of"
+#: The first status that reports a failure of the target.
 FAILED = 500
 
 
 def quotas(ruled: Mapping[str, Mapping[str, BoundClause]]) -> dict[str, int]:
-    """Return how many accesses a day contracts allow without the customer, by operation."""
+    """Return the daily quotas of contracts for accesses without the customer, by operation."""
     found: dict[str, int] = {}
     for clauses in ruled.values():
         for clause in clauses.values():
@@ -54,17 +53,17 @@ def quotas(ruled: Mapping[str, Mapping[str, BoundClause]]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Customer:
-    """A customer: `name` as a reader knows him, `key` as the ledger does."""
+    """A customer: `name` for people, `key` for the ledger."""
 
     name: str
     key: str
 
 
 def customer_of(target: Target, access: Access, subject: str, owns: list[str]) -> Customer:
-    """Return whose accesses those of a subject are; `owns` are the keys of his things.
+    """Return the customer whose accesses those of a subject are.
 
-    A role is known by the first thing that it lists, so that it may be renamed. Roles that
-    call with one token are one customer to the bank.
+    `owns` are the keys of what the subject owns. A role is identified by the first thing that it
+    lists, so that it may be renamed. Roles that share a token are one customer to the bank.
     """
     role = next((one for one in target.fixtures.roles if one.name == access.id), None)
     if role is None:
@@ -79,23 +78,24 @@ def _known_by(role: Role, target: Target) -> str:
 
 
 class QuotaRecord(Protocol):
-    """Where accesses are written down: a ledger, or what only pretends to be one."""
+    """What counts accesses: a ledger, or a stand-in."""
 
     def gone(self, use: QuotaUse) -> int:
-        """Return how many were spent."""
+        """Return how many accesses were made."""
         ...
 
     def spend(self, use: QuotaUse, *, most: int | None, run: str, at: datetime) -> bool:
-        """Write one down if fewer than `most` are; tell whether it was."""
+        """Count an access if fewer than `most` are counted; return whether it was."""
         ...
 
 
 @dataclass(slots=True, kw_only=True)
 class Guard:
-    """The gates of one run. `stopped` says why nothing more is sent, once that is so.
+    """The limits of one run, and what it has used of them.
 
-    `spent` are the accesses without the customer, by customer's name and operation.
-    `limits` are the quotas of the contracts, None while nobody has told them.
+    `stopped` says why nothing more is sent, once that is so. `spent` are the accesses without the
+    customer, by customer's name and operation. `limits` are the quotas of the contracts, None until
+    they are known.
     """
 
     target: Target
@@ -109,7 +109,7 @@ class Guard:
     spent: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
 
     def learn(self, plan: Plan) -> None:
-        """Take in what the contracts say of quotas, and whose day it is."""
+        """Take in the quotas of the contracts, and the time zones of their days."""
         self.limits = quotas(plan.ruled)
         self.zones = {
             operation: contract.zone
@@ -119,7 +119,7 @@ class Guard:
         }
 
     def going(self) -> None:
-        """Do nothing, unless the run was stopped.
+        """Check that the run was not stopped.
 
         Raises:
             CannotArrange: it was.
@@ -132,12 +132,12 @@ class Guard:
         """Count a call, or a signature, that is about to be made.
 
         Raises:
-            CannotArrange: that would be one too many.
+            CannotArrange: the budget has no call left.
 
         """
         most = self.target.budget.calls
         if most is not None and self.calls >= most:
-            raise CannotArrange(f"1 more call; 0 of {most} left (budget.calls)")
+            raise CannotArrange(f"1 more call; 0 of {most} left (budget.calls)", Shortage.BUDGET)
         self.calls += 1
 
     def admit(
@@ -148,7 +148,7 @@ class Guard:
         who: Callable[[], Customer],
         now: Callable[[], datetime],
     ) -> None:
-        """Let a call through, which is about to be sent, and count it.
+        """Admit a call that is about to be sent, and count it.
 
         Raises:
             CannotArrange: it must not be sent; the text says what would allow it.
@@ -165,7 +165,7 @@ class Guard:
     def bound(self, operation: str) -> int | None:
         """Return how many accesses a day are allowed, None for any number.
 
-        Of a live bank whose quotas nobody has told, none are.
+        A live bank whose quotas are not known allows none.
         """
         if self.target.budget.batch is not None:
             return self.target.budget.batch
@@ -191,13 +191,14 @@ class Guard:
         if self.book is not None:
             use = self.use(operation, who, at)
             if not self.book.spend(use, most=most, run=self.run, at=at):
-                raise CannotArrange(held_back(1, operation, 0, most or 0, who.name))
+                needed = held_back(1, operation, 0, most or 0, who.name)
+                raise CannotArrange(needed, Shortage.BUDGET)
         elif most is not None:
             raise CannotArrange(f"a ledger of accesses of {operation} (--ledger)")
         self.spent[who.name, operation] += 1
 
     def told(self) -> dict[str, object]:
-        """Return what a record keeps: what was spent, and what stopped the run, if anything."""
+        """Return what the journal's footer says: accesses made, and what stopped the run."""
         spent = [
             {"customer": name, "operation": operation, "accesses": number}
             for (name, operation), number in sorted(self.spent.items())
@@ -210,7 +211,7 @@ class Guard:
         return found
 
     def see(self, status: int, trouble: str) -> None:
-        """Take in what came of a call; too many failures in a row end the run."""
+        """Take in the answer to a call; too many failures in a row stop the run."""
         self.failures = self.failures + 1 if trouble or status >= FAILED else 0
         most = self.target.safety.breaker or (LIVE_BREAKER if self.target.is_live else None)
         if most is not None and self.failures >= most:
@@ -220,7 +221,7 @@ class Guard:
 
 
 def held_back(needed: int, operation: str, left: int, most: int, name: str) -> str:
-    """Say that a budget does not allow so many more accesses."""
+    """Return the reason why a budget does not allow more accesses."""
     more = "1 more access" if needed == 1 else f"{needed} more accesses"
     return (
         f"{more} of {operation} without the customer today; "
@@ -229,17 +230,14 @@ def held_back(needed: int, operation: str, left: int, most: int, name: str) -> s
 
 
 def is_held_back(verdict: Verdict) -> bool:
-    """Whether a budget, or what is left of a day, let an obligation stay open."""
-    return verdict.standing is Standing.UNVERIFIED and any(
-        word in verdict.reason for word in ("(budget.", UNTOUCHED)
-    )
+    """Whether an obligation stayed unverified only for today's limits."""
+    return verdict.standing is Standing.UNVERIFIED and verdict.shortage is not None
 
 
 def absent(call: Call, request: HttpRequest, target: Target) -> bool:
     """Whether the bank takes a request for one without the customer.
 
-    What the request says counts, and not only what the call meant: a header that somebody
-    bent marks nothing.
+    The header of the request decides, not what the call meant: a mutated header marks nothing.
     """
     mark = target.presence
     if mark is None:

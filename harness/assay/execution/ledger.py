@@ -1,12 +1,12 @@
-"""What was spent on whom today, kept between runs: accesses without the customer.
+"""Ledger of the accesses made today without the customer, shared by all runs.
 
-A bank counts them for each customer, method and calendar day, whoever asks; so one file
-remembers them for threads, processes and later runs alike. What is about to be sent is
-written down first, and stays written, whatever becomes of it. A connection is opened for
-each access: there are few of them, and none is shared by anybody.
+A bank counts such accesses for each customer, operation and calendar day, so one file counts them
+for threads, processes and later runs. An access is written down before it is sent, and stays
+whatever its answer is. Each access opens its own connection: there are few of them, and no two
+threads share one.
 
-Nobody's name is in the file. A customer is a keyed hash, and the key is the file's own:
-who has another ledger can compare nothing.
+The file has no names. A customer is a keyed hash, and the key is the file's own, so two ledgers
+cannot be compared.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _WRITE = "INSERT INTO access (target, customer, method, day, run, at) VALUES (?,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotaUse:
-    """What an access counts against. `customer` is whatever tells one from all others."""
+    """What an access counts against. `customer` identifies one customer among all."""
 
     target: str
     customer: str
@@ -60,7 +60,7 @@ class QuotaUse:
 
 
 def default_path(environ: Mapping[str, str] = os.environ) -> Path:
-    """Return where the ledger is if nobody says: $ASSAY_LEDGER, or the state directory."""
+    """Return the default path of the ledger: $ASSAY_LEDGER, or below the state directory."""
     if environ.get("ASSAY_LEDGER"):
         return Path(environ["ASSAY_LEDGER"])
     state = environ.get("XDG_STATE_HOME", "")
@@ -70,7 +70,7 @@ def default_path(environ: Mapping[str, str] = os.environ) -> Path:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ledger:
-    """A ledger in a file that is there."""
+    """A ledger in an existing file."""
 
     path: Path
     key: bytes = field(repr=False)
@@ -119,22 +119,22 @@ class Ledger:
             return cls(path=path, key=_key(connection, told))
 
     def gone(self, use: QuotaUse) -> int:
-        """Return how many accesses were spent.
+        """Return how many accesses were made.
 
         Raises:
-            TargetError: the ledger cannot be read any more.
+            TargetError: the ledger can no longer be read.
 
         """
         with _opened(self.path, _told_later) as connection:
             return self._gone(connection, use)
 
     def spend(self, use: QuotaUse, *, most: int | None, run: str, at: datetime) -> bool:
-        """Write an access down if fewer than `most` are; tell whether it was.
+        """Count an access if fewer than `most` are counted; return whether it was.
 
-        Counting and writing are one: of two processes, one comes first.
+        Counting and writing are one transaction: of two processes, one comes first.
 
         Raises:
-            TargetError: the ledger cannot be written any more.
+            TargetError: the ledger can no longer be written.
 
         """
         with _opened(self.path, _told_later) as connection, _at_once(connection):

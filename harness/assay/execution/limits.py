@@ -1,8 +1,7 @@
-"""What may be written at a target: to whom, how much, and whether at all.
+"""Limits on what a run may send: what the target file offers and what `safety` allows.
 
-What counts is what stands in the request, not what a call meant to put there. Whatever
-cannot be read surely is not sent to a live bank. Only the contract's own names of
-arguments are known here, as the profile's `safety` uses them.
+What counts is the content of the request, not what a call meant to put there. A value that cannot
+be read with certainty is not sent to a live bank.
 """
 
 from __future__ import annotations
@@ -17,12 +16,32 @@ from assay.binding.encode import BARE, HttpRequest
 from assay.binding.pointer import MISSING, find, steps
 from assay.binding.target import OperationBinding, Place, Spelling, Target
 from assay.binding.wire_values import RequestValues, sent
-from assay.contract.model import Json, Operation
+from assay.contract.model import Capability, Json, Operation
 from assay.errors import CannotArrange
 from assay.history import Call
-from assay.planning.plan import ALLOW, read_only
+from assay.planning.plan import ALLOW_WRITES, REMEDIES, read_only
 
-__all__ = ["check_written"]
+__all__ = ["check_offered", "check_written"]
+
+
+def check_offered(call: Call, operation: Operation, target: Target) -> None:
+    """Do nothing if the target file offers what a call takes.
+
+    A consent would change the customer's affairs, and a call without the customer that
+    nothing marks as such would look like one with.
+
+    Raises:
+        CannotArrange: it does not, whatever the rule's facet requires.
+
+    """
+    if operation.grants and Capability.CONSENT not in target.fixtures.offers:
+        raise CannotArrange(REMEDIES[Capability.CONSENT])
+    if operation.writes and Capability.WRITE not in target.fixtures.offers:
+        raise CannotArrange(REMEDIES[Capability.WRITE])
+    if call.host is not None and call.host >= len(target.hosts):
+        raise CannotArrange(REMEDIES[Capability.HOSTS])
+    if not call.present and target.presence is None:
+        raise CannotArrange(REMEDIES[Capability.BATCH])
 
 
 def check_written(call: Call, operation: Operation, request: HttpRequest, target: Target) -> None:
@@ -34,7 +53,7 @@ def check_written(call: Call, operation: Operation, request: HttpRequest, target
     """
     safety, live = target.safety, target.environment == "live"
     if read_only(target):
-        raise CannotArrange(ALLOW)
+        raise CannotArrange(ALLOW_WRITES)
     if live and call.malformed is not None:
         raise CannotArrange("a bank that is not live: nothing malformed is written there (safety)")
     binding = target.operations.get(operation.id, BARE)

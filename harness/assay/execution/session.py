@@ -1,47 +1,39 @@
-"""A run: trials held one by one, every obligation given a verdict, all recorded.
+"""Session of a run: holds every trial, gives every obligation a verdict, and records it all.
 
-`Session` is what both the command line and the pytest plugin use. It writes the
-plan before the first call and the footer after the last verdict, and refuses to
-finish with an obligation forgotten.
+The command line and the pytest plugin both use it. It writes the plan before the first call and the
+footer after the last verdict, and reports a fault if an obligation has no verdict.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from assay.binding.encode import Access
-from assay.binding.join import expired, waiver_of
-from assay.contract.model import Contract, Level
+from assay.contract.model import Contract
 from assay.errors import JournalError, TargetError
-from assay.execution.driver import run_probe
 from assay.execution.environment import Environment
-from assay.execution.executor import Recorder
+from assay.execution.executor import Recorder, run_probe
 from assay.fuzzing.sequences.abstract_step import AbstractStep
 from assay.fuzzing.sequences.concretize import script
 from assay.history import Authorised, Event, Exchange, History
 from assay.history.events import ProbeRun
 from assay.journal.writer import Journal, header, planned
-from assay.judging.judge import Breach, StaticWatch, breaches, discount_static, judge
-from assay.judging.rejected_credentials import CredentialWatch, discount_untaken, parties, provided
-from assay.judging.verdict import Exit, Standing, Verdict, exit_of, tally
+from assay.judging.assembly import VerdictAssembly
+from assay.judging.judge import Breach, breaches, judge
+from assay.judging.rejected_credentials import parties
+from assay.judging.verdict import Exit, Standing, Verdict, tally
 from assay.planning.obligation import Obligation
-from assay.planning.plan import Disposition, Plan, Trial, count_signatures, script_of
+from assay.planning.plan import Plan, Trial, count_signatures, script_of
 from assay.rules.clauses import clauses_of
 from assay.transport.auth.diagnostics import AuthenticationError
-
-#: Verdicts that leave a must unsettled.
-OPEN = frozenset({Standing.INDETERMINATE, Standing.UNVERIFIED})
-#: Which of two verdicts on one obligation stays: the graver one.
-_GRAVE = dict.fromkeys(Standing, 0) | {Standing.INDETERMINATE: 1, Standing.VIOLATES: 2}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What a user asked for, as far as it shapes verdicts and the record."""
+    """Options of the user that shape verdicts and the journal."""
 
     seed: int = 0
     allow_incomplete: bool = False
@@ -53,7 +45,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """What a finished run amounts to; `stopped` says what ended it before its time."""
+    """Result of a finished run; `stopped` says what ended it early."""
 
     verdicts: tuple[Verdict, ...]
     counts: Mapping[str, int]
@@ -75,13 +67,14 @@ class Session:
     faults: list[str] = field(default_factory=list[str])
     exchanges: int = 0
     closed: bool = False
-    _found: dict[str, Verdict] = field(default_factory=dict[str, Verdict])
-    _watch: StaticWatch = field(default_factory=StaticWatch)
-    _operations: dict[int, str] = field(default_factory=dict[int, str])
-    _credentials: CredentialWatch = field(default_factory=CredentialWatch)
+    _assembly: VerdictAssembly = field(init=False)
     _lost: set[bool] = field(default_factory=set[bool])
-    _told: dict[str, str] = field(default_factory=dict[str, str])
+    _trials: dict[str, str] = field(default_factory=dict[str, str])
     _replays: dict[str, Path] = field(default_factory=dict[str, Path])
+
+    def __post_init__(self) -> None:
+        """Begin with the verdicts that the plan decides alone."""
+        self._assembly = VerdictAssembly(plan=self.plan, target=self.environment.target)
 
     def open(self) -> None:
         """Write the header and the whole plan."""
@@ -101,22 +94,15 @@ class Session:
         )
         for item in self.plan.items:
             self.journal.write("plan", planned(item))
-        self._credentials.provided = provided(self.plan)
-        for item in self.plan.items:
-            if item.fate is not Disposition.ASK:
-                verdict = Verdict(
-                    obligation=item.obligation.id, standing=item.standing, reason=item.why
-                )
-                self._found[item.obligation.id] = verdict
 
     def run_trial(self, trial: Trial) -> tuple[Verdict, ...]:
-        """Hold one trial, and return the verdicts on what it settles.
+        """Run one trial, and return the verdicts on the obligations that it settles.
 
-        A fault of the harness costs its own trial and no other.
+        A fault of the harness affects its own trial and no other.
 
         Raises:
             TargetError: nothing was ever reached at the target.
-            JournalError: the record cannot be written any more.
+            JournalError: the journal can no longer be written.
 
         """
         try:
@@ -133,17 +119,17 @@ class Session:
         except TargetError as error:
             if not self.environment.client.reached:
                 raise
-            verdicts = self._without(trial, f"the world failed: {error}")
+            verdicts = self._without(trial, f"the fixture provider failed: {error}")
         except Exception as error:  # noqa: BLE001 -- a fault of ours must not cost the record
             what = self.journal.redactor.bounded(f"{type(error).__name__}: {error}", 500)
             self.faults.append(f"{trial.id}: {what}")
             self.journal.write("fault", {"where": trial.id, "what": what})
             verdicts = self._without(trial, "harness fault")
         else:
-            self._watch.see(driven.history)
+            self._assembly.see_trial(driven.history)
         verdicts = tuple(map(self.journal.clean, verdicts))
-        self._found.update({one.obligation: one for one in verdicts})
-        return self._discounted(verdicts)
+        self._assembly.record(verdicts)
+        return self._assembly.corrected(verdicts)
 
     def replay(
         self,
@@ -153,10 +139,10 @@ class Session:
         *,
         seed: int | None = None,
     ) -> ProbeRun:
-        """Tell a story for the record, as a trial of its own.
+        """Perform a sequence for the record, as a trial of its own.
 
         Raises:
-            TargetError: the target's world cannot be reached or used at all.
+            TargetError: the fixture provider cannot be reached or used at all.
 
         """
         self.journal.redactor.begin()
@@ -168,46 +154,35 @@ class Session:
             number=self._number,
             record=self._recorder(name),
         )
-        self._watch.see(driven.history)
+        self._assembly.see_trial(driven.history)
         return driven
 
     def broken(self, plan: Plan, contract: str, history: History) -> tuple[Breach, ...]:
-        """Return what a history breaks of all that a plan asks."""
+        """Return what a history violates of all that a plan asks."""
         return tuple(breaches(plan, contract, history, clauses_of(plan.contracts[contract])))
 
     def record_finding(self, verdict: Verdict, *, trial: str, replay: Path | None) -> None:
-        """Take in a verdict that a story gave; a graver one that was reached before stays."""
-        verdict = self.journal.clean(verdict)
-        before = self._found.get(verdict.obligation)
-        if before is None or _GRAVE[verdict.standing] >= _GRAVE[before.standing]:
-            self._found[verdict.obligation] = verdict
-            self._told[verdict.obligation] = trial
+        """Record the verdict of a sequence, unless a graver one was reached before."""
+        if self._assembly.record_graver(self.journal.clean(verdict)):
+            self._trials[verdict.obligation] = trial
             if replay is not None:
                 self._replays[verdict.obligation] = replay
 
     def violated(self) -> frozenset[str]:
         """Return the obligations that were found to be violated so far."""
-        found = self._found.values()
-        return frozenset(one.obligation for one in found if one.standing is Standing.VIOLATES)
+        return self._assembly.violated()
 
     def settle(self, obligation: Obligation) -> Verdict:
-        """Return the verdict on one obligation, holding its trial if need be.
+        """Return the verdict on one obligation, running its trial if need be.
 
         Raises:
             TargetError: nothing was ever reached at the target.
 
         """
-        if obligation.id not in self._found:
+        if not self._assembly.has(obligation.id):
             trial = next(one for one in self.plan.trials if obligation in one.settles)
             self.run_trial(trial)
-        found = (self._found[obligation.id],)
-        (verdict,) = self._discounted(found)
-        return self._waived(verdict)
-
-    def _discounted(self, verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
-        """Take back what rests on static answers, or on credentials that were never taken."""
-        live = discount_static(verdicts, self._watch.static(), self._operations)
-        return discount_untaken(live, self._credentials, self._operations, self.environment.target)
+        return self._assembly.final_on(obligation.id)
 
     def _try(self, trial: Trial) -> tuple[ProbeRun, tuple[Verdict, ...]]:
         applied, probe = script_of(self.plan, trial)
@@ -226,7 +201,7 @@ class Session:
         )
         stopped = self.environment.guard.stopped
         if driven.stopped and stopped:
-            driven = replace(driven, stopped=stopped)
+            driven = replace(driven, stopped=stopped, shortage=None)
         return driven, judge(
             applied.kind.check,
             trial.settles,
@@ -237,9 +212,7 @@ class Session:
     def _recorder(self, name: str) -> Recorder:
         def record(event: Event, access: Access) -> None:
             self.journal.event(name, event, access)
-            if isinstance(event, Exchange):
-                self._operations[event.n] = event.call.operation
-                self._credentials.see(event)
+            self._assembly.see(event)
             if isinstance(event, Exchange | Authorised):
                 self.on_exchange()
 
@@ -257,47 +230,39 @@ class Session:
         )
 
     def close(self) -> RunResult:
-        """Write every verdict and the footer; planned must equal judged."""
+        """Write every verdict and the footer; every planned obligation must have one."""
         verdicts = self._write_verdicts()
-        counts = tally(verdicts)
-        if sum(counts.values()) != len(self.plan.items):
+        if len(verdicts) != len(self.plan.items):
             self.faults.append("planned obligations and verdicts do not add up")
-        exit_ = exit_of(
-            counts,
-            incomplete_musts=sum(
-                item.obligation.level is Level.MUST and verdict.standing in OPEN
-                for item, verdict in zip(self.plan.items, verdicts, strict=True)
-            ),
+        stopped = self.environment.guard.stopped
+        conclusion = self._assembly.conclude(
+            verdicts,
             faults=len(self.faults),
-            # Whatever is missing of a run that was stopped, nobody has agreed to it.
-            allow_incomplete=self.options.allow_incomplete and not self.environment.guard.stopped,
+            allow_incomplete=self.options.allow_incomplete,
+            stopped=bool(stopped),
         )
-        if self.environment.guard.stopped and exit_ is Exit.OK:
-            exit_ = Exit.INCOMPLETE
-        self._footer(counts, exit_)
+        self._footer(conclusion.counts, conclusion.exit)
         return RunResult(
             verdicts=verdicts,
-            counts=counts,
+            counts=conclusion.counts,
             exchanges=self.exchanges,
             faults=tuple(self.faults),
-            exit=exit_,
-            stopped=self.environment.guard.stopped,
+            exit=conclusion.exit,
+            stopped=stopped,
         )
 
     def abort(self, why: str) -> None:
-        """Close the record of a run that cannot go on; nothing is blamed on anybody."""
+        """Write the footer of a run that cannot go on, with the verdicts reached so far."""
         settled = self._write_verdicts()
         self._footer(tally(settled), Exit.USAGE, aborted=why)
 
     def _write_verdicts(self) -> tuple[Verdict, ...]:
         """Write every verdict that was reached, in the plan's order."""
-        names = [item.obligation.id for item in self.plan.items]
-        rough = [self._found[name] for name in names if name in self._found]
-        found = tuple(map(self._waived, self._discounted(rough)))
-        for one in found:
-            told = self._told.get(one.obligation, "")
-            self.journal.verdict(one, self._reproduce(one.obligation), told)
-        return found
+        verdicts = self._assembly.final()
+        for verdict in verdicts:
+            name = verdict.obligation
+            self.journal.verdict(verdict, self._reproduce(name), self._trials.get(name, ""))
+        return verdicts
 
     def _footer(self, counts: Mapping[str, int], exit_: Exit, **more: str) -> None:
         self.closed = True
@@ -320,29 +285,13 @@ class Session:
         seed = f" --seed {self.options.seed}" if self.options.seed else ""
         return f"assay run{self.options.reproduce} -k {shlex.quote(obligation)}{seed}"
 
-    def _waived(self, verdict: Verdict) -> Verdict:
-        """Apply the profile's waiver of an obligation, if it has a sound one."""
-        waiver = waiver_of(self.environment.target, verdict.obligation)
-        if waiver is None:
-            return verdict
-        if expired(waiver, datetime.now(UTC).date()):
-            reason = f"the waiver of {waiver.owner} expired on {waiver.expires}"
-            return replace(verdict, standing=Standing.VIOLATES, reason=reason)
-        if verdict.standing is Standing.VIOLATES:
-            reason = f"{waiver.reason} ({waiver.owner}, until {waiver.expires})"
-            return replace(verdict, standing=Standing.WAIVED, reason=reason)
-        if verdict.standing is Standing.CONFORMS:
-            reason = f"waived by {waiver.owner}, but it conforms now: remove the waiver"
-            return replace(verdict, standing=Standing.VIOLATES, reason=reason)
-        return verdict
-
 
 def run_session(
     session: Session,
     on_trial: Callable[[Trial], None] = lambda _: None,
     more: Callable[[], None] = lambda: None,
 ) -> RunResult:
-    """Hold every trial of a session, do what there is more to do, and close it.
+    """Run every trial of a session, then whatever `more` does, and close it.
 
     Raises:
         TargetError: the target was never reached; the journal says so.

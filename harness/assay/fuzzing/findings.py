@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from assay.fuzzing.sequences.shrink import Story
 from assay.fuzzing.sequences.step_codec import encode
 from assay.judging.judge import Breach
+from assay.planning.plan import Plan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRequest:
+    """A search to run: a contract, the way of searching, and the number of sequences."""
+
+    contract: str
+    how: str
+    times: int
+
+
+def requested_searches(plan: Plan, times: Mapping[str, int]) -> tuple[SearchRequest, ...]:
+    """Return the searches of each contract that has trials, by the `times` of each way."""
+    contracts = dict.fromkeys(trial.contract for trial in plan.trials)
+    return tuple(
+        SearchRequest(contract=contract, how=how, times=number)
+        for contract in contracts
+        for how, number in times.items()
+        if number
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,9 +16,8 @@ from hypothesis.strategies import SearchStrategy
 
 from assay.contract.model import Capability, Contract
 from assay.errors import CannotArrange
-from assay.execution.driver import run_probe
 from assay.execution.environment import Environment
-from assay.execution.executor import Executor, executing
+from assay.execution.executor import Executor, executing, run_probe
 from assay.fuzzing.engine import ExplorationEnded, explore_machine, explore_values
 from assay.fuzzing.findings import FuzzFinding, SearchResult
 from assay.fuzzing.sequences.abstract_step import AbstractStep

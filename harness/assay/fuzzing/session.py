@@ -19,7 +19,7 @@ from assay.errors import InputError, did_you_mean
 from assay.execution.session import Session
 from assay.fuzzing.examples import Examples
 from assay.fuzzing.fields import stories
-from assay.fuzzing.findings import FuzzFinding, SearchResult
+from assay.fuzzing.findings import FuzzFinding, SearchRequest, SearchResult
 from assay.fuzzing.search import Search, SearchLimits
 from assay.fuzzing.sequences.sequence_file import RecordedSequence, write
 from assay.judging.judge import judge
@@ -198,6 +198,32 @@ def run_field_tests(search: Search, on_finding: Callable[[FuzzFinding], None]) -
 
 #: The kinds of search, by name.
 MAKERS: Mapping[str, Maker] = {"journeys": run_sequences, "fields": run_field_tests}
+
+
+def run_search(
+    session: Session,
+    request: SearchRequest,
+    *,
+    plan: Plan,
+    whole: Plan,
+    folder: Path | None = None,
+    examples: Examples | None = None,
+) -> SearchResult:
+    """Run one search of a session, for the command line and for pytest.
+
+    `plan` is what the run tests, `whole` the plan of all obligations. Sequences are written
+    to `folder` and kept in `examples`, if given.
+
+    Raises:
+        TargetError: the target cannot be reached or used at all.
+        JournalError: the record cannot be written any more.
+
+    """
+    limits = limits_of(session.environment.target, request.times)
+    search = SearchSession(
+        session=session, plan=plan, whole=whole, folder=folder, examples=examples
+    )
+    return search.search(request.contract, request.how, limits, MAKERS[request.how])
 
 
 # -- one recorded sequence -----------------------------------------------------------------

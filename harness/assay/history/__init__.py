@@ -1,7 +1,7 @@
-"""What happened: steps a probe asks for, and the events they became.
+"""Vocabulary of steps and events: what a probe asks for, and what happened.
 
-A probe yields `Step`s; the driver performs them and records `Event`s; a check
-sees a `History` and nothing else. No I/O, no clock and no judgement here.
+A probe yields `Step`s; the executor performs them and records `Event`s; a check sees a `History`
+and nothing else. No I/O, no clock and no judgement here.
 """
 
 from __future__ import annotations

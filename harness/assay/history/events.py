@@ -1,8 +1,7 @@
-"""What happened: the events that steps became, and a history of them.
+"""Events that steps became, and the history that checks judge.
 
-The same values come from a sandbox run, a live run and a recorded file.
-
-A text that was taken out of a record, with what could be said of it before.
+A run and a recording have the same values. `Masked` is a text that was taken out of a record, with
+what is still known of it.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from enum import Enum
 from typing import Self, TypeAlias
 
 from assay.contract.model import Json
+from assay.errors import Shortage
 from assay.history.outcomes import (
     Accepted,
     Indeterminate,
@@ -263,7 +263,11 @@ class Masked(str):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeRun:
-    """The history of one probe, and what stopped it before its end, if anything did."""
+    """The history of one probe, and what stopped it before its end, if anything did.
+
+    `shortage` is set if another day would let it go on.
+    """
 
     history: History
     stopped: str = ""
+    shortage: Shortage | None = None

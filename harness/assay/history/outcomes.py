@@ -1,4 +1,4 @@
-"""What an answer means, and what went over the wire, as values."""
+"""Outcomes of calls in the contract's words, and the messages on the wire, as values."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from enum import Enum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from assay.contract.model import Json
+
+#: Stands in a record for the value of a header that may be a secret.
+HIDDEN: Final = "<hidden>"
 
 
 class State(Enum):
@@ -68,12 +71,12 @@ class Unavailable:
 
 
 class Cause(Enum):
-    """Why an answer says nothing of the contract, and so whom to ask."""
+    """Why an answer says nothing about the contract."""
 
     SERVER = "the target failed"
     TRANSPORT = "no answer came"
-    BINDING = "the profile does not know this answer"
-    AUTH = "the target does not take the credentials"
+    BINDING = "the target file does not describe this answer"
+    AUTH = "the target rejects the credentials"
 
 
 class Detail(Enum):
@@ -85,7 +88,7 @@ class Detail(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Indeterminate:
-    """Nobody can tell what the target did.
+    """The answer does not show what the target did.
 
     `detail` is known while the target is called; a journal does not record it.
     """
@@ -123,3 +126,23 @@ class Wire:
             if name.lower() == "content-type":
                 return value.partition(";")[0].strip().lower()
         return ""
+
+    def header(self, name: str) -> str | None:
+        """Return the first header of this name in the answer, or None."""
+        return _first(self.headers, name)
+
+    def has_header(self, name: str, value: str) -> bool | None:
+        """Whether the answer has this header with exactly this value.
+
+        None where a record hides the value, because it may be a secret.
+        """
+        seen = self.header(name)
+        return None if seen == HIDDEN else seen == value
+
+    def request_header(self, name: str) -> str | None:
+        """Return the first header of this name in the request, or None."""
+        return _first(self.request_headers, name)
+
+
+def _first(headers: tuple[tuple[str, str], ...], wanted: str) -> str | None:
+    return next((value for name, value in headers if name.lower() == wanted.lower()), None)

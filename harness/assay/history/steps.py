@@ -1,6 +1,6 @@
-"""What a probe asks for: the steps that the driver performs, as values.
+"""Steps that a probe asks for and the executor performs, as values.
 
-Nothing here knows what becomes of a step; that is told by `events`.
+What happened at a step is an event, in `events`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""A journal as lines: bytes in, typed JSON objects out, one at a time.
+"""Lines of a journal: bytes in, typed JSON objects out, one at a time.
 
-A `Line` knows its number, so that whatever is wrong is said with its place.
-Nothing is kept: a journal of any length is read in the memory of one line.
-What the lines mean together is `build`'s matter.
+A `Line` knows its number, so that every error names its place. Nothing is kept: a journal of any
+length is read in the memory of one line.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ class Line:
         number = self.number_of(key)
         if 0 <= number < _LARGEST:
             return number
-        return self.refuse(f"{key!r} is no number of things, or none that can be meant")
+        return self.refuse(f"{key!r} is not a count")
 
     def flag(self, key: str, *, default: bool) -> bool:
         """Return true or false."""
@@ -76,7 +75,7 @@ class Line:
         value = self.values.get(key, default)
         if (_is(value, float) or _is(value, int)) and abs(value) < _LARGEST:
             return float(value)
-        return self.refuse(f"{key!r} is not a number, or none that can be meant")
+        return self.refuse(f"{key!r} is not a number, or too large")
 
     def inner(self, key: str) -> Line:
         """Return the object at `key`, empty when there is none."""
@@ -88,7 +87,7 @@ class Line:
         found = cast("list[object]", self._get(key, list, []))
         for one in found:
             if not _is(one, kind):
-                self.refuse(f"{key!r} holds something that is not {_NAMES[kind]}")
+                self.refuse(f"{key!r} contains something that is not {_NAMES[kind]}")
         return cast("list[T]", found)
 
     def pairs(self, key: str) -> list[tuple[str, str]]:
@@ -99,7 +98,7 @@ class Line:
                 case [str(name), str(value)]:
                     found.append((name, value))
                 case _:
-                    self.refuse(f"{key!r} holds something that is not two texts")
+                    self.refuse(f"{key!r} contains something that is not two texts")
         return found
 
     def objects(self, key: str) -> list[Line]:

@@ -1,8 +1,8 @@
-"""Taking out of everything that is written what belongs to a customer.
+"""Redactor of everything that is written: a customer's data become pseudonyms.
 
-Known values (keys, tokens, credentials) become stable pseudonyms; besides, what
-looks like an IBAN, a card number, or stands under a telling name is masked. Done
-before anything reaches a file, so that no report needs care later.
+Known values (keys, tokens, credentials) get stable pseudonyms; in addition, what looks like an IBAN
+or a card number, or stands under a telling name, is masked. That is done before anything reaches a
+file, so that no report needs care later.
 """
 
 from __future__ import annotations
@@ -230,10 +230,10 @@ class Redactor:
 
 
 class Careless(Redactor):
-    """Masks nothing: for banks of our own making, in runs of which no word is kept."""
+    """A redactor that masks nothing: for sandbox runs whose journal is not kept."""
 
     def learn(self, subject: Subject, access: Access) -> None:
-        """Forget it."""
+        """Learn nothing."""
 
     def name(self, value: str, kind: str) -> str:
         """Return the value as it is."""

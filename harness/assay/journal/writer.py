@@ -1,8 +1,8 @@
-"""The journal: one line of JSON for everything, written as it happens.
+"""Writer of the journal, a file of JSON lines that records a run as it happens.
 
-Header, plan, events, verdicts, footer. It is the record of a run; every report
-is a view of it. Lines are flushed one by one and redacted before they are
-written, so that a run that is cut short leaves an honest, unfinished journal.
+Header, plan, events, verdicts, footer: every report is a view of them. Lines are redacted,
+written and flushed one by one, so that a run that is cut short leaves an honest,
+unfinished journal.
 """
 
 from __future__ import annotations
@@ -12,45 +12,36 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from enum import Enum
 from pathlib import Path
 from typing import IO, Any
 
 from assay import __version__
 from assay.binding.encode import Access
 from assay.binding.target import Target
-from assay.contract.model import Contract
 from assay.errors import InputError, JournalError
 from assay.history import (
     Accepted,
-    Advanced,
-    Authorised,
-    Effect,
-    Effects,
     Event,
     Exchange,
-    Indeterminate,
-    Lacking,
-    Registered,
     Subject,
-    Withdrawn,
 )
-from assay.journal.event_encoder import EventEncoder
+from assay.journal.codec import EventEncoder, Record
+from assay.journal.masking import ValueMasker
 from assay.journal.redact import Redactor
 from assay.judging.verdict import Verdict
 from assay.planning.plan import Plan, Planned
 
 FORMAT = 1
-#: What a signature is called where an operation would stand.
-SIGNING = "signing"
 
 
 @dataclass(slots=True, kw_only=True)
 class Journal:
-    """An open journal; with no `out` it only counts, for runs nobody keeps."""
+    """An open journal; with no `out` nothing is written, for runs whose record is not kept."""
 
     out: IO[str] | None
     redactor: Redactor = field(default_factory=Redactor)
-    _scribe: EventEncoder | None = None
+    _encoder: EventEncoder | None = None
     _digest: Any = field(default_factory=hashlib.sha256)
     _torn: bool = False
 
@@ -67,7 +58,7 @@ class Journal:
             return cls(out=path.open("x", encoding="utf-8", newline="\n"))
         except FileExistsError:
             hint = "choose another --out; what is recorded is never written over"
-            raise InputError.one(str(path), "a journal is there already", hint=hint) from None
+            raise InputError.one(str(path), "a journal already exists", hint=hint) from None
         except OSError as error:
             what = f"cannot write the journal: {error.strerror}"
             raise InputError.one(str(path), what) from None
@@ -102,142 +93,25 @@ class Journal:
             self.redactor.learn(event, access)
         elif isinstance(event, Exchange):
             self._learn(event, access)
-        if self.out is None:
-            return
-        kind, record = self._told(event)
-        self.write(kind, {"trial": trial, **record})
+        if self.out is not None:
+            kind, record = self._encode(event)
+            self.write(kind, {"trial": trial, **record})
 
-    @property
-    def scribe(self) -> EventEncoder:
-        """Who writes down, beside what people read, what it takes to judge a run again."""
-        if self._scribe is None or self._scribe.redactor is not self.redactor:
-            self._scribe = EventEncoder(redactor=self.redactor)
-        return self._scribe
-
-    def _told(self, event: Event) -> tuple[str, Mapping[str, object]]:
-        """Return the kind of line that an event becomes, and what stands in it."""
-        again = self.scribe
-        match event:
-            case Exchange():
-                told: tuple[str, Mapping[str, object]] = "exchange", self._exchange(event)
-            case Authorised():
-                told = "exchange", self._authorised(event)
-            case Subject():
-                told = "subject", self._subject(event)
-            case Advanced(now=now):
-                told = "advanced", {"now": now.isoformat()}
-            case Effects():
-                told = "effects", self._effects(event)
-            case Registered(subject=subject, argument=argument, since=since):
-                since_ = since.isoformat()
-                known = {"subject": subject, "argument": argument, "since": since_}
-                told = "registered", {**known, "again": again.registered(event)}
-            case Withdrawn(subject=subject, done=done):
-                over = {"subject": subject, "done": done}
-                told = "withdrawn", {**over, "again": again.withdrawn(event)}
-            case Lacking(mode=mode, now=now):
-                told = "lacking", {"mode": mode, "again": {"now": now.isoformat()}}
-        return told
-
-    def _subject(self, subject: Subject) -> dict[str, object]:
-        return {
-            "name": subject.name,
-            "now": subject.now.isoformat(),
-            "owns": [
-                {
-                    "resource": one.resource,
-                    "key": self.redactor.name(one.key, one.resource),
-                    "traits": {
-                        name[:64]: self.redactor.bounded(value, 256)
-                        if isinstance(value, str)
-                        else value
-                        for name, value in one.traits.items()
-                    },
-                    "entries": len(one.entries),
-                }
-                for one in subject.owns
-            ],
-            "again": self.scribe.subject(subject),
-        }
-
-    def _exchange(self, exchange: Exchange) -> dict[str, object]:
-        call, outcome = exchange.call, exchange.outcome
-        why = self.redactor.bounded(outcome.why, 1000) if isinstance(outcome, Indeterminate) else ""
-        return {
-            "n": exchange.n,
-            "at": exchange.at.isoformat(),
-            "operation": call.operation,
-            "subject": call.subject,
-            "present": call.present,
-            "variation": self.redactor.text(call.variation),
-            **self.redactor.wire(exchange.wire),
-            "outcome": {"kind": type(outcome).__name__.lower(), "why": why},
-            "ms": round(exchange.ms, 2),
-            "again": self.scribe.exchange(exchange),
-        }
+    def _encode(self, event: Event) -> tuple[str, Record]:
+        if self._encoder is None or self._encoder.mask.redactor is not self.redactor:
+            self._encoder = EventEncoder(mask=ValueMasker(redactor=self.redactor))
+        return self._encoder.line(event)
 
     def _learn(self, exchange: Exchange, access: Access) -> None:
-        """Learn what must not be told: who called, and the link by which one signs."""
+        """Learn what must not be written: the caller's token, and the link to the screens."""
         outcome = exchange.outcome
         if access.token:
             self.redactor.name(access.token, "token")
         if isinstance(outcome, Accepted) and outcome.approval:
             self.redactor.name(outcome.approval, "approval-link")
 
-    def _effects(self, effects: Effects) -> dict[str, object]:
-        done = effects.done
-        known = None if done is None else [self._effect(one) for one in done]
-        return {"now": effects.now.isoformat(), "done": known}
-
-    def _effect(self, effect: Effect) -> dict[str, object]:
-        return {
-            "request": self.redactor.text(effect.request),
-            "on": effect.on.isoformat(),
-            "again": self.scribe.effect(effect),
-        }
-
-    def _authorised(self, event: Authorised) -> dict[str, object]:
-        """Tell of a signature as of an exchange; what was typed in is nobody's business."""
-        step, wire, text = event.step, event.wire, self.redactor.bounded
-        seen = {
-            "ending": event.ending.value,
-            "screens": [text(one, 64) for one in event.screens],
-            "offered": None if event.offered is None else [text(one, 64) for one in event.offered],
-            "redirected": None if event.redirected is None else text(event.redirected, 2048),
-            "moments": [moment.isoformat() for moment in event.moments],
-        }
-        asked = {
-            "decision": step.decision.value,
-            "factor": step.factor,
-            "code": step.code.value,
-            "request": self.redactor.text(step.request),
-        }
-        return {
-            "n": event.n,
-            "at": event.at.isoformat(),
-            "operation": SIGNING,
-            "subject": step.subject,
-            "present": True,
-            "variation": self.redactor.text(step.variation),
-            "request": {
-                "method": "SIGN",
-                "url": text(step.approval or "", 2048),
-                "headers": [],
-                "body": json.dumps(asked),
-            },
-            "response": {
-                "status": wire.status,
-                "headers": [],
-                "body": json.dumps(seen),
-                "truncated": False,
-            },
-            "outcome": {"kind": event.ending.name.lower(), "why": text(event.why, 1000)},
-            "ms": round(event.ms, 2),
-            "again": self.scribe.authorised(event),
-        }
-
     def clean(self, verdict: Verdict) -> Verdict:
-        """Return a verdict fit to be told to anybody; asked while its trial's names are known."""
+        """Return a verdict without private texts; call it while the names of its trial are known."""
         bounded = self.redactor.bounded
         return replace(
             verdict,
@@ -267,13 +141,7 @@ class Journal:
                 "verdict": verdict.standing.value,
                 "reason": verdict.reason,
                 "evidence": [
-                    {
-                        "agreement": one.agreement.value,
-                        "expected": one.expected,
-                        "seen": one.seen,
-                        "variation": one.variation,
-                        "exchanges": list(one.exchanges),
-                    }
+                    _plain(one, "agreement", "expected", "seen", "variation", "exchanges")
                     for one in verdict.evidence
                 ],
                 "calls": verdict.calls,
@@ -305,26 +173,22 @@ def header(
         "version": __version__,
         "started": now(),
         "seed": seed,
-        "contracts": [_contract(one) for one in plan.contracts.values()],
-        "target": {
-            "name": target.name,
-            "transport": target.transport.value,
-            "base_url": target.base_url,
-            "digest": target.digest,
-        },
+        "contracts": [
+            _plain(one, "id", "title", "version", "digest", "path", "document")
+            for one in plan.contracts.values()
+        ],
+        "target": _plain(target, "name", "transport", "base_url", "digest"),
         "selection": dict(selection),
         "command": command,
     }
 
 
-def _contract(contract: Contract) -> dict[str, str]:
+def _plain(value: object, *names: str) -> dict[str, object]:
+    """Return fields of a value by their names; of an enumeration, its value."""
+    contents = {name: getattr(value, name) for name in names}
     return {
-        "id": contract.id,
-        "title": contract.title,
-        "version": contract.version,
-        "digest": contract.digest,
-        "path": contract.path,
-        "document": contract.document,
+        name: content.value if isinstance(content, Enum) else content
+        for name, content in contents.items()
     }
 
 
@@ -333,21 +197,10 @@ def planned(item: Planned) -> dict[str, object]:
     one = item.obligation
     return {
         "obligation": one.id,
-        "contract": one.contract,
-        "clause": one.clause,
-        "facet": one.facet,
-        "kind": one.kind,
-        "level": one.level.value,
+        **_plain(one, "contract", "clause", "facet", "kind", "level", "line", "trial"),
         "says": one.statement,
         "asks": one.description,
-        "sources": [
-            {"section": source.section, "line": source.line, "text": source.text}
-            for source in one.sources
-        ],
-        "line": one.line,
+        "sources": [_plain(source, "section", "line", "text") for source in one.sources],
         "needs": sorted(need.value for need in one.needs),
-        "calls": item.calls,
-        "trial": one.trial,
-        "fate": item.fate.value,
-        "why": item.why,
+        **_plain(item, "calls", "fate", "why"),
     }

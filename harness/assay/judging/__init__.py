@@ -1,1 +1,1 @@
-"""From evidence to verdicts."""
+"""Verdicts from evidence: weighed for each trial, corrected, waived and counted."""

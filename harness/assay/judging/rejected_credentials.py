@@ -1,7 +1,7 @@
-"""Whether a target takes the credentials of a profile at all.
+"""Detection of credentials that a target never accepts.
 
-A refusal for want of a token looks like a refusal for the contract's sake. Where a target
-says which it is, or never once took what we showed, nothing is concluded from it.
+A refusal for want of a token looks like one that the contract demands. Where a target says which it
+is, or never once accepted what was sent, nothing is concluded from a refusal.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ERROR = re.compile(r'(?:^|,)\s*bearer\s(?:[^"]|"[^"]*")*?\berror\s*=\s*"?([a-z_
 
 
 def not_taken(operation: Operation, wire: Wire, target: Target) -> Indeterminate | None:
-    """Return that a target did not take our token, if it says so; None otherwise."""
+    """Return why a target rejected our token, if it says that it did; None otherwise."""
     auth = target.auth.of(by_provider=operation.by_provider)
     if wire.status not in {UNAUTHORIZED, FORBIDDEN} or not _shown(auth, wire):
         return None
@@ -65,24 +65,24 @@ def _where(target: Target, *, by_provider: bool, scope: bool = False) -> str:
 
 
 def provided(plan: Plan) -> frozenset[str]:
-    """Return the operations that third parties call for themselves."""
+    """Return the operations that third parties call with credentials of their own."""
     every = (one for contract in plan.contracts.values() for one in contract.operations.values())
     return frozenset(one.id for one in every if one.by_provider)
 
 
 def parties(plan: Plan) -> frozenset[bool]:
-    """Return by whom a plan's trials are played: customers (False), third parties (True)."""
+    """Return who acts in a plan's trials: customers (False), third parties (True)."""
     asked = [plan.contracts[name] for name in {trial.contract for trial in plan.trials}]
     return frozenset(one.by_provider for contract in asked for one in contract.operations.values())
 
 
 @dataclass(slots=True, kw_only=True)
 class CredentialWatch:
-    """Notices a party whose calls were never accepted, and refused for want of a token.
+    """Notices a party whose calls were never accepted, and some refused with a 401.
 
-    A party is the customers' (False) or the third party's own (True). `provided` are the
-    operations that third parties call for themselves, `foreign` the calls that showed a
-    customer's own credentials, and nothing of ours.
+    A party is the customers' (False) or the third party's own (True). `provided` are the operations
+    that third parties call with their own credentials, `foreign` the calls that carried only a
+    customer's own credentials.
     """
 
     provided: Collection[str] = ()
@@ -112,7 +112,7 @@ def discount_untaken(
     operations: Mapping[int, str],
     target: Target,
 ) -> tuple[Verdict, ...]:
-    """Take back every verdict that rests on calls which were never let in."""
+    """Take back every verdict that rests on calls with credentials never accepted."""
     untaken = watch.untaken()
     if not untaken:
         return tuple(verdicts)
@@ -133,5 +133,5 @@ def _discount(
     if not parties:
         return verdict
     where = _where(target, by_provider=max(parties))
-    reason = f"the target never took the profile's credentials (401): {where}"
+    reason = f"the target never accepted the credentials of the target file (401): {where}"
     return replace(verdict, standing=Standing.INDETERMINATE, reason=reason)

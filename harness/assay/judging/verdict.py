@@ -1,7 +1,7 @@
-"""What a history means: evidence, verdicts, and how they merge.
+"""Verdicts, the evidence that they rest on, and how evidence is weighed.
 
-`conforms` is earned by at least one piece of evidence that agrees and could
-have disagreed; everything else has a reason. Nothing here looks at a target.
+`conforms` is earned by at least one piece of evidence that agrees and could have disagreed;
+everything else has a reason. Nothing here looks at a target.
 """
 
 from __future__ import annotations
@@ -10,6 +10,11 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+
+from assay.errors import Shortage
+
+#: Why a facet is undecided on which no check has yielded evidence.
+NO_EVIDENCE = "no exchange of the trial shows it"
 
 
 class Agreement(Enum):
@@ -50,13 +55,17 @@ class Standing(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What became of one obligation, why, and on what evidence."""
+    """The verdict on one obligation, why, and on what evidence.
+
+    `shortage` says that it is unverified only for want of something that another day has.
+    """
 
     obligation: str
     standing: Standing
     reason: str = ""
     evidence: tuple[Evidence, ...] = ()
     calls: int = 0
+    shortage: Shortage | None = None
 
 
 class Exit(Enum):
@@ -81,7 +90,7 @@ def weigh(evidence: Iterable[Evidence]) -> tuple[Standing, str]:
             if one.agreement is agreement:
                 clear = standing is Standing.CONFORMS
                 return standing, "" if clear else f"expected {one.expected}; {one.seen}"
-    return Standing.INDETERMINATE, "no exchange could tell"
+    return Standing.INDETERMINATE, NO_EVIDENCE
 
 
 def tally(verdicts: Iterable[Verdict]) -> dict[str, int]:
@@ -93,7 +102,7 @@ def tally(verdicts: Iterable[Verdict]) -> dict[str, int]:
 def exit_of(
     counts: dict[str, int], *, incomplete_musts: int, faults: int, allow_incomplete: bool
 ) -> Exit:
-    """Turn the counts of a finished run into its exit code."""
+    """Return the exit code of a finished run."""
     if faults:
         return Exit.FAULT
     if counts[Standing.VIOLATES.value]:
@@ -104,7 +113,7 @@ def exit_of(
 
 
 def explain(verdict: Verdict) -> str:
-    """Say in a few lines why an obligation does not conform."""
+    """Return a few lines on why an obligation does not conform."""
     lines = [f"{verdict.obligation} {verdict.standing.value}: {verdict.reason}"]
     for one in verdict.evidence:
         if one.agreement is Agreement.DISAGREES:

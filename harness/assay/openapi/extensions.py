@@ -1,7 +1,7 @@
 """What no schema can say, as `x-assay-` extensions: clauses, limits, what is left open.
 
 Every clause of a contract stands with each operation that it is about, and one that is
-about none at the root. Each extension is explained in contract/README.md.
+about none at the root. Each extension is explained in contract/openapi.md.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What will be asked of a target, fixed before the run."""
+"""The plan of a run, made before the first call: obligations, trials, costs."""

@@ -1,8 +1,8 @@
-"""From a contract to its obligations: one for each facet of each clause.
+"""The obligations of a contract: one for each facet of each clause.
 
 An obligation's id is `<contract>/<clause>/<facet>` and names it everywhere: in
-pytest, in the journal, in reports and in the kill matrix. Points on which the
-document is silent are obligations too, so that they are counted and never lost.
+pytest, in the journal, in reports and in the kill matrix. Points that the source
+document leaves open are obligations too, so that they are counted and never lost.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from assay.contract.model import Capability, Clause, Contract, Level, Source
 from assay.rules.clauses import clauses_of
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, TppFacet
 
-#: The kind that stands for a point on which the document is silent.
+#: The kind of the points that the source document leaves open.
 UNSPECIFIED = "unspecified"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Obligation:
-    """One thing to be checked: a clause's facet, with what checking it takes.
+    """A facet of a clause, which gets one verdict, and what a target must offer to test it.
 
-    `scenario` is None where nothing is ever asked for it.
+    `statement` is the sentence of the clause, `description` that of the facet. `scenario`
+    selects the probe of the clause; it is None for what no probe tests.
     """
 
     id: str
@@ -41,7 +42,7 @@ class Obligation:
 
     @property
     def trial(self) -> str:
-        """The id of the trial in which it is asked, shared by its scenario."""
+        """The id of the trial that tests it, shared by all facets of its scenario."""
         return f"{self.contract}/{self.clause}#{self.scenario.id if self.scenario else ''}"
 
 
@@ -62,7 +63,7 @@ def bound_clauses(contract: Contract) -> dict[str, BoundClause]:
 
 
 def obligations(contract: Contract) -> tuple[Obligation, ...]:
-    """Return what a contract obliges a bank to, in the contract's order."""
+    """Return the obligations of a bank under a contract, in the contract's order."""
     of_clauses = [
         _obligation(contract, bound.clause, facet, scenario=facet.scenario)
         for bound in bound_clauses(contract).values()
@@ -77,7 +78,7 @@ def obligations(contract: Contract) -> tuple[Obligation, ...]:
             kind=UNSPECIFIED,
             level=Level.MAY,
             statement=point.statement,
-            description="the document is silent",
+            description="the source document leaves this open",
             sources=point.sources,
             line=point.line,
         )
@@ -87,9 +88,9 @@ def obligations(contract: Contract) -> tuple[Obligation, ...]:
 
 
 def tpp_obligations(contract: Contract) -> tuple[Obligation, ...]:
-    """Return what a contract obliges a TPP to, in the contract's order.
+    """Return the obligations of a TPP under a contract, in the contract's order.
 
-    Nothing is ever asked for them: only recordings of the TPP's traffic can show them.
+    No probe tests them: they are judged from recorded traffic of the TPP only.
     """
     return tuple(
         _obligation(contract, bound.clause, facet)

@@ -1,7 +1,7 @@
-"""What will be asked, what it costs, and what will stay open, fixed beforehand.
+"""The plan of a run: which obligations are tested, in which trials, at how many calls.
 
-Pure: from bound contracts and a profile to a `Plan`. Every obligation has a
-fate before the first call, so that nothing can drop out of a run unnoticed.
+`plan` is a pure function of bound contracts and a target. Every obligation has a
+disposition before the first call, so that none can drop out of a run unnoticed.
 """
 
 from __future__ import annotations
@@ -15,42 +15,63 @@ from assay.binding.features import is_bound, missing_reason
 from assay.binding.join import BoundContract, capabilities
 from assay.binding.target import ScaKind, Target
 from assay.contract.model import Capability, Contract
+from assay.errors import Shortage
 from assay.history import Authorise
 from assay.judging.verdict import Standing
 from assay.planning.obligation import UNSPECIFIED, BoundClause, Obligation, bound_clauses
 from assay.rules.dry_run import DryTarget, dry_run
 from assay.rules.rule import Scenario
 
-#: What would unblock an obligation that needs a capability the target lacks.
-UNBLOCKS = {
-    Capability.PSU: "a customer to test with (world: control, or roles)",
-    Capability.TWO_PSU: "a second customer",
-    Capability.CONSENT: "consents that the harness may transmit",
-    Capability.BATCH: "how calls without the customer are marked (presence)",
-    Capability.CLOCK: "a clock that can be moved (world: control)",
-    Capability.ROSTER: "what the customer truly owns",
-    Capability.ZONE: "the zone of the bank's calendar day (zone)",
-    Capability.CREDENTIALS: "fictive customer credentials",
-    Capability.ENTRIES: "dated entries that can be arranged",
-    Capability.WRITE: "requests that the harness may make (fixtures.offers: write)",
-    Capability.SCA: "somebody who signs (sca)",
-    Capability.SCREENS: "a program that walks the screens (sca: forms, or browser)",
-    Capability.SEGMENTS: "customers of every segment",
-    Capability.REGISTRATIONS: "registrations that can be arranged",
-    Capability.PROVIDERS: "a second provider",
+#: What the fixtures of a target can provide, by the word that `fixtures.offers` has for it.
+_OFFERS: Mapping[Capability, str] = {
+    Capability.PSU: "a test customer",
+    Capability.TWO_PSU: "a second test customer",
+    Capability.CONSENT: "permission to transmit consents",
+    Capability.ROSTER: "a complete list of what the customer owns",
+    Capability.CREDENTIALS: "fictitious customer credentials",
+    Capability.ENTRIES: "dated entries below what the customer owns",
+    Capability.WRITE: "permission to make requests",
+    Capability.SEGMENTS: "a customer of every segment",
+}
+
+#: The same for what only fixtures of kind `control` or `python` can provide.
+_ARRANGED: Mapping[Capability, str] = {
+    Capability.CLOCK: "a clock that can be moved",
+    Capability.REGISTRATIONS: "registrations of a chosen age",
+    Capability.PROVIDERS: "a second TPP",
     Capability.BANKS: "a bank of the group that does not offer it",
-    Capability.EFFECTS: "word of what was carried out (fixtures.offers: effects)",
+    Capability.EFFECTS: "a record of what the bank carried out",
     Capability.DIRECT_ACCESS: "a customer who acts through direct access",
-    Capability.HOSTS: "the other hosts of the target (hosts)",
+}
+
+#: What an obligation needs where the target lacks a capability, and which key of the
+#: target file provides it.
+REMEDIES: Mapping[Capability, str] = {
+    **{
+        capability: f"{what} (add `{capability.value}` to `fixtures.offers` in the target file)"
+        for capability, what in _OFFERS.items()
+    },
+    **{
+        capability: f"{what} (set `fixtures.kind` to `control` or `python`,"
+        f" with `{capability.value}` in `fixtures.offers`, in the target file)"
+        for capability, what in _ARRANGED.items()
+    },
+    Capability.BATCH: "a mark for calls without the customer (set `presence` in the target file)",
+    Capability.ZONE: "the time zone of the bank's calendar day (set `zone` in the target file)",
+    Capability.HOSTS: "the other hosts of the target (set `hosts` in the target file)",
+    Capability.SCA: "an SCA signer (set `sca` in the target file)",
+    Capability.SCREENS: "an SCA signer that fills in the bank's screens"
+    " (set `sca.kind` to `forms` or `browser` in the target file)",
 }
 
 
-#: What nobody does at a bank that is only read, and what would allow it.
-WRITING, ALLOW = frozenset({Capability.CONSENT, Capability.WRITE}), "safety.allow_writes"
+#: What a live bank refuses unless the target file allows it.
+WRITING = frozenset({Capability.CONSENT, Capability.WRITE})
+ALLOW_WRITES = "permission to write to a live bank (set `safety.allow_writes` in the target file)"
 
 
 class Disposition(Enum):
-    """What the plan foresees for an obligation."""
+    """What the plan decides for an obligation before the first call."""
 
     ASK = "ask"
     UNVERIFIED = "unverified"
@@ -60,12 +81,16 @@ class Disposition(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """An obligation with its fate; `calls` is what its whole trial costs."""
+    """An obligation with its fate; `calls` is what its whole trial costs.
+
+    `shortage` says that it is left unverified only for want of something that another day has.
+    """
 
     obligation: Obligation
     fate: Disposition
     why: str = ""
     calls: int = 0
+    shortage: Shortage | None = None
 
     @property
     def standing(self) -> Standing:
@@ -75,9 +100,9 @@ class Planned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """One probe in one world, and the obligations that it can settle.
+    """One run of a probe on one fixture, and the obligations that it settles.
 
-    `signed` says that one of these takes a signature.
+    `signed` is true if one of these obligations needs a signature.
     """
 
     id: str
@@ -91,9 +116,10 @@ class Trial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """All obligations in order, and the trials that will be held.
+    """All obligations in the contracts' order, and the trials that test them.
 
-    `person` says that a person signs: trials for which nobody is needed come first.
+    `person` is true if a person signs (`sca.kind: manual`); trials without a signature then
+    come first.
     """
 
     items: tuple[Planned, ...]
@@ -104,17 +130,17 @@ class Plan:
 
     @property
     def asked(self) -> frozenset[str]:
-        """The ids of the obligations that are asked of the target."""
+        """The ids of the obligations that are tested."""
         return frozenset(one.obligation.id for one in self.items if one.fate is Disposition.ASK)
 
     @property
     def calls(self) -> int:
-        """What the whole run costs in calls."""
+        """The number of calls of the whole run."""
         return sum(trial.calls for trial in self.trials)
 
     @property
     def signed(self) -> int:
-        """How many trials take signatures; how many they take, only holding them tells."""
+        """The number of trials that need signatures; one trial can need several."""
         return sum(trial.signed for trial in self.trials)
 
 
@@ -123,7 +149,7 @@ def plan(
     target: Target,
     select: Callable[[Obligation], bool] = lambda _: True,
 ) -> Plan:
-    """Decide every selected obligation's fate, and gather the trials."""
+    """Return the plan of every selected obligation."""
     items: list[Planned] = []
     ruled: dict[str, dict[str, BoundClause]] = {}
     for each in bound:
@@ -154,7 +180,9 @@ def _decide(
 ) -> Planned:
     if obligation.kind == UNSPECIFIED:
         return Planned(
-            obligation=obligation, fate=Disposition.UNSPECIFIED, why="the document is silent"
+            obligation=obligation,
+            fate=Disposition.UNSPECIFIED,
+            why="the source document leaves this open",
         )
     if obligation.clause in target.not_offered:
         why = target.not_offered[obligation.clause]
@@ -165,19 +193,18 @@ def _decide(
             fate=Disposition.NOT_APPLICABLE,
             why=obligation.not_applicable_because,
         )
-    for want in obligation.requires:
-        if not is_bound(want, contract, target):
+    for requirement in obligation.requires:
+        if not is_bound(requirement, contract, target):
             return Planned(
                 obligation=obligation,
-                fate=Disposition(want.if_missing.value),
-                why=missing_reason(want),
+                fate=Disposition(requirement.if_missing.value),
+                why=missing_reason(requirement),
             )
-    lacking = sorted(obligation.needs - offered, key=lambda one: one.value)
-    unblocks = [UNBLOCKS[one] for one in lacking]
+    remedies = [REMEDIES[one] for one in lacking(obligation, offered)]
     if obligation.needs & WRITING & offered and read_only(target):
-        unblocks.append(ALLOW)
-    if unblocks:
-        why = "needs " + "; ".join(unblocks)
+        remedies.append(ALLOW_WRITES)
+    if remedies:
+        why = "needs " + "; ".join(remedies)
         return Planned(obligation=obligation, fate=Disposition.UNVERIFIED, why=why)
     return Planned(obligation=obligation, fate=Disposition.ASK)
 
@@ -197,8 +224,13 @@ def _priced(
         yield replace(item, calls=prices[asked.trial])
 
 
+def lacking(obligation: Obligation, offered: frozenset[Capability]) -> list[Capability]:
+    """Return the capabilities that an obligation needs and a target lacks, sorted by name."""
+    return sorted(obligation.needs - offered, key=lambda capability: capability.value)
+
+
 def read_only(target: Target) -> bool:
-    """Whether nothing may be changed at a target: a live one, unless its profile says so."""
+    """Whether a target must not be changed: it is live and its file does not allow writes."""
     return target.environment == "live" and not target.safety.allow_writes
 
 
@@ -227,7 +259,7 @@ def _trial(id_: str, settled: list[Planned]) -> Trial:
 
 
 def script_of(plan_: Plan, trial: Trial) -> tuple[BoundClause, Any]:
-    """Return a trial's clause and a fresh probe for it."""
+    """Return the clause of a trial, and a new probe for it."""
     applied = plan_.ruled[trial.contract][trial.clause]
     return applied, applied.kind.probe(trial.scenario)
 
@@ -245,7 +277,7 @@ def signatures_in(plan_: Plan, trial: Trial) -> int:
 
 
 def decided(plan_: Plan, items: Iterable[Planned]) -> Plan:
-    """Return a plan with these obligations and fates; its trials keep their order."""
+    """Return a plan of these items; the trials that remain keep their order."""
     settled = tuple(items)
     order = {trial.id: number for number, trial in enumerate(plan_.trials)}
     trials = sorted(
@@ -256,5 +288,5 @@ def decided(plan_: Plan, items: Iterable[Planned]) -> Plan:
 
 
 def restrict(plan_: Plan, ids: Collection[str]) -> Plan:
-    """Return the part of a plan that is about these obligations."""
+    """Return the part of a plan that tests these obligations."""
     return decided(plan_, (one for one in plan_.items if one.obligation.id in ids))

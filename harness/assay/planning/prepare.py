@@ -1,7 +1,7 @@
-"""From what a user typed to a plan: the one way in, for command line and pytest.
+"""The plan of what a user named: contracts, a target and a selection of obligations.
 
-Finds and checks contracts and target, joins them, selects obligations, plans.
-Nothing is sent.
+Command line and pytest plugin both start here. Files are found, checked, bound and
+planned; nothing is sent.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from assay.planning.plan import Plan, plan, restrict
 if TYPE_CHECKING:
     from assay.estimate.feasibility import Feasibility
 
-#: The contracts that are run when none is named, and the target likewise.
+#: The contracts and the target that are used when none is named.
 SHIPPED, SANDBOX = ("aisp", "pis"), "sandbox"
 
-#: The binding of each dialect that the sandbox can be served in, by the path of its URL.
+#: The shipped target for each dialect of the sandbox, by the path of its base URL.
 DIALECTS = {"/stet/psd2/v1": "stet-1.4.0"}
 
 Select = Callable[[Obligation], bool]
@@ -36,10 +36,11 @@ Select = Callable[[Obligation], bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """Contracts and target, joined and planned; `reproduce` are the options for both.
+    """Contracts and target, bound and planned.
 
-    `foresight` is there where only a rehearsal could tell what can be held; `look` makes
-    it of another plan of the same target.
+    `reproduce` holds the command line options that name both again. `feasibility` is set
+    where customers are real or limits are set: only a dry run shows there which trials can
+    run. `assess` returns the feasibility of another plan of the same target.
     """
 
     target: Target
@@ -47,38 +48,41 @@ class Prepared:
     plan: Plan
     reproduce: str
     feasibility: Feasibility | None = None
-    look: Callable[[Plan], Feasibility] | None = field(default=None, repr=False, compare=False)
+    assess: Callable[[Plan], Feasibility] | None = field(default=None, repr=False, compare=False)
 
     def part(self, ids: Collection[str]) -> Plan:
-        """Return the plan of these obligations alone, with all of today's budget for them."""
-        if self.look is None or self.feasibility is None:
+        """Return the plan of these obligations only, with today's whole budget for them."""
+        if self.assess is None or self.feasibility is None:
             return restrict(self.plan, ids)
-        return self.look(restrict(self.feasibility.before, ids)).plan
+        return self.assess(restrict(self.feasibility.before, ids)).plan
 
     def foreseen(self) -> Feasibility:
-        """Return what each trial will do, also where the plan needed no look at it."""
+        """Return the feasibility of the plan, assessed now if planning did not need it."""
         from assay.estimate.feasibility import assess  # noqa: PLC0415 -- seldom needed
 
         return self.feasibility or assess(self.plan, self.target, now=datetime.now(UTC))
 
     def whole(self) -> Plan:
-        """Return the plan of everything, whatever was selected."""
+        """Return the plan of all obligations, without the selection."""
         return plan(self.bound, self.target)
 
 
 def load_target(name: str | None) -> Target:
-    """Return the profile for a target: a file, a shipped name, a URL, or the sandbox.
+    """Return the target of a file, a shipped name or a URL; the embedded sandbox for None.
 
-    A URL is a sandbox that somebody serves (`assay serve`), in the sandbox's own dialect,
-    or in the one whose base path the URL has.
+    A URL is that of a sandbox served by `assay serve`; its path decides the dialect.
+
+    Raises:
+        InputError: there is no such target, or its file has problems.
+
     """
     if name and name.startswith(("http://", "https://")):
         parts = urlsplit(name)
-        spoken = DIALECTS.get(parts.path.rstrip("/"), SANDBOX)
-        target = read_target(find_target(spoken), base_url=name)
+        shipped = DIALECTS.get(parts.path.rstrip("/"), SANDBOX)
+        target = read_target(find_target(shipped), base_url=name)
         # The control API has no dialect: it stands at the root of the host.
         fixtures = replace(target.fixtures, url=f"{parts.scheme}://{parts.netloc}")
-        own = spoken == SANDBOX
+        own = shipped == SANDBOX
         return replace(
             target, transport=TransportKind.HTTP, fixtures=target.fixtures if own else fixtures
         )
@@ -86,7 +90,7 @@ def load_target(name: str | None) -> Target:
 
 
 def markers(obligation: Obligation) -> frozenset[str]:
-    """Return the markers of an obligation: its kind, its contract, its level."""
+    """Return the pytest markers of an obligation: its kind, contract and level."""
     kind = obligation.kind
     return frozenset({kind, kind.replace("-", "_"), obligation.contract, obligation.level.value})
 
@@ -95,7 +99,7 @@ def selector(keywords: str = "", marks: str = "") -> Select:
     """Return the selection that pytest would make with these -k and -m expressions.
 
     Raises:
-        InputError: an expression that pytest would not understand.
+        InputError: an expression has an error.
 
     """
     if not keywords and not marks:
@@ -104,17 +108,17 @@ def selector(keywords: str = "", marks: str = "") -> Select:
     by_mark = _expression("-m", marks)
 
     def select(obligation: Obligation) -> bool:
-        held = markers(obligation)
-        return by_name(obligation.id) and by_mark(lambda word: word in held)
+        marked = markers(obligation)
+        return by_name(obligation.id) and by_mark(lambda word: word in marked)
 
     return select
 
 
 def matching(option: str, text: str) -> Callable[[str], bool]:
-    """Return the question whether a name contains the words of a -k expression.
+    """Return a function that says whether a name matches a -k expression.
 
     Raises:
-        InputError: an expression that pytest would not understand.
+        InputError: the expression has an error.
 
     """
     expression = _expression(option, text)
@@ -135,9 +139,9 @@ def _expression(option: str, text: str) -> Callable[[Callable[[str], bool]], boo
     unreadable: type[Exception] = getattr(expression, "ParseError", SyntaxError)
     try:
         compiled = expression.Expression.compile(text)
-    except (unreadable, SyntaxError) as error:
-        hint = "words joined by and, or, not and brackets, as in pytest"
-        raise InputError.one(option, f"cannot read {text!r}: {error}", hint=hint) from None
+    except (unreadable, SyntaxError):
+        hint = "join words by and, or, not and parentheses, as in pytest"
+        raise InputError.one(option, f"cannot read the expression {text!r}", hint=hint) from None
 
     def evaluate(known: Callable[[str], bool]) -> bool:
         def matcher(word: str, /, **_: str | int | bool | None) -> bool:
@@ -158,12 +162,13 @@ def prepare(
     ledger: Path | None = None,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Prepared:
-    """Find, check, join, select and plan; `wait` is how long the run may wait in all.
+    """Find, check, bind, select and plan.
 
-    `ledger` is where it is kept what was spent today, `now` the clock of the plan.
+    `wait` is the total time that the run may wait, `ledger` the file that records today's
+    calls for real customers, `now` the clock of the plan.
 
     Raises:
-        InputError: a file or an option cannot be used; or nothing is selected.
+        InputError: a file or an option cannot be used, or nothing is selected.
 
     """
     select = selector(keywords, marks)
@@ -175,39 +180,39 @@ def prepare(
         chosen = " ".join(part for part in (keywords, marks) if part)
         raise InputError.one(
             "selection",
-            f"nothing is selected by {chosen!r}" if chosen else "the contracts ask nothing",
-            hint="`assay plan` lists every obligation",
+            f"nothing is selected by {chosen!r}" if chosen else "the contracts have no obligations",
+            hint="`assay plan` lists all obligations",
         )
-    look = _looking(target, ledger, now, waits=wait is not None)
-    feasibility = look(planned) if look else None
-    words = [f"--contract {shlex.quote(one)}" for one in contracts]
+    assess = _assessment(target, ledger, now, waits=wait is not None)
+    feasibility = assess(planned) if assess else None
+    options = [f"--contract {shlex.quote(name)}" for name in contracts]
     if target_name:
-        words.append(f"--target {shlex.quote(target_name)}")
+        options.append(f"--target {shlex.quote(target_name)}")
     if wait is not None:
-        words.append(f"--wait {int(wait.total_seconds())}s")
+        options.append(f"--wait {int(wait.total_seconds())}s")
     return Prepared(
         target=target,
         bound=bound,
         plan=feasibility.plan if feasibility else planned,
-        reproduce="".join(f" {word}" for word in words),
+        reproduce="".join(f" {option}" for option in options),
         feasibility=feasibility,
-        look=look,
+        assess=assess,
     )
 
 
-def _looking(
+def _assessment(
     target: Target, ledger: Path | None, now: Callable[[], datetime], *, waits: bool
 ) -> Callable[[Plan], Feasibility] | None:
-    """Return what looks ahead where customers are real, or limits are set.
+    """Return what assesses a plan where customers are real or limits are set.
 
-    Elsewhere the plan knows all.
+    Elsewhere every planned trial can run, so there is nothing to assess.
     """
     limits = target.budget.calls, target.safety.only, target.safety.most
     if target.fixtures.kind is FixtureKind.CONTROL and not any(limits):
         return None
     from assay.estimate.feasibility import assess  # noqa: PLC0415 -- not for a bank in this process
 
-    return lambda one: assess(one, target, ledger=ledger, now=now(), waits=waits)
+    return lambda planned: assess(planned, target, ledger=ledger, now=now(), waits=waits)
 
 
 def _waiting(
@@ -219,7 +224,7 @@ def _waiting(
     wait: timedelta | None,
     now: Callable[[], datetime],
 ) -> Plan:
-    """Plan what can be waited for where no clock can be moved, and price the rest."""
+    """Plan the time rules that fit into `wait`, where no clock can be moved."""
     from assay.fixtures import waiting  # noqa: PLC0415 -- only for real customers
 
     if wait is not None:

@@ -1,53 +1,44 @@
 """The searches of a pytest run: one item for each contract and way of searching.
 
-Beside `suite_plugin`, which has the obligations. A way of searching is named by the mark
-`searches` of a suite, and is asked for by its own option; an item for which nobody asked
-is left out.
+A way of searching is named by the mark `searches` of a test function and requested by its
+own option (`--assay-journeys`, `--assay-fields`). The obligations are in `suites`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import cast
 
 import pytest
 
 from assay.execution.session import Session
 from assay.fuzzing.examples import open_examples
-from assay.fuzzing.findings import SearchResult
+from assay.fuzzing.findings import SearchRequest, SearchResult, requested_searches
 from assay.planning.plan import Plan
 from assay.planning.prepare import Prepared
 
 #: The parameter of an item that searches.
-PARAMETER = "sought"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sought:
-    """What an item searches: a contract, in a way, so many times."""
-
-    contract: str
-    how: str
-    times: int
+PARAMETER = "search_request"
 
 
 def ways_of(function: object) -> tuple[str, ...]:
-    """Return the ways of searching that a test function says it takes."""
+    """Return the ways of searching in the `searches` marks of a test function."""
     marks = cast("list[pytest.Mark]", getattr(function, "pytestmark", []))
     return tuple(how for mark in marks if mark.name == "searches" for how in mark.args)
 
 
 def parametrize(metafunc: pytest.Metafunc, plan: Plan) -> None:
-    """Give a suite its items: one a contract that has trials, if that was asked for."""
-    items = [
-        Sought(contract=contract, how=how, times=times)
+    """Give a test function one item for each search that was requested."""
+    times = {
+        how: int(metafunc.config.getoption(f"assay_{how}") or 0)
         for how in ways_of(metafunc.function)
-        if (times := int(metafunc.config.getoption(f"assay_{how}") or 0))
-        for contract in dict.fromkeys(trial.contract for trial in plan.trials)
-    ]
+    }
     metafunc.parametrize(
-        PARAMETER, [pytest.param(one, id=f"{one.contract}/{one.how}") for one in items]
+        PARAMETER,
+        [
+            pytest.param(request, id=f"{request.contract}/{request.how}")
+            for request in requested_searches(plan, times)
+        ],
     )
 
 
@@ -56,30 +47,27 @@ def params_of(item: pytest.Item) -> Mapping[str, object]:
     return getattr(getattr(item, "callspec", None), "params", {})
 
 
-def sought_by(item: pytest.Item) -> Sought | None:
-    """Return what an item searches, if it searches."""
-    found = params_of(item).get(PARAMETER)
-    return found if isinstance(found, Sought) else None
+def search_of(item: pytest.Item) -> SearchRequest | None:
+    """Return the search of an item, None if it does not search."""
+    request = params_of(item).get(PARAMETER)
+    return request if isinstance(request, SearchRequest) else None
 
 
 def search(
-    session: Session, prepared: Prepared, sought: Sought, examples: str | None
+    session: Session, prepared: Prepared, request: SearchRequest, examples: str | None
 ) -> SearchResult:
-    """Search as an item asks.
+    """Run the search of an item.
 
     Raises:
-        AssayError: the target was never reached, or the record cannot be written.
+        AssayError: the target cannot be reached, or the record cannot be written.
 
     """
-    from assay.fuzzing import session as fuzzing_session  # noqa: PLC0415 -- Hypothesis only where it searches
+    from assay.fuzzing.session import run_search  # noqa: PLC0415 -- Hypothesis only for a search
 
-    kept = open_examples(examples) if examples else None
-    whole = prepared.whole()
-    return fuzzing_session.SearchSession(
-        session=session, plan=prepared.plan, whole=whole, examples=kept
-    ).search(
-        sought.contract,
-        sought.how,
-        fuzzing_session.limits_of(session.environment.target, sought.times),
-        fuzzing_session.MAKERS[sought.how],
+    return run_search(
+        session,
+        request,
+        plan=prepared.plan,
+        whole=prepared.whole(),
+        examples=open_examples(examples) if examples else None,
     )

@@ -1,9 +1,8 @@
-"""What the pytest plugin does once there is a contract to run.
+"""The pytest plugin proper: obligations as items, verdicts as their outcomes.
 
-The plan is made when items are collected; each item is one obligation, by its
-id; its trial is held when the first of its items runs. Verdicts travel in
-`user_properties`, so JUnit files and xdist carry them without our help. The run
-is judged where the reports come together, so also over many workers.
+The plan is made at collection. Each item is one obligation, by its id; its trial runs with
+the first of its items. Verdicts travel in `user_properties`, which JUnit files and xdist
+carry. The exit code is decided where the reports of all workers come together.
 """
 
 from __future__ import annotations
@@ -23,16 +22,17 @@ from assay.contract.model import Level
 from assay.errors import AssayError
 from assay.estimate.estimate import announce
 from assay.execution.environment import set_up
-from assay.execution.session import OPEN, Options, Session
+from assay.execution.session import Options, Session
 from assay.fixtures.waiting import span
-from assay.fuzzing.findings import SearchResult
+from assay.fuzzing.findings import SearchRequest, SearchResult
 from assay.journal.writer import Journal
+from assay.judging.assembly import OPEN
 from assay.judging.verdict import Exit, Standing, Verdict
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan, Planned
 from assay.planning.prepare import Prepared, markers, prepare
-from assay.pytest_plugin import searches as pytest_plugin_searches
-from assay.pytest_plugin.searches import Sought, params_of, sought_by
+from assay.pytest_plugin import searches
+from assay.pytest_plugin.searches import params_of, search_of
 from assay.sca.prompt import StderrPrompt
 
 if TYPE_CHECKING:
@@ -43,10 +43,12 @@ NAME = "assay-suites"
 SCHEMA = "schema_item"
 #: The name of the property that carries a verdict.
 PROPERTY = "verdict"
+#: What ends the message on a target that cannot be reached.
+NO_BLAME = "no obligation is reported as violated"
 
 
 def install(config: pytest.Config) -> None:
-    """Prepare contracts and target, and register the plugin proper.
+    """Plan the run, and register the plugin proper.
 
     Raises:
         pytest.UsageError: a file or an option cannot be used.
@@ -59,34 +61,40 @@ def install(config: pytest.Config) -> None:
     except AssayError as error:
         raise pytest.UsageError(*str(error).splitlines()) from None
     if prepared.plan.person and getattr(config.option, "numprocesses", None):
-        raise pytest.UsageError("one person signs (sca: manual): leave -n away")
+        raise pytest.UsageError("a person signs (`sca.kind: manual`): do not use -n")
     for name in sorted({mark for one in prepared.plan.items for mark in markers(one.obligation)}):
-        config.addinivalue_line("markers", f"{name}: obligations of this kind, contract or level")
-    config.addinivalue_line("markers", "discharges(*kinds): the rule kinds that a suite asserts")
-    config.addinivalue_line("markers", "searches(*ways): how a suite searches a contract")
+        config.addinivalue_line(
+            "markers", f"{name}: obligations of this rule kind, contract or level"
+        )
+    config.addinivalue_line(
+        "markers", "discharges(*kinds): the rule kinds whose obligations a test asserts"
+    )
+    config.addinivalue_line(
+        "markers", "searches(*ways): the ways in which a test searches a contract"
+    )
     config.pluginmanager.register(Suites(config=config, prepared=prepared), NAME)
 
 
 def _wait(config: pytest.Config) -> timedelta | None:
-    """Return how long the run may wait in all, where no clock can be moved."""
+    """Return the total time that the run may wait where no clock can be moved."""
     text = cast("str | None", config.getoption("assay_wait", default=None))
     return None if text is None else span(text, "--assay-wait")
 
 
 def kinds_of(function: object) -> frozenset[str]:
-    """Return the rule kinds that a test function says it discharges."""
+    """Return the rule kinds in the `discharges` marks of a test function."""
     marks = cast("list[pytest.Mark]", getattr(function, "pytestmark", []))
     return frozenset(kind for mark in marks if mark.name == "discharges" for kind in mark.args)
 
 
 @dataclass(frozen=True, slots=True)
-class Uncaptured(StderrPrompt):
-    """Speaks to a person past whatever pytest does with output."""
+class UncapturedPrompt(StderrPrompt):
+    """A prompt that pytest's output capturing does not hide."""
 
     config: pytest.Config
 
     def tell(self, text: str) -> None:
-        """Write on lines of its own: pytest is in the middle of one."""
+        """Write a text on a new line, since pytest has begun one."""
         manager: Any = self.config.pluginmanager.getplugin("capturemanager")
         with manager.global_and_fixture_disabled() if manager else nullcontext():
             StderrPrompt.tell(self, f"\n{text}")
@@ -94,7 +102,7 @@ class Uncaptured(StderrPrompt):
 
 @dataclass(slots=True, kw_only=True)
 class Suites:
-    """The hooks, and the run that they share."""
+    """The hooks of the plugin, and the session that they share."""
 
     config: pytest.Config
     prepared: Prepared
@@ -107,10 +115,10 @@ class Suites:
     began: float = field(default_factory=time.monotonic)
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        """Give each suite the obligations of the kinds that it discharges."""
+        """Give each test the obligations of the kinds that it discharges."""
         if "searched" in metafunc.fixturenames:
-            pytest_plugin_searches.parametrize(metafunc, self.prepared.plan)
-        if "schema_told" in metafunc.fixturenames:
+            searches.parametrize(metafunc, self.prepared.plan)
+        if "schema_result" in metafunc.fixturenames:
             from assay.fuzzing.schema.items import items as examined  # noqa: PLC0415 -- seldom used
 
             wanted = metafunc.config.getoption("assay_schema")
@@ -131,13 +139,13 @@ class Suites:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Leave out suites with nothing to ask; put last what searches, or takes a person."""
+        """Drop items without an obligation or search; put searches and signatures last."""
         items[:] = [item for item in items if not _asks_nothing(item)]
-        items.sort(key=lambda item: sought_by(item) is not None or _examines(item))
+        items.sort(key=lambda item: search_of(item) is not None or _examines(item))
         plan = self.prepared.plan
         signed = {one.id for trial in plan.trials if trial.signed for one in trial.settles}
         if _wait(self.config) is not None:
-            # What is waited for comes as the plan has it: last, and the shortest first.
+            # Trials that wait keep the order of the plan: last, the shortest wait first.
             turn = {each.id: n for n, one in enumerate(plan.trials) for each in one.settles}
             items.sort(key=lambda item: turn.get(_obligation(item), -1))
         if plan.person:
@@ -145,26 +153,26 @@ class Suites:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Fix the plan to what is selected, and begin the record."""
+        """Restrict the plan to the selected items, and open the session."""
         chosen = set(filter(None, map(_obligation, session.items)))
-        searches = any(sought_by(one) or _examines(one) for one in session.items)
-        if session.config.option.collectonly or not (chosen or searches):
+        searching = any(search_of(one) or _examines(one) for one in session.items)
+        if session.config.option.collectonly or not (chosen or searching):
             return
-        forgotten = {one.obligation.id for one in self.prepared.plan.items} - self.claimed
-        if forgotten and self._whole():
-            some = ", ".join(sorted(forgotten)[:5])
-            raise pytest.UsageError(f"no suite discharges {len(forgotten)} obligations: {some}")
+        missing = {one.obligation.id for one in self.prepared.plan.items} - self.claimed
+        if missing and self._whole():
+            first = ", ".join(sorted(missing)[:5])
+            raise pytest.UsageError(f"no suite discharges {len(missing)} obligations: {first}")
         self.session = self._open(self.prepared.part(chosen))
 
     def _whole(self) -> bool:
-        """Whether all suites are run, and not some files of them."""
+        """Whether all suites run, and not only some of their files."""
         return not any(".py" in arg for arg in self.config.args)
 
     def _open(self, plan: Plan) -> Session:
         option = self.config.option
         worker = hasattr(self.config, "workerinput")
         if option.assay_journal and (worker or getattr(option, "numprocesses", None)):
-            raise pytest.UsageError("--assay-journal records one process: leave -n away")
+            raise pytest.UsageError("--assay-journal records one process: do not use -n")
         try:
             environment = set_up(
                 self.prepared.target, seed=option.assay_seed, wait=_wait(self.config)
@@ -176,7 +184,7 @@ class Suites:
             )
         except AssayError as error:
             raise pytest.UsageError(*str(error).splitlines()) from None
-        environment.person = Uncaptured(self.config)
+        environment.person = UncapturedPrompt(self.config)
         announce(environment.waiting, plan, self.prepared.target, environment.person.tell)
         session = Session(
             plan=plan,
@@ -195,14 +203,14 @@ class Suites:
 
     @pytest.fixture
     def verdict(self, planned: Planned, request: pytest.FixtureRequest) -> Verdict:
-        """Hold the obligation's trial, if nobody has yet, and return its verdict."""
+        """Run the trial of the obligation, unless it has run, and return the verdict."""
         if self.session is None:
-            raise pytest.UsageError("there is no run to take a verdict from")
+            raise pytest.UsageError("no session is open (are the items collected?)")
         try:
             verdict = self.session.settle(planned.obligation)
         except AssayError as error:
             self.session.abort(str(error))
-            pytest.exit(f"{error}; no obligation is blamed on the bank", Exit.USAGE.value)
+            pytest.exit(f"{error}; {NO_BLAME}", Exit.USAGE.value)
         properties = request.node.user_properties
         properties.append((PROPERTY, verdict.standing.value))
         properties.append(("level", planned.obligation.level.value))
@@ -212,22 +220,22 @@ class Suites:
         return verdict
 
     @pytest.fixture
-    def searched(self, sought: Sought) -> SearchResult:
-        """Search a contract of the target, and return what was found."""
+    def searched(self, search_request: SearchRequest) -> SearchResult:
+        """Run the search of an item, and return its result."""
         if self.session is None:
-            raise pytest.UsageError("there is no run to search in")
+            raise pytest.UsageError("no session is open (are the items collected?)")
         examples = cast("str | None", self.config.getoption("assay_examples"))
         try:
-            return pytest_plugin_searches.search(self.session, self.prepared, sought, examples)
+            return searches.search(self.session, self.prepared, search_request, examples)
         except AssayError as error:
             self.session.abort(str(error))
-            pytest.exit(f"{error}; no obligation is blamed on the bank", Exit.USAGE.value)
+            pytest.exit(f"{error}; {NO_BLAME}", Exit.USAGE.value)
 
     @pytest.fixture
-    def schema_told(self, schema_item: SchemaItem) -> ItemResult:
-        """Examine an operation by its schemas, and tell what is broken."""
+    def schema_result(self, schema_item: SchemaItem) -> ItemResult:
+        """Test an operation by its schemas, and return the result."""
         if self.session is None:
-            raise pytest.UsageError("there is no run to take a part in")
+            raise pytest.UsageError("no session is open (are the items collected?)")
         if self.schemas is None:
             from assay.fuzzing.schema.items import SchemaRun  # noqa: PLC0415 -- an extra
 
@@ -236,22 +244,22 @@ class Suites:
             return self.schemas.examine(schema_item)
         except AssayError as error:
             self.session.abort(str(error))
-            pytest.exit(f"{error}; no obligation is blamed on the bank", Exit.USAGE.value)
+            pytest.exit(f"{error}; {NO_BLAME}", Exit.USAGE.value)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Count the verdicts, wherever they were reached."""
-        found: Mapping[str, object] = dict(report.user_properties)
-        standing = found.get(PROPERTY)
+        """Count the verdicts of all workers."""
+        properties: Mapping[str, object] = dict(report.user_properties)
+        standing = properties.get(PROPERTY)
         if report.when != "teardown" or standing is None:
             return
-        self.seen.add(str(found["obligation"]))
+        self.seen.add(str(properties["obligation"]))
         self.counts[str(standing)] += 1
-        must = found.get("level") == Level.MUST.value
+        must = properties.get("level") == Level.MUST.value
         self.open_musts += must and Standing(str(standing)) in OPEN
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Close the record, and let an incomplete run say so by its exit code."""
+        """Close the session, and set the exit code of an incomplete or failed run."""
         if self.session is not None and not self.session.closed:
             everything = len(self.seen) >= len(self.session.plan.items)
             if everything:
@@ -268,7 +276,7 @@ class Suites:
                 session.exitstatus = Exit.INCOMPLETE.value
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print the verdicts, and what made the run incomplete."""
+        """Print the counts of the verdicts, harness faults and what is incomplete."""
         if not self.counts:
             return
         terminalreporter.section(f"conformance of {self.prepared.target.name}")
@@ -279,26 +287,24 @@ class Suites:
             terminalreporter.write_line(f"harness fault: {fault}")
         if self.open_musts:
             terminalreporter.write_line(
-                f"incomplete: {self.open_musts} musts could not be verified (pytest -rs says why)"
+                f"incomplete: {self.open_musts} `must` obligations could not be verified"
+                " (pytest -rs lists the reasons)"
             )
 
 
 def _asks_nothing(item: pytest.Item) -> bool:
-    """Whether an item only stands for a suite without any obligation in this run."""
-    asks = _obligation(item) or sought_by(item) or _examines(item)
-    return (
-        bool(params_of(item).keys() & {"planned", pytest_plugin_searches.PARAMETER, SCHEMA})
-        and not asks
-    )
+    """Whether an item is the placeholder of a test without any parameter set."""
+    asks = _obligation(item) or search_of(item) or _examines(item)
+    return bool(params_of(item).keys() & {"planned", searches.PARAMETER, SCHEMA}) and not asks
 
 
 def _examines(item: pytest.Item) -> bool:
-    """Whether an item examines an operation by its schemas."""
+    """Whether an item tests an operation by its schemas."""
     return hasattr(params_of(item).get(SCHEMA), "operation")
 
 
 def _obligation(item: pytest.Item) -> str:
-    """Return the obligation that an item is about, if it is about one."""
+    """Return the id of the obligation of an item, '' if it has none."""
     planned = params_of(item).get("planned")
     return planned.obligation.id if isinstance(planned, Planned) else ""
 

@@ -1,8 +1,7 @@
-"""Views of a run's journal: one format a file, all from the same `Report`.
+"""Conformance reports, rendered from the journal of a run.
 
-`build.read_journal` turns the record into a `Report` or refuses it; `FORMATS` is
-the visible table of what can be rendered from one. Importing this package costs
-nothing: a format's own imports happen when it is used.
+`read_journal` turns a journal into a `Report`, or refuses it; `FORMATS` is the table of
+formats, all rendered from the same `Report`. A format is imported when it is used.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ __all__ = ["FORMATS", "Format", "Report", "read_journal", "render"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """How a report may look: the usual suffix of its file, and what writes it."""
+    """A report format: the usual suffix of its file, and the function that writes it."""
 
     suffix: str
     render: Callable[[Report, TextIO], None]
@@ -67,17 +66,27 @@ FORMATS: Mapping[str, Format] = {
 }
 
 
-def chosen(name: str) -> Format:
-    """Return the format of a name, or say which one was meant."""
+def find_format(name: str) -> Format:
+    """Return the format of this name.
+
+    Raises:
+        InputError: there is no such format.
+
+    """
     if name not in FORMATS:
         hint = did_you_mean(name, FORMATS)
-        raise InputError.one("--format", f"no report format {name!r}", hint=hint)
+        raise InputError.one("--format", f"there is no report format {name!r}", hint=hint)
     return FORMATS[name]
 
 
 def render(report: Report, name: str, path: str | Path) -> None:
-    """Write a report to a file in a named format: the whole file or none."""
-    form = chosen(name)
+    """Write a report to a file in a named format, completely or not at all.
+
+    Raises:
+        InputError: there is no such format, or the file cannot be written.
+
+    """
+    form = find_format(name)
     path = Path(path)
     unfinished = path.with_name(path.name + ".part")
     try:

@@ -1,10 +1,9 @@
-"""From a journal file to a `Report`, or a refusal.
+"""Reader of a journal file: returns a `Report`, or refuses the file.
 
-A record is refused rather than read charitably: a truncated or altered journal
-that reads as a full one is how a run goes green for nothing. Two passes over
-the file: the first checks every line and takes plan, verdicts and footer, the
-second takes only the exchanges that a finding cites; so memory grows with the
-obligations, never with the exchanges. No judgement here: verdicts are read.
+A journal is refused rather than read charitably: a truncated or altered one that reads as a full
+one would make a run green without proof. Two passes: the first checks every line and takes plan,
+verdicts and footer, the second takes only the exchanges that a finding cites; so memory grows with
+the obligations, never with the exchanges. No judgement here: verdicts are read.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from assay.errors import JournalError
+from assay.journal.codec import EVENTS
 from assay.journal.lines import Line, parse, raw_lines, refuse
 from assay.judging.verdict import Standing
 from assay.report import decode
@@ -31,9 +31,6 @@ from assay.report.values import (
     ReportedSearch,
 )
 
-_EVENTS = frozenset(
-    {"subject", "advanced", "exchange", "effects", "registered", "withdrawn", "lacking"}
-)
 _FINDINGS = (Standing.VIOLATES, Standing.INDETERMINATE)
 
 Key = tuple[str, int]
@@ -124,7 +121,7 @@ def _take(draft: _Draft, line: Line) -> None:
             draft.faults.append(decode.fault(line))
         case "footer":
             draft.footer = decode.footer(line)
-        case kind if kind in _EVENTS:
+        case kind if kind in EVENTS:
             draft.begun = True
         case kind:
             line.refuse(f"unknown kind of line {kind[:40]!r}")

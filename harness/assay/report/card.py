@@ -1,8 +1,8 @@
-"""A finding laid out for reading: sentence, source, evidence, exchanges, command.
+"""What every format shows of a violated or inconclusive obligation.
 
-A `Card` is what every format shows of a broken or undecided obligation, in
-the same order and words; how it looks is the format's. `lines` writes one as
-plain text for the formats that have nothing better.
+A `Card` has the sentence of the contract, its source, what was expected and seen, the
+variation sent, the redacted exchanges and the command that reproduces it. `card_lines`
+writes it as plain text for terminal and JUnit.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from assay.contract.model import Source
 from assay.judging.verdict import Agreement, Evidence, Standing
 from assay.report.sanitize import bounded
 from assay.report.values import Headers, ReportedExchange, ReportedResult
-from assay.report.wording import some
+from assay.report.wording import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardFinding:
-    """One observation that speaks against the target, or tells nothing."""
+    """One observation that contradicts the contract, or is inconclusive."""
 
     expected: str
     seen: str
@@ -29,9 +29,11 @@ class CardFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """All that is shown of one broken or undecided obligation.
+    """All that is shown of one violated or inconclusive obligation.
 
-    `reason` is empty where the findings say it already.
+    `statement` is the sentence of the clause, `description` that of the facet. `missing`
+    are exchanges that the evidence cites and the journal does not have. `reason` is empty
+    where the findings say it already.
     """
 
     id: str
@@ -40,8 +42,8 @@ class Card:
     clause: str
     line: int
     level: str
-    says: str
-    asks: str
+    statement: str
+    description: str
     sources: tuple[Source, ...]
     reason: str
     findings: tuple[CardFinding, ...]
@@ -51,7 +53,7 @@ class Card:
 
 
 def card(result: ReportedResult) -> Card:
-    """Lay out one result."""
+    """Return the card of a result."""
     planned = result.planned
     against = [one for one in result.evidence if one.agreement is not Agreement.AGREES]
     recorded = {one.n for one in result.exchanges}
@@ -62,10 +64,10 @@ def card(result: ReportedResult) -> Card:
         clause=planned.clause,
         line=planned.line,
         level=planned.level,
-        says=planned.says,
-        asks=planned.asks,
+        statement=planned.says,
+        description=planned.asks,
         sources=planned.sources,
-        # How something came up outside its planned trial stands in no finding.
+        # Findings do not say that another trial than the planned one showed it.
         reason=result.reason if result.trial or not against else "",
         findings=tuple(_finding(one) for one in against),
         exchanges=result.exchanges,
@@ -83,21 +85,23 @@ def _finding(evidence: Evidence) -> CardFinding:
     )
 
 
-def source(one: Source) -> str:
-    """Return where the document says so, with its words."""
-    where = ", line ".join(
-        part for part in (one.section, str(one.line) if one.line else "") if part
-    )
-    return f"{where}: “{one.text}”" if one.text else where
+def source_text(source: Source) -> str:
+    """Return section, line and words of a place in the source document."""
+    place = ", line ".join(filter(None, (source.section, str(source.line or ""))))
+    return f"{place}: “{source.text}”" if source.text else place
 
 
-def lines(one: Card, *, exchanges: int = 10, body: int = 4_096) -> Iterator[str]:
-    """Write a card as lines of plain text, without its title."""
+def card_lines(one: Card, *, exchanges: int = 10, body: int = 4_096) -> Iterator[str]:
+    """Yield a card as lines of plain text, without its title.
+
+    `exchanges` is the largest number of exchanges, `body` the largest number of characters
+    of a body.
+    """
     yield from _sentences(one)
-    for each in one.exchanges[:exchanges]:
+    for exchange in one.exchanges[:exchanges]:
         yield ""
-        yield exchange_title(each)
-        yield from wire(each, body=body)
+        yield exchange_title(exchange)
+        yield from exchange_lines(exchange, body=body)
     for note in notes(one, shown=exchanges):
         yield f"({note})"
     if one.reproduce:
@@ -106,48 +110,49 @@ def lines(one: Card, *, exchanges: int = 10, body: int = 4_096) -> Iterator[str]
 
 
 def _sentences(one: Card) -> Iterator[str]:
-    yield f"contract   {one.says}"
-    if one.asks:
-        yield f"facet      {one.asks}"
-    for where in one.sources:
-        yield f"source     {source(where)}"
+    yield f"contract   {one.statement}"
+    if one.description:
+        yield f"facet      {one.description}"
+    for source in one.sources:
+        yield f"source     {source_text(source)}"
     if one.reason:
         yield f"reason     {one.reason}"
-    for found in one.findings:
-        yield f"expected   {found.expected}"
-        yield f"seen       {found.seen}"
-        if found.variation:
-            yield f"variation  {found.variation}"
+    for finding in one.findings:
+        yield f"expected   {finding.expected}"
+        yield f"seen       {finding.seen}"
+        if finding.variation:
+            yield f"variation  {finding.variation}"
 
 
 def notes(one: Card, *, shown: int) -> Iterator[str]:
-    """Say what is cited but not shown."""
+    """Yield what the evidence cites and the card does not show."""
     if len(one.exchanges) > shown:
-        more = some(len(one.exchanges) - shown, "more exchange")
+        more = counted(len(one.exchanges) - shown, "more exchange")
         yield f"and {more} in the JSON report"
     for number in one.missing:
-        yield f"exchange {number} is cited, but the journal does not hold it"
+        yield f"exchange {number} is cited, but missing from the journal"
 
 
-def exchange_title(one: ReportedExchange) -> str:
-    """Return one line that says which call this was."""
-    who = f"{one.subject}, " if one.subject else ""
-    there = "customer present" if one.present else "customer absent"
-    return f"exchange {one.n} · {one.operation} · {who}{there} · {one.at}"
+def exchange_title(exchange: ReportedExchange) -> str:
+    """Return the line that identifies an exchange: number, operation, customer, time."""
+    customer = f"{exchange.subject}, " if exchange.subject else ""
+    presence = "customer present" if exchange.present else "customer absent"
+    return f"exchange {exchange.n} · {exchange.operation} · {customer}{presence} · {exchange.at}"
 
 
-def wire(one: ReportedExchange, *, body: int = 4_096) -> Iterator[str]:
-    """Write an exchange as it went over the wire, `>` sent and `<` received."""
-    if one.variation:
-        yield f"* sent {one.variation}"
-    yield f"> {one.request.method} {one.request.url}"
-    yield from _message(one.request.headers, one.request.body, ">", body)
-    yield f"< {one.response.status or 'no answer'}"
-    yield from _message(one.response.headers, one.response.body, "<", body)
-    if one.response.truncated:
-        yield "* the answer's body is cut in the journal"
-    why = f": {one.why}" if one.why else ""
-    yield f"= {one.outcome}{why} ({one.ms:g} ms)"
+def exchange_lines(exchange: ReportedExchange, *, body: int = 4_096) -> Iterator[str]:
+    """Yield request (`>`), response (`<`), variation (`*`) and outcome (`=`) of an exchange."""
+    request, response = exchange.request, exchange.response
+    if exchange.variation:
+        yield f"* variation: {exchange.variation}"
+    yield f"> {request.method} {request.url}"
+    yield from _message(request.headers, request.body, ">", body)
+    yield f"< {response.status or 'no response'}"
+    yield from _message(response.headers, response.body, "<", body)
+    if response.truncated:
+        yield "* the response body is truncated in the journal"
+    why = f": {exchange.why}" if exchange.why else ""
+    yield f"= {exchange.outcome}{why} ({exchange.ms:g} ms)"
 
 
 def _message(headers: Headers, text: str, sign: str, limit: int) -> Iterator[str]:

@@ -1,13 +1,15 @@
-"""From a journal's lines to a report's values, cleaned and bounded on the way.
+"""Decoder of journal lines into report values, cleaned and bounded.
 
-This is the only place where text enters a report, so no view has to remember
-that a target is hostile. Each function reads one kind of line and knows
-nothing of the others.
+Text enters a report only here, so no view has to remember that a target may be hostile. Each
+function reads one kind of line.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
 from pathlib import PureWindowsPath
+from typing import Any, TypeVar
 
 from assay.contract.model import Source
 from assay.journal.lines import Line
@@ -31,6 +33,8 @@ from assay.report.values import (
     TargetRef,
 )
 
+T = TypeVar("T")
+
 FORMAT = 1
 
 _WORDS = {standing.value: standing for standing in Standing}
@@ -47,6 +51,25 @@ def _command(line: Line, key: str) -> str:
     return sanitize.clean(line.text(key, "")).replace("\n", r"\n")
 
 
+def _read(kind: type[T], line: Line, **given: object) -> T:
+    """Read the fields of a class, each from the key of its name; what has no default must be there."""
+    known: Any = kind
+    for one in fields(known):
+        if one.name not in given:
+            default = None if one.default is MISSING else one.default
+            given[one.name] = READERS[str(one.type)](line, one.name, default)
+    return kind(**given)
+
+
+#: What reads a field, by its type.
+READERS: Mapping[str, Callable[[Line, str, Any], object]] = {
+    "str": _clean,
+    "int": Line.number_of,
+    "float": Line.decimal,
+    "bool": lambda line, key, default: line.flag(key, default=default),
+}
+
+
 def header(line: Line) -> Header:
     """Read the first line, or refuse a record that is not ours."""
     if line.values.get("type") != "header" or "journal" not in line.values:
@@ -54,42 +77,23 @@ def header(line: Line) -> Header:
     version = line.values["journal"]
     if version != FORMAT or isinstance(version, bool):
         line.refuse(f"journal format {version!r:.40} is unknown; known: {FORMAT}")
-    target = line.inner("target")
     selection = line.inner("selection")
-    return Header(
-        tool=_clean(line, "tool", None),
-        version=_clean(line, "version"),
-        started=_clean(line, "started"),
-        seed=line.number_of("seed", 0),
-        contracts=tuple(_contract(one) for one in line.objects("contracts")),
-        target=TargetRef(
-            name=_clean(target, "name"),
-            transport=_clean(target, "transport"),
-            base_url=_clean(target, "base_url"),
-            digest=_clean(target, "digest"),
-        ),
+    return _read(
+        Header,
+        line,
+        contracts=tuple(_read(ContractRef, one) for one in line.objects("contracts")),
+        target=_read(TargetRef, line.inner("target")),
         selection={key: _clean(selection, key) for key in ("k", "m")},
         command=_command(line, "command"),
-        party=_clean(line, "party", "bank"),
     )
-
-
-def _contract(line: Line) -> ContractRef:
-    keys = ("title", "version", "digest", "path", "document")
-    return ContractRef(id=_clean(line, "id", None), **{key: _clean(line, key) for key in keys})
 
 
 def planned(line: Line) -> PlannedObligation:
     """Read a plan line."""
-    return PlannedObligation(
-        id=_clean(line, "obligation", None),
-        contract=_clean(line, "contract", None),
-        clause=_clean(line, "clause", None),
-        facet=_clean(line, "facet"),
-        kind=_clean(line, "kind", None),
-        level=_clean(line, "level"),
-        says=_clean(line, "says", None),
-        asks=_clean(line, "asks"),
+    return _read(
+        PlannedObligation,
+        line,
+        id=obligation(line),
         sources=tuple(
             Source(
                 section=_clean(one, "section"),
@@ -98,12 +102,7 @@ def planned(line: Line) -> PlannedObligation:
             )
             for one in line.objects("sources")
         ),
-        line=line.number_of("line", 0),
         needs=tuple(sanitize.clean(one) for one in line.list_of("needs", str)),
-        calls=line.number_of("calls", 0),
-        trial=_clean(line, "trial"),
-        fate=_clean(line, "fate", None),
-        why=_clean(line, "why"),
     )
 
 
@@ -168,31 +167,26 @@ def exchange(line: Line) -> ReportedExchange:
     """Read an exchange line."""
     request, response = line.inner("request"), line.inner("response")
     outcome = line.inner("outcome")
-    body = response.text("body", "")
-    return ReportedExchange(
-        trial=_clean(line, "trial", None),
-        n=line.number_of("n"),
-        at=_clean(line, "at"),
-        operation=_clean(line, "operation"),
-        subject=_clean(line, "subject"),
-        present=line.flag("present", default=False),
-        variation=_clean(line, "variation"),
-        request=ReportedRequest(
+    return _read(
+        ReportedExchange,
+        line,
+        request=_read(
+            ReportedRequest,
+            request,
             method=sanitize.header_name(request.text("method", "")),
-            url=_clean(request, "url"),
             headers=_headers(request),
-            body=sanitize.clean(request.text("body", ""), sanitize.BODY),
+            body=_body(request),
         ),
-        response=ReportedResponse(
-            status=response.number_of("status", 0),
-            headers=_headers(response),
-            body=sanitize.clean(body, sanitize.BODY),
-            truncated=response.flag("truncated", default=False),
+        response=_read(
+            ReportedResponse, response, headers=_headers(response), body=_body(response)
         ),
         outcome=_clean(outcome, "kind"),
         why=_clean(outcome, "why"),
-        ms=line.decimal("ms", 0.0),
     )
+
+
+def _body(line: Line) -> str:
+    return sanitize.clean(line.text("body", ""), sanitize.BODY)
 
 
 def _headers(line: Line) -> Headers:
@@ -212,20 +206,14 @@ def search(line: Line) -> ReportedSearch:
         line.refuse(f"unknown way of searching {sanitize.clean(how, 40)!r}")
     seconds = line.decimal("seconds")
     if seconds < 0:
-        line.refuse("'seconds' is less than nought")
-    return ReportedSearch(
-        contract=_clean(line, "contract", None),
-        how=how,
+        line.refuse("'seconds' is negative")
+    return _read(
+        ReportedSearch,
+        line,
         made=line.count("made"),
         exchanges=line.count("exchanges"),
-        seconds=seconds,
-        seed=line.number_of("seed"),
         findings=tuple(
-            FoundSequence(
-                obligation=_clean(one, "obligation", None),
-                steps=one.count("steps"),
-                story=_beside(one, "story"),
-            )
+            _read(FoundSequence, one, steps=one.count("steps"), story=_beside(one, "story"))
             for one in line.objects("findings")
         ),
     )
@@ -243,19 +231,10 @@ def _beside(line: Line, key: str) -> str:
 
 def fault(line: Line) -> Fault:
     """Read a harness fault."""
-    return Fault(where=_clean(line, "where"), what=_clean(line, "what"))
+    return _read(Fault, line)
 
 
 def footer(line: Line) -> Footer:
     """Read the closing line."""
     counts = line.inner("counts")
-    return Footer(
-        finished=_clean(line, "finished"),
-        planned=line.number_of("planned"),
-        counts={word: counts.number_of(word, 0) for word in _WORDS},
-        exchanges=line.number_of("exchanges", 0),
-        faults=line.number_of("faults", 0),
-        exit=line.number_of("exit"),
-        digest=_clean(line, "digest", None),
-        aborted=_clean(line, "aborted"),
-    )
+    return _read(Footer, line, counts={word: counts.number_of(word, 0) for word in _WORDS})

@@ -1,9 +1,8 @@
-"""One self-contained HTML page: a regulator's answer first, then the engineer's.
+"""The HTML report: one self-contained page, the result first and the details below.
 
-No script, no network, nothing outside the file, and a content policy that
-forbids all of them. Every text passes Jinja's autoescape; nothing is marked
-safe. The page has a budget: beyond it findings are listed briefly, and the page
-says so, since a page too large to open tells nobody anything.
+The page has no script, loads nothing, and has a content policy that forbids both. Every
+text passes Jinja's autoescape. The page has a size budget, so that a browser can open it:
+findings beyond it are only counted.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import TextIO
 from jinja2 import Environment, StrictUndefined, Template
 
 from assay.judging.verdict import Standing
-from assay.report.card import Card, card, exchange_title, notes, source, wire
+from assay.report.card import Card, card, exchange_lines, exchange_title, notes, source_text
 from assay.report.group import by_clause, by_reason, is_open_point, reason_of
 from assay.report.sanitize import bounded
 from assay.report.values import Report, ReportedResult
@@ -25,61 +24,61 @@ from assay.report.wording import (
     SIGNS,
     caveats,
     closing,
+    counted,
     duration,
     headline,
-    judged,
-    searched,
-    some,
+    party_name,
+    search_summary,
 )
 
-#: Cards shown in full, of each sort; the rest are listed briefly.
+#: Cards shown in full of each verdict; the rest is only counted.
 CARDS = 500
-#: What all exchanges together may take, in characters.
-WIRE = 12_000_000
-#: What is listed of the findings of one search.
+#: The size of all exchanges together, in characters.
+EXCHANGES = 12_000_000
+#: Findings listed of each search.
 FOUND = 100
-#: Observations shown per card, and the length of their texts.
+#: Observations shown on each card, and the length of their texts.
 FINDINGS = 5
 TEXT = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WireText:
-    """One exchange, ready to show."""
+class ExchangeText:
+    """The title and the lines of an exchange."""
 
     title: str
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShownResult:
-    """A card with what the page's budget lets it show."""
+class BoundedCard:
+    """A card with the exchanges for which the page has room."""
 
     card: Card
-    wires: tuple[WireText, ...]
+    exchanges: tuple[ExchangeText, ...]
     notes: tuple[str, ...]
 
 
 def render(report: Report, out: TextIO) -> None:
     """Write the report as one HTML page."""
-    broken = report.of(Standing.VIOLATES)
-    unclear = report.of(Standing.INDETERMINATE)
-    shown = tuple(_shown((*broken[:CARDS], *unclear[:CARDS])))
+    violated = report.of(Standing.VIOLATES)
+    inconclusive = report.of(Standing.INDETERMINATE)
+    shown = tuple(_bounded_cards((*violated[:CARDS], *inconclusive[:CARDS])))
     chunks = _template().generate(
-        **_WORDS,
+        **_NAMES,
         report=report,
         headline=headline(report),
-        judged=judged(report),
+        party=party_name(report),
         caveats=caveats(report),
         closing=closing(report),
-        broken=broken,
+        violated=violated,
         cards={
             standing: tuple(one for one in shown if one.card.standing is standing)
             for standing in (Standing.VIOLATES, Standing.INDETERMINATE)
         },
-        brief={
-            Standing.VIOLATES: broken[CARDS:],
-            Standing.INDETERMINATE: unclear[CARDS:],
+        left_out={
+            Standing.VIOLATES: violated[CARDS:],
+            Standing.INDETERMINATE: inconclusive[CARDS:],
         },
         carded={one.card.id for one in shown},
         groups=by_reason(report.of(Standing.UNVERIFIED)),
@@ -101,34 +100,38 @@ def _template() -> Template:
     return environment.from_string(page)
 
 
-def _shown(results: tuple[ReportedResult, ...]) -> Iterator[ShownResult]:
-    budget = WIRE
+def _bounded_cards(results: tuple[ReportedResult, ...]) -> Iterator[BoundedCard]:
+    budget = EXCHANGES
     for result in results:
-        one = card(result)
-        wires: list[WireText] = []
-        for each in one.exchanges:
-            text = "\n".join(wire(each))
+        whole = card(result)
+        exchanges: list[ExchangeText] = []
+        for exchange in whole.exchanges:
+            text = "\n".join(exchange_lines(exchange))
             budget -= len(text)
             if budget < 0:
                 break
-            wires.append(WireText(title=exchange_title(each), text=text))
-        yield ShownResult(card=one, wires=tuple(wires), notes=tuple(notes(one, shown=len(wires))))
+            exchanges.append(ExchangeText(title=exchange_title(exchange), text=text))
+        yield BoundedCard(
+            card=whole,
+            exchanges=tuple(exchanges),
+            notes=tuple(notes(whole, shown=len(exchanges))),
+        )
 
 
 def _short(text: str, limit: int = TEXT) -> str:
     return bounded(text, limit)
 
 
-#: What the template may call and look up, besides the report.
-_WORDS: Mapping[str, object] = {
+#: The functions and tables that the template uses, besides the report.
+_NAMES: Mapping[str, object] = {
     "Standing": Standing,
     "signs": SIGNS,
     "meanings": MEANINGS,
     "findings": FINDINGS,
-    "some": some,
+    "counted": counted,
     "duration_of": duration,
-    "searched": searched,
-    "source": source,
+    "search_summary": search_summary,
+    "source_text": source_text,
     "reason": reason_of,
     "short": _short,
     "open_point": is_open_point,

@@ -1,8 +1,7 @@
-"""The JSON report, `assay-report/1`: for programs, and the whole of it.
+"""The JSON report, `assay-report/1`: the complete report, for programs.
 
-Its schema is published as `contract/schema/report.json` and refuses unknown
-properties, so whatever is added here is added there. Bodies and evidence are
-bounded as everywhere; nothing else is left out.
+Its schema, `contract/schema/report.json`, refuses unknown properties, so both change
+together. Bodies and evidence are bounded as in every format; nothing else is left out.
 """
 
 from __future__ import annotations
@@ -12,7 +11,14 @@ from dataclasses import asdict
 from typing import TextIO
 
 from assay.judging.verdict import Evidence
-from assay.report.values import Headers, PlannedObligation, Report, ReportedExchange, ReportedResult
+from assay.report.values import (
+    Headers,
+    PlannedObligation,
+    Report,
+    ReportedExchange,
+    ReportedResult,
+    ReportedSearch,
+)
 from assay.report.wording import caveats, fault_count, headline
 
 SCHEMA = "assay-report/1"
@@ -40,8 +46,8 @@ def as_values(report: Report) -> Values:
         "counts": report.counts,
         "obligations": [_obligation(one) for one in report.results],
         "exchanges": _exchanges(report),
-        "faults": [asdict(one) for one in report.faults],
-        **({"searches": [asdict(one) for one in report.searches]} if report.searches else {}),
+        "faults": [{"location": one.where, "message": one.what} for one in report.faults],
+        **({"searches": [*map(_search, report.searches)]} if report.searches else {}),
     }
 
 
@@ -58,8 +64,8 @@ def _run(report: Report) -> Values:
         "command": report.header.command,
         "exchanges": footer.exchanges if footer else None,
         "faults": fault_count(report),
-        "exit": footer.exit if footer else None,
-        "journal": footer.digest if footer else None,
+        "exit_code": footer.exit if footer else None,
+        "journal_digest": footer.digest if footer else None,
     }
 
 
@@ -72,8 +78,8 @@ def _obligation(result: ReportedResult) -> Values:
         "facet": planned.facet,
         "kind": planned.kind,
         "level": planned.level,
-        "says": planned.says,
-        "asks": planned.asks,
+        "statement": planned.says,
+        "description": planned.asks,
         "sources": [
             {"section": one.section, "line": one.line, "text": one.text} for one in planned.sources
         ],
@@ -91,8 +97,8 @@ def _obligation(result: ReportedResult) -> Values:
 
 def _plan(planned: PlannedObligation) -> Values:
     return {
-        "fate": planned.fate,
-        "why": planned.why,
+        "disposition": planned.fate,
+        "reason": planned.why,
         "needs": list(planned.needs),
         "calls": planned.calls,
         "trial": planned.trial,
@@ -111,18 +117,18 @@ def _evidence(one: Evidence) -> Values:
 
 def _exchanges(report: Report) -> list[Values]:
     """Return the cited exchanges, each once, in the order of their findings."""
-    found = {(one.trial, one.n): one for result in report.results for one in result.exchanges}
-    return [_exchange(one) for one in found.values()]
+    cited = {(one.trial, one.n): one for result in report.results for one in result.exchanges}
+    return [_exchange(one) for one in cited.values()]
 
 
 def _exchange(one: ReportedExchange) -> Values:
     return {
         "trial": one.trial,
-        "n": one.n,
-        "at": one.at,
+        "number": one.n,
+        "time": one.at,
         "operation": one.operation,
-        "subject": one.subject,
-        "present": one.present,
+        "customer": one.subject,
+        "customer_present": one.present,
         "variation": one.variation,
         "request": {
             "method": one.request.method,
@@ -136,8 +142,23 @@ def _exchange(one: ReportedExchange) -> Values:
             "body": one.response.body,
             "truncated": one.response.truncated,
         },
-        "outcome": {"kind": one.outcome, "why": one.why},
-        "ms": one.ms,
+        "outcome": {"kind": one.outcome, "reason": one.why},
+        "duration_ms": one.ms,
+    }
+
+
+def _search(search: ReportedSearch) -> Values:
+    return {
+        "contract": search.contract,
+        "method": search.how,
+        "cases": search.made,
+        "exchanges": search.exchanges,
+        "seconds": search.seconds,
+        "seed": search.seed,
+        "findings": [
+            {"obligation": one.obligation, "steps": one.steps, "sequence": one.story}
+            for one in search.findings
+        ],
     }
 
 

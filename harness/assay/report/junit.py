@@ -1,13 +1,12 @@
-"""JUnit XML, for the build servers: one test case per obligation.
+"""The JUnit XML report for build servers: one test case per obligation.
 
-GitLab keeps only the first of two cases with one name, so the name is the
-whole obligation id; it refuses files over 30 MB, so cards share a budget and
-say when it is spent. Only a violation fails; what could not be told or asked is
-`skipped` with its standing in the message, since JUnit has no better word. A
-harness fault is an `error` in a suite of its own; so is a run that ended early
-or planned nothing, which a build server would otherwise show as green. A search
-is no case, since what it breaks fails an obligation's: it is told in its suite's
-properties and output.
+GitLab keeps only the first of two cases with one name, so the name is the whole
+obligation id. It refuses files over 30 MB, so cards share a budget and say when it is
+spent. Only a violation is a failure; every other verdict but `conforms` is `skipped`, with
+the verdict in its message. A harness fault is an `error` in a suite of its own, and so is
+a run that ended early or planned nothing, which a build server would otherwise show as
+green. A search is no test case: the obligation that it found violated fails. Its size and
+its findings are a property and the output of the contract's suite.
 """
 
 from __future__ import annotations
@@ -16,17 +15,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TextIO
 
 from assay.judging.verdict import Standing
-from assay.report.card import card, lines
+from assay.report.card import card, card_lines
 from assay.report.group import reason_of
 from assay.report.sanitize import bounded, xml, xml_attribute
 from assay.report.values import Fault, Report, ReportedResult, ReportedSearch
-from assay.report.wording import found, headline, searched, unfinished
+from assay.report.wording import finding_summary, headline, search_summary, unfinished
 
-#: What all cards together may take, in bytes; well under GitLab's 30 MB.
+#: The size of all cards together, in bytes; well under GitLab's 30 MB.
 BUDGET = 16_000_000
-#: What one message may take, in characters.
+#: The length of a message, in characters.
 MESSAGE = 300
-#: What is listed of the findings of one search.
+#: Findings listed of each search.
 FOUND = 100
 
 SPENT = "(left out to keep this file under 30 MB; the JSON report has it)"
@@ -58,7 +57,7 @@ def render(report: Report, out: TextIO) -> None:
 
 
 def _faults(report: Report) -> Iterator[Fault]:
-    """Yield the harness faults, and what a build server would read as green."""
+    """Yield the harness faults, and runs that a build server would read as green."""
     yield from report.faults
     if not report.complete:
         yield Fault(where="run", what=unfinished(report))
@@ -67,9 +66,9 @@ def _faults(report: Report) -> Iterator[Fault]:
 
 
 def _contracts(report: Report) -> Iterable[str]:
-    """Return what has a suite: each contract of which something was asked or searched."""
-    asked = (one.planned.contract for one in report.results)
-    return dict.fromkeys((*asked, *(one.contract for one in report.searches)))
+    """Return the contracts that have a suite: each that was planned or searched."""
+    planned = (one.planned.contract for one in report.results)
+    return dict.fromkeys((*planned, *(one.contract for one in report.searches)))
 
 
 def _totals(results: tuple[ReportedResult, ...], faults: tuple[Fault, ...]) -> Mapping[str, str]:
@@ -97,7 +96,7 @@ def _about(report: Report, name: str) -> Mapping[str, str]:
         "target": target.name,
         "target-digest": target.digest,
         "seed": str(report.header.seed),
-        **{f"search-{one.how}": searched(one) for one in report.searches_of(name)},
+        **{f"search-{one.how}": search_summary(one) for one in report.searches_of(name)},
     }
 
 
@@ -126,9 +125,9 @@ def _inside(result: ReportedResult, budget: int) -> tuple[str, int]:
     message = bounded(result.reason, MESSAGE)
     if result.standing is not Standing.VIOLATES:
         reason = bounded(reason_of(result), MESSAGE)
-        told = {"message": f"{result.standing.value}: {reason}"}
-        return f"<skipped{_attributes(told)}/>\n", budget
-    body = xml("\n".join(lines(card(result))))
+        skipped = _attributes({"message": f"{result.standing.value}: {reason}"})
+        return f"<skipped{skipped}/>\n", budget
+    body = xml("\n".join(card_lines(card(result))))
     size = len(body.encode())
     if size > budget:
         body, size = SPENT, 0
@@ -137,15 +136,15 @@ def _inside(result: ReportedResult, budget: int) -> tuple[str, int]:
 
 
 def _output(searches: Iterable[ReportedSearch]) -> str:
-    """Return what the searches of a contract found, as its suite's output."""
-    told = "\n".join(line for one in searches if one.findings for line in _found(one))
-    return f"<system-out>{xml(told)}</system-out>\n" if told else ""
+    """Return the findings of the searches of a contract, as the output of its suite."""
+    lines = "\n".join(line for one in searches if one.findings for line in _findings(one))
+    return f"<system-out>{xml(lines)}</system-out>\n" if lines else ""
 
 
-def _found(search: ReportedSearch) -> Iterator[str]:
-    yield searched(search)
-    for one in search.findings[:FOUND]:
-        yield f"  {bounded(found(one), MESSAGE)}"
+def _findings(search: ReportedSearch) -> Iterator[str]:
+    yield search_summary(search)
+    for finding in search.findings[:FOUND]:
+        yield f"  {bounded(finding_summary(finding), MESSAGE)}"
     if len(search.findings) > FOUND:
         yield f"  and {len(search.findings) - FOUND:,} more in the JSON report"
 
@@ -158,12 +157,11 @@ def _fault(number: int, fault: Fault) -> str:
 
 
 def _properties(values: Mapping[str, str]) -> str:
-    return "".join(("<properties>\n", *_each(values), "</properties>\n"))
-
-
-def _each(values: Mapping[str, str]) -> Iterator[str]:
-    for name, value in values.items():
-        yield f"<property{_attributes({'name': name, 'value': value})}/>\n"
+    properties = (
+        f"<property{_attributes({'name': name, 'value': value})}/>\n"
+        for name, value in values.items()
+    )
+    return "".join(("<properties>\n", *properties, "</properties>\n"))
 
 
 def _attributes(values: Mapping[str, str]) -> str:

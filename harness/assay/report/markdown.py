@@ -1,9 +1,8 @@
-"""Markdown, for a step summary or an issue: the findings first, never too long.
+"""The Markdown report for step summaries and issues: findings first, under 1 MiB.
 
-GitHub drops a whole step summary over 1 MiB, so every section has a share of a
-budget and says what it left out. Texts are escaped so that a target can make
-neither link nor mention, table nor HTML; wire text stands in code fences that
-nothing in it can close.
+GitHub drops a step summary over 1 MiB, so every section has a share of that and says what
+it leaves out. Texts are escaped, so that a target can add no link, mention, table or HTML;
+exchanges are in code fences that nothing in them can close.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
 from assay.judging.verdict import Standing
-from assay.report.card import Card, card, exchange_title, notes, source, wire
+from assay.report.card import Card, card, exchange_lines, exchange_title, notes, source_text
 from assay.report.group import ClauseRow, Group, by_clause, by_reason, reason_of
 from assay.report.sanitize import bounded, code, fenced, markdown
 from assay.report.values import FoundSequence, Report, ReportedExchange, ReportedResult
@@ -21,22 +20,22 @@ from assay.report.wording import (
     SIGNS,
     caveats,
     closing,
+    counted,
     duration,
     headline,
-    searched,
-    some,
+    search_summary,
 )
 
-#: What each section may take, in bytes; together well under 1 MiB.
+#: The size of each section, in bytes; together well under 1 MiB.
 CARDS = 450_000
-UNDECIDED = 100_000
+INCONCLUSIVE = 100_000
 GROUPS = 100_000
-QUESTIONS = 80_000
+OPEN_POINTS = 80_000
 OTHERS = 40_000
 SEARCHES = 20_000
 MATRIX = 150_000
 
-#: What one card may take before its exchanges are left out, in bytes.
+#: The size from which a card leaves out its exchanges, in bytes.
 CARD = 50_000
 EXCHANGES = 3
 FINDINGS = 3
@@ -54,35 +53,33 @@ def render(report: Report, out: TextIO) -> None:
 
 def _page(report: Report) -> Blocks:
     yield f"# {markdown(headline(report))}\n"
-    if said := caveats(report):
-        yield " ".join(_text(one) for one in said) + "\n"
+    if sentences := caveats(report):
+        yield " ".join(map(_text, sentences)) + "\n"
     yield from _about(report)
     yield from _counts(report)
-    broken = report.of(Standing.VIOLATES)
-    yield from _section("What is broken", map(_card, broken), CARDS, "violations")
-    unclear = report.of(Standing.INDETERMINATE)
-    blocks = map(_card, unclear)
-    yield from _section("What the answers do not tell", blocks, UNDECIDED, "obligations")
+    violated = map(_card, report.of(Standing.VIOLATES))
+    yield from _section("Violations", violated, CARDS, "violations")
+    inconclusive = map(_card, report.of(Standing.INDETERMINATE))
+    yield from _section("Inconclusive", inconclusive, INCONCLUSIVE, "obligations")
     groups = map(_group, by_reason(report.of(Standing.UNVERIFIED)))
-    yield from _section("What could not be checked", groups, GROUPS, "reasons")
-    questions = map(_question, report.of(Standing.UNSPECIFIED))
-    title = "Open questions of the document"
-    yield from _section(title, questions, QUESTIONS, "questions")
+    yield from _section("Not verified", groups, GROUPS, "reasons")
+    points = map(_open_point, report.of(Standing.UNSPECIFIED))
+    yield from _section("Open points of the source document", points, OPEN_POINTS, "points")
     waived = map(_reasoned, report.of(Standing.WAIVED))
-    yield from _section("Known variations, waived", waived, OTHERS, "waivers")
-    absent = map(_reasoned, report.of(Standing.NOT_APPLICABLE))
-    yield from _section("What does not apply", absent, OTHERS, "obligations")
+    yield from _section("Known non-conformities, waived", waived, OTHERS, "waivers")
+    not_applicable = map(_reasoned, report.of(Standing.NOT_APPLICABLE))
+    yield from _section("Not applicable", not_applicable, OTHERS, "obligations")
     yield from _section("Search", _searches(report), SEARCHES, "lines")
     faults = (f"- {_text(one.where)}: {_text(one.what)}" for one in report.faults)
     yield from _section("Harness faults", faults, OTHERS, "faults")
     rows = map(_row, by_clause(report))
     head = "| Clause | Facets |\n| --- | --- |"
-    yield from _section("Every clause", rows, MATRIX, "clauses", head)
+    yield from _section("All clauses", rows, MATRIX, "clauses", head)
     yield _text(closing(report))
 
 
 def _section(title: str, blocks: Iterable[str], budget: int, noun: str, head: str = "") -> Blocks:
-    """Yield a section's blocks while they fit, then how many were left out."""
+    """Yield the blocks of a section that fit into its budget, then the number left out."""
     left_out, begun = 0, False
     for block in blocks:
         budget -= len(block.encode()) + 1
@@ -96,7 +93,7 @@ def _section(title: str, blocks: Iterable[str], budget: int, noun: str, head: st
     if left_out:
         yield (
             f"\n*{left_out:,} more {noun} are left out here to keep this page under"
-            " 1 MiB; the JSON report has them all.*"
+            " 1 MiB; the JSON report has all of them.*"
         )
     if begun:
         yield ""
@@ -135,8 +132,8 @@ def _card(result: ReportedResult) -> str:
 def _card_lines(one: Card, exchanges: int) -> Blocks:
     yield f"### {SIGNS[one.standing]} {code(bounded(one.id, TEXT))}\n"
     yield from _sentences(one)
-    for each in one.exchanges[:exchanges]:
-        yield _exchange(each)
+    for exchange in one.exchanges[:exchanges]:
+        yield _exchange(exchange)
     for note in notes(one, shown=exchanges):
         yield f"\n*{_text(note)}*"
     if one.reproduce:
@@ -145,27 +142,28 @@ def _card_lines(one: Card, exchanges: int) -> Blocks:
 
 
 def _sentences(one: Card) -> Blocks:
-    yield f"- **Contract:** {_text(one.says)}"
-    if one.asks:
-        yield f"- **Facet:** {_text(one.asks)}"
-    for where in one.sources[:FINDINGS]:
-        yield f"- **Source:** {_text(source(where))}"
+    yield f"- **Contract:** {_text(one.statement)}"
+    if one.description:
+        yield f"- **Facet:** {_text(one.description)}"
+    for source in one.sources[:FINDINGS]:
+        yield f"- **Source:** {_text(source_text(source))}"
     if one.reason:
         yield f"- **Reason:** {_text(one.reason)}"
-    for found in one.findings[:FINDINGS]:
-        yield f"- **Expected:** {_text(found.expected)}"
-        yield f"- **Seen:** {_text(found.seen)}"
-        if found.variation:
-            yield f"- **Variation sent:** {_text(found.variation)}"
+    for finding in one.findings[:FINDINGS]:
+        yield f"- **Expected:** {_text(finding.expected)}"
+        yield f"- **Seen:** {_text(finding.seen)}"
+        if finding.variation:
+            yield f"- **Variation sent:** {_text(finding.variation)}"
     if (more := len(one.findings) - FINDINGS) > 0:
-        yield f"- and {some(more, 'more observation')}"
+        yield f"- and {counted(more, 'more observation')}"
 
 
-def _exchange(one: ReportedExchange) -> str:
-    # Nothing of the target's stands between the tags, where Markdown's escapes
-    # would not hold; all of it is inside the fence.
-    block = fenced("\n".join((exchange_title(one), *wire(one, body=BODY))))
-    title = f"exchange {one.n}"
+def _exchange(exchange: ReportedExchange) -> str:
+    # Markdown's escapes do not work between HTML tags, so all text of the target is inside
+    # the fence.
+    lines = exchange_title(exchange), *exchange_lines(exchange, body=BODY)
+    block = fenced("\n".join(lines))
+    title = f"exchange {exchange.n}"
     return f"\n<details><summary>{title}</summary>\n\n{block}\n\n</details>"
 
 
@@ -176,16 +174,16 @@ def _names(results: Sequence[ReportedResult]) -> str:
 
 
 def _group(group: Group) -> str:
-    advice = f" To unblock: {_text(group.advice)}." if group.advice else ""
-    number = some(len(group.results), "obligation")
+    advice = f" What to do: {_text(group.advice)}." if group.advice else ""
+    number = counted(len(group.results), "obligation")
     names = _names(group.results)
     return f"- **{_text(group.reason)}** ({number}).{advice}\n  {names}"
 
 
-def _question(result: ReportedResult) -> str:
+def _open_point(result: ReportedResult) -> str:
     planned = result.planned
-    where = "; ".join(_text(source(one)) for one in planned.sources[:FINDINGS])
-    return f"- {_text(planned.says)} ({code(planned.id)}" + (f"; {where})" if where else ")")
+    sources = (f"; {_text(source_text(one))}" for one in planned.sources[:FINDINGS])
+    return f"- {_text(planned.says)} ({code(planned.id)}{''.join(sources)})"
 
 
 def _reasoned(result: ReportedResult) -> str:
@@ -195,16 +193,16 @@ def _reasoned(result: ReportedResult) -> str:
 
 def _searches(report: Report) -> Blocks:
     for search in report.searches:
-        yield f"- {_text(searched(search))}"
-        yield from map(_found, search.findings)
+        yield f"- {_text(search_summary(search))}"
+        yield from map(_finding, search.findings)
 
 
-def _found(one: FoundSequence) -> str:
-    said = f"  - {code(bounded(one.obligation, TEXT))} in {some(one.steps, 'step')}"
-    return f"{said}, {code(bounded(one.story, TEXT))}" if one.story else said
+def _finding(one: FoundSequence) -> str:
+    summary = f"  - {code(bounded(one.obligation, TEXT))} in {counted(one.steps, 'step')}"
+    return f"{summary}, {code(bounded(one.story, TEXT))}" if one.story else summary
 
 
 def _row(row: ClauseRow) -> str:
     facets = " · ".join(f"{SIGNS[one.standing]} {_text(one.planned.facet)}" for one in row.results)
     name = code(bounded(f"{row.contract}/{row.clause}", TEXT))
-    return f"| {name} {_text(row.says)} | {facets} |"
+    return f"| {name} {_text(row.statement)} | {facets} |"

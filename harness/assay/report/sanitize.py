@@ -1,16 +1,15 @@
-"""Make hostile text harmless: control characters shown, sizes bounded, syntax escaped.
+"""Sanitizing of hostile text: visible control characters, bounded sizes, escaped syntax.
 
-Everything that a target sent is hostile, and so is all that quotes it. `visible`
-and `bounded` are applied once, where a journal is read; the rest is for the
-syntax of one format each. Redaction is not done here: it happened before the
-journal was written.
+Every text that a target sent is hostile, and so is every text that quotes it. `visible`
+and `bounded` are applied once, where a journal is read; the other functions escape for one
+format each. Secrets are redacted earlier, before the journal is written.
 """
 
 from __future__ import annotations
 
 import re
 
-#: The longest text of each sort that a report keeps, in characters.
+#: The greatest length of each kind of text in a report, in characters.
 SENTENCE = 2_000
 BODY = 4_096
 HEADER_VALUE = 512

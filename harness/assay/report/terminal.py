@@ -1,8 +1,7 @@
-"""The terminal summary: plain lines anywhere, coloured on a Rich console.
+"""The summary on the terminal: plain lines, coloured on a Rich console.
 
-What matters most stands last, where the eye is when a run ends. Colour repeats
-what words already say. Texts of the target are clean by the time they are here
-and are never read as Rich markup.
+The most important lines come last, where a reader looks when a run ends. Colour only
+repeats what the words say. Texts of the target are never read as Rich markup.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from assay.judging.verdict import Standing
-from assay.report.card import card, lines
+from assay.report.card import card, card_lines
 from assay.report.group import by_reason
 from assay.report.sanitize import bounded
 from assay.report.values import Report, ReportedResult, ReportedSearch
@@ -21,17 +20,17 @@ from assay.report.wording import (
     SIGNS,
     caveats,
     closing,
+    counted,
     fault_count,
-    found,
+    finding_summary,
     headline,
-    searched,
-    some,
+    search_summary,
 )
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-#: How much of a report a terminal is given.
+#: How much of a report is shown on a terminal.
 CARDS = 20
 GROUPS = 20
 NAMES = 3
@@ -52,13 +51,13 @@ _COLOURS = {
 
 @dataclass(frozen=True, slots=True)
 class Styled:
-    """One line and the Rich style that it has on a console."""
+    """A line and its Rich style."""
 
     text: str
     style: str = ""
 
 
-#: Counts that are shown although they are nought.
+#: Counts that are shown even if they are zero.
 ALWAYS = (Standing.CONFORMS, Standing.VIOLATES)
 
 
@@ -68,7 +67,7 @@ def render(report: Report, out: TextIO) -> None:
 
 
 def show(report: Report, console: Console) -> None:
-    """Write the summary to a Rich console, coloured if it has colours."""
+    """Write the summary to a Rich console."""
     from rich.text import Text  # noqa: PLC0415 -- heavy, and only for a terminal
 
     for line in summary(report):
@@ -83,9 +82,9 @@ def summary(report: Report) -> Iterator[Styled]:
     yield from _searches(report)
     yield from _faults(report)
     yield from _counts(report)
-    broken = bool(report.of(Standing.VIOLATES))
+    violated = bool(report.of(Standing.VIOLATES))
     yield Styled("")
-    yield Styled(headline(report), "bold red" if broken else "bold")
+    yield Styled(headline(report), "bold red" if violated else "bold")
     for sentence in caveats(report):
         yield Styled(sentence)
     yield Styled(closing(report), "bold")
@@ -104,7 +103,7 @@ def _card(result: ReportedResult) -> Iterator[Styled]:
     standing = result.standing
     title = f"{SIGNS[standing]} {result.planned.id}  {standing.value}"
     yield Styled(title, _COLOURS[standing])
-    for line in lines(card(result), exchanges=EXCHANGES, body=BODY):
+    for line in card_lines(card(result), exchanges=EXCHANGES, body=BODY):
         whole = line if line.startswith("reproduce") else bounded(line, WIDTH)
         yield Styled(f"    {whole}" if line else "", _style(line))
     yield Styled("")
@@ -121,12 +120,12 @@ def _unverified(report: Report) -> Iterator[Styled]:
     yield Styled("Not verified", "bold")
     for group in groups[:GROUPS]:
         reason = bounded(group.reason, WIDTH)
-        yield Styled(f"  {some(len(group.results), 'obligation')}: {reason}", "yellow")
+        yield Styled(f"  {counted(len(group.results), 'obligation')}: {reason}", "yellow")
         names = ", ".join(one.planned.id for one in group.results[:NAMES])
         more = len(group.results) - NAMES
         yield Styled(f"      {names}" + (f" and {more:,} more" if more > 0 else ""))
         if group.advice:
-            yield Styled(f"      to unblock: {group.advice}")
+            yield Styled(f"      what to do: {group.advice}")
     if len(groups) > GROUPS:
         yield Styled(f"  and {len(groups) - GROUPS:,} more reasons")
     yield Styled("")
@@ -142,9 +141,9 @@ def _searches(report: Report) -> Iterator[Styled]:
 
 
 def _search(search: ReportedSearch) -> Iterator[Styled]:
-    yield Styled(f"  {bounded(searched(search), WIDTH)}", "bold" if search.findings else "")
+    yield Styled(f"  {bounded(search_summary(search), WIDTH)}", "bold" if search.findings else "")
     for one in search.findings[:CARDS]:
-        yield Styled(f"      {bounded(found(one), WIDTH)}")
+        yield Styled(f"      {bounded(finding_summary(one), WIDTH)}")
     if len(search.findings) > CARDS:
         yield Styled(f"      and {len(search.findings) - CARDS:,} more")
 
@@ -152,7 +151,7 @@ def _search(search: ReportedSearch) -> Iterator[Styled]:
 def _faults(report: Report) -> Iterator[Styled]:
     if not fault_count(report):
         return
-    yield Styled(some(fault_count(report), "harness fault"), "bold red")
+    yield Styled(counted(fault_count(report), "harness fault"), "bold red")
     for one in report.faults[:CARDS]:
         yield Styled(f"  {one.where}: {bounded(one.what, WIDTH)}")
     if len(report.faults) > CARDS:

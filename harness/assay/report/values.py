@@ -1,8 +1,7 @@
-"""What a report knows: the values that every view is made from.
+"""Values of a report, from which every view is made.
 
-Frozen and already clean: `decode` takes out control characters and bounds
-every text on the way in, so a view only escapes for its own syntax. Nothing
-here reads a file, and nothing here knows a format.
+Frozen and already clean: `decode` removes control characters and bounds every text, so a view only
+escapes for its own syntax. Nothing here reads a file or knows a format.
 """
 
 from __future__ import annotations
@@ -20,15 +19,15 @@ Headers = tuple[tuple[str, str], ...]
 #: Evidence kept per verdict, and exchanges kept of those that it cites.
 KEPT = 10
 
-#: The ways of searching, and what each of them makes: one, and several.
+#: The ways of searching, and the noun for their cases: singular and plural.
 WAYS: Mapping[str, tuple[str, str]] = {
-    "journeys": ("journey", "journeys"),
-    "fields": ("field story", "field stories"),
+    "journeys": ("random sequence", "random sequences"),
+    "fields": ("field variation", "field variations"),
     "schema": ("schema case", "schema cases"),
 }
 
 #: Why an obligation of an unfinished run has no verdict of its own.
-ENDED = "the run ended before it"
+ENDED = "the run ended before this obligation was tested"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +46,7 @@ class ContractRef:
 class TargetRef:
     """Which target was asked; never how its secrets look."""
 
-    name: str
+    name: str = ""
     transport: str = ""
     base_url: str = ""
     digest: str = ""
@@ -57,13 +56,13 @@ class TargetRef:
 class Header:
     """The first line of a journal: who asked whom, about what, when.
 
-    `party` is whose duties were judged: `bank`, or `tpp` for the provider's.
+    `party` is the judged side: `bank` or `tpp`.
     """
 
     tool: str
-    version: str
-    started: str
-    seed: int
+    version: str = ""
+    started: str = ""
+    seed: int = 0
     contracts: tuple[ContractRef, ...]
     target: TargetRef
     selection: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -82,18 +81,18 @@ class PlannedObligation:
     id: str
     contract: str
     clause: str
-    facet: str
+    facet: str = ""
     kind: str
-    level: str
+    level: str = ""
     says: str
-    asks: str
-    sources: tuple[Source, ...]
-    line: int
-    needs: tuple[str, ...]
-    calls: int
-    trial: str
+    asks: str = ""
+    sources: tuple[Source, ...] = ()
+    line: int = 0
+    needs: tuple[str, ...] = ()
+    calls: int = 0
+    trial: str = ""
     fate: str
-    why: str
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +109,7 @@ class ReportedRequest:
 class ReportedResponse:
     """What came back, redacted; `status` 0 means that no answer came."""
 
-    status: int
+    status: int = 0
     headers: Headers = ()
     body: str = ""
     truncated: bool = False
@@ -122,16 +121,16 @@ class ReportedExchange:
 
     trial: str
     n: int
-    at: str
-    operation: str
-    subject: str
-    present: bool
-    variation: str
+    at: str = ""
+    operation: str = ""
+    subject: str = ""
+    present: bool = False
+    variation: str = ""
     request: ReportedRequest
     response: ReportedResponse
     outcome: str
     why: str
-    ms: float
+    ms: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,19 +193,19 @@ class ReportedSearch:
 class Fault:
     """The harness itself failed here; this is no finding about the target."""
 
-    where: str
-    what: str
+    where: str = ""
+    what: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Footer:
     """The closing line of a journal; without it a run is unfinished."""
 
-    finished: str
+    finished: str = ""
     planned: int
     counts: Mapping[str, int]
-    exchanges: int
-    faults: int
+    exchanges: int = 0
+    faults: int = 0
     exit: int
     digest: str
     aborted: str = ""

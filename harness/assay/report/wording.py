@@ -1,8 +1,8 @@
-"""What a report says in plain words, the same in every format.
+"""The sentences and words of a report, the same in every format.
 
-The first sentences are for a reader who knows neither pytest nor HTTP, so they
-say what the gateway does and what nobody knows, and never claim more than was
-observed: a run that verified nothing says so. No format and no escaping here.
+The first sentences are for a reader who knows neither pytest nor HTTP. They never
+claim more than was observed: a report of a run that verified nothing says so.
+Formatting and escaping belong to the formats.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ PHRASES: Mapping[Standing, str] = {
 
 #: What each verdict means, for a reader who sees the word for the first time.
 MEANINGS: Mapping[Standing, str] = {
-    Standing.CONFORMS: "asked, and the gateway did what the contract says",
-    Standing.VIOLATES: "asked, and the gateway did something else",
-    Standing.INDETERMINATE: "asked, and the answer does not tell",
-    Standing.UNVERIFIED: "could not be asked; the reason is given",
-    Standing.UNSPECIFIED: "the document is silent; an open question",
-    Standing.NOT_APPLICABLE: "this bank does not offer it",
-    Standing.WAIVED: "a known variation, accepted by its owner for a time",
+    Standing.CONFORMS: "tested: the contract is met",
+    Standing.VIOLATES: "tested: the contract is violated",
+    Standing.INDETERMINATE: "tested, but the answers are inconclusive",
+    Standing.UNVERIFIED: "could not be tested; the reason is given",
+    Standing.UNSPECIFIED: "the source document leaves this open",
+    Standing.NOT_APPLICABLE: "does not apply to this target; the reason is given",
+    Standing.WAIVED: "a known non-conformity, accepted by its owner until a date",
 }
 
-#: One sign per verdict; always beside its word, never instead of it.
+#: One sign per verdict; it accompanies the word and never replaces it.
 SIGNS: Mapping[Standing, str] = {
     Standing.CONFORMS: "✓",
     Standing.VIOLATES: "✗",
@@ -48,58 +48,61 @@ SIGNS: Mapping[Standing, str] = {
 
 _CAVEATS: Mapping[Standing, tuple[str, str]] = {
     Standing.INDETERMINATE: (
-        "1 was asked, but what came back does not tell.",
-        "{} were asked, but what came back does not tell.",
+        "1 obligation is inconclusive.",
+        "{} obligations are inconclusive.",
     ),
-    Standing.UNVERIFIED: ("1 could not be checked.", "{} could not be checked."),
+    Standing.UNVERIFIED: (
+        "1 obligation could not be verified.",
+        "{} obligations could not be verified.",
+    ),
     Standing.UNSPECIFIED: (
-        "On 1 point the document is silent.",
-        "On {} points the document is silent.",
+        "The source document leaves 1 point open.",
+        "The source document leaves {} points open.",
     ),
     Standing.WAIVED: (
-        "1 known variation is waived.",
-        "{} known variations are waived.",
+        "1 known non-conformity is waived.",
+        "{} known non-conformities are waived.",
     ),
     Standing.NOT_APPLICABLE: (
-        "1 does not apply to this bank.",
-        "{} do not apply to this bank.",
+        "1 obligation does not apply to this target.",
+        "{} obligations do not apply to this target.",
     ),
 }
 
-#: What a bank cannot keep or break.
-OWED_BY_NOBODY = (Standing.UNSPECIFIED, Standing.NOT_APPLICABLE)
+#: Verdicts on obligations that nobody can meet or violate; the headline does not count them.
+NOT_OWED = (Standing.UNSPECIFIED, Standing.NOT_APPLICABLE)
 
 _MINUTE = 60
 
 
-def some(number: int, noun: str, plural: str = "") -> str:
-    """Return "1 obligation" or "2 obligations"."""
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun: "1 obligation", "2 obligations"."""
     word = noun if number == 1 else plural or f"{noun}s"
     return f"{number:,} {word}"
 
 
 def headline(report: Report) -> str:
-    """Return the one sentence that matters most.
+    """Return the most important sentence of a report.
 
-    What the document leaves open, and what this bank need not offer, is owed by nobody.
+    Open points and obligations that do not apply are not counted.
     """
-    planned = len(report.results) - len(report.of(*OWED_BY_NOBODY))
-    counts = {word: len(report.of(word)) for word in Standing}
-    if broken := counts[Standing.VIOLATES]:
-        return f"{judged(report)} breaks {broken:,} of {some(planned, 'obligation')}."
-    if not counts[Standing.CONFORMS]:
+    planned = len(report.results) - len(report.of(*NOT_OWED))
+    met, violated = len(report.of(Standing.CONFORMS)), len(report.of(Standing.VIOLATES))
+    party = party_name(report)
+    if violated:
+        part = f"{violated:,} of its {planned:,} obligations"
+        return f"{party} violates {part if planned > 1 else _all(planned)}."
+    if not met:
         return "Nothing was verified: this report is no evidence of conformance."
-    kept = counts[Standing.CONFORMS]
-    if kept == planned and report.complete:
-        return f"{judged(report)} keeps {_all(planned)}."
-    return (
-        f"{judged(report)} keeps {kept:,} of {some(planned, 'obligation')}; none was seen broken."
-    )
+    if met == planned and report.complete:
+        return f"{party} meets {_all(planned)}."
+    part = f"{met:,} of {counted(planned, 'obligation')}"
+    return f"{party} meets {part}; no violation was found."
 
 
-def judged(report: Report) -> str:
-    """Return who was judged, to begin a sentence with."""
-    return "The provider" if report.header.party == "tpp" else "The gateway"
+def party_name(report: Report) -> str:
+    """Return the party that was judged, as the subject of a sentence."""
+    return "The TPP" if report.header.party == "tpp" else "The gateway"
 
 
 def _all(number: int) -> str:
@@ -107,66 +110,66 @@ def _all(number: int) -> str:
 
 
 def caveats(report: Report) -> tuple[str, ...]:
-    """Return what the headline alone would hide, one sentence each."""
-    told = [] if report.complete else [unfinished(report)]
+    """Return what the headline does not say and a reader must know, one sentence each."""
+    sentences = [] if report.complete else [unfinished(report)]
     for standing, (one, many) in _CAVEATS.items():
         if number := len(report.of(standing)):
-            told.append((one if number == 1 else many).format(f"{number:,}"))
+            sentences.append((one if number == 1 else many).format(f"{number:,}"))
     if faults := fault_count(report):
         times = "once" if faults == 1 else f"{faults:,} times"
-        told.append(f"The harness itself failed {times}; that says nothing about the gateway.")
+        sentences.append(f"The harness itself failed {times}; this is no finding about the target.")
     if strays := len(report.strays):
-        what = "1 thing" if strays == 1 else f"{strays:,} things"
-        told.append(f"Searching found {what} that no planned obligation is about.")
+        violations = counted(strays, "violation")
+        sentences.append(f"The search found {violations} outside the planned obligations.")
     if any(report.header.selection.values()):
-        told.append("Only a selection of the contract was run.")
-    return tuple(told)
+        sentences.append("Only a selection of the obligations was tested.")
+    return tuple(sentences)
 
 
 def unfinished(report: Report) -> str:
-    """Return why this report is of an unfinished run."""
+    """Return the sentence on a run that ended early, with its reason."""
     why = report.footer.aborted if report.footer else ""
     reason = f" ({why})" if why else ""
     return f"The run ended early{reason}: this report is incomplete."
 
 
 def fault_count(report: Report) -> int:
-    """Return how often the harness failed, by its lines or its footer, if more."""
-    said = report.footer.faults if report.footer else 0
-    return max(said, len(report.faults))
+    """Return how often the harness failed: by its fault lines, or its footer if that has more."""
+    total = report.footer.faults if report.footer else 0
+    return max(total, len(report.faults))
 
 
-def searched(search: ReportedSearch) -> str:
-    """Return what a search did and what came of it; one of nothing found nothing out."""
-    made = some(search.made, *WAYS[search.how])
-    did = f"{search.contract}: {made}, {some(search.exchanges, 'call')}, seed {search.seed}"
+def search_summary(search: ReportedSearch) -> str:
+    """Return the size and the result of a search; a search without calls has no result."""
+    cases = counted(search.made, *WAYS[search.how])
+    size = f"{search.contract}: {cases}, {counted(search.exchanges, 'call')}, seed {search.seed}"
     if search.findings:
-        return f"{did}: {len(search.findings):,} found"
-    tried = search.made and search.exchanges
-    return f"{did}: {'nothing found' if tried else 'nothing was tried'}"
+        return f"{size}: {counted(len(search.findings), 'violation')} found"
+    tested = search.made and search.exchanges
+    return f"{size}: {'no violation found' if tested else 'nothing was tested'}"
 
 
-def found(one: FoundSequence) -> str:
-    """Return what a search found, in how many steps, and the file that tells them."""
-    said = f"{one.obligation} in {some(one.steps, 'step')}"
-    return f"{said}, {one.story}" if one.story else said
+def finding_summary(finding: FoundSequence) -> str:
+    """Return what a search found violated, in how many steps, and the file of the sequence."""
+    summary = f"{finding.obligation} in {counted(finding.steps, 'step')}"
+    return f"{summary}, {finding.story}" if finding.story else summary
 
 
 def closing(report: Report) -> str:
-    """Return the one-line account: planned, the seven counts, time, exchanges."""
+    """Return the summary line: obligations planned, the seven counts, duration, exchanges."""
     counts = ", ".join(f"{len(report.of(word)):,} {phrase}" for word, phrase in PHRASES.items())
     line = f"{len(report.results):,} planned: {counts}"
     if report.seconds is not None:
         line += f" in {duration(report.seconds)}"
     if report.footer is not None:
-        line += f", {some(report.footer.exchanges, 'exchange')}"
+        line += f", {counted(report.footer.exchanges, 'exchange')}"
     if faults := fault_count(report):
-        line += f", {some(faults, 'harness fault')}"
+        line += f", {counted(faults, 'harness fault')}"
     return line if report.complete else f"{line}; INCOMPLETE"
 
 
 def duration(seconds: float) -> str:
-    """Return a length of time as people say it."""
+    """Return a duration in seconds, minutes or hours."""
     if seconds < _MINUTE:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), _MINUTE)

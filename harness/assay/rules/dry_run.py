@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from itertools import count, islice
 
 from assay.contract.model import Contract, Operation
 from assay.history import (
@@ -46,6 +45,7 @@ from assay.history import (
 )
 from assay.rules import clauses
 from assay.rules.rule import Script
+from assay.rules.steps import each_step
 
 #: When dry runs begin that nobody gave a time: always the same, so they cost the same.
 START = datetime(2026, 9, 16, 8, 0, tzinfo=UTC)
@@ -181,14 +181,11 @@ class ConformingTarget(DryTarget):
 def play(script: Script, dry_target: DryTarget, most: int | None = None) -> Iterator[Step]:
     """Play a probe to a dry target; yield each step as the probe asks for it.
 
-    At most `most` steps are played; all of them if it is None.
+    Raises:
+        RuntimeError: the probe asks for more than `most` steps.
+
     """
-    with suppress(StopIteration):
-        step = next(script)
-        for _ in islice(count(), most):
-            yield step
-            step = script.send(dry_target.reply(step))
-    script.close()
+    yield from each_step(script, dry_target.reply, most)
 
 
 def dry_run(script: Script, dry_target: DryTarget, most: int = MOST) -> Iterator[Step]:

@@ -5,9 +5,10 @@ Each is a generator to be used with `yield from`; none does I/O or judges.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import replace
 from datetime import date, datetime, timedelta
+from itertools import count
 from typing import TypeAlias, TypeVar
 
 from assay.contract.model import Contract, Json, Operation, Resource
@@ -139,3 +140,41 @@ def owners(contract: Contract, operation: Operation) -> tuple[str, ...]:
 def days_before(today: date, *days: int) -> tuple[date, ...]:
     """Return the dates so many days before a day."""
     return tuple(today - timedelta(days=n) for n in days)
+
+
+def each_step(
+    script: Part[R], perform: Callable[[Step], Reply], most: int | None = None
+) -> Generator[Step, None, R]:
+    """Yield each step that a script asks for, then perform it; return the script's result.
+
+    Raises:
+        RuntimeError: the script asks for more than `most` steps.
+
+    """
+    try:
+        step = next(script)
+        for _ in count() if most is None else range(most):
+            yield step
+            step = script.send(perform(step))
+    except StopIteration as end:
+        result: R = end.value
+        return result
+    finally:
+        script.close()
+    raise RuntimeError(f"a script of more than {most} steps")
+
+
+def perform_all(script: Part[R], perform: Callable[[Step], Reply], most: int | None = None) -> R:
+    """Perform every step that a script asks for, and return the script's result.
+
+    Raises:
+        RuntimeError: the script asks for more than `most` steps.
+
+    """
+    steps = each_step(script, perform, most)
+    try:
+        while True:
+            next(steps)
+    except StopIteration as end:
+        result: R = end.value
+        return result

@@ -70,7 +70,7 @@ class BrowserSigner(AnyReturnAddress):
                 link
             )
         finally:
-            with suppress(Exception):  # a browser that is gone has nothing to give back
+            with suppress(Exception):  # a closed browser has nothing to return
                 page.context.close()
 
 
@@ -229,7 +229,7 @@ def _put(one: BrowserField, value: str) -> bool:
             one.at.evaluate(SET_VALUE, value)
         case kind if kind in PICKED:
             return picked
-        case kind if kind in TYPED and value != one.value:  # what nobody sees may well stay
+        case kind if kind in TYPED and value != one.value:  # an invisible field may stay as it is
             one.at.fill(value)
         case _:
             pass

@@ -53,7 +53,7 @@ class _Driver:
 
     def end(self, browser: Browser | None = None) -> None:
         """Close a browser, and Playwright after the last one."""
-        with suppress(Exception):  # it may be gone already, in many ways
+        with suppress(Exception):  # it may be gone already
             if browser is not None:
                 browser.close()
         self.browsers -= 1
@@ -108,7 +108,7 @@ class Chromium:
 
         try:
             return self._launched(playwright, sandbox=True)
-        except Error:  # root has no sandbox, nor has every container
+        except Error:  # root and some containers have no sandbox
             return self._launched(playwright, sandbox=False)
 
     def _launched(self, playwright: Playwright, *, sandbox: bool) -> Browser:

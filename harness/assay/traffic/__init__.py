@@ -1,7 +1,7 @@
-"""Somebody else's traffic: a recording read as a history, so that rules can judge it.
+"""Judging of recorded traffic: a recording becomes a history that the checks can judge.
 
-`har` reads what browsers and proxies record, `journal` what a run of ours has recorded;
-`recognise` tells which call of a contract a request is; `retell` makes a history of it
-all, and `judging` lets the checks of the bank's or the provider's side speak. Nothing is
-sent here, and nothing that a recording does not show is made up.
+`har` reads what browsers and proxies record, `journal_history` the journal of a run;
+`match_request` finds the call of a contract that a request is; `har_to_history` makes the history,
+and `judge` applies the checks for the bank or for the TPP. Nothing is sent here, and nothing that a
+recording does not show is assumed.
 """

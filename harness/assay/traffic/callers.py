@@ -1,8 +1,8 @@
-"""Whose call it is, told by what authorises it; no token is ever a name.
+"""Callers of a recording, told apart by their credentials.
 
-Another token is not always another customer: tokens run out and are renewed. Where a
-recording holds the renewal itself, the two are one. Of calls that nothing authorises
-nobody knows whose they are, so each is somebody of its own.
+Another token is not always another customer: tokens expire and are renewed. Where a recording has
+the renewal itself, both are one customer. A call without credentials is of an unknown caller, so
+each is a customer of its own. No token is ever used as a name.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MOST = 100_000
 
 @dataclass(slots=True, kw_only=True)
 class Callers:
-    """Everybody who called so far. `secrets` is what must not be told of them."""
+    """Everyone who called so far. `secrets` must not be written anywhere."""
 
     target: Target
     sessions: dict[str, str] = field(default_factory=dict[str, str])
@@ -50,7 +50,7 @@ class Callers:
         return self.customers.setdefault(session, f"customer-{len(self.customers) + 1}")
 
     def provider(self, token: str | None) -> str:
-        """Return the name of the provider who calls: "" for the first, and where nobody knows."""
+        """Return the name of the TPP that calls: "" for the first one, or an unknown one."""
         client = self.clients.get(token or "")
         if client is None:
             return ""

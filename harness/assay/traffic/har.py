@@ -1,8 +1,8 @@
-"""HAR 1.2 as browsers and proxies write it: a file of JSON with every request and answer.
+"""Reader of HAR 1.2 files, as browsers and proxies write them.
 
-Writers differ: bodies stand as text or in base64, or are left out; headers come in any
-case and with HTTP/2's own; an answer may come from a cache, or never. What is not there
-is told as not there. Nothing is believed, and everything is bounded.
+Writers differ: bodies are text or base64, or are left out; headers come in any case, with those of
+HTTP/2; an answer may come from a cache, or never. What is missing is read as missing. Every size is
+bounded.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""From recorded entries to a history: what was asked by whom, and what came of it.
+"""Conversion of recorded entries to a history: who called what, and with which outcome.
 
-Answers are decoded as in a run, and the names in them are learnt for what is asked
-later. What is no call of the contract is counted and named; what cannot be read is
-counted, too. There is no event but the exchanges: who owns what, no recording tells.
+Answers are decoded as in a run, and the names in them are learnt for later requests. Requests that
+are no call of the contract are counted and named, unreadable ones are counted. The only events are
+exchanges: no recording shows who owns what.
 """
 
 from __future__ import annotations
@@ -41,10 +41,9 @@ MOST_STRANGERS = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedEntry:
-    """A request and its answer, as a recording has them; `ms` are milliseconds.
+    """A recorded request with its answer; `ms` are milliseconds.
 
-    `lost` says why nothing can be told of the answer, `asked_lost` that the body of the
-    request is not there.
+    `lost` says why the answer is not known, `asked_lost` that the body of the request is not there.
     """
 
     at: datetime

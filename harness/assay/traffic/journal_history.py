@@ -1,8 +1,7 @@
-"""A run's own journal, read back as the histories of its trials.
+"""Histories of the trials of a run, read back from its journal.
 
-What a private text was, a journal does not hold; that two were the same, it does. So
-every check says of it what it said in the run, and what it looked at beyond that is told
-beside. A journal that is damaged or unfinished is refused, as in a report.
+A journal does not have private texts, but shows which of them were the same, so every check says of
+it what it said in the run. A journal that is damaged or unfinished is refused, as in a report.
 """
 
 from __future__ import annotations
@@ -10,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 from assay.errors import InputError
 from assay.history import Event, History
-from assay.journal.event_decoder import EVENTS, Line
+from assay.journal.codec import EVENTS, decode
 from assay.journal.lines import parse, raw_lines, refuse
 from assay.report import read_journal
 from assay.traffic.judge import NamedHistory
 
-#: So a journal begins.
+#: The first bytes of a journal.
 BEGINS = b'{"type": "header"'
-OLD = "written by a version that cannot be judged again; run it again"
+#: Why a line cannot be read back.
+UNREADABLE = "damaged, or written by another version of Assay"
 
 
 def is_journal(path: Path) -> bool:
@@ -69,6 +68,7 @@ def read_trials(path: Path) -> JournalHistories:
             history=History(events=tuple(events)),
             about=frozenset(about.get(name, ())),
             story=name not in about,
+            own=True,
         )
         for name, events in trials.items()
         if name not in faulty
@@ -85,13 +85,10 @@ def _events(path: Path) -> Iterator[tuple[str, Event]]:
     name = str(path)
     with path.open("rb") as stream:
         for number, raw in raw_lines(stream, name):
-            line = cast("Line", parse(name, number, raw).values)
-            kind = line.get("type")
-            if kind not in EVENTS:
+            line = parse(name, number, raw).values
+            if line.get("type") not in EVENTS:
                 continue
-            if "again" not in line and kind not in {"advanced", "effects"}:
-                refuse(name, OLD, number)
             try:
-                yield str(line.get("trial", "")), EVENTS[str(kind)](line)
+                yield str(line.get("trial", "")), decode(line)
             except (KeyError, ValueError, TypeError, AttributeError) as error:
-                refuse(name, f"damaged: {type(error).__name__} in what is told again", number)
+                refuse(name, f"{UNREADABLE} ({type(error).__name__})", number)

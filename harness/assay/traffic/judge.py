@@ -1,33 +1,21 @@
-"""Judging what others did: every check over a recorded history, and a record of it.
+"""Judge of recorded histories: the verdicts of a run, on traffic that exists already.
 
-What a run does with its own trials is done here with histories that are there already:
-evidence is weighed, softened and taken back in the same way. What nothing shows is
-`unverified`; nothing is asked of anybody.
+Evidence is weighed and corrected as in a run. What no history shows is `unverified`; nothing is
+sent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
 
-from assay.binding.join import expired, waiver_of
 from assay.binding.target import Target
-from assay.contract.model import Level, Party
-from assay.execution.session import OPEN
+from assay.contract.model import Party
 from assay.history import Authorised, History
 from assay.history.events import ProbeRun
-from assay.judging.judge import Check, StaticWatch, discount_static, judge
-from assay.judging.verdict import (
-    Agreement,
-    Evidence,
-    Exit,
-    Standing,
-    Verdict,
-    exit_of,
-    tally,
-    weigh,
-)
+from assay.judging.assembly import Conclusion, VerdictAssembly
+from assay.judging.judge import Check, judge
+from assay.judging.verdict import Agreement, Evidence, Standing, Verdict, weigh
 from assay.planning.obligation import BoundClause, Obligation
 from assay.planning.plan import Disposition, Plan
 from assay.rules.clauses import clauses_of
@@ -42,108 +30,83 @@ class NamedHistory:
     """A history with the name under which the record has it.
 
     `about` are the obligations that it was made for; empty, it may speak of any. A `story`
-    was told to break something, and shows nothing else.
+    was made to break something, and shows nothing else. `own` says that a run of Assay
+    made it, with the credentials of the target file.
     """
 
     name: str
     history: History
     about: frozenset[str] = frozenset()
     story: bool = False
+    own: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """What came of judging: verdicts in the plan's order, and where their evidence stands."""
+    """The verdicts on a recording, and by obligation the trial that has the evidence."""
 
-    verdicts: tuple[Verdict, ...]
+    conclusion: Conclusion
     trials: Mapping[str, str]
-    counts: Mapping[str, int]
-    exit: Exit
 
 
 @dataclass(slots=True, kw_only=True)
 class Judge:
-    """Everything that judging needs to know: what is owed, by whom, and how it is spelt."""
+    """Judges recorded histories by what is planned for one party."""
 
     plan: Plan
     target: Target
     party: Party
     allow_incomplete: bool = False
-    _watch: StaticWatch = field(default_factory=StaticWatch)
-    _operations: dict[int, str] = field(default_factory=dict[int, str])
+    _assembly: VerdictAssembly = field(init=False)
     _signed: set[int] = field(default_factory=set[int])
 
-    def judge(self, told: Sequence[NamedHistory]) -> Judged:
+    def __post_init__(self) -> None:
+        """Begin with the verdicts that the plan decides alone."""
+        self._assembly = VerdictAssembly(plan=self.plan, target=self.target, party=self.party)
+
+    def judge(self, histories: Sequence[NamedHistory]) -> Judged:
         """Give a verdict on every obligation that is planned."""
-        for one in told:
-            self._watch.see(one.history)
-            self._operations |= {each.n: each.call.operation for each in one.history.exchanges}
-            self._signed |= {n.n for n in one.history.events if isinstance(n, Authorised)}
-        found = {
-            item.obligation.id: Verdict(
-                obligation=item.obligation.id, standing=item.standing, reason=item.why
-            )
-            for item in self.plan.items
-            if item.fate is not Disposition.ASK
-        }
+        for named in histories:
+            self._assembly.see_recording(named.history, own=named.own)
+            signatures = (one for one in named.history.events if isinstance(one, Authorised))
+            self._signed |= {signature.n for signature in signatures}
         trials: dict[str, str] = {}
         asked = [item.obligation for item in self.plan.items if item.fate is Disposition.ASK]
         for clause in _by_clause(asked):
-            for verdict, name in self._clause(clause, told):
-                found[verdict.obligation], trials[verdict.obligation] = verdict, name
-        verdicts = tuple(self._settled(found[item.obligation.id]) for item in self.plan.items)
-        counts = tally(verdicts)
-        musts = sum(
-            item.obligation.level is Level.MUST and verdict.standing in OPEN
-            for item, verdict in zip(self.plan.items, verdicts, strict=True)
-        )
-        exit_ = exit_of(
-            counts, incomplete_musts=musts, faults=0, allow_incomplete=self.allow_incomplete
-        )
-        return Judged(verdicts=verdicts, trials=trials, counts=counts, exit=exit_)
+            for verdict, name in self._clause(clause, histories):
+                self._assembly.record([verdict])
+                trials[verdict.obligation] = name
+        verdicts = self._assembly.final()
+        conclusion = self._assembly.conclude(verdicts, allow_incomplete=self.allow_incomplete)
+        return Judged(conclusion=conclusion, trials=trials)
 
     def _clause(
-        self, owed: Sequence[Obligation], told: Sequence[NamedHistory]
+        self, owed: Sequence[Obligation], histories: Sequence[NamedHistory]
     ) -> Iterator[tuple[Verdict, str]]:
         """Judge the obligations of one clause by all histories that may speak of them."""
         first = owed[0]
-        operations = self.plan.contracts[first.contract].operations
-        own = {n for n, name in self._operations.items() if name in operations} | self._signed
+        own = self._assembly.operations_of(first.contract) | self._signed
         check = party_check(self.plan.ruled[first.contract][first.clause], self.party, own)
         bank = self.party is Party.BANK
-        hours = clauses_of(self.plan.contracts[first.contract]) if bank else ()
+        clauses = clauses_of(self.plan.contracts[first.contract]) if bank else ()
         heard: dict[str, list[tuple[Verdict, str]]] = {one.id: [] for one in owed}
-        for one in told:
-            meant = [each for each in owed if not (bank and one.about) or each.id in one.about]
-            if meant:
-                driven = ProbeRun(history=one.history)
-                for verdict in judge(check, meant, driven, hours):
+        for named in histories:
+            about = [one for one in owed if not (bank and named.about) or one.id in named.about]
+            if about:
+                driven = ProbeRun(history=named.history)
+                for verdict in judge(check, about, driven, clauses):
                     blamed = verdict.standing is Standing.VIOLATES
-                    if verdict.evidence and (blamed or not (bank and one.story)):
-                        heard[verdict.obligation].append((verdict, one.name))
+                    if verdict.evidence and (blamed or not (bank and named.story)):
+                        heard[verdict.obligation].append((verdict, named.name))
         for name, verdicts in heard.items():
             yield _merged(name, verdicts)
-
-    def _settled(self, verdict: Verdict) -> Verdict:
-        """Take back what rests on static answers, and apply a waiver that is sound."""
-        if self.party is not Party.BANK:
-            return verdict
-        (verdict,) = discount_static((verdict,), self._watch.static(), self._operations)
-        waiver = waiver_of(self.target, verdict.obligation)
-        if waiver is None or verdict.standing is not Standing.VIOLATES:
-            return verdict
-        if expired(waiver, datetime.now(UTC).date()):
-            reason = f"the waiver of {waiver.owner} expired on {waiver.expires}"
-            return replace(verdict, reason=reason)
-        reason = f"{waiver.reason} ({waiver.owner}, until {waiver.expires})"
-        return replace(verdict, standing=Standing.WAIVED, reason=reason)
 
 
 def party_check(bound: BoundClause, party: Party, own: Collection[int]) -> Check:
     """Return the check of the party that is judged.
 
-    A recording may have calls of several contracts. What happened between two calls of one
-    may explain them, so a check sees all; only evidence on its `own` calls counts.
+    A recording may have calls of several contracts. What happened between two calls of one may
+    explain them, so a check sees everything; but only evidence on its `own` exchanges counts.
     """
     check = bound.kind.check if party is Party.BANK else bound.kind.check_tpp
 

@@ -1,8 +1,8 @@
-"""Which call of a contract a recorded request is: the inverse of `target.encode`.
+"""Matching of a recorded request with a call of the contract: the inverse of encoding.
 
-Every operation whose method and path it has is tried, and the one that leaves least of
-it unexplained is taken. What the profile does not spell becomes an argument under a name
-that no contract has, so that no check takes the call for a plain one. No judgement here.
+Every operation with the method and path of the request is tried, and the one that explains most of
+it is taken. What the target file does not describe becomes an argument under a name that no
+contract has, so that no check takes the call for a plain one. No judgement here.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from assay.traffic.parse_request import KnownIds, ParsedRequest, meant, slots
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchedRequest:
-    """A request read as a call; `strange` is what in it the profile does not spell.
+    """A request read as a call; `strange` is what in it the target file does not describe.
 
     `torn` says that one argument, which stands in several places, is not the same in all.
     """

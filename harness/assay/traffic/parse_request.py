@@ -1,7 +1,7 @@
-"""A recorded request taken apart, and its values put back into the contract's words.
+"""Parser of a recorded request, and of its values back into the contract's words.
 
-The inverse of `target.sent` and of the places in `target.encode`. A value that the
-profile would not have spelt so is left as it stands. No judgement here.
+The inverse of encoding. A value that the target file would not have spelt so stays as it is. No
+judgement here.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ DEEPEST, LARGEST = 64, 1_000_000
 
 @dataclass(slots=True, kw_only=True)
 class KnownIds:
-    """What earlier answers told: the key of each of the target's own ids, and what it is."""
+    """What earlier answers showed: the key of each of the target's own ids, and its kind."""
 
     keys: dict[str, str] = field(default_factory=dict[str, str])
     resources: dict[str, str] = field(default_factory=dict[str, str])
 
 
 class ParsedRequest:
-    """A request taken apart: its origin and path, query, headers and body.
+    """A parsed request: its origin and path, query, headers and body.
 
-    `broken` says in which way the body is none that a call could have.
+    `broken` says how the body is malformed, if it is.
     """
 
     def __init__(self, wire: Wire) -> None:

@@ -1,12 +1,7 @@
-"""A case: a recording, whose duties it is judged for, and the record of what came of it.
+"""Session that judges a recording: reads it, plans what it can show, and writes the journal.
 
-The one way in for the command line and for whoever else has a recording. Reads files and
-writes one; sends nothing.
-
-What can be judged of a recording: the plan of a run that asks nothing.
-
-No capability is needed to look at what others did, but what the profile does not spell
-cannot be read off their traffic either.
+The command line and Python callers use it. No capability is needed to look at what others sent, but
+an operation that the target file does not describe cannot be recognised.
 """
 
 from __future__ import annotations
@@ -27,7 +22,7 @@ from assay.history import Authorised, Exchange
 from assay.journal.redact import Redactor
 from assay.journal.writer import Journal, header, planned
 from assay.planning.obligation import UNSPECIFIED, Obligation, bound_clauses, tpp_obligations
-from assay.planning.plan import UNBLOCKS, Disposition, Plan, Planned
+from assay.planning.plan import REMEDIES, Disposition, Plan, Planned, lacking
 from assay.planning.prepare import SHIPPED, load_target, selector
 from assay.traffic.har import read_har
 from assay.traffic.har_to_history import MOST_KNOWN, to_history
@@ -39,8 +34,8 @@ from assay.traffic.judge import Judge, NamedHistory
 class RecordingSession:
     """A recording that was read, ready to be judged.
 
-    `strangers` counts what in it is no call of the contract, `unread` the calls whose own
-    body was not recorded.
+    `strangers` counts requests that are no call of the contract, `unread` the calls whose own body
+    was not recorded.
     """
 
     plan: Plan
@@ -73,6 +68,7 @@ class RecordingSession:
             allow_incomplete=allow_incomplete,
         )
         judged = bench.judge(self.told)
+        conclusion = judged.conclusion
         journal = Journal.at(path)
         journal.redactor = self.redactor
         head = header(self.plan, self.target, seed=0, selection=self.selection, command=command)
@@ -87,24 +83,24 @@ class RecordingSession:
                     journal.redactor.begin()  # as while it was read
                 n = event.n if isinstance(event, Exchange | Authorised) else 0
                 journal.event(one.name, event, self.access.get(n, Access()))
-        verdicts = tuple(map(journal.clean, judged.verdicts))
+        verdicts = tuple(map(journal.clean, conclusion.verdicts))
         for verdict in verdicts:
             journal.verdict(verdict, command, judged.trials.get(verdict.obligation, ""))
         journal.footer(
             {
                 "planned": len(self.plan.items),
-                "counts": dict(judged.counts),
+                "counts": dict(conclusion.counts),
                 "exchanges": self.exchanges,
                 "faults": 0,
-                "exit": judged.exit.value,
+                "exit": conclusion.exit.value,
             }
         )
         return RunResult(
             verdicts=verdicts,
-            counts=judged.counts,
+            counts=conclusion.counts,
             exchanges=self.exchanges,
             faults=(),
-            exit=judged.exit,
+            exit=conclusion.exit,
         )
 
 
@@ -118,7 +114,7 @@ def open_recording(
     marks: str = "",
     bases: Sequence[str] = (),
 ) -> RecordingSession:
-    """Read a recording, with the contracts and the target file that spell it.
+    """Read a recording, with the contracts and the target file that describe it.
 
     Raises:
         InputError: a file or an option cannot be used, or nothing is selected.
@@ -172,7 +168,7 @@ def open_recording(
 
 
 def _same(path: Path, contracts: Sequence[Contract], journey: JournalHistories) -> None:
-    """Refuse to judge a run by other words than those it was made for."""
+    """Refuse to judge a run by other contracts than those of the run."""
     for one in contracts:
         if journey.digests.get(one.id, one.digest) != one.digest:
             what = f"recorded with another version of the contract {one.id}"
@@ -205,7 +201,9 @@ def plan_recording(
 
 def _decide(one: Obligation, contract: Contract, target: Target, party: Party) -> Planned:
     if one.kind == UNSPECIFIED:
-        return Planned(obligation=one, fate=Disposition.UNSPECIFIED, why="the document is silent")
+        return Planned(
+            obligation=one, fate=Disposition.UNSPECIFIED, why="the source document leaves this open"
+        )
     if party is Party.BANK and one.clause in target.not_offered:
         why = target.not_offered[one.clause]
         return Planned(obligation=one, fate=Disposition.NOT_APPLICABLE, why=why)
@@ -213,13 +211,13 @@ def _decide(one: Obligation, contract: Contract, target: Target, party: Party) -
         return Planned(
             obligation=one, fate=Disposition.NOT_APPLICABLE, why=one.not_applicable_because
         )
-    for want in one.requires:
-        if not is_bound(want, contract, target):
-            fate, why = Disposition(want.if_missing.value), missing_reason(want)
-            return Planned(obligation=one, fate=fate, why=why)
-    lacking = sorted(one.needs - capabilities(contract, target), key=lambda need: need.value)
-    if party is Party.TPP and lacking:
-        why = "needs " + "; ".join(UNBLOCKS[need] for need in lacking)
+    for requirement in one.requires:
+        if not is_bound(requirement, contract, target):
+            fate = Disposition(requirement.if_missing.value)
+            return Planned(obligation=one, fate=fate, why=missing_reason(requirement))
+    remedies = [REMEDIES[need] for need in lacking(one, capabilities(contract, target))]
+    if party is Party.TPP and remedies:
+        why = "needs " + "; ".join(remedies)
         return Planned(obligation=one, fate=Disposition.UNVERIFIED, why=why)
     # What has to be arranged to ask for it may stand in a recording as well.
     return Planned(obligation=one, fate=Disposition.ASK)

@@ -1,7 +1,7 @@
-"""What of a recorded request is not an argument: its mode, credentials, and what is odd in it.
+"""Parts of a recorded request that are no arguments: mode, credentials, and oddities.
 
-Each reading notes what it explains of the request, so that the remainder can be named. No
-judgement here.
+Each function notes what it explains of the request, so that the rest can be named. No judgement
+here.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _like(one: Json, other: Json) -> bool:
 def credentials(
     taken: ParsedRequest, binding: OperationBinding, said: ExplainedParts
 ) -> Access | None:
-    """Return the customer's credentials that a request carries, as the profile spells them."""
+    """Return the customer's credentials in a request, as the target file spells them."""
     spelt = binding.credentials
     if spelt is None:
         return None

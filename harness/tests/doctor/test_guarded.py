@@ -13,6 +13,8 @@ from assay.sandbox.guard.certificates import open_certificates
 from assay.sandbox.guard.server import Tls
 from assay.sandbox.serve import serving
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 GUARDED = (HERE / "guarded.yaml").read_text(encoding="utf-8")
 

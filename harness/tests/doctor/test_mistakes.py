@@ -1,5 +1,6 @@
 """Every typical mistake in a target file: the line is named, and nobody is blamed for it."""
 
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,8 @@ from assay.doctor import Weight, examine
 from assay.judging.verdict import Exit
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
+
+pytestmark = pytest.mark.slow
 
 SOUND = Path(__file__).with_name("bank.yaml").read_text(encoding="utf-8")
 
@@ -442,6 +445,23 @@ MISTAKES = (
     ),
 )
 
+#: Mistakes that do not hide one another, by name: one run finds them all. Each of the
+#: others has a run of its own.
+TOGETHER = (
+    ("path", "list", "value", "login field", "segment"),
+    ("method", "key", "next", "resource elsewhere", "factor field", "zone"),
+    ("alias", "key that is something else", "resource", "code field", "factor"),
+    ("key of entries", "key of what is made", "date", "field", "field that is another", "page parameter", "link"),
+    ("date that is none", "field of a request", "first page", "query parameter", "state at the start", "state at the end", "effect"),
+    ("cursor", "since", "until", "body of a request"),
+    ("presence by another name", "state elsewhere"),
+)  # fmt: skip
+BY_NAME = {one.name: one for one in MISTAKES}
+RUNS = (
+    *TOGETHER,
+    *((name,) for name in BY_NAME if not any(name in names for names in TOGETHER)),
+)
+
 
 @pytest.fixture(scope="module")
 def url():
@@ -466,23 +486,29 @@ def assay(monkeypatch, capsys, *args) -> tuple[int, str, str]:
     return ended.value.code, *capsys.readouterr()
 
 
-@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda one: one.name.replace(" ", "-"))
-def test_a_mistake_is_named_before_anything_is_judged(mistake, url, tmp_path, monkeypatch, capsys):
-    """A run names the very line, and only it, and ends before there is any verdict."""
-    assert SOUND.count(mistake.right) == 1
-    path = written(SOUND.replace(mistake.right, mistake.wrong), url, tmp_path)
+@pytest.mark.parametrize("names", RUNS, ids=lambda names: "+".join(names).replace(" ", "-"))
+def test_mistakes_are_named_before_anything_is_judged(names, url, tmp_path, monkeypatch, capsys):
+    """A run names the very lines, and only them, and ends before there is any verdict."""
+    text = SOUND
+    for mistake in map(BY_NAME.get, names):
+        assert SOUND.count(mistake.right) == text.count(mistake.right) == 1
+        text = text.replace(mistake.right, mistake.wrong)
+    path = written(text, url, tmp_path)
     out = tmp_path / "out"
     code, _, said = assay(monkeypatch, capsys, "run", "--target", path, "--out", out)
     assert (2, False) == (code, out.exists())
-    named = [line for line in said.splitlines() if f"{path}:" in line]
-    assert [True] == [
-        line.startswith(f"assay: {path}:{mistake.line}: {mistake.key}: ") for line in named
-    ]
+    assert len(names) == sum(f"{path}:" in line for line in said.splitlines())
+    expected = sorted((BY_NAME[name].line, BY_NAME[name].key) for name in names)
+    named = re.findall(rf"(.*){re.escape(str(path))}:(\d+): (.+?): ", said)
+    assert [("assay: ", line, key) for line, key in expected] == sorted(
+        (start, int(line), key) for start, line, key in named
+    )
 
 
 def test_there_are_enough_of_them():
-    """The mistakes are sixty but one, and no two are one."""
-    assert (59, 59) == (len(MISTAKES), len({one.name for one in MISTAKES}))
+    """The mistakes are sixty but one, no two are one, and each is made in one run."""
+    assert (59, 59) == (len(MISTAKES), len(BY_NAME))
+    assert sorted(BY_NAME) == sorted(name for names in RUNS for name in names)
 
 
 def test_the_sound_file_is_found_sound(url, tmp_path):

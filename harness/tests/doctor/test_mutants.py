@@ -8,6 +8,8 @@ from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS, NEUTRAL, PIS_MUTANTS
 from assay.sandbox.policies import SOUND
 
+pytestmark = pytest.mark.slow
+
 FAULTY = {one.id: one.change for one in (*MUTANTS, *PIS_MUTANTS)}
 SOUND_ENOUGH = {one.id: one.change for one in NEUTRAL}
 

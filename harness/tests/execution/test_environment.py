@@ -56,7 +56,7 @@ def test_secrets(monkeypatch: pytest.MonkeyPatch, target: Target, line: int, nam
 
 
 @pytest.mark.parametrize(
-    ("fixtures", "kind"),
+    ("world", "kind"),
     [
         (Fixtures(kind=FixtureKind.CONTROL), ControlProvider),
         (Fixtures(kind=FixtureKind.ROLES), RolesProvider),
@@ -73,7 +73,7 @@ def test_worlds(world: Fixtures, kind: type) -> None:
 def test_nobody() -> None:
     """With no world nothing can be arranged, and the clock is the real one."""
     fixture = MissingFixtures().open()
-    with pytest.raises(CannotArrange, match="a world"):
+    with pytest.raises(CannotArrange, match="a fixture provider"):
         fixture.arrange(Arrange(subject="psu", holdings=()))
     with pytest.raises(CannotArrange, match="a clock that can be moved"):
         fixture.clock(datetime(2026, 1, 1, tzinfo=UTC))

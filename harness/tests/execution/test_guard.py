@@ -20,11 +20,12 @@ from assay.binding.target import (
     Safety,
 )
 from assay.contract.model import Capability
-from assay.errors import CannotArrange
+from assay.errors import CannotArrange, Shortage
 from assay.execution.guard import Customer, Guard, customer_of, is_held_back, quotas
 from assay.execution.ledger import Ledger
 from assay.history import Call, Malformed
 from assay.judging.verdict import Standing, Verdict
+from assay.planning.plan import ALLOW_WRITES
 from assay.planning.prepare import prepare
 
 PLAN = prepare().plan
@@ -90,7 +91,7 @@ def with_body(change, call=PAY):
 def test_a_live_bank_is_only_read(call):
     """Nothing is made, changed, ended or consented to unless the profile allows writing."""
     closed = replace(LIVE, safety=Safety())
-    assert "safety.allow_writes" == told(call, closed)
+    assert ALLOW_WRITES == told(call, closed)
     assert told(call, SANDBOX) == told(call, LIVE) == ""
 
 
@@ -319,7 +320,10 @@ def test_when_nothing_is_said_of_failures(environment, most):
 def test_what_a_budget_held_back():
     """Only what is open, and for want of calls or of a fresh day."""
     why = "needs 5 more accesses of x without the customer today; 0 of 4 left (budget.batch, a)"
-    held = Verdict(obligation="o", standing=Standing.UNVERIFIED, reason=why)
+    held = Verdict(
+        obligation="o", standing=Standing.UNVERIFIED, reason="any", shortage=Shortage.BUDGET
+    )
     assert is_held_back(held)
+    assert is_held_back(replace(held, shortage=Shortage.UNUSED_QUOTA))
     assert not is_held_back(replace(held, standing=Standing.CONFORMS))
-    assert not is_held_back(replace(held, reason="needs a second customer"))
+    assert not is_held_back(replace(held, reason=why, shortage=None))

@@ -18,16 +18,16 @@ import pytest
 
 from assay.binding.encode import HttpRequest
 from assay.binding.target import Budget, Safety
-from assay.errors import CannotArrange
+from assay.errors import CannotArrange, Shortage
 from assay.estimate.feasibility import assess
-from assay.execution.driver import run_probe
 from assay.execution.environment import Environment, set_up
+from assay.execution.executor import run_probe
 from assay.execution.session import Options, RunResult, Session, run_session
 from assay.fuzzing.session import MAKERS, SearchSession, limits_of
 from assay.history import Arrange, Holding
 from assay.journal.writer import Journal
 from assay.judging.verdict import Exit, Standing
-from assay.planning.plan import Disposition, restrict
+from assay.planning.plan import ALLOW_WRITES, Disposition, restrict
 from assay.planning.prepare import Prepared, prepare
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
@@ -168,7 +168,7 @@ def test_two_runs_on_one_day(tmp_path: Path) -> None:
             if each["verdict"] == "unverified"
         }
         assert fates == left
-        assert re.search(r"\d+ obligations were held back by the budget", out)
+        assert re.search(r"\d+ obligations were skipped: today\'s call budget is used up", out)
     why = "needs 4 more accesses of accounts without the customer today; 0 of 4 left (budget.batch, alice)"
     assert why in {each["why"] for each in by_kind(two, "plan")}
     assert why in planned
@@ -199,7 +199,7 @@ def test_after_a_run_without_a_budget(tmp_path: Path) -> None:
     two = journal(tmp_path / "two")
     assert 0 == by_kind(two, "footer")[0]["counts"]["violates"]
     why = (
-        "needs a day on which nobody has called accounts without the customer; "
+        "needs a day with no earlier call of accounts without the customer; "
         "5 made earlier today (alice)"
     )
     assert why in {one["reason"] for one in by_kind(two, "verdict")}
@@ -255,11 +255,16 @@ def opened(prepared: Prepared, bank: Watched, **more: Any) -> Environment:
 
 
 def held(
-    prepared: Prepared, environment: Environment, folder: Path | None = None, options: Options | None = None
+    prepared: Prepared,
+    environment: Environment,
+    folder: Path | None = None,
+    options: Options | None = None,
 ) -> RunResult:
     """Run a plan."""
     out = Journal.at(folder / "journal.jsonl") if folder else Journal(out=None)
-    session = Session(plan=prepared.plan, environment=environment, journal=out, options=options or Options())
+    session = Session(
+        plan=prepared.plan, environment=environment, journal=out, options=options or Options()
+    )
     return run_session(session)
 
 
@@ -273,7 +278,9 @@ def test_a_live_bank_gets_no_write() -> None:
     result = held(prepared, environment)
     for contract in ("aisp", "pis"):
         for how in ("journeys", "fields"):
-            session = Session(plan=prepared.plan, environment=environment, journal=Journal(out=None))
+            session = Session(
+                plan=prepared.plan, environment=environment, journal=Journal(out=None)
+            )
             session.open()
             searching = SearchSession(session=session, plan=prepared.plan, whole=prepared.whole())
             limits = replace(limits_of(prepare().target, 5), calls=100)
@@ -281,7 +288,7 @@ def test_a_live_bank_gets_no_write() -> None:
     assert bank.calls
     assert {"GET"} == {method for method, _ in bank.calls}
     assert 0 == result.counts["violates"]
-    assert "needs safety.allow_writes" in {one.reason for one in result.verdicts}
+    assert f"needs {ALLOW_WRITES}" in {one.reason for one in result.verdicts}
 
 
 def test_limits_of_what_is_paid() -> None:
@@ -307,7 +314,9 @@ def test_limits_of_what_is_paid() -> None:
         one.obligation: one.reason for one in result.verdicts if one.standing is Standing.UNVERIFIED
     }
     assert left == {
-        one.obligation.id: one.why for one in prepared.plan.items if one.fate is Disposition.UNVERIFIED
+        one.obligation.id: one.why
+        for one in prepared.plan.items
+        if one.fate is Disposition.UNVERIFIED
     }
     assert any("safety." in why for why in left.values())
     assert 0 == result.counts["violates"]
@@ -431,6 +440,7 @@ def test_another_process_spends_meanwhile(tmp_path: Path, monkeypatch: pytest.Mo
     (verdict,) = results[1].verdicts
     why = "needs 1 more access of accounts without the customer today; 0 of 4 left (budget.batch, alice)"
     assert (Standing.UNVERIFIED, why) == (verdict.standing, verdict.reason)
+    assert Shortage.BUDGET is verdict.shortage
 
 
 def test_no_step_is_taken_once_a_run_is_stopped() -> None:

@@ -93,7 +93,9 @@ def hold(
     target = replace(prepared.target, waivers=waivers)
     wire = httpx.WSGITransport(app=app(target.base_url))
     client = HttpClient(base_url=target.base_url, transport=Failing(wire, after, instead))
-    environment = Environment(target=target, client=client, fixtures=ControlProvider(send=client.control))
+    environment = Environment(
+        target=target, client=client, fixtures=ControlProvider(send=client.control)
+    )
     held = Held(prepared, folder / "journal.jsonl")
     session = Session(
         plan=prepared.plan,
@@ -155,7 +157,7 @@ def test_never_written_over(tmp_path: Path) -> None:
     """A journal that is there already stays as it is."""
     path = tmp_path / "journal.jsonl"
     path.write_text("mine")
-    with pytest.raises(InputError, match="a journal is there already"):
+    with pytest.raises(InputError, match="a journal already exists"):
         Journal.at(path)
     assert "mine" == path.read_text()
 
@@ -164,7 +166,7 @@ def test_never_written_over(tmp_path: Path) -> None:
 def test_nowhere_to_write(tmp_path: Path, place: str) -> None:
     """Where no journal can be made, that is one clear error before the first call."""
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match=r"cannot write the journal|a journal is there"):
+    with pytest.raises(InputError, match=r"cannot write the journal|a journal already exists"):
         Journal.at(tmp_path / place)
 
 
@@ -409,7 +411,7 @@ def test_what_the_plan_decides(tmp_path: Path) -> None:
     held = hold(tmp_path, keywords="unspecified")
     assert {Disposition.UNSPECIFIED} == {one.fate for one in held.prepared.plan.items}
     assert 0 == held.result.exchanges
-    assert {("unspecified", "the document is silent")} == {
+    assert {("unspecified", "the source document leaves this open")} == {
         (one["verdict"], one["reason"]) for one in held.lines("verdict")
     }
 

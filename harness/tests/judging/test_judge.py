@@ -13,7 +13,7 @@ from assay.execution.environment import set_up
 from assay.execution.session import RunResult, Session, run_session
 from assay.history import Accepted, Call, Exchange, History, Item, Owned, Rejected, Subject, Wire
 from assay.journal.writer import Journal
-from assay.judging.judge import StaticWatch, discount_static
+from assay.judging.corrections import StaticWatch, discount_static
 from assay.judging.verdict import Agreement, Evidence, Standing, Verdict
 from assay.planning.prepare import prepare
 
@@ -67,7 +67,9 @@ fixtures: {{kind: roles, offers: [psu, two-psu, consent, roster], roles: {json.d
     environment = set_up(prepared.target)
     environment.client.close()
     environment.client._wire = transport
-    return run_session(Session(plan=prepared.plan, environment=environment, journal=Journal(out=None)))
+    return run_session(
+        Session(plan=prepared.plan, environment=environment, journal=Journal(out=None))
+    )
 
 
 def test_a_mock_up(tmp_path: Path) -> None:
@@ -78,7 +80,7 @@ def test_a_mock_up(tmp_path: Path) -> None:
     static = [one for one in result.verdicts if one.reason.startswith("static answers: ")]
     assert 30 < len(static)
     assert {Standing.INDETERMINATE} == {one.standing for one in static}
-    assert "static answers: accounts says the same whatever is asked" in {
+    assert "static answers: accounts returns the same bytes for every request" in {
         one.reason for one in static
     }
 
@@ -167,7 +169,7 @@ def test_taken_back(standing: Standing) -> None:
     rests, stays = verdict(standing, 1, 2), verdict(standing, 1)
     operations = {1: "accounts", 2: "balances"}
     found = discount_static([rests, stays], frozenset({"balances"}), operations)
-    reason = "static answers: balances says the same whatever is asked"
+    reason = "static answers: balances returns the same bytes for every request"
     assert [(Standing.INDETERMINATE, reason), (standing, "why")] == [
         (one.standing, one.reason) for one in found
     ]

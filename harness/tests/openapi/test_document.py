@@ -70,7 +70,9 @@ def test_nothing_is_lost(name):
         f"{each.contract.id}/{one}" for each in bound for one in each.contract.operations
     }
     assert {one["id"]: one["says"] for one in clauses} == {
-        f"{each.contract.id}/{one.id}": one.statement for each in bound for one in each.contract.clauses
+        f"{each.contract.id}/{one.id}": one.statement
+        for each in bound
+        for one in each.contract.clauses
     }
     points = {one["id"] for one in doc["x-assay-open-points"]}
     assert points == {
@@ -400,7 +402,7 @@ def test_braces_that_make_no_slot_are_an_error(tmp_path, path):
 
 @EVERY
 def test_every_extension_is_explained(name):
-    """The language page names all that stands in the document."""
-    page = (contract_dir() / "README.md").read_text("utf-8")
+    """The manual names all that stands in the document."""
+    page = (contract_dir() / "openapi.md").read_text("utf-8")
     used = {key for each in schemas(made(*name)) for key in each if key.startswith("x-")}
     assert [] == sorted(one for one in used if f"`{one}`" not in page)

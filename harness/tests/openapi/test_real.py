@@ -18,6 +18,8 @@ from assay.sandbox.mutants.fields import FIELDS
 from assay.sandbox.mutants.payments.fields import FIELD_FAULTS
 from assay.sandbox.policies import SOUND
 
+pytestmark = pytest.mark.slow
+
 
 class Tapped:
     """A carrier that keeps what it carries."""

@@ -5,6 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from assay.binding.features import BINDING_FEATURES
 from assay.binding.join import bind
 from assay.binding.read import find_target, read_target
 from assay.binding.target import FixtureKind
@@ -12,7 +13,7 @@ from assay.contract.model import Capability
 from assay.contract.parse import find_contract, parse_contract
 from assay.history import Advance
 from assay.judging.verdict import Standing
-from assay.planning.plan import UNBLOCKS, Disposition, plan, restrict, script_of
+from assay.planning.plan import REMEDIES, Disposition, plan, restrict, script_of
 
 AISP = parse_contract(find_contract("aisp"))
 SANDBOX = read_target(find_target("sandbox"))
@@ -67,22 +68,38 @@ def test_the_price_is_that_of_the_trials_not_of_their_facets():
 @pytest.mark.parametrize(
     ("capability", "obligation", "why"),
     [
-        (Capability.PSU, "accounts.available/answers", "needs a customer to test with"),
-        (Capability.CONSENT, "consent.scope/balance-granted", "needs consents"),
-        (Capability.TWO_PSU, "consent.scope/balance-foreign", "needs a second customer"),
+        (
+            Capability.PSU,
+            "accounts.available/answers",
+            "needs a test customer (add `psu` to `fixtures.offers` ",
+        ),
+        (
+            Capability.CONSENT,
+            "consent.scope/balance-granted",
+            "needs permission to transmit consents",
+        ),
+        (Capability.TWO_PSU, "consent.scope/balance-foreign", "needs a second test customer"),
         (Capability.CLOCK, "batch-quota/long-day", "needs a clock that can be moved"),
-        (Capability.ROSTER, "accounts.listing/all-without-consent", "needs what the customer"),
-        (Capability.CREDENTIALS, "redirect-only/accounts", "needs fictive customer credentials"),
+        (
+            Capability.ROSTER,
+            "accounts.listing/all-without-consent",
+            "needs a complete list of what",
+        ),
+        (Capability.CREDENTIALS, "redirect-only/accounts", "needs fictitious customer credentials"),
         (Capability.ENTRIES, "transactions.depth/default", "needs dated entries"),
     ],
 )
-def test_what_the_world_cannot_do_is_unverified_and_says_what_would_help(
+def test_what_the_fixtures_cannot_do_is_unverified_and_says_what_would_help(
     capability, obligation, why
 ):
     """It is planned, and not asked."""
     found = fates(planned(without(capability)))[obligation]
 
-    assert (Disposition.UNVERIFIED, 0, Standing.UNVERIFIED) == (found.fate, found.calls, found.standing)
+    assert (Disposition.UNVERIFIED, 0, Standing.UNVERIFIED) == (
+        found.fate,
+        found.calls,
+        found.standing,
+    )
     assert found.why.startswith(why)
 
 
@@ -90,11 +107,11 @@ def test_several_things_that_lack_are_all_named():
     """In a fixed order, so that reports can be compared."""
     found = fates(planned(without(Capability.CLOCK, Capability.PSU)))["batch-quota/long-day"]
 
-    assert f"needs {UNBLOCKS[Capability.CLOCK]}; {UNBLOCKS[Capability.PSU]}" == found.why
+    assert f"needs {REMEDIES[Capability.CLOCK]}; {REMEDIES[Capability.PSU]}" == found.why
 
 
 def test_without_a_presence_header_nothing_can_be_asked_unattended():
-    """The profile does not say how such calls are marked."""
+    """The target file does not say how such calls are marked."""
     found = fates(planned(replace(SANDBOX, presence=None)))
 
     assert Disposition.UNVERIFIED is found["batch-quota/accounts-refused"].fate
@@ -111,7 +128,10 @@ def test_without_a_zone_local_days_cannot_be_asked():
         "transactions.depth/local-day",
         "cards.eligible/hides-just-outside",
     ):
-        assert (Disposition.UNVERIFIED, "needs the zone of the bank's calendar day (zone)") == (
+        assert (
+            Disposition.UNVERIFIED,
+            "needs the time zone of the bank's calendar day (set `zone` in the target file)",
+        ) == (
             found[name].fate,
             found[name].why,
         )
@@ -119,7 +139,7 @@ def test_without_a_zone_local_days_cannot_be_asked():
     assert Disposition.ASK is found["batch-quota/accounts-refused"].fate
 
 
-def test_a_contract_s_own_zone_comes_before_the_profile_s():
+def test_a_contract_s_own_zone_comes_before_the_target_s():
     """What the document says, no bank changes."""
     contract = replace(AISP, zone=ZoneInfo("Asia/Tokyo"))
     found = plan(bind([contract], SANDBOX), SANDBOX)
@@ -133,8 +153,8 @@ def operation(name, **changed):
     return replace(SANDBOX, operations={**SANDBOX.operations, name: binding})
 
 
-def test_what_the_profile_does_not_spell_is_unverified_and_says_where():
-    """The reason names the key of the target file that would unblock it."""
+def test_what_the_target_file_does_not_bind_is_unverified_and_says_where():
+    """The reason names the key of the target file to set."""
     found = fates(planned(operation("transactions", modes={})))["no-extended-history/gives-no-more"]
 
     assert Disposition.UNVERIFIED is found.fate
@@ -153,7 +173,7 @@ def test_a_target_without_links_need_not_keep_them_on_its_host():
 
 
 def test_what_a_bank_need_not_offer_is_not_asked():
-    """With the reason that the profile gives, before anything else is looked at."""
+    """With the reason in the target file, before anything else is considered."""
     target = replace(without(*Capability), not_offered={"batch-quota": "no batch here"})
     found = fates(planned(target))
 
@@ -178,7 +198,7 @@ def test_a_selection_plans_what_is_selected_and_no_more():
     found = planned(select=lambda one: one.id == "aisp/batch-quota/accounts-refused")
 
     assert ["aisp/batch-quota/accounts-refused"] == [item.obligation.id for item in found.items]
-    assert [("aisp/batch-quota#accounts", 1)] == [
+    assert [("aisp/batch-quota#accounts:limit", 1)] == [
         (trial.id, len(trial.settles)) for trial in found.trials
     ]
 
@@ -204,9 +224,16 @@ def test_a_trial_has_a_fresh_probe_each_time():
     assert Advance() == next(script) == next(again)
 
 
-def test_what_unblocks_is_said_of_every_capability():
-    """A reason is never a name alone."""
-    assert {*Capability} == {*UNBLOCKS}
+def test_every_capability_has_a_remedy():
+    """A reason is never a name alone; it names a key of the target file."""
+    assert {*Capability} == {*REMEDIES}
+    assert all("in the target file)" in remedy for remedy in REMEDIES.values())
+
+
+def test_every_feature_has_a_key():
+    """What a facet requires of a binding can be named as a key of the target file."""
+    requirements = [one for item in planned().items for one in item.obligation.requires]
+    assert {one.feature for one in requirements} <= set(BINDING_FEATURES)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""From what a user typed to a plan: targets, selections, and what is wrong with either."""
+"""The plan of what a user named: targets, selections, and errors in either."""
 
 from __future__ import annotations
 
@@ -69,10 +69,10 @@ def test_everything() -> None:
 @pytest.mark.parametrize("text", ["a and", "(a", "a b", "or", "a == 1"])
 def test_unreadable(text: str) -> None:
     """An expression that pytest could not read is an error of the option."""
-    with pytest.raises(InputError, match="-k: cannot read") as caught:
+    with pytest.raises(InputError, match="-k: cannot read the expression") as caught:
         prepare(keywords=text)
-    assert "words joined by and, or, not" in str(caught.value)
-    with pytest.raises(InputError, match="-m: cannot read"):
+    assert "join words by and, or, not" in str(caught.value)
+    with pytest.raises(InputError, match="-m: cannot read the expression"):
         prepare(marks=text)
 
 

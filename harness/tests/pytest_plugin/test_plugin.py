@@ -97,7 +97,7 @@ def test_an_incomplete_run_exits_with_3(tmp_path):
     )
     code, out, _ = run("--target", "t.yaml", "-m", "quota", cwd=tmp_path)
     assert code == 3
-    assert "incomplete: 16 musts could not be verified" in out
+    assert "incomplete: 16 `must` obligations could not be verified" in out
     assert run("--target", "t.yaml", "-m", "quota", "--allow-incomplete", cwd=tmp_path)[0] == 0
 
 
@@ -105,7 +105,7 @@ def test_an_unreachable_target_ends_the_run(tmp_path):
     """Nobody is blamed: exit 2, and an unfinished journal."""
     code, out, _ = run("--target", "http://127.0.0.1:9", "--assay-journal", "j.jsonl", cwd=tmp_path)
     assert code == 2
-    assert "no obligation is blamed on the bank" in out
+    assert "no obligation is reported as violated" in out
     last = (tmp_path / "j.jsonl").read_text(encoding="utf-8").splitlines()[-1]
     assert "cannot connect" in json.loads(last)["aborted"]
 

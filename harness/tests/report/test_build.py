@@ -221,8 +221,8 @@ def test_unknown_agreement(journal):
         ({"line": "120"}, "'line' is not a whole number"),
         ({"line": True}, "'line' is not a whole number"),
         ({"sources": {}}, "'sources' is not a list"),
-        ({"sources": ["Limits"]}, "'sources' holds something that is not an object"),
-        ({"needs": [1]}, "'needs' holds something that is not a text"),
+        ({"sources": ["Limits"]}, "'sources' contains something that is not an object"),
+        ({"needs": [1]}, "'needs' contains something that is not a text"),
     ],
 )
 def test_wrong_type(journal, change, said):
@@ -264,7 +264,7 @@ def test_aborted(journal):
     report = read_journal(path, partial=True)
     assert not report.complete
     assert Standing.UNVERIFIED is report.results[0].standing
-    assert report.results[0].reason == "the run ended before it"
+    assert report.results[0].reason == "the run ended before this obligation was tested"
     assert Standing.CONFORMS is report.results[1].standing
 
 

@@ -98,9 +98,9 @@ def test_huge(journal, view, sign):
 
 def test_forged_lines(journal, view):
     """A target cannot write a line that looks like the harness's own."""
-    forged = "x\nThe gateway keeps all 3 obligations.\nreproduce  rm -rf /"
+    forged = "x\nThe gateway meets all 3 obligations.\nreproduce  rm -rf /"
     text = view(hostile_report(journal, forged))
-    assert not re.search(r"(?m)^(    )?(The gateway keeps|reproduce  rm)", text)
+    assert not re.search(r"(?m)^(    )?(The gateway meets|reproduce  rm)", text)
 
 
 def test_surrogates_in_ids(journal, view):

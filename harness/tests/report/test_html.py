@@ -81,12 +81,12 @@ def test_html_headings(page):
 
 
 def test_html_budget(journal, monkeypatch, written):
-    """Beyond its budget the page lists findings briefly, and says so."""
+    """Beyond its budget the page counts the findings that it leaves out."""
     monkeypatch.setattr(html, "CARDS", 3)
-    monkeypatch.setattr(html, "WIRE", 4_000)
+    monkeypatch.setattr(html, "EXCHANGES", 4_000)
     text = written(journal.findings(5), "html")
     assert text.count("<article") == 3
-    assert "2 more are not shown in full here" in text
+    assert "2 more are left out here" in text
     assert text.count("<details><summary>exchange 17") == 1
     assert "and 1 more exchange" in text
     ids = re.findall(r'id="(aisp/[^"]+)"', text)
@@ -97,7 +97,7 @@ def test_html_plain_words(journal, written):
     """The plain list is short and says how many more there are."""
     text = written(journal.findings(22), "html")
     assert text.count('<span class="seen">Expected:') == 20
-    assert "and 2 more, below" in text
+    assert "and 2 more below" in text
 
 
 def luminance(colour):

@@ -32,23 +32,39 @@ def test_markdown_all_reasons(journal, written):
 def test_markdown_order(mixed, written):
     """The headline comes first, then counts, findings, gaps and the clauses."""
     text = written(mixed, "markdown")
-    assert text.startswith("# The gateway breaks 1 of 5 obligations.\n")
+    assert text.startswith("# The gateway violates 1 of its 5 obligations.\n")
     titles = re.findall(r"(?m)^## (.*)", text)
     assert titles == [
-        "What is broken",
-        "What the answers do not tell",
-        "What could not be checked",
-        "Open questions of the document",
-        "Known variations, waived",
-        "What does not apply",
+        "Violations",
+        "Inconclusive",
+        "Not verified",
+        "Open points of the source document",
+        "Known non-conformities, waived",
+        "Not applicable",
         "Harness faults",
-        "Every clause",
+        "All clauses",
     ]
-    assert text.index("| Verdict |") < text.index("## What is broken")
+    assert text.index("| Verdict |") < text.index("## Violations")
 
 
-def test_unblock(mixed, written):
-    """What could not be checked comes with what would unblock it."""
+@pytest.mark.parametrize(
+    ("reason", "advice"),
+    [
+        ("needs 4 more calls; 0 of 4 left (budget.calls)", "or run again when it is renewed"),
+        ("needs a person who signs (it could not be done)", "run with a person present who signs"),
+    ],
+)
+def test_advice(journal, written, reason, advice):
+    """A reason that names no key of the target file comes with what to do about it."""
+    report = journal.plan().verdict(verdict="unverified", reason=reason).footer().read()
     for name in ("html", "markdown", "text"):
-        words = "give the target a clock that the harness can move"
-        assert words in written(mixed, name)
+        assert advice in written(report, name)
+
+
+def test_no_advice(journal, written):
+    """A reason that names the key to set needs no other advice."""
+    reason = "needs a clock that can be moved (add clock to fixtures.offers in the target file)"
+    report = journal.plan().verdict(verdict="unverified", reason=reason).footer().read()
+    for name in ("html", "markdown", "text"):
+        assert "add clock to fixtures.offers in the target file" in written(report, name)
+        assert "what to do" not in written(report, name).lower()

@@ -14,13 +14,13 @@ from assay.errors import JournalError
 from assay.report import html, junit
 from assay.report import terminal as text_view
 from assay.report.values import WAYS
-from assay.report.wording import caveats, closing, headline, searched
+from assay.report.wording import caveats, closing, headline, search_summary
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "contract/schema/report.json").read_text("utf-8"))
 
 NAME = "aisp/batch-quota/next-day"
 STORY = "stories/aisp-batch-quota-next-day.json"
-NOTHING = "aisp: 200 journeys, 4,312 calls, seed 0: nothing found"
+NOTHING = "aisp: 200 random sequences, 4,312 calls, seed 0: no violation found"
 
 
 @pytest.fixture
@@ -82,18 +82,18 @@ def test_no_search(mixed):
         ({"contract": None}, "'contract' is not a text"),
         ({"how": "luck"}, "unknown way of searching 'luck'"),
         ({"how": None}, "'how' is not a text"),
-        ({"made": -1}, "'made' is no number of things"),
-        ({"made": 10**400}, "'made' is no number of things"),
+        ({"made": -1}, "'made' is not a count"),
+        ({"made": 10**400}, "'made' is not a count"),
         ({"made": True}, "'made' is not a whole number"),
         ({"exchanges": "4312"}, "'exchanges' is not a whole number"),
-        ({"seconds": -0.1}, "'seconds' is less than nought"),
+        ({"seconds": -0.1}, "'seconds' is negative"),
         ({"seconds": None}, "'seconds' is not a number"),
         ({"seed": 0.5}, "'seed' is not a whole number"),
         ({"findings": {}}, "'findings' is not a list"),
-        ({"findings": [NAME]}, "'findings' holds something that is not an object"),
+        ({"findings": [NAME]}, "'findings' contains something that is not an object"),
         ({"findings": [{"steps": 4}]}, "'obligation' is missing"),
         ({"findings": [{"obligation": NAME}]}, "'steps' is missing"),
-        ({"findings": [{"obligation": NAME, "steps": -4}]}, "'steps' is no number of things"),
+        ({"findings": [{"obligation": NAME, "steps": -4}]}, "'steps' is not a count"),
     ],
 )
 def test_odd_line(journal, change, said):
@@ -177,17 +177,20 @@ def test_reason_once(mixed, view):
         ({}, NOTHING),
         (
             {"made": 1, "exchanges": 1, "seed": 12},
-            "aisp: 1 journey, 1 call, seed 12: nothing found",
+            "aisp: 1 random sequence, 1 call, seed 12: no violation found",
         ),
-        ({"made": 0, "exchanges": 0}, "aisp: 0 journeys, 0 calls, seed 0: nothing was tried"),
-        ({"exchanges": 0}, "aisp: 200 journeys, 0 calls, seed 0: nothing was tried"),
-        ({"how": "fields"}, "aisp: 200 field stories, 4,312 calls, seed 0: nothing found"),
-        ({"how": "schema"}, "aisp: 200 schema cases, 4,312 calls, seed 0: nothing found"),
+        (
+            {"made": 0, "exchanges": 0},
+            "aisp: 0 random sequences, 0 calls, seed 0: nothing was tested",
+        ),
+        ({"exchanges": 0}, "aisp: 200 random sequences, 0 calls, seed 0: nothing was tested"),
+        ({"how": "fields"}, "aisp: 200 field variations, 4,312 calls, seed 0: no violation found"),
+        ({"how": "schema"}, "aisp: 200 schema cases, 4,312 calls, seed 0: no violation found"),
     ],
 )
 def test_sentence(journal, change, said):
     """A search says what it did; one that tried nothing does not say that it found nothing."""
-    assert said == searched(quiet(journal, **change).searches[0])
+    assert said == search_summary(quiet(journal, **change).searches[0])
 
 
 def test_quiet(journal, view):
@@ -195,7 +198,7 @@ def test_quiet(journal, view):
     report = quiet(journal)
     if view.format == "json":
         (one,) = json.loads(view(report))["searches"]
-        assert (200, 4312, []) == (one["made"], one["exchanges"], one["findings"])
+        assert (200, 4312, []) == (one["cases"], one["exchanges"], one["findings"])
     else:
         assert NOTHING in read_by_eye(view, report)
 
@@ -204,11 +207,11 @@ def test_found(found, view):
     """What a search found is told in every view, with its steps and its story's file."""
     if view.format == "json":
         (one,) = json.loads(view(found))["searches"][0]["findings"]
-        assert {"obligation": NAME, "steps": 4, "story": STORY} == one
+        assert {"obligation": NAME, "steps": 4, "sequence": STORY} == one
     else:
         text = read_by_eye(view, found)
-        assert "aisp: 200 journeys, 4,312 calls, seed 7: 1 found" in text
-        assert "aisp: 1 field story, 1 call, seed 0: nothing found" in text
+        assert "aisp: 200 random sequences, 4,312 calls, seed 7: 1 violation found" in text
+        assert "aisp: 1 field variation, 1 call, seed 0: no violation found" in text
         assert f"{NAME} in 4 steps, {STORY}" in text
 
 
@@ -226,13 +229,13 @@ def test_closing_stays(journal):
     assert caveats(without) == caveats(with_) == ()
 
 
-@pytest.mark.parametrize(("number", "what"), [(1, "1 thing"), (2, "2 things")])
+@pytest.mark.parametrize(("number", "what"), [(1, "1 violation"), (2, "2 violations")])
 def test_stray(journal, number, what):
     """What no planned obligation is about is not hidden by a headline without it."""
     journal.plan().search(*[f"general/{n}" for n in range(number)]).verdict()
     report = journal.footer().read()
-    assert headline(report) == "The gateway keeps the one obligation."
-    assert caveats(report) == (f"Searching found {what} that no planned obligation is about.",)
+    assert headline(report) == "The gateway meets the one obligation."
+    assert caveats(report) == (f"The search found {what} outside the planned obligations.",)
 
 
 def test_text_bounded(journal, written):
@@ -249,8 +252,8 @@ def test_text_coloured(found):
     console = Console(file=out, force_terminal=True, color_system="standard", width=120)
     text_view.show(found, console)
     lines = out.getvalue().splitlines()
-    (loud,) = (one for one in lines if "1 found" in one)
-    (plain,) = (one for one in lines if "nothing found" in one)
+    (loud,) = (one for one in lines if "1 violation found" in one)
+    (plain,) = (one for one in lines if "no violation found" in one)
     assert "\x1b[1m" in loud
     assert "\x1b" not in plain
 
@@ -290,10 +293,13 @@ def test_junit_no_case(found, written):
     assert {one.get("name") for one in root.iter("testcase")} == {NAME, "aisp/pages/complete"}
     (suite,) = root.findall("testsuite")
     told = {one.get("name"): one.get("value") for one in suite.findall("properties/property")}
-    assert told["search-journeys"] == "aisp: 200 journeys, 4,312 calls, seed 7: 1 found"
-    assert told["search-fields"].endswith("nothing found")
+    assert (
+        told["search-journeys"]
+        == "aisp: 200 random sequences, 4,312 calls, seed 7: 1 violation found"
+    )
+    assert told["search-fields"].endswith("no violation found")
     assert suite.find("system-out").text == (
-        f"aisp: 200 journeys, 4,312 calls, seed 7: 1 found\n  {NAME} in 4 steps, {STORY}"
+        f"aisp: 200 random sequences, 4,312 calls, seed 7: 1 violation found\n  {NAME} in 4 steps, {STORY}"
     )
     assert [one.tag for one in suite] == ["properties", "testcase", "testcase", "system-out"]
 
@@ -345,4 +351,4 @@ def test_json_strict(found, written):
 
 def test_json_ways():
     """The schema knows the ways of searching that a journal may name."""
-    assert set(WAYS) == set(SCHEMA["$defs"]["search"]["properties"]["how"]["enum"])
+    assert set(WAYS) == set(SCHEMA["$defs"]["search"]["properties"]["method"]["enum"])

@@ -35,7 +35,7 @@ def test_missing_exchange(journal, view):
     """A cited exchange that the journal does not hold is said to be missing."""
     text = view(journal.plan().verdict(verdict="violates").footer().read())
     if view.format != "json":
-        assert "exchange 17 is cited, but the journal does not hold it" in text
+        assert "exchange 17 is cited, but missing from the journal" in text
 
 
 def test_empty_plan(journal, view):
@@ -48,5 +48,5 @@ def test_unfinished(journal, view):
     """An unfinished run says so in every format."""
     journal.plan().plan("aisp/b/two").verdict("aisp/b/two")
     text = view(journal.read(partial=True))
-    assert "the run ended before it" in text
+    assert "the run ended before this obligation was tested" in text
     assert "The run ended early" in text

@@ -23,6 +23,8 @@ from assay.sandbox.guard.certificates import CertificateFolder, open_certificate
 from assay.sandbox.guard.server import Tls
 from assay.sandbox.serve import serving
 
+pytestmark = pytest.mark.slow
+
 #: The other form of the host has another name, for which no certificate is made here.
 HOSTS = "pis/hosts.second-form"
 
@@ -91,7 +93,9 @@ WAYS = {
 
 
 @pytest.mark.parametrize("binding", WAYS)
-def test_the_same_verdicts(folder: CertificateFolder, monkeypatch: pytest.MonkeyPatch, binding: str) -> None:
+def test_the_same_verdicts(
+    folder: CertificateFolder, monkeypatch: pytest.MonkeyPatch, binding: str
+) -> None:
     """What is demanded on the way changes no verdict."""
     monkeypatch.setenv("TEST_CLIENT_SECRET", "demo-tpp-secret")
     way, stet = WAYS[binding], binding != "sandbox"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli.plan import text
+from assay.cli.plan import plan_lines
 from assay.execution.environment import set_up
 from assay.execution.session import Session, run_session
 from assay.journal.writer import Journal
@@ -82,5 +82,5 @@ def test_the_same_seed_gives_the_same_run():
 
 def test_the_reference_plan_is_up_to_date():
     """What the shipped contract asks is the committed plan (assay plan --verbose)."""
-    made = "\n".join(text(prepare().plan, verbose=True)) + "\n"
+    made = "\n".join(plan_lines(prepare().plan, verbose=True)) + "\n"
     assert (REFERENCE / "plan.txt").read_text(encoding="utf-8") == made

@@ -16,6 +16,8 @@ from assay.sandbox.mutants import MUTANTS, PIS_MUTANTS
 from assay.sandbox.policies import SOUND, Policies
 from assay.sandbox.serve import serving
 
+pytestmark = pytest.mark.slow
+
 #: A method has one name in STET, and the document gives some of them several.
 NAMES = frozenset(
     {"aisp/balances.available/aliases-agree", "aisp/transactions.available/aliases-agree"}

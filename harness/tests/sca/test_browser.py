@@ -33,6 +33,8 @@ from assay.sca.chromium import Chromium, found, origin
 from assay.sca.forms import FormsSigner
 from assay.transport.http import HttpClient
 
+pytestmark = pytest.mark.slow
+
 PICTURES = Path(__file__).parents[3] / "reports" / "local" / "screens"
 PROFILE = Target(
     name="t",

@@ -34,12 +34,12 @@ from assay.binding.target import (
     Target,
     TransportKind,
 )
-from assay.cli.plan import text
+from assay.cli.plan import plan_lines
 from assay.cli.progress import Progress
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange, InputError
-from assay.execution.driver import run_probe
 from assay.execution.environment import Environment, set_up
+from assay.execution.executor import run_probe
 from assay.execution.session import Session, run_session
 from assay.fixtures.protocol import ReadOnlyFixture
 from assay.history import Authorise, Call, Code, Decision, Ending
@@ -105,7 +105,9 @@ def address(text: str) -> str:
     return text.rsplit(maxsplit=1)[-1].removesuffix("/cannot")
 
 
-def sign(signer: ManualSigner, step: Authorise = STEP, access: Access | None = None) -> ScreenFlowResult:
+def sign(
+    signer: ManualSigner, step: Authorise = STEP, access: Access | None = None
+) -> ScreenFlowResult:
     """Have a step signed."""
     return signer.sign(step, access or Access(), lambda _: NOW)
 
@@ -441,7 +443,9 @@ def ordered(*calls: Call, kind: ScaKind = ScaKind.MANUAL) -> tuple[list[Any], li
 
     bound = replace(target(kind=kind), operations=BINDINGS)
     client = HttpClient(base_url=bound.base_url, transport=httpx.MockTransport(respond))
-    environment = Environment(target=bound, client=client, fixtures=Still(), callback_server=token_store())
+    environment = Environment(
+        target=bound, client=client, fixtures=Still(), callback_server=token_store()
+    )
     signer, number = environment.signer(Still()), count(1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Environment, "signer", lambda *_: signer)
@@ -552,7 +556,9 @@ def held(target: str, keywords: str, **how: Any) -> tuple[Plan, Any, Environment
     prepared = prepare(["pis"], target, keywords=keywords)
     environment = set_up(prepared.target)
     for name, value in how.items():
-        setattr(environment if hasattr(environment, name) else environment.callback_server, name, value)
+        setattr(
+            environment if hasattr(environment, name) else environment.callback_server, name, value
+        )
     session = Session(plan=prepared.plan, environment=environment, journal=Journal(out=None))
     result = run_session(session)
     environment.close()
@@ -569,7 +575,9 @@ def test_a_run_with_a_person(sandbox: str, tmp_path: Path) -> None:
     plan_, result, environment = held(lay(tmp_path, sandbox), SOME, person=customer)
     asked = [text for text in customer.told if text.startswith("signature")]
     assert len(asked) <= count_signatures(plan_)
-    assert [announcement(count_signatures(plan_))] == [text for text in customer.told if text not in asked]
+    assert [announcement(count_signatures(plan_))] == [
+        text for text in customer.told if text not in asked
+    ]
     assert environment.callback_server.asked == len(asked) > 1
     assert any("refuse the request" in text for text in asked)
     assert (plan_.calls, ()) == (result.exchanges, result.faults)
@@ -631,8 +639,8 @@ def test_the_plan_says_who_is_needed() -> None:
     said = f"up to {count_signatures(whole)} signatures by a person, in {whole.signed} trials"
     said += ", which come last"
     assert whole.signed < count_signatures(whole) < 2 * whole.calls
-    assert said in list(text(whole))
-    assert not any("by a person" in one for one in text(planned(ScaKind.FORMS)))
+    assert said in list(plan_lines(whole))
+    assert not any("by a person" in one for one in plan_lines(planned(ScaKind.FORMS)))
 
 
 def pytest_run(target: str, *args: str, cwd: Path) -> tuple[int, str]:
@@ -676,4 +684,4 @@ def test_under_pytest_a_person_is_spoken_to(sandbox: str, tmp_path: Path) -> Non
 def test_one_person_cannot_be_in_many_places(sandbox: str, tmp_path: Path) -> None:
     """Where a person signs, pytest's workers are refused in one line."""
     code, out = pytest_run(lay(tmp_path, sandbox), "-n", "2", cwd=tmp_path)
-    assert (4, True) == (code, "one person signs (sca: manual): leave -n away" in out)
+    assert (4, True) == (code, "a person signs (`sca.kind: manual`): do not use -n" in out)

@@ -6,6 +6,8 @@ import pytest
 from clients import BREAKS, Client, clean, write
 from command_line import assay
 
+from assay.binding.read import find_target
+
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory):
@@ -25,8 +27,8 @@ def test_a_clean_client(recording, tmp_path):
     """All duties are kept: exit 0, every view is written, and what was left out is named."""
     code, out, _ = judge(recording, "--party", "tpp", "--out", tmp_path / "r", cwd=tmp_path)
     assert 0 == code
-    assert "for the duties of the tpp" in out
-    assert "1 requests are not of this contract" in out
+    assert "for the obligations of the TPP" in out
+    assert "1 request not judged: not part of these contracts" in out
     assert {"journal.jsonl", "report.html", "report.json", "junit.xml", "report.md"} == {
         one.name for one in (tmp_path / "r").iterdir()
     }
@@ -86,3 +88,36 @@ def test_strangers_are_shown_without_their_secrets(tmp_path):
     assert "GET https://x.example/<number-1>" in out
     assert "geheim" not in out + err
     assert "FR7630001007941234567890185" not in out + err
+
+
+#: A waiver that has expired, whatever the bank does, and one whose obligation conforms.
+INVALID_WAIVERS = {
+    "expired": ("2020-01-01", "the waiver of gateway team expired on 2020-01-01"),
+    "superfluous": ("2999-12-31", "waived by gateway team, but it conforms now"),
+}
+
+
+@pytest.mark.parametrize("waiver", INVALID_WAIVERS)
+def test_an_invalid_waiver(waiver, tmp_path):
+    """A run is red for an invalid waiver, and so is the judging of its own journal."""
+    expires, reason = INVALID_WAIVERS[waiver]
+    obligation = "aisp/psu-identity/disclosed-after"
+    entry = {
+        "obligation": obligation,
+        "owner": "gateway team",
+        "reason": "ticket GW-1",
+        "expires": expires,
+    }
+    target = tmp_path / "waived.yaml"
+    shipped = find_target("sandbox").read_text(encoding="utf-8")
+    target.write_text(f"{shipped}\nwaivers: [{json.dumps(entry)}]\n", encoding="utf-8")
+    options = ("--target", target, "-k", "psu-identity", "--allow-incomplete")
+    ran, *_ = assay("run", *options, "--out", "ran", cwd=tmp_path)
+    judged, *_ = judge("ran/journal.jsonl", *options, "--out", "judged", cwd=tmp_path)
+    assert (1, 1) == (ran, judged)
+    for folder in ("ran", "judged"):
+        report = json.loads((tmp_path / folder / "report.json").read_text(encoding="utf-8"))
+        (found,) = (one for one in report["obligations"] if one["id"] == obligation)
+        assert 1 == report["counts"]["violates"]
+        assert "violates" == found["verdict"]
+        assert found["reason"].startswith(reason)

@@ -6,7 +6,7 @@ from clients import BREAKS, Client, clean
 from assay.contract.model import Party
 from assay.contract.parse import find_contract, parse_contract
 from assay.judging.verdict import Standing
-from assay.planning.obligation import duties
+from assay.planning.obligation import tpp_obligations
 from assay.traffic.session import open_recording
 
 
@@ -28,7 +28,11 @@ def test_a_clean_client(tmp_path):
     clean(client)
     verdicts = judged(client.har(tmp_path / "clean.har"), tmp_path)
     assert {Standing.CONFORMS} == {one.standing for one in verdicts.values()}
-    owed = [one for name in ("aisp", "pis") for one in duties(parse_contract(find_contract(name)))]
+    owed = [
+        one
+        for name in ("aisp", "pis")
+        for one in tpp_obligations(parse_contract(find_contract(name)))
+    ]
     assert {one.id for one in owed} == set(verdicts)
 
 
@@ -44,5 +48,9 @@ def test_each_duty_broken(duty, tmp_path):
 
 def test_every_duty_is_broken_by_somebody():
     """There is no duty that no client here breaks."""
-    owed = [one for name in ("aisp", "pis") for one in duties(parse_contract(find_contract(name)))]
+    owed = [
+        one
+        for name in ("aisp", "pis")
+        for one in tpp_obligations(parse_contract(find_contract(name)))
+    ]
     assert {one.id for one in owed} == set(BREAKS)

@@ -216,12 +216,12 @@ def check(
     schema_name: str,
     *,
     rule_schema: RuleSchema | None = None,
-    kinds: Collection[str] = (),
+    kinds: Callable[[], Collection[str]] = tuple,
 ) -> list[Problem]:
     """Compare a document with the schema `contract` or `target`; list all problems.
 
     In a contract each rule is compared with the schema of its kind, which `rule_schema`
-    returns; `kinds` are the names to suggest where there is no such kind.
+    returns; `kinds` returns the names to suggest where there is no such kind.
     """
     findings = list(_compare(validator(f"{schema_name}.yaml"), document.data, ()))
     if rule_schema is not None:
@@ -230,7 +230,9 @@ def check(
     return sorted(problems, key=lambda one: (one.path != document.path, one.line))
 
 
-def _rules(rules: Json, rule_schema: RuleSchema, kinds: Collection[str]) -> Iterator[Finding]:
+def _rules(
+    rules: Json, rule_schema: RuleSchema, kinds: Callable[[], Collection[str]]
+) -> Iterator[Finding]:
     if not isinstance(rules, list):
         return
     for index, rule in enumerate(cast("list[Json]", rules)):
@@ -242,7 +244,7 @@ def _rules(rules: Json, rule_schema: RuleSchema, kinds: Collection[str]) -> Iter
             continue
         schema = rule_schema(kind)
         if schema is None:
-            hint = did_you_mean(kind, kinds)
+            hint = did_you_mean(kind, kinds())
             yield ("rules", index, "kind"), f"there is no rule kind {found(kind)}", hint
         else:
             yield from _compare(_of_kind(schema), raw, ("rules", index))

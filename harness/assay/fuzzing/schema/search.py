@@ -30,9 +30,9 @@ from assay.fuzzing.schema.findings import (
 )
 from assay.fuzzing.schema.generator import Generator, Remark
 from assay.fuzzing.schema.request_matching import nearest, send
-from assay.history import Call, Event, Exchange, Step
+from assay.history import Event, Exchange
 from assay.planning.plan import Plan
-from assay.rules.steps import Part
+from assay.rules.steps import perform_all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,7 +196,7 @@ class _Try:
     def _control(self, play: Executor, subject: str) -> Exchange:
         """Have a request accepted for a new customer, from which the next cases start."""
         script = ready(self.search.contract, self.operation, subject, self.alias)
-        call = _played(script, play)
+        call = perform_all(script, play.perform)
         reply = play.perform(call)
         if not isinstance(reply, Exchange):
             raise TypeError("a call is answered by an exchange")
@@ -242,14 +242,3 @@ def _request(exchange: Exchange) -> HttpRequest:
     return HttpRequest(
         method=wire.method, url=wire.url, headers=wire.request_headers, body=wire.request_body
     )
-
-
-def _played(script: Part[Call], play: Executor) -> Call:
-    """Play a script to its end, and return its result."""
-    try:
-        step: Step = next(script)
-        while True:
-            step = script.send(play.perform(step))
-    except StopIteration as end:
-        call: Call = end.value
-        return call

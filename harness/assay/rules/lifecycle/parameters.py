@@ -62,7 +62,9 @@ def check_arguments(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> It
 
 def check_argument(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
     """Find fault with an argument that the clause's request does not have."""
-    yield from check_arguments(at[:-1], [name], clause, raw)
+    defined = maker(clause, raw)
+    if defined:
+        yield from known(at, name, defined.get("arguments", ()), "argument")
 
 
 def check_deferred(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:

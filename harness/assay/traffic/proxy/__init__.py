@@ -1,6 +1,6 @@
-"""A recording reverse proxy: what a provider's own client says to a bank, written down.
+"""Recording reverse proxy: writes what a TPP's own client sends to a bank to a HAR file.
 
-`proxy` listens and answers, `upstream` asks the bank, `origins` turns its links to the
-proxy, `record` writes a HAR file and `secrets` keeps out of it what opens doors. Nothing
-is judged here: that is done with the record, later.
+`server` listens and answers, `upstream` asks the bank, `origins` rewrites its links to the proxy,
+`recorder` writes the file and `masking` keeps secrets out of it. Nothing is judged here: `assay
+judge` does that later.
 """

@@ -1,6 +1,6 @@
-"""A connection of a client: HTTP/1.1 by h11, request after request.
+"""Connection of one client: HTTP/1.1 by h11, request after request.
 
-What is no HTTP, names another host, or asks for a tunnel is refused here and reaches
+A request that is not HTTP, names another host, or asks for a tunnel is refused here and reaches
 neither the upstream nor the record.
 """
 

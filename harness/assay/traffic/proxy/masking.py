@@ -1,8 +1,8 @@
-"""What opens doors, kept out of a record: each secret becomes a stable pseudonym.
+"""Masking of secrets in a record: each one becomes a stable pseudonym.
 
-The same secret always gets the same one, so that callers can be told apart, and a token
-that a bank gave is known again where it is used. Found by the names under which secrets
-are sent. All else that is private stays as it is: without it nothing could be judged.
+The same secret always gets the same pseudonym, so that callers can be told apart, and a token that
+a bank issued is recognised where it is used. Secrets are found by the names under which they are
+sent. Other private data stay, for nothing could be judged without them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Small things about messages that pass by: their headers, and what is done with a body.
+"""Headers and bodies of messages that pass the proxy.
 
-Packed bodies, undone within bounds, and packed again.
+Compressed bodies are unpacked within bounds, and packed again.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Links of the upstream, turned to the proxy, and nothing else.
+"""Rewriting of the upstream's links, so that a client stays with the proxy.
 
-A client that follows an absolute link would leave the proxy, and what it does then would
-not be in the record. Only whole origins are replaced: scheme, host and port together.
+A client that follows an absolute link would leave the proxy, and its later requests would not be in
+the record. Only whole origins are replaced: scheme, host and port together.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Exchanges -> a HAR file, one at a time, so that it can be read at any moment.
+"""Recorder of exchanges to a HAR file that can be read at any moment.
 
-After each entry stands the end of the file, which the next one overwrites: a process
-that is killed leaves a whole record of what was over by then. Never writes over a file.
-The file is only its owner's, for customers' data stand in it.
+The end of the file is written after each entry, and the next entry overwrites it: a process that is
+killed leaves a whole record of what was over by then. An existing file is never overwritten. Only
+its owner can read the file, for it has customers' data.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The proxy's own door: listens, passes each request on to the one upstream, and answers.
+"""Server of the proxy: accepts clients and passes each request to the one upstream.
 
-A server of threads, for the clients are few and each waits for its own answer. Bodies are
-passed on as they come; only JSON that may hold links is held back, up to a bound, to turn
-them. Not an open proxy: a request names a path, never another host.
+It uses threads, for the clients are few and each waits for its own answer. Bodies are passed on as
+they come; only JSON that may have links is held back, up to a bound, to rewrite them. It is no open
+proxy: a request names a path, never another host.
 """
 
 from __future__ import annotations

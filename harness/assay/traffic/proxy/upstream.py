@@ -1,7 +1,7 @@
-"""The one bank behind the proxy: asked once for each request, and never twice.
+"""Client of the one bank behind the proxy: one request for each request, never repeated.
 
-Certificates are checked as everywhere; nothing is retried, followed or remembered
-between calls, for what a client does is to be seen as it does it.
+Certificates are checked as everywhere; nothing is retried, followed or kept between calls, so that
+the record shows what the client did.
 """
 
 from __future__ import annotations

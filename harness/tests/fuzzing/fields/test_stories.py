@@ -9,8 +9,8 @@ from laboratory import Laboratory
 from service import Service
 
 from assay.contract.model import Capability
-from assay.execution.driver import run_probe
 from assay.execution.environment import set_up
+from assay.execution.executor import run_probe
 from assay.fuzzing.fields import stories
 from assay.fuzzing.fields.arguments import arguments
 from assay.fuzzing.fields.ill_typed import lacking, wrong
@@ -20,8 +20,10 @@ from assay.fuzzing.search import Search, SearchLimits
 from assay.fuzzing.sequences.actions import Actions
 from assay.fuzzing.sequences.concretize import script
 from assay.history import Advance, Arrange, Authorise, Call, Inquire
-from assay.kill_matrix import _variants, make_app
+from assay.kill_matrix import make_app, variants
 from assay.sandbox.policies import SOUND
+
+pytestmark = pytest.mark.slow
 
 #: What is said of the values that are as good as a control's.
 GOOD = ("as good", "as usual", "of another query")
@@ -171,7 +173,9 @@ def test_what_is_spelt_is_told_and_the_rest_is_not():
     """Of a target that spells the making of requests alone, nothing else is asked."""
     plan, contract, target = bound("pis")
     only = {"create-payment": target.operations["create-payment"]}
-    world = dataclasses.replace(target.fixtures, offers=frozenset({Capability.PSU, Capability.WRITE}))
+    world = dataclasses.replace(
+        target.fixtures, offers=frozenset({Capability.PSU, Capability.WRITE})
+    )
     bare = dataclasses.replace(target, operations=only, fixtures=world)
     every = [one for story in drawn(stories(plan, contract, bare)) for one in story]
     made = {one.step.operation for one in every if isinstance(one.step, Call)}
@@ -195,7 +199,7 @@ def test_what_is_spelt_is_told_and_the_rest_is_not():
 )
 def test_a_fault_is_found(id_, name):
     """A bank that breaks a clause about fields is caught at it within 300 stories."""
-    mutant = _variants()[id_]
+    mutant = variants()[id_]
     policies = mutant.change(SOUND)
     found = search(name, lambda base_url: make_app(policies, base_url=base_url))
     seen = set()

@@ -28,13 +28,15 @@ from assay.fuzzing.schema.items import LIVE, SchemaRun, items
 from assay.fuzzing.schema.search import SchemaLimits, SchemaSearch
 from assay.history import Call, Exchange, Indeterminate, Item, Rejected, Wire
 from assay.journal.writer import Journal
-from assay.kill_matrix import _variants
+from assay.kill_matrix import variants
 from assay.openapi import document
 from assay.planning.prepare import prepare
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND
 from assay.transport.embedded import Embedded
 from assay.transport.protocol import nothing
+
+pytestmark = pytest.mark.slow
 
 PREPARED = prepare()
 DOCUMENT = document(PREPARED.bound, PREPARED.target)
@@ -303,7 +305,7 @@ def examined(generator, contract, operation, bank=None, **limits):
 
 def mutant(id_):
     """Return what makes the sandbox with one fault."""
-    policies = _variants()[id_].change(SOUND)
+    policies = variants()[id_].change(SOUND)
     return lambda base_url: make_app(policies, base_url=base_url)
 
 

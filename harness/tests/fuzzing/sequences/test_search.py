@@ -15,6 +15,8 @@ from assay.history import Exchange
 
 from .conftest import VARIANTS, prepared
 
+pytestmark = pytest.mark.slow
+
 #: Faults that journeys find soon, each another way: one call, a sequence, two customers,
 #: time, the screens, what was carried out.
 FOUND_SOON = (

@@ -6,7 +6,7 @@ Fifty seeds each: other customers, another day, other journeys.
 import pytest
 from bundles import blamed, bundles, replaced, together
 
-from assay.kill_matrix import touched
+from assay.kill_matrix import changed_contracts
 from assay.sandbox.mutants import PIS_MUTANTS
 from assay.sandbox.policies import SOUND
 
@@ -28,7 +28,9 @@ def found(searching, contract, policies, journeys):
 def found_anywhere(searching, policies):
     """Return what is found in a journey of each seed, of the contracts that policies touch."""
     return [
-        one for contract in touched(policies) for one in found(searching, contract, policies, 1)
+        one
+        for contract in changed_contracts(policies)
+        for one in found(searching, contract, policies, 1)
     ]
 
 

@@ -29,7 +29,9 @@ from assay.history import Advance, Call, Inquire, Lack, Register
 
 from .conftest import prepared
 
-STORY = RecordedSequence(name="a", contract="pis", breaks=("pis/cash/x",), story=(AbstractStep(step=Inquire()),))
+STORY = RecordedSequence(
+    name="a", contract="pis", breaks=("pis/cash/x",), story=(AbstractStep(step=Inquire()),)
+)
 
 
 def again(kept):
@@ -146,11 +148,11 @@ def test_a_file_that_is_none(tmp_path):
     assert read(path) == replace(STORY, path=str(path))
 
 
-def test_the_story_of_the_language_page():
+def test_the_story_of_the_manual():
     """It is a story, and every step and reference of the language is explained beside it."""
-    page = (contract_dir() / "README.md").read_text(encoding="utf-8")
-    section = page[page.index("## Stories") : page.index("## Errors")]
-    story = read_text(re.search(r"```json\n(.*?)```", section, re.DOTALL)[1], "README.md")
+    page = (contract_dir() / "recordings.md").read_text(encoding="utf-8")
+    section = page[page.index("## Recorded sequences") :]
+    story = read_text(re.search(r"```json\n(.*?)```", section, re.DOTALL)[1], "recordings.md")
     assert story.breaks[0] in {one.obligation.id for one in prepared().plan.items}
     schema = load(contract_dir() / "schema" / "story.yaml").data["$defs"]["step"]["properties"]
     words = {*schema["do"]["enum"], *(schema.keys() - {"do"}), "own", "made", "day", "literal"}

@@ -17,6 +17,8 @@ from assay.sandbox.dialects import DIALECTS
 from assay.sandbox.mutants import MUTANTS, NEUTRAL, PIS_MUTANTS, PIS_NEUTRAL
 from assay.sandbox.policies import SOUND
 
+pytestmark = pytest.mark.slow
+
 HOST, ROOT = "bank.test", "/stet/psd2/v1"
 FEW = ["2026-09-14"]
 ACCOUNTS = {"resource": "account", "count": 2, "entries": FEW}

@@ -50,7 +50,7 @@ def test_certificates_are_needed(named):
 def test_a_folder_of_no_use(folder, tmp_path):
     """An incomplete folder, or a path that is no folder, is an error."""
     (tmp_path / "ca.pem").write_text("x")
-    with pytest.raises(InputError, match=r"and not server\.pem"):
+    with pytest.raises(InputError, match=r"but not server\.pem"):
         demands(tmp_path).put_before(make_app())
     with pytest.raises(InputError, match="cannot be read or written"):
         demands(tmp_path / "ca.pem" / "below").put_before(make_app())
@@ -61,7 +61,7 @@ def test_a_file_that_is_no_certificate(folder, tmp_path, name):
     """A malformed certificate is an error of the folder."""
     copied = Path(copytree(folder.folder, tmp_path / "copied"))
     (copied / f"{name}.pem").write_text("nonsense")
-    with pytest.raises(InputError, match="has a file that is no certificate"):
+    with pytest.raises(InputError, match="has a file that is not a certificate"):
         demands(copied, signatures="cavage").put_before(make_app())
 
 
@@ -69,14 +69,14 @@ def test_what_is_told(folder):
     """The output explains each file, and how to get a token."""
     where = folder.folder
     asked = demands(where, mutual="handshake", signatures="cavage", oauth=True)
-    text = "\n".join(asked.told("https://bank.test"))
+    text = "\n".join(asked.instructions("https://bank.test"))
     assert "client       the TPP's TLS client certificate" in text
     assert "https://tpp.example/seal-rsa.pem" in text
     assert "https://tpp.example/seal-ec.pem" not in text
     assert f"--cacert {where / 'ca.pem'} --cert {where / 'client.pem'} --key " in text
     assert "https://bank.test/oauth/token" in text
-    assert "seal-ec.pem" in "\n".join(demands(where, signatures="rfc9421").told("x"))
-    assert "Bearer demo-alice' x/accounts" in "\n".join(demands(where).told("x"))
+    assert "seal-ec.pem" in "\n".join(demands(where, signatures="rfc9421").instructions("x"))
+    assert "Bearer demo-alice' x/accounts" in "\n".join(demands(where).instructions("x"))
 
 
 def test_the_command_says_what_is_missing():

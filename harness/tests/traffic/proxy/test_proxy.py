@@ -347,8 +347,8 @@ def started(bank, path, *more):
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )
     line = process.stdout.readline()
-    assert line.startswith("recording what goes through http://127.0.0.1:"), process.stderr.read()
-    return process, line.split()[4]
+    assert line.startswith("recording http://127.0.0.1:"), process.stderr.read()
+    return process, line.split()[1]
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
@@ -374,7 +374,7 @@ def test_it_ends_gracefully(by_hand, tmp_path, how):
         out, err = process.stdout.read(), process.stderr.read()
     assert (0, "") == (process.returncode, err)
     assert f"assay judge {tmp_path / 'r.har'} --party tpp --target my-bank.yaml" in out
-    assert out.endswith(f"1 exchanges recorded in {tmp_path / 'r.har'}\n")
+    assert out.endswith(f"1 exchange recorded in {tmp_path / 'r.har'}\n")
     log = json.loads((tmp_path / "r.har").read_text(encoding="utf-8"))["log"]
     assert [f"{bank.url}/v1/accounts"] == [one["request"]["url"] for one in log["entries"]]
 
@@ -403,7 +403,7 @@ def test_a_record_can_be_read_after_a_crash(by_hand, tmp_path):
         (["--upstream", "http://b.example", "--record", "no/new.har"], "cannot be written"),
         (
             ["--upstream", "http://b.example", "--record", "new.har", "--listen", "8900"],
-            "--listen: '8900' is no address",
+            "--listen: expected HOST:PORT, found '8900'",
         ),
         (
             ["--upstream", "http://b.example", "--record", "new.har", "--listen", "192.0.2.1:1"],

@@ -287,7 +287,7 @@ def test_tokens_of_another_kind_are_not_taken() -> None:
     assert held.result
     assert 0 == held.result.counts["conforms"] == held.result.counts["violates"]
     reasons = " ".join(one.reason for one in held.result.verdicts)
-    assert "the target does not take the credentials (401 invalid_token" in reasons
+    assert "the target rejects the credentials (401 invalid_token" in reasons
 
 
 def test_a_scope_that_is_not_enough() -> None:

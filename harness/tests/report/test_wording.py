@@ -1,33 +1,33 @@
-"""What is said in plain words never claims more than was observed."""
+"""The sentences of a report never claim more than was observed."""
 
 from assay.report.wording import caveats, closing, headline
 
 
 def test_headline_of_all_kept(journal):
-    """A run in which everything conforms says so."""
+    """A run in which everything conforms says so, and counts."""
     journal.plan().plan("aisp/b/two").verdict().verdict("aisp/b/two")
-    assert headline(journal.footer().read()) == "The gateway keeps all 2 obligations."
+    assert headline(journal.footer().read()) == "The gateway meets all 2 obligations."
 
 
 def test_headline_of_broken(mixed):
-    """A broken obligation is the first thing said."""
-    assert headline(mixed) == "The gateway breaks 1 of 5 obligations."
+    """A violated obligation comes first."""
+    assert headline(mixed) == "The gateway violates 1 of its 5 obligations."
 
 
 def test_headline_of_incomplete(journal):
-    """What was not asked is never counted as kept."""
+    """What was not tested is never counted as met."""
     journal.plan().plan("aisp/b/two").verdict()
     journal.verdict("aisp/b/two", "unverified", "needs clock")
     report = journal.footer().read()
-    assert headline(report) == "The gateway keeps 1 of 2 obligations; none was seen broken."
-    assert caveats(report) == ("1 could not be checked.",)
+    assert headline(report) == "The gateway meets 1 of 2 obligations; no violation was found."
+    assert caveats(report) == ("1 obligation could not be verified.",)
 
 
 def test_headline_of_unfinished(journal):
-    """An unfinished run never claims that all is kept."""
+    """An unfinished run never claims that all obligations are met."""
     journal.plan().verdict()
     report = journal.footer(aborted="interrupted").read(partial=True)
-    assert "none was seen broken" in headline(report)
+    assert "no violation was found" in headline(report)
     assert "(interrupted): this report is incomplete." in caveats(report)[0]
 
 
@@ -35,7 +35,7 @@ def test_selection(journal):
     """A run of a selection says that it was one."""
     journal.lines[0] = {**journal.lines[0], "selection": {"k": "quota", "m": ""}}
     report = journal.plan().verdict().footer().read()
-    assert "Only a selection of the contract was run." in caveats(report)
+    assert "Only a selection of the obligations was tested." in caveats(report)
 
 
 def test_closing(mixed):

@@ -1,4 +1,4 @@
-"""Driving probes by hand, against a target that sends whatever it likes."""
+"""The executor: probes performed against a target that sends whatever it likes."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ from assay.binding.target import (
 )
 from assay.contract.model import Operation
 from assay.errors import CannotArrange, TargetError
-from assay.execution.driver import run_probe
 from assay.execution.environment import Environment
+from assay.execution.executor import run_probe
 from assay.history import (
     Accepted,
+    Advance,
     Advanced,
     Arrange,
     Call,
@@ -36,10 +37,12 @@ from assay.history import (
     Event,
     Exchange,
     Indeterminate,
+    Step,
     Subject,
 )
 from assay.history.events import ProbeRun
 from assay.rules import steps
+from assay.rules.steps import perform_all
 from assay.transport.http import HttpClient
 
 NOW = datetime(2026, 9, 16, tzinfo=UTC)
@@ -106,7 +109,9 @@ def go(probe: Any, answer: Callable[[httpx.Request], bytes] = lambda _: b"{}", *
 
     world = Place(**place)
     client = HttpClient(base_url=BASE, transport=httpx.MockTransport(respond))
-    environment = Environment(target=PROFILE, client=client, fixtures=world, common=Access(token="common"))
+    environment = Environment(
+        target=PROFILE, client=client, fixtures=world, common=Access(token="common")
+    )
     number = count(1)
     driven = run_probe(
         probe,
@@ -242,3 +247,38 @@ def test_the_part_that_was_asked_for() -> None:
     with pytest.raises(StopIteration) as end:
         probe.send(Subject(name="psu", now=NOW, owns=owns))
     assert owns[:2] == end.value.value.owns
+
+
+def counting(closed: list[bool]) -> Any:
+    """Read the clock for ever, and note when it is over."""
+    try:
+        while True:
+            yield Advance()
+    finally:
+        closed.append(True)
+
+
+def test_a_script_without_an_end() -> None:
+    """As many steps as are allowed are performed; then the script is closed, and that is an error."""
+    closed: list[bool] = []
+    performed: list[Step] = []
+
+    def perform(step: Step) -> Event:
+        performed.append(step)
+        return Advanced(now=NOW)
+
+    with pytest.raises(RuntimeError, match="a script of more than 3 steps"):
+        perform_all(counting(closed), perform, 3)
+    assert (3, [True]) == (len(performed), closed)
+
+
+def test_a_script_that_fails() -> None:
+    """A step that cannot be performed closes the script, and says why."""
+    closed: list[bool] = []
+
+    def refuse(_step: Step) -> Event:
+        raise CannotArrange("a clock")
+
+    with pytest.raises(CannotArrange, match="a clock"):
+        perform_all(counting(closed), refuse)
+    assert [True] == closed

@@ -1,0 +1,100 @@
+"""Credentials and generated values that one call carries.
+
+A token of a fixture or of the target file is sent as it is. An OAuth token comes from the
+token store; to get it, the customer may have to go through the bank's screens.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from uuid import uuid5
+
+from assay.binding.encode import BARE, Access
+from assay.binding.wire_values import RequestValues
+from assay.contract.model import Capability, Operation
+from assay.errors import CannotArrange
+from assay.history import Authorise, Call
+from assay.planning.plan import REMEDIES
+from assay.sca.protocol import ScreenFlowResult
+from assay.transport.auth.tokens import TokenRequest
+
+if TYPE_CHECKING:
+    from assay.execution.executor import Executor
+
+__all__ = ["credentials_for", "third_party", "values_for"]
+
+
+def credentials_for(executor: Executor, call: Call, operation: Operation) -> Access:
+    """Return what authorises a call, with a token that is good now.
+
+    Raises:
+        CannotArrange: nobody can get a token like this.
+        NoAccess: none is given.
+
+    """
+    access = executor.access.get(call.subject, executor.environment.common)
+    party, token_store = operation.by_provider, executor.environment.token_store
+    if party:
+        # The customer's credentials may be sent; the customer's token never is.
+        access = replace(access, token=third_party(executor, call.by).token)
+    if token_store is None or call.credentials or not token_store.issues(by_provider=party):
+        return access
+    customer = access
+    token = token_store.token(
+        TokenRequest(
+            by_provider=party,
+            who=customer,
+            provider=lambda: third_party(executor, call.by),
+            named=bool(call.by),
+            now=executor.look(),
+            sign_in=lambda link: _sign_in(executor, link, call.subject, customer),
+        )
+    )
+    # Kept where it belongs, for what is recorded must not tell it.
+    if party:
+        executor.providers[call.by] = replace(third_party(executor, call.by), token=token)
+    elif call.subject in executor.access:
+        executor.access[call.subject] = replace(access, token=token)
+    return replace(access, token=token)
+
+
+def _sign_in(executor: Executor, link: str, subject: str, access: Access) -> ScreenFlowResult:
+    """Take a customer through the screens on which a token is agreed to."""
+    # Of a real customer's factors it may be only one whose code is known.
+    factor = next(iter(access.codes)) if len(access.codes) == 1 else None
+    step = Authorise(subject=subject, request="", approval=link, factor=factor)
+    return executor.signer.sign(step, access, executor.wait)
+
+
+def third_party(executor: Executor, name: str) -> Access:
+    """Return the access of a TPP, which is created when it is first needed."""
+    environment = executor.environment
+    if name not in executor.providers:
+        offered = Capability.PROVIDERS in environment.target.fixtures.offers
+        if name and not offered:
+            raise CannotArrange(REMEDIES[Capability.PROVIDERS])
+        common = environment.party or environment.common
+        executor.providers[name] = executor.fixture.provider() if offered else common
+    return executor.providers[name]
+
+
+def values_for(executor: Executor, call: Call) -> RequestValues:
+    """Return the values that belong to one request alone, as far as the target file uses them.
+
+    Two calls that are alike have the same `alike`, and each its own `unique`.
+    """
+    target = executor.environment.target
+    binding = target.operations.get(call.operation, BARE)
+    values = any("{" in str(spelling.value) for spelling in binding.arguments.values())
+    if not (target.headers or binding.headers or binding.queries or binding.template or values):
+        return RequestValues(ids=executor.ids, resources=executor.resources)
+    executor.made += 1
+    twin = repr(replace(call, by="", variation="", present=True, alias=None, host=None))
+    return RequestValues(
+        now=(executor.now or executor.look()).isoformat(),
+        unique=str(uuid5(executor.name, str(executor.made))),
+        alike=uuid5(executor.name, twin).hex[:30],
+        ids=executor.ids,
+        resources=executor.resources,
+    )

@@ -1,0 +1,131 @@
+"""Masking of the texts, links and bodies that an event is written with.
+
+A private text becomes its pseudonym. Texts that share a pseudonym stay apart by a digest
+whose key is not kept, so that a check of a journal compares what the run compared. Of a
+body only its form is written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import cast
+from urllib.parse import urlsplit
+
+from assay.contract.model import Json
+from assay.history.events import Masked
+from assay.journal.redact import Redactor
+from assay.rules.formats import FORMATS
+
+#: Longer texts are written as their digest alone.
+LONGEST = 2048
+#: Masked texts that are remembered at most, to keep those apart that look alike.
+MOST = 100_000
+#: What stands for a value that belongs to a person.
+PRIVATE = "<private>"
+#: What stands for a body of each form, which is all that is known of it.
+BODIES: Mapping[str, bytes] = {"json": b'"%s"', "broken": b'{"%s', "deep": b"[" * 100_000 + b"%s"}
+
+
+@dataclass(slots=True, kw_only=True)
+class ValueMasker:
+    """Masks values so that they can still be compared.
+
+    `forms` has the formats of the texts that were masked in the present answer.
+    """
+
+    redactor: Redactor
+    forms: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    _key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
+    _first: dict[str, str] = field(default_factory=dict[str, str])
+    _own: dict[str, bool] = field(default_factory=dict[str, bool])
+
+    def digest(self, text: bytes) -> str:
+        """Return what two texts share only if they are the same; valid for this run alone."""
+        return hashlib.blake2b(text, digest_size=9, key=self._key).hexdigest()
+
+    def text(self, text: str) -> str:
+        """Return a text with everything private masked; different texts stay different."""
+        if len(text) > LONGEST:
+            return f"<text {self.digest(text.encode('utf-8', 'replace'))}>"
+        masked = self.redactor.text(text)
+        if masked == text:
+            return text
+        mark = self.digest(text.encode("utf-8", "replace"))
+        if len(self._first) >= MOST:
+            self._first.clear()
+        first = self._first.setdefault(masked, mark)
+        return masked if first == mark else f"{masked}~{mark}"
+
+    def value(self, name: str, value: Json) -> object:
+        """Return the value of a named field, masked; numbers stay exact."""
+        match value:
+            case str():
+                if value and self._is_private(name):
+                    return f"<private {self.digest(value.encode('utf-8', 'replace'))}>"
+                return self.text(value)
+            case Decimal():
+                return {"decimal": str(value)}
+            case list() | tuple():
+                return [self.value(name, one) for one in cast("list[Json]", value)]
+            case Mapping():
+                named = cast("Mapping[str, Json]", value)
+                pairs = [[self.text(str(k)), self.value(str(k), v)] for k, v in named.items()]
+                return {"object": pairs}
+            case _:
+                return value
+
+    def _is_private(self, name: str) -> bool:
+        """Whether a field of this name belongs to a person, as bodies are redacted."""
+        if name not in self._own:
+            if len(self._own) >= MOST:
+                self._own.clear()
+            part = json.dumps({name[:256]: ""}).encode()
+            self._own[name] = PRIVATE in self.redactor.body(part)[0]
+        return self._own[name]
+
+    def link(self, link: str) -> str:
+        """Return a masked link whose host can still be read."""
+        masked = self.text(link)
+        try:
+            parts = urlsplit(link)
+            origin = self.redactor.text(f"{parts.scheme}://{parts.netloc}")
+        except ValueError:
+            return masked
+        if not parts.netloc or masked.startswith(origin):
+            return masked
+        return f"{origin}/{masked}"
+
+    def shown(self, name: str, value: Json) -> object:
+        """Return the value of a field that an answer shows, masked; note its formats."""
+        written = self.value(name, value)
+        masked = isinstance(value, Masked) or written != value
+        if isinstance(written, str) and masked and written not in self.forms:
+            self.forms[written] = [form for form, fits in FORMATS.items() if fits(value)]
+        return written
+
+
+def _refuse(name: str) -> object:
+    raise ValueError(f"{name} is no JSON")
+
+
+#: Made once, as they are asked about every answer; numbers of any length are JSON, too.
+_QUICK = json.JSONDecoder(parse_constant=_refuse)
+_PATIENT = json.JSONDecoder(parse_constant=_refuse, parse_int=str, parse_float=str)
+
+
+def form_of(body: bytes) -> str:
+    """Return whether a body is JSON (RFC 8259), broken, or nested too deep to tell."""
+    for decoder in (_QUICK, _PATIENT):
+        try:
+            decoder.decode(body.decode("utf-8"))
+        except ValueError:
+            continue
+        except RecursionError:
+            return "deep"
+        return "json"
+    return "broken"

@@ -1,0 +1,170 @@
+"""Final verdicts of a run or a recording: collected, corrected, waived, and counted.
+
+A run and the judging of a recording give a verdict in the same way. What the plan decides
+is known at once; what the trials show is recorded as they end. Only when everything was
+seen is it known whether answers were static or credentials were ever accepted, so these
+corrections and the waivers are applied last. Nothing here does I/O.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+
+from assay.binding.target import Target
+from assay.contract.model import Level, Party
+from assay.history import Event, Exchange, History
+from assay.judging.corrections import (
+    StaticWatch,
+    apply_waiver,
+    discount_static,
+)
+from assay.judging.rejected_credentials import CredentialWatch, discount_untaken, provided
+from assay.judging.verdict import Exit, Standing, Verdict, exit_of, tally
+from assay.planning.plan import Disposition, Plan
+
+#: Verdicts that leave a must unsettled.
+OPEN = frozenset({Standing.INDETERMINATE, Standing.UNVERIFIED})
+#: Which of two verdicts on one obligation stays: the graver one.
+_GRAVITY = dict.fromkeys(Standing, 0) | {Standing.INDETERMINATE: 1, Standing.VIOLATES: 2}
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conclusion:
+    """The final verdicts in the plan's order, how many there are of each, and the exit code."""
+
+    verdicts: tuple[Verdict, ...]
+    counts: Mapping[str, int]
+    exit: Exit
+
+
+@dataclass(slots=True, kw_only=True)
+class VerdictAssembly:
+    """Collects what trials show, and makes the final verdicts from it.
+
+    Corrections and waivers concern the bank; verdicts on a TPP stay as they are. A waiver
+    is valid through the day on which it expires; `today` decides that (UTC).
+    """
+
+    plan: Plan
+    target: Target
+    party: Party = Party.BANK
+    today: date = field(default_factory=_today)
+    _verdicts: dict[str, Verdict] = field(default_factory=dict[str, Verdict])
+    _answers: StaticWatch = field(default_factory=StaticWatch)
+    _credentials: CredentialWatch = field(default_factory=CredentialWatch)
+    _operations: dict[int, str] = field(default_factory=dict[int, str])
+
+    def __post_init__(self) -> None:
+        """Take in what the plan decides alone."""
+        self._credentials.provided = provided(self.plan)
+        self.record(
+            Verdict(
+                obligation=item.obligation.id,
+                standing=item.standing,
+                reason=item.why,
+                shortage=item.shortage,
+            )
+            for item in self.plan.items
+            if item.fate is not Disposition.ASK
+        )
+
+    def see(self, event: Event) -> None:
+        """Take in an event of the run itself, as it happens."""
+        if isinstance(event, Exchange):
+            self._operations[event.n] = event.call.operation
+            self._credentials.see(event)
+
+    def see_trial(self, history: History) -> None:
+        """Take in the history of a trial that came to its end."""
+        self._answers.see(history)
+
+    def see_recording(self, history: History, *, own: bool) -> None:
+        """Take in the history of a recording; `own` says that the target file's credentials made it."""
+        for exchange in history.exchanges:
+            self._operations[exchange.n] = exchange.call.operation
+            if own:
+                self._credentials.see(exchange)
+        self.see_trial(history)
+
+    def operations_of(self, contract: str) -> frozenset[int]:
+        """Return the numbers of the exchanges that call operations of a contract."""
+        known = self.plan.contracts[contract].operations
+        return frozenset(n for n, operation in self._operations.items() if operation in known)
+
+    def record(self, verdicts: Iterable[Verdict]) -> None:
+        """Keep verdicts, each in place of an earlier one on its obligation."""
+        self._verdicts |= {verdict.obligation: verdict for verdict in verdicts}
+
+    def record_graver(self, verdict: Verdict) -> bool:
+        """Keep a verdict unless a graver one is there; return whether it was kept."""
+        before = self._verdicts.get(verdict.obligation)
+        if before is not None and _GRAVITY[verdict.standing] < _GRAVITY[before.standing]:
+            return False
+        self._verdicts[verdict.obligation] = verdict
+        return True
+
+    def has(self, obligation: str) -> bool:
+        """Whether there is a verdict on an obligation."""
+        return obligation in self._verdicts
+
+    def violated(self) -> frozenset[str]:
+        """Return the obligations recorded as violated so far."""
+        recorded = self._verdicts.values()
+        return frozenset(one.obligation for one in recorded if one.standing is Standing.VIOLATES)
+
+    def corrected(self, verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
+        """Take back verdicts that rest on static answers or on credentials never accepted."""
+        if self.party is not Party.BANK:
+            return tuple(verdicts)
+        varied = discount_static(verdicts, self._answers.static(), self._operations)
+        return discount_untaken(varied, self._credentials, self._operations, self.target)
+
+    def final(self) -> tuple[Verdict, ...]:
+        """Return the final verdict on every obligation that has one, in the plan's order."""
+        names = [item.obligation.id for item in self.plan.items]
+        return self._final([self._verdicts[name] for name in names if name in self._verdicts])
+
+    def final_on(self, obligation: str) -> Verdict:
+        """Return the final verdict on one obligation, as far as the run has come."""
+        (verdict,) = self._final([self._verdicts[obligation]])
+        return verdict
+
+    def _final(self, verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
+        corrected = self.corrected(verdicts)
+        if self.party is not Party.BANK:
+            return corrected
+        return tuple(apply_waiver(verdict, self.target, self.today) for verdict in corrected)
+
+    def conclude(
+        self,
+        verdicts: tuple[Verdict, ...],
+        *,
+        faults: int = 0,
+        allow_incomplete: bool = False,
+        stopped: bool = False,
+    ) -> Conclusion:
+        """Count final verdicts and decide the exit code.
+
+        A run that was `stopped` early is incomplete at best, whatever is allowed.
+        """
+        counts = tally(verdicts)
+        musts = {
+            item.obligation.id for item in self.plan.items if item.obligation.level is Level.MUST
+        }
+        exit_ = exit_of(
+            counts,
+            incomplete_musts=sum(
+                one.obligation in musts and one.standing in OPEN for one in verdicts
+            ),
+            faults=faults,
+            allow_incomplete=allow_incomplete and not stopped,
+        )
+        if stopped and exit_ is Exit.OK:
+            exit_ = Exit.INCOMPLETE
+        return Conclusion(verdicts=verdicts, counts=counts, exit=exit_)

@@ -1,0 +1,169 @@
+"""Public names for writing a rule kind in a package of your own.
+
+A kind is one frozen dataclass derived from `Kind`. Its package names the class in the
+entry-point group `assay.rules`; `assay init --kind NAME` writes such a package. Everything
+that a kind is written with is here, and `assay.testing` has what its tests are written with.
+Other modules of Assay may change without notice.
+
+Besides classes there are modules, each for one part of a kind:
+
+- fields of the class: `parameters`, `operation_parameters` for a kind about one operation,
+  and `lifecycle_parameters` for a kind about requests;
+- facets: `needs`, `consent`, `Capability`, `BindingRequirement`;
+- the probe: `steps`, and `request_steps` for requests; `Script` is its return type;
+- the check: `queries`, and `attempts`, `request_queries` and `tracker` for requests;
+  `calendar` and `consents` for what depends on a day or on a consent;
+- the TPP's side: `tpp_evidence`;
+- what other clauses of the contract say: `clauses`.
+
+Type aliases: `Event` (anything in a history), `Finding` (place, problem, hint), `Json`,
+`Outcome` (what an answer means), `Pointer` (a place in a file), `Raw` (a part of a contract
+file of the right shape), `Reference` (a check of what a parameter refers to), `Reply` (what a
+step is answered with), `SchemaPiece`, `Script` (a running probe) and `Step`.
+"""
+
+from __future__ import annotations
+
+from assay.contract.files.document import Finding, Pointer
+from assay.contract.model import Capability, Clause, Contract, Json, Operation, Resource
+from assay.history import (
+    Accepted,
+    Advance,
+    Advanced,
+    Arrange,
+    Authorise,
+    Authorised,
+    Call,
+    Cause,
+    Code,
+    Decision,
+    Effect,
+    Effects,
+    Ending,
+    Entry,
+    Event,
+    Exchange,
+    History,
+    Holding,
+    Indeterminate,
+    Inquire,
+    Item,
+    Lack,
+    Lacking,
+    Malformed,
+    Outcome,
+    Owned,
+    Register,
+    Registered,
+    Rejected,
+    Reply,
+    State,
+    Step,
+    Subject,
+    Unavailable,
+    Wire,
+    Withdraw,
+    Withdrawn,
+)
+from assay.judging.verdict import Agreement, Evidence, Standing
+from assay.rules import (
+    clauses,
+    operation_parameters,
+    parameters,
+    queries,
+    steps,
+    tpp_evidence,
+)
+from assay.rules.lifecycle import attempts, request_queries, request_steps, tracker
+from assay.rules.lifecycle import parameters as lifecycle_parameters
+from assay.rules.parameters import Raw, Reference
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Kind,
+    Scenario,
+    Script,
+    TppFacet,
+    consent,
+    needs,
+)
+from assay.rules.schema_pieces import ArgumentSchema, BarredMode, FieldSchema, SchemaPiece
+from assay.rules.state import calendar, consents
+
+__all__ = [
+    "Accepted",
+    "Advance",
+    "Advanced",
+    "Agreement",
+    "ArgumentSchema",
+    "Arrange",
+    "Authorise",
+    "Authorised",
+    "BarredMode",
+    "BindingRequirement",
+    "Call",
+    "Capability",
+    "Cause",
+    "Clause",
+    "Code",
+    "Contract",
+    "Decision",
+    "Effect",
+    "Effects",
+    "Ending",
+    "Entry",
+    "Event",
+    "Evidence",
+    "Exchange",
+    "Facet",
+    "FieldSchema",
+    "Finding",
+    "History",
+    "Holding",
+    "Indeterminate",
+    "Inquire",
+    "Item",
+    "Json",
+    "Kind",
+    "Lack",
+    "Lacking",
+    "Malformed",
+    "Operation",
+    "Outcome",
+    "Owned",
+    "Pointer",
+    "Raw",
+    "Reference",
+    "Register",
+    "Registered",
+    "Rejected",
+    "Reply",
+    "Resource",
+    "Scenario",
+    "SchemaPiece",
+    "Script",
+    "Standing",
+    "State",
+    "Step",
+    "Subject",
+    "TppFacet",
+    "Unavailable",
+    "Wire",
+    "Withdraw",
+    "Withdrawn",
+    "attempts",
+    "calendar",
+    "clauses",
+    "consent",
+    "consents",
+    "lifecycle_parameters",
+    "needs",
+    "operation_parameters",
+    "parameters",
+    "queries",
+    "request_queries",
+    "request_steps",
+    "steps",
+    "tpp_evidence",
+    "tracker",
+]

@@ -1,0 +1,32 @@
+"""Declaring parameters that follow from the operation that a clause is about.
+
+Both go with a field `operation: Operation = parameters.operation()` declared before them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from assay.contract.files.document import Finding, Pointer
+from assay.rules import steps
+from assay.rules.parameters import Raw, derived, known, word
+
+
+def argument(*, key: str = "argument") -> Any:
+    """Declare the name of an argument of the clause's operation."""
+    return word(key=key, references=check_argument)
+
+
+def check_argument(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find fault with an argument that the clause's operation does not have."""
+    defined = raw["operations"].get(clause.get("operation"))
+    if defined is not None:
+        paths = ("about", "since", "until", "grants")
+        own = [defined[role] for role in paths if role in defined]
+        yield from known(at, name, [*own, *defined.get("arguments", ())], "argument")
+
+
+def owner() -> Any:
+    """Derive the resource that a customer must own so that the operation can be called."""
+    return derived(lambda contract, fields: steps.owners(contract, fields["operation"])[0])

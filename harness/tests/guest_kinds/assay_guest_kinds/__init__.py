@@ -1,0 +1,1 @@
+"""Two rule kinds for Assay: `echo` and `idempotency`."""

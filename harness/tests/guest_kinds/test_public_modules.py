@@ -1,0 +1,92 @@
+"""The public modules `assay.kinds` and `assay.testing`, as another package meets them."""
+
+import inspect
+import subprocess
+import sys
+import venv
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import assay
+from assay import kinds, testing
+
+PACKAGE = Path(assay.__file__).parent
+ROOT = PACKAGE.parents[1]
+
+USER = """\
+from assay.kinds import Kind, Scenario
+from assay.testing import accepted
+
+reveal_type(Kind.name)
+reveal_type(accepted().status)
+Scenario(id=1)
+"""
+
+
+@pytest.mark.parametrize("module", [kinds, testing], ids=lambda module: module.__name__)
+def test_a_public_module_lists_what_it_offers(module):
+    """`__all__` is sorted, complete, and every name in it exists."""
+    named = {
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+        and name != "annotations"
+        and (module is kinds or getattr(value, "__module__", "") == module.__name__)
+    }
+
+    assert sorted(module.__all__, key=lambda name: (not name.isupper(), name)) == module.__all__
+    assert set() == {name for name in module.__all__ if not hasattr(module, name)}
+    assert set() == named - set(module.__all__)
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [(module, name) for module in (kinds, testing) for name in module.__all__],
+    ids=lambda part: part if isinstance(part, str) else part.__name__,
+)
+def test_every_public_name_is_documented(module, name):
+    """A class, a function and a module have a docstring; an alias stands in that of its module."""
+    value = getattr(module, name)
+    if isinstance(value, ModuleType) or inspect.isclass(value) or inspect.isfunction(value):
+        assert len(inspect.getdoc(value) or "") > 10
+        assert not (inspect.getdoc(value) or "").startswith(f"{name}(")
+    else:
+        assert f"`{name}`" in inspect.getdoc(module)
+
+
+def test_types_are_seen_from_another_package(tmp_path):
+    """A type checker checks a module elsewhere against our annotations, because of py.typed."""
+    pytest.importorskip("mypy")
+    venv.create(tmp_path / "venv")
+    site = next((tmp_path / "venv").glob("lib/python*/site-packages"))
+    (site / "assay_elsewhere.pth").write_text(f"{PACKAGE.parent}\n")
+    (tmp_path / "user.py").write_text(USER)
+    ended = subprocess.run(
+        [
+            *(sys.executable, "-m", "mypy", "--strict", "--no-error-summary"),
+            *("--follow-imports=silent", "--config-file=", "--cache-dir=cache"),
+            *("--python-executable", str(tmp_path / "venv" / "bin" / "python"), "user.py"),
+        ],
+        cwd=tmp_path,
+        env={"PATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert [
+        'user.py:4: note: Revealed type is "str"',
+        'user.py:5: note: Revealed type is "int"',
+        'user.py:6: error: Argument "id" to "Scenario" has incompatible type "int"; expected "str"  [arg-type]',
+    ] == ended.stdout.splitlines()
+
+
+def test_the_marker_for_types_is_in_the_wheel():
+    """What hatch puts into a wheel includes py.typed."""
+    assert (PACKAGE / "py.typed").is_file()
+    builders = pytest.importorskip("hatchling.builders.wheel")
+    files = builders.WheelBuilder(str(ROOT)).recurse_included_files()
+
+    assert "assay/py.typed" in {one.distribution_path for one in files}

@@ -1,0 +1,232 @@
+"""The event codec: whatever happens can be written, and is read back as it was."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, replace
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any, get_args
+
+import pytest
+
+from assay.history import (
+    Accepted,
+    Advanced,
+    Authorise,
+    Authorised,
+    Call,
+    Cause,
+    Code,
+    Decision,
+    Effect,
+    Effects,
+    Ending,
+    Entry,
+    Event,
+    Exchange,
+    Indeterminate,
+    Item,
+    Lacking,
+    Malformed,
+    Owned,
+    Registered,
+    Rejected,
+    State,
+    Subject,
+    Unavailable,
+    Wire,
+    Withdrawn,
+)
+from assay.history.events import Masked
+from assay.journal.codec import EVENTS, EventEncoder, decode
+from assay.journal.masking import ValueMasker
+from assay.journal.redact import Careless, Redactor
+
+NOW = datetime(2026, 9, 16, 10, 30, tzinfo=UTC)
+DAY = date(2026, 9, 16)
+#: Every field of a call other than its default.
+CALL = Call(
+    operation="transactions",
+    subject="psu",
+    arguments={"from": "2026-01-01", "limit": 5, "ids": ["a", {"b": Decimal("1.50")}]},
+    present=False,
+    alias=2,
+    follow="https://bank.example/next?page=2",
+    mode="deferred",
+    credentials=True,
+    malformed=Malformed.DEEP,
+    without=("amount",),
+    varied=("currency",),
+    by="second",
+    host=0,
+    variation="another amount",
+)
+ITEM = Item(
+    resource="transaction", key="T1", on=DAY, state=State.DONE, fields={"total": Decimal("12.30")}
+)
+SIGNED = Authorised(
+    n=7,
+    step=Authorise(
+        subject="psu",
+        request="P1",
+        approval="https://bank.example/sign/P1",
+        decision=Decision.REFUSE,
+        factor="app",
+        by="other",
+        code=Code.WRONG,
+        pace=timedelta(seconds=1.5),
+        linger=(timedelta(minutes=4), timedelta(seconds=1)),
+        spoof="https://other.example/",
+        variation="a wrong code",
+    ),
+    ending=Ending.STOPPED,
+    moments=(NOW, NOW + timedelta(minutes=5)),
+    offered=("app", "sms"),
+    screens=("login", "decision"),
+    redirected="https://tpp.example/back",
+    unspelt=("Rauchzeichen",),
+    coded=True,
+    stuck=True,
+    why="the screens ended",
+    wire=Wire(method="SIGN", url="https://bank.example/sign/P1", status=403),
+    ms=12.5,
+)
+PLAIN: list[Event] = [
+    Subject(
+        name="psu",
+        now=NOW,
+        owns=(
+            Owned(
+                key="A1",
+                resource="account",
+                traits={"balance": Decimal("0.10"), "savings": True},
+                entries=(Entry(key="T1", on=DAY), Entry(key="T2", on=DAY)),
+            ),
+        ),
+        fresh=False,
+        segment="companies",
+    ),
+    Subject(name="other", now=NOW, owns=()),
+    Advanced(now=NOW),
+    Effects(now=NOW),
+    Effects(now=NOW, done=()),
+    Effects(now=NOW, done=(Effect(request="P1", on=DAY, fields={"amount": Decimal(7)}),)),
+    Registered(subject="psu", argument="creditor", value={"iban": ["DE1"]}, since=NOW),
+    Withdrawn(subject="psu", request="P1", done=True, now=NOW),
+    Lacking(mode="several", now=NOW),
+    SIGNED,
+    Authorised(
+        n=8,
+        step=Authorise(subject="psu", request="P2", approval=None),
+        ending=Ending.CONFIRMED,
+        moments=(NOW,),
+        wire=Wire(method="SIGN", url="", status=200),
+    ),
+]
+OUTCOMES = [
+    Accepted(),
+    Accepted(items=()),
+    Accepted(
+        items=(ITEM, Item(key="T2")), next="https://b.example/2", approval="https://b.example/3"
+    ),
+    Accepted(items=None, values={"empty": "", "none": None, "zero": 0}),
+    Rejected(),
+    Rejected(leaked=(ITEM,)),
+    Unavailable(leaked=(ITEM,)),
+    Indeterminate(cause=Cause.SERVER, why="it failed (503)"),
+]
+
+
+def again(event: Event, redactor: Redactor | None = None) -> Event:
+    """Write an event as a line of a journal, and read it back."""
+    encoder = EventEncoder(mask=ValueMasker(redactor=redactor or Careless()))
+    kind, record = encoder.line(event)
+    return decode(json.loads(json.dumps({"type": kind, **record})))
+
+
+def exchange(**given: Any) -> Exchange:
+    wire = Wire(method="GET", url="https://bank.example/", status=200)
+    plain: dict[str, Any] = {"call": CALL, "outcome": Accepted(), "wire": wire, "ms": 1.25}
+    return Exchange(n=3, at=NOW, **plain | given)
+
+
+@pytest.mark.parametrize("event", PLAIN, ids=lambda event: type(event).__name__)
+def test_an_event(event: Event) -> None:
+    """What needs no masking comes back as it was, whatever its kind."""
+    assert event == again(event)
+
+
+def test_every_event_is_tried() -> None:
+    """No kind of event, and no field of a call or a signature, is missing above."""
+    assert {*get_args(Event)} == {Exchange, *map(type, PLAIN)}
+    assert EVENTS == {"exchange", *(type(one).__name__.lower() for one in PLAIN)} - {"authorised"}
+    for full, default in (
+        (CALL, Call(operation="", subject="")),
+        (SIGNED.step, Authorise(subject="", request="", approval=None)),
+    ):
+        same = [
+            one.name
+            for one in fields(full)
+            if getattr(full, one.name) == getattr(default, one.name)
+        ]
+        assert [] == same
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES, ids=lambda one: type(one).__name__)
+def test_an_exchange(outcome: Any) -> None:
+    """A call and what its answer means come back as they were."""
+    event = exchange(outcome=outcome)
+    assert event == again(event)
+
+
+def test_what_only_one_bank_knows() -> None:
+    """The target's own names of things are not written, and digests only to be compared."""
+    shown = [replace(ITEM, id=name, digest=name) for name in ("one", "two", "two")]
+    answer = again(exchange(outcome=Accepted(items=tuple(shown))))
+    assert isinstance(answer, Exchange)
+    first, second, third = answer.items
+    assert {None} == {one.id for one in answer.items}
+    assert "one" != first.digest != second.digest == third.digest
+
+
+@pytest.mark.parametrize(
+    ("body", "form"), [(b'{"a": 1}', b'"'), (b"{,", b'{"'), (b"[" * 100_000, b"[[")]
+)
+def test_the_form_of_a_body(body: bytes, form: bytes) -> None:
+    """Of a body its form comes back, and whether it was the same as another."""
+    answers = [again(exchange(wire=Wire(method="GET", url="", body=one))) for one in (body, b"")]
+    first, second = (one.wire.body for one in answers if isinstance(one, Exchange))
+    assert first.startswith(form)
+    assert b"" == second
+
+
+def test_a_masked_text() -> None:
+    """A private text comes back as a pseudonym that has the formats of the text itself."""
+    iban = "FR7630006000011234567890189"
+    answer = again(
+        exchange(outcome=Accepted(items=(Item(key=iban, fields={"iban": iban}),))), Redactor()
+    )
+    assert isinstance(answer, Exchange)
+    (item,) = answer.items
+    masked = item.fields["iban"]
+    assert isinstance(masked, Masked)
+    assert ("<number-1>", "<number-1>", True) == (item.key, masked, "iban" in masked.forms)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("now", "2026-09-16T10:30:00"),
+        ("now", 5),
+        ("owns", {}),
+        ("owns", [{"key": "A1"}]),
+        ("fresh", "no"),
+        ("name", None),
+    ],
+)
+def test_a_damaged_line(key: str, value: object) -> None:
+    """A value of another type, or one that is missing, is never taken for something else."""
+    _, record = EventEncoder(mask=ValueMasker(redactor=Careless())).line(PLAIN[0])
+    with pytest.raises((KeyError, ValueError, TypeError, AttributeError)):
+        decode({"type": "subject", **record, key: value})
