@@ -28,7 +28,7 @@ class ControlSigner(AnyReturnAddress):
         plain(step)
         word = step.factor or next(iter([*self.sca.factors, *access.codes]), None)
         if word is None:
-            what = "a factor to sign with (set sca.factors in the target file)"
+            what = "a factor to sign with (set `sca.factors` in the target file)"
             raise CannotArrange(what, key=("sca", "factors"))
         taken = self.fixture.sign(step, access, self.sca.factors.get(word, word))
         confirmed = step.decision is Decision.CONFIRM

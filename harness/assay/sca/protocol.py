@@ -82,7 +82,8 @@ def plain(step: Authorise) -> None:
     """
     if step.code is not Code.RIGHT or step.spoof or step.linger or step.pace:
         raise CannotArrange(
-            "an automated signer (set sca.kind to forms or browser in the target file)"
+            "an SCA signer that fills in the bank's screens"
+            " (set `sca.kind` to `forms` or `browser` in the target file)"
         )
 
 

@@ -57,10 +57,12 @@ def way_in(step: Authorise, access: Access) -> str:
 
     """
     if not step.approval:
-        what = "a link to the signing screens (set operations.….approval in the target file)"
+        what = "a link to the signing screens (set `operations.….approval` in the target file)"
         raise CannotArrange(what, key=("operations",))
     if access.login is None or access.password is None:
-        raise CannotArrange("a customer with credentials (add credentials to fixtures.offers)")
+        raise CannotArrange(
+            "a customer with credentials (add `credentials` to `fixtures.offers` in the target file)"
+        )
     return step.approval
 
 

@@ -930,6 +930,6 @@ def test_the_control_api_is_asked_in_the_targets_words(
 def test_what_takes_screens_the_control_api_cannot_do(step: dict[str, Any]) -> None:
     """It is said, and nothing is asked of the world."""
     fixture = Scene()
-    with pytest.raises(CannotArrange, match="an automated signer"):
+    with pytest.raises(CannotArrange, match="an SCA signer that fills in"):
         ask_the_world(fixture, **step)
     assert [] == fixture.asked

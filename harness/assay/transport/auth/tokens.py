@@ -105,7 +105,7 @@ class TokenStore:
         said = auth.oauth
         if said is None or (asked.by_provider and auth.kind is AuthKind.CODE):
             # No customer consents to what a TPP does for itself.
-            what = "authentication of the TPP's own calls (set auth.provider in the target file)"
+            what = "authentication of the TPP's own calls (set `auth.provider` in the target file)"
             raise CannotArrange(what, key=("auth", "provider"))
         return said, self._client(said, asked)
 
@@ -118,7 +118,9 @@ class TokenStore:
             if made.client_id:
                 return OAuthClient(id=made.client_id, secret=made.client_secret, made=True)
             if asked.named and id_:
-                raise CannotArrange("OAuth clients created by a control API (fixtures: control)")
+                raise CannotArrange(
+                    "OAuth clients created by a control API (set `fixtures.kind` to `control` in the target file)"
+                )
         if id_:
             secret = self.secrets[said.client_secret_env] if said.client_secret_env else None
             return OAuthClient(id=id_, secret=secret)
