@@ -18,27 +18,27 @@ DEPTH = 100
 
 #: Texts that are valid nowhere.
 TEXTS: Mapping[str, str] = {
-    "a text that is no number": "NaN",
-    "a text of no number that could be": "-Infinity",
+    "a text that is not a number": "NaN",
+    "the text -Infinity": "-Infinity",
     "a text of null": "null",
     "a text of a list": "[]",
     "a text of an object": '{"a": 1}',
     "a single quote": "' OR ''='",
-    "a format": "%s%n{0}${x}",
+    "a format string": "%s%n{0}${x}",
 }
 #: Likewise, and no header can carry them.
 RAW: Mapping[str, str] = {
     "control characters": "\x00\x01\x1b\x7f",
-    "the end of a line": "\r\n",
-    "nothing but a blank": " ",
-    "of no Latin script": "\u4e2d\u6587\u0639\u0631",
-    "letters with marks of their own": "e\u0301\u202e\U0001f3e6",
+    "a line break": "\r\n",
+    "a single space": " ",
+    "in a non-Latin script": "\u4e2d\u6587\u0639\u0631",
+    "letters with combining marks": "e\u0301\u202e\U0001f3e6",
     "digits of another script": "\u0664\u0667\u0661",
 }
 
 
 def lacking(argument: Argument) -> Iterator[Value]:
-    """Leave an argument out, or make it empty or null; a path cannot do without."""
+    """Leave an argument out, or make it empty or null; a path parameter stays."""
     if argument.place is not Place.PATH:
         yield Value("missing", ABSENT)
         yield Value("empty", "")
@@ -47,7 +47,7 @@ def lacking(argument: Argument) -> Iterator[Value]:
 
 
 def wrong(argument: Argument) -> Iterator[Value]:
-    """Make all other values that are wrong in an argument."""
+    """Return all other values that are wrong in an argument."""
     body = argument.place is Place.BODY
     texts = TEXTS if argument.place is Place.HEADER else {**TEXTS, **RAW}
     for says, text in texts.items():

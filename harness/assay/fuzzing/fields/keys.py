@@ -22,18 +22,18 @@ UNKNOWN = ("0", "unknown-4711", "00000000-0000-4000-8000-000000000000", *IBANS)
 
 
 def is_key(argument: Argument) -> bool:
-    """Whether it names one thing, or one request."""
+    """Whether the argument names one thing, or one request."""
     return argument.keys in {Keys.OWNED, Keys.MADE}
 
 
 def is_keys(argument: Argument) -> bool:
-    """Whether it names things, in a list."""
+    """Whether the argument names things, in a list."""
     return argument.keys is Keys.SEVERAL
 
 
 def own(_argument: Argument) -> SearchStrategy[Value]:
-    """One thing of the customer's; a story counts on from the last to the first."""
-    return integers(0, MANY - 1).map(lambda n: Value("of his own", OwnedRef(SELF, n)))
+    """One thing of the customer's, by number; the builder wraps around at the last."""
+    return integers(0, MANY - 1).map(lambda n: Value("the customer's own", OwnedRef(SELF, n)))
 
 
 def owns(_argument: Argument) -> SearchStrategy[Value]:
@@ -41,45 +41,47 @@ def owns(_argument: Argument) -> SearchStrategy[Value]:
 
     def listed(n: int) -> Value:
         first, count = divmod(n, FEW)
-        return Value("of his own", [OwnedRef(SELF, first + place) for place in range(count + 1)])
+        return Value(
+            "the customer's own", [OwnedRef(SELF, first + place) for place in range(count + 1)]
+        )
 
     return integers(0, MANY - 1).map(listed)
 
 
 def strangers(argument: Argument) -> Iterator[Value]:
-    """What belongs to somebody else, or to nobody."""
+    """Keys of another customer, and keys that do not exist."""
     if argument.keys is Keys.OWNED:
-        yield Value("of somebody else's", OwnedRef(OTHER, 0))
+        yield Value("another customer's", OwnedRef(OTHER, 0))
     for text in dict.fromkeys((*UNKNOWN, *argument.strange)):
-        yield Value("of nobody's", text)
+        yield Value("unknown to the target", text)
 
 
 def edge_lists(_argument: Argument) -> Iterator[Value]:
     """One thing, the same thing twice, and two in another order."""
     first, second = OwnedRef(SELF, 0), OwnedRef(SELF, 1)
-    yield Value("of one", [first])
-    yield Value("of the same twice", [first, first])
-    yield Value("in another order", [second, first])
+    yield Value("a list of one", [first])
+    yield Value("a list with one twice", [first, first])
+    yield Value("a list in another order", [second, first])
 
 
 def beyond_lists(argument: Argument) -> Iterator[Value]:
     """Lists that name what is not the customer's beside what is, or nothing, or no key."""
     first = OwnedRef(SELF, 0)
     listed: list[tuple[str, list[Json]]] = [
-        ("of nothing", []),
-        ("of somebody else's", [OwnedRef(OTHER, 0)]),
-        ("of his own and somebody else's", [first, OwnedRef(OTHER, 0)]),
-        ("of null", [None]),
-        ("of his own and null", [first, None]),
-        ("of a number", [4711]),
-        ("of an empty text", [""]),
-        ("of a list", [[first]]),
-        ("of an object", [{"key": first}]),
-        ("of the same many times", [first] * 500),
+        ("an empty list", []),
+        ("a list of another customer's", [OwnedRef(OTHER, 0)]),
+        ("a list of the customer's own and another's", [first, OwnedRef(OTHER, 0)]),
+        ("a list of null", [None]),
+        ("a list of the customer's own and null", [first, None]),
+        ("a list of a number", [4711]),
+        ("a list of an empty text", [""]),
+        ("a list of a list", [[first]]),
+        ("a list of an object", [{"key": first}]),
+        ("a list with one many times", [first] * 500),
     ]
     for text in UNKNOWN[:2]:
-        listed.append(("of nobody's", [text]))
-        listed.append(("of his own and nobody's", [first, text]))
+        listed.append(("a list of an unknown key", [text]))
+        listed.append(("a list of the customer's own and an unknown key", [first, text]))
     yield from (Value(says, value) for says, value in listed)
-    yield Value("one that is no list", first)
-    yield Value("an object of one", {"0": first})
+    yield Value("a single key instead of a list", first)
+    yield Value("an object with one key", {"0": first})

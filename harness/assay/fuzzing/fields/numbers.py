@@ -22,7 +22,7 @@ MUCH = 10**9
 
 # -- numbers, as such or as a text -------------------------------------------------
 def is_number(argument: Argument) -> bool:
-    """Whether the binding has a number there, or an amount as a text."""
+    """Whether the binding's value is a number, or an amount as a text."""
     own = argument.own
     if isinstance(own, str):
         return bool(_AMOUNT.fullmatch(own))
@@ -36,10 +36,10 @@ def _step(argument: Argument) -> Decimal:
 
 
 def valid_number(argument: Argument) -> SearchStrategy[Value]:
-    """Any number up to twice those of the binding; exact, to be spelt as they are."""
+    """Any number up to twice those of the binding, in the same spelling."""
     step = _step(argument)
     most = max(Decimal(str(one)) for one in argument.goods if _readable(one)) * 2
-    return integers(1, int(most / step)).map(lambda n: Value("as good", n * step))
+    return integers(1, int(most / step)).map(lambda n: Value("as good as the usual one", n * step))
 
 
 def _readable(value: Json) -> bool:
@@ -47,7 +47,7 @@ def _readable(value: Json) -> bool:
 
 
 def edge_numbers(argument: Argument) -> Iterator[Value]:
-    """The smallest unit, at and one unit below each limit, and much."""
+    """The smallest unit, each limit and one unit below it, and a large number."""
     step = _step(argument)
     yield Value("the smallest unit", step)
     yield Value("much", MUCH + 1 - step)
@@ -59,32 +59,32 @@ def edge_numbers(argument: Argument) -> Iterator[Value]:
 
 
 def beyond_numbers(argument: Argument) -> Iterator[Value]:
-    """Above each limit; nothing, less than nothing, too fine; and written otherwise."""
+    """Above each limit; zero, negative, too many decimals; and other spellings."""
     step = _step(argument)
     for limit in argument.named.limits:
         yield Value(f"one unit above {limit}", Decimal(limit) + step)
     yield Value("nothing", step - step)
-    yield Value("less than nothing", -step)
+    yield Value("negative", -step)
     yield Value("finer than the smallest unit", step / 10)
     if not isinstance(argument.own, str):
         return
     text = argument.own
     yield Value("with a comma", text.replace(".", ","))
     yield Value("with a sign", f"+{text}")
-    yield Value("with blanks around it", f" {text} ")
+    yield Value("with spaces around it", f" {text} ")
     yield Value("with an exponent", f"{text}E0")
     yield Value("with a grouping sign", f"1_0{text}")
     yield Value(
         "with digits of another script", text.translate({48 + n: 1632 + n for n in range(10)})
     )
     yield Value("with its unit", f"{text} units")
-    yield Value("with nothing before the point", f".{text.partition('.')[2]}")
-    yield Value("with nothing after the point", f"{text.partition('.')[0]}.")
+    yield Value("without digits before the point", f".{text.partition('.')[2]}")
+    yield Value("without digits after the point", f"{text.partition('.')[0]}.")
 
 
 # -- days --------------------------------------------------------------------------
 def is_day(argument: Argument) -> bool:
-    """Whether the binding has a day there, or the contract says that one stands there."""
+    """Whether the binding's value is a date, or the contract says that it is one."""
     if argument.own is None:
         return bool(argument.named.days) or argument.ahead
     try:
@@ -95,7 +95,7 @@ def is_day(argument: Argument) -> bool:
 
 
 def valid_day(argument: Argument) -> SearchStrategy[Value]:
-    """A day soon to come, or one lately past."""
+    """A date in the near future, or in the recent past."""
     if argument.ahead:
         return integers(SOON, LATER).map(lambda n: Value(f"in {n} days", RelativeDay(n)))
     least = min(argument.named.days, default=BACK)
@@ -103,7 +103,7 @@ def valid_day(argument: Argument) -> SearchStrategy[Value]:
 
 
 def edge_days(argument: Argument) -> Iterator[Value]:
-    """The first and the last that are allowed, as far as the contract says."""
+    """The first and the last date that are allowed, as far as the contract says."""
     if argument.ahead:
         yield Value("tomorrow", RelativeDay(1))
         yield Value("in a month", RelativeDay(31))
@@ -115,17 +115,17 @@ def edge_days(argument: Argument) -> Iterator[Value]:
 
 
 def beyond_days(argument: Argument) -> Iterator[Value]:
-    """A day too early or too late, and days that are none, or written otherwise."""
+    """Dates too early or too late, invalid dates, and other spellings."""
     if argument.ahead:
         for n in (0, -1, -31):
-            yield Value("no day to come", RelativeDay(n))
+            yield Value("not in the future", RelativeDay(n))
         yield Value("in ten years", RelativeDay(3653))
     else:
         yield Value("tomorrow", RelativeDay(1))
         for days in argument.named.days:
             for more in (1, 2, 10, 109, 640):
                 yield Value(f"{days + more} days ago", RelativeDay(-days - more))
-    yield Value("the last day of all", "9999-12-31")
-    yield Value("the first day of all", "0001-01-01")
+    yield Value("the last possible date", "9999-12-31")
+    yield Value("the first possible date", "0001-01-01")
     for text in ("2024-02-30", "2024-5-1", "20240515", "15/05/2024", "2024-05-15T00:00:00Z"):
-        yield Value("no day as ISO 8601 writes it", text)
+        yield Value("not an ISO 8601 date", text)

@@ -26,29 +26,29 @@ def _text(argument: Argument) -> str:
 
 
 def as_good(argument: Argument) -> SearchStrategy[Value]:
-    """One of the values that the binding has; there is no knowing any others."""
-    says = ("as usual", "the other that is as good")
+    """One of the binding's values; no others are known to be good."""
+    says = ("the usual one", "the other good one")
     return sampled_from([Value(*pair) for pair in zip(says, argument.goods, strict=False)])
 
 
 def nothing(_argument: Argument) -> Iterator[Value]:
-    """Make nothing."""
+    """Return no values."""
     yield from ()
 
 
 def _otherwise(text: str) -> Iterator[Value]:
-    """Spell a text otherwise, and change a little of it."""
-    yield Value("in small letters", text.lower())
-    yield Value("in capitals", text.upper())
-    yield Value("after a blank", f" {text}")
-    yield Value("before a blank", f"{text} ")
-    yield Value("before the end of a line", f"{text}\n")
-    yield Value("after a tabulator", f"\t{text}")
-    yield Value("one sign longer", text + text[-1:])
-    yield Value("one sign shorter", text[:-1])
-    yield Value("the wrong way round", text[::-1])
-    yield Value("another in every sign", "".join(map(_next, text)))
-    yield Value("another in its last sign", text[:-1] + "".join(map(_next, text[-1:])))
+    """Variants of a text in spelling, and with small changes."""
+    yield Value("in lower case", text.lower())
+    yield Value("in upper case", text.upper())
+    yield Value("with a leading space", f" {text}")
+    yield Value("with a trailing space", f"{text} ")
+    yield Value("with a trailing line break", f"{text}\n")
+    yield Value("with a leading tab", f"\t{text}")
+    yield Value("one character longer", text + text[-1:])
+    yield Value("one character shorter", text[:-1])
+    yield Value("reversed", text[::-1])
+    yield Value("different in every character", "".join(map(_next, text)))
+    yield Value("different in its last character", text[:-1] + "".join(map(_next, text[-1:])))
 
 
 def _next(letter: str) -> str:
@@ -59,7 +59,7 @@ def _next(letter: str) -> str:
 
 
 def _others(texts: Iterator[Value], argument: Argument) -> Iterator[Value]:
-    """Leave out what is as good as the binding's own after all, and what is there already."""
+    """Leave out equally good values, and duplicates."""
     seen = {*map(str, argument.goods), *argument.named.right, ""}
     for one in texts:
         if one.json not in seen:
@@ -69,7 +69,7 @@ def _others(texts: Iterator[Value], argument: Argument) -> Iterator[Value]:
 
 # -- account numbers -----------------------------------------------------------------
 def is_account(argument: Argument) -> bool:
-    """Whether the binding has an IBAN there."""
+    """Whether the binding's value is an IBAN."""
     return is_iban(argument.own)
 
 
@@ -80,11 +80,11 @@ def checked(country: str, rest: str) -> str:
 
 
 def edge_accounts(argument: Argument) -> Iterator[Value]:
-    """Right ones of other countries, the shortest and the longest, and one in groups of four."""
+    """Valid ones of other countries, the shortest and the longest, and one in groups of four."""
     for one in IBANS:
-        yield Value("right and of another country", one)
+        yield Value("valid, of another country", one)
     own = _text(argument)
-    yield Value("right and of another account", checked(own[:2], own[4:-1] + _next(own[-1])))
+    yield Value("valid, of another account", checked(own[:2], own[4:-1] + _next(own[-1])))
 
 
 def beyond_accounts(argument: Argument) -> Iterator[Value]:
@@ -92,10 +92,10 @@ def beyond_accounts(argument: Argument) -> Iterator[Value]:
     own = _text(argument)
     wrong = (int(own[2:4]) + 1) % 100
     texts = [
-        Value("of wrong check digits", f"{own[:2]}{wrong:02d}{own[4:]}"),
-        Value("right but for a digit too many", checked(own[:2], f"{own[4:]}0")),
-        Value("right but for a digit too few", checked(own[:2], own[4:-1])),
-        Value("of no country", checked("XX", own[4:])),
+        Value("with wrong check digits", f"{own[:2]}{wrong:02d}{own[4:]}"),
+        Value("valid except for an extra digit", checked(own[:2], f"{own[4:]}0")),
+        Value("valid except for a missing digit", checked(own[:2], own[4:-1])),
+        Value("of a country that does not exist", checked("XX", own[4:])),
         Value("without country and check digits", own[4:]),
         Value("in groups of four", " ".join(re.findall(".{1,4}", own))),
         *_otherwise(own),
@@ -105,7 +105,7 @@ def beyond_accounts(argument: Argument) -> Iterator[Value]:
 
 # -- addresses -----------------------------------------------------------------------
 def is_address(argument: Argument) -> bool:
-    """Whether the binding has an address of the web there."""
+    """Whether the binding's value is a URL."""
     own = argument.own
     return isinstance(own, str) and urlsplit(own).scheme in {"http", "https"}
 
@@ -114,36 +114,36 @@ def valid_address(argument: Argument) -> SearchStrategy[Value]:
     """The same address with another query."""
     own = urlsplit(_text(argument))
     return integers(0, 9999).map(
-        lambda n: Value("of another query", own._replace(query=f"state={n}").geturl())
+        lambda n: Value("with another query", own._replace(query=f"state={n}").geturl())
     )
 
 
 def edge_addresses(argument: Argument) -> Iterator[Value]:
-    """Long, short, with a port, with escapes, and as no usual one looks."""
+    """Long and short URLs, with a port, with escapes, with a fragment."""
     own = urlsplit(_text(argument))
     site = own._replace(path="", query="", fragment="")
-    yield Value("of nothing but a host", site.geturl())
-    yield Value("with its port", site._replace(netloc=f"{own.hostname}:443").geturl())
+    yield Value("only scheme and host", site.geturl())
+    yield Value("with an explicit port", site._replace(netloc=f"{own.hostname}:443").geturl())
     yield Value("long", own._replace(query="q=" + "a" * 1_000).geturl())
     yield Value("with escapes", own._replace(query="q=%20%C3%A9%2F").geturl())
     yield Value("with a fragment", own._replace(fragment="top").geturl())
 
 
 def beyond_addresses(argument: Argument) -> Iterator[Value]:
-    """Of another scheme, of no host, with what does not belong into one."""
+    """Invalid URLs: another scheme, no host, invalid characters."""
     text, own = _text(argument), urlsplit(_text(argument))
     rest = text.partition("://")[2]
     texts = [
-        *(Value(f"of the scheme {one}", f"{one}://{rest}") for one in ("ftp", "file", "tpp")),
+        *(Value(f"with the scheme {one}", f"{one}://{rest}") for one in ("ftp", "file", "tpp")),
         Value("a script", "javascript:alert(1)"),
         Value("without a scheme", f"//{rest}"),
         Value("a path only", own.path or "/"),
         Value("without a host", "https:///return"),
         Value("with a user", own._replace(netloc=f"bank.example@{own.netloc}").geturl()),
-        Value("with a blank", f"{text} x"),
-        Value("of a port too high", own._replace(netloc=f"{own.hostname}:65536").geturl()),
-        Value("with the end of a line", f"{text}\r\nSet-Cookie: a=b"),
-        Value("with a broken escape", f"{text}%zz"),
+        Value("with a space", f"{text} x"),
+        Value("with a port out of range", own._replace(netloc=f"{own.hostname}:65536").geturl()),
+        Value("with a line break", f"{text}\r\nSet-Cookie: a=b"),
+        Value("with an invalid escape", f"{text}%zz"),
         Value("longer than any", own._replace(query="q=" + "a" * 10_000).geturl()),
     ]
     yield from _others(iter(texts), argument)
@@ -151,29 +151,29 @@ def beyond_addresses(argument: Argument) -> Iterator[Value]:
 
 # -- codes, and any other text ---------------------------------------------------------
 def is_code(argument: Argument) -> bool:
-    """Whether the binding has a code word there: few capitals and digits."""
+    """Whether the binding's value is a code: a few capitals and digits."""
     return isinstance(argument.own, str) and bool(_CODE.fullmatch(argument.own))
 
 
 def is_text(argument: Argument) -> bool:
-    """Whether the binding has any text there, or nothing by which more could be known."""
+    """Whether the binding's value is a text, or is missing."""
     return argument.own is None or isinstance(argument.own, str)
 
 
 def known_codes(argument: Argument) -> Iterator[Value]:
-    """Values of which the contract speaks."""
+    """The values that the contract names."""
     for one in argument.named.known:
         if one not in argument.goods and one not in argument.named.right:
             yield Value(repr(one), one)
 
 
 def beyond_codes(argument: Argument) -> Iterator[Value]:
-    """All other spellings, and what no list of codes has."""
+    """Other spellings, and codes that no list has."""
     own = _text(argument)
     texts = [
         *(Value(repr(one), one) for one in argument.named.others),
         *_otherwise(own),
-        Value("a code of no list", "Q" * max(len(own), 1)),
+        Value("an unknown code", "Q" * max(len(own), 1)),
         Value("the code twice", f"{own},{own}"),
     ]
     yield from _others(iter(texts), argument)

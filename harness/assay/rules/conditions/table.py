@@ -152,19 +152,19 @@ class _Sheet:
         """Add the rows of an atom: all its points, where it alone decides."""
         atom = self.table.atoms[number]
         if pair is None:
-            self._hide(number, "hidden", "whatever the rest is, it does not decide by itself")
+            self._hide(number, "hidden", "it never decides alone, whatever the other atoms are")
             return
         input_ = next(one for one in self.table.inputs if number in one.atoms)
         assignments, left = [assignment for one in (pair, *every) for assignment in one], list(pair)
         for point in atom.points:
             place = input_.place(point.value)
             if place is None:
-                self._hide(number, point.name, "what else looks there cannot be told")
+                self._hide(number, point.name, "other atoms with the same input are unknown there")
                 continue
             slice_ = input_.slices[place]
             assignment = next((one for one in assignments if input_.of(one) == slice_), None)
             if assignment is None:
-                self._hide(number, point.name, "it does not decide there by itself")
+                self._hide(number, point.name, "it does not decide alone there")
                 continue
             self._put(number, assignment, input_, place, point.name)
             left = [one for one in left if one != assignment]
@@ -229,7 +229,7 @@ def _lines(table: Table, result: str, otherwise: str) -> Iterator[str]:
         yield _line(line, widths)
         if line is cells[0]:
             yield _line(["-" * width for width in widths], widths)
-    yield f"{DECIDES.strip()} decides alone: were it the other way round, so would be the result"
+    yield f"{DECIDES.strip()} decides alone: if it were reversed, so would the result be"
     yield from (f"not shown: {why}" for why in table.hidden.values())
 
 

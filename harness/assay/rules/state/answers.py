@@ -252,7 +252,7 @@ class Answers:
     def _begin(call: Call, question: Question, customer: _Customer) -> Answer:
         former = customer.answers.get(question)
         if former is not None:
-            former.former = None  # else every answer would keep all before it
+            former.former = None  # otherwise every answer keeps all earlier ones
         answer = Answer(call=call, state=customer.state, former=former)
         customer.answers[question] = answer
         return answer

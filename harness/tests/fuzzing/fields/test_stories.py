@@ -26,7 +26,7 @@ from assay.sandbox.policies import SOUND
 pytestmark = pytest.mark.slow
 
 #: What is said of the values that are as good as a control's.
-GOOD = ("as good", "as usual", "of another query")
+GOOD = ("as good as the usual one", "the usual one", "with another query", "the other good one")
 NAMES = ("aisp", "pis", "lab")
 
 

@@ -125,7 +125,7 @@ def test_what_cannot_be_shown_is_told():
     found = table(MASKED)
 
     assert {0, 2} == shown(found)
-    why = "work registered > 900 h: whatever the rest is, it does not decide by itself"
+    why = "work registered > 900 h: it never decides alone, whatever the other atoms are"
     facets = params(MASKED).facets()
     assert {"work-hidden": why} == {
         one.id: one.not_applicable_because for one in facets if one.not_applicable_because
@@ -138,9 +138,9 @@ def test_a_point_that_cannot_be_shown_is_told():
     found = table("{all: [{field: price, is: '700'}, {field: price, above: 500}]}")
 
     assert {
-        "price-not-700": "price is 700: what else looks there cannot be told",
-        "price-not-700-other": "price is 700: what else looks there cannot be told",
-        "price-hidden": "price above 500: whatever the rest is, it does not decide by itself",
+        "price-not-700": "price is 700: other atoms with the same input are unknown there",
+        "price-not-700-other": "price is 700: other atoms with the same input are unknown there",
+        "price-hidden": "price above 500: it never decides alone, whatever the other atoms are",
     } == found.hidden
     assert {0} == shown(found)
 
@@ -151,8 +151,8 @@ def test_a_point_where_it_does_not_decide_is_told():
 
     assert {1, 2} == shown(found)
     assert {
-        "price-hidden": "price above 10: whatever the rest is, it does not decide by itself",
-        "price-just-below-11": "price above 11: it does not decide there by itself",
+        "price-hidden": "price above 10: it never decides alone, whatever the other atoms are",
+        "price-just-below-11": "price above 11: it does not decide alone there",
     } == found.hidden
 
 
