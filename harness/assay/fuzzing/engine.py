@@ -36,13 +36,13 @@ class ExplorationEnded(BaseException):
 def explore_machine(
     machine: Machine, *, examples: int, steps: int, seed: tuple[object, ...]
 ) -> None:
-    """Make so many journeys of so many steps; the same seed makes the same ones.
+    """Generate and run sequences of at most this many steps; reproducible by seed.
 
     That holds for one command on one installation: Hypothesis also tries constants that it
     finds in the modules of whoever uses it.
 
     Raises:
-        Ended: somebody on the other side of the journey has seen enough.
+        ExplorationEnded: the target's side of the sequence ends the search.
 
     """
     kept = settings(_kept(examples), stateful_step_count=steps)
@@ -59,10 +59,10 @@ def explore_values(
     examples: int,
     seed: tuple[object, ...],
 ) -> None:
-    """Draw so many values and act on each; the same seed draws the same ones, as above.
+    """Draw values and act on each; reproducible by seed, as above.
 
     Raises:
-        Ended: acting on one has shown enough.
+        ExplorationEnded: acting on a value ends the search.
 
     """
 

@@ -104,12 +104,12 @@ def served(history: History, *, present: bool = True) -> frozenset[tuple[str, st
 
 
 def plain(call: Call) -> bool:
-    """Whether a call is an ordinary first question: no page turn, nothing bent."""
+    """Whether a call is an ordinary first question: no further page, no variation."""
     return not (call.follow or call.malformed or call.credentials or call.mode)
 
 
 def ordinary(call: Call) -> bool:
-    """Whether a call is a first question with nothing bent, in whatever mode."""
+    """Whether a call is a first question without variation, in any mode."""
     return not (call.follow or call.malformed or call.credentials)
 
 
@@ -138,7 +138,7 @@ def fresh(history: History) -> frozenset[str]:
 
 
 def doubt(evidence: Evidence, why: str) -> Evidence:
-    """Return evidence that cannot convict, because of what the history does not tell."""
+    """Return evidence that is inconclusive because of what the history leaves open."""
     if evidence.agreement is not DISAGREES:
         return evidence
     return replace(evidence, agreement=UNCLEAR, seen=f"{evidence.seen}; {why}")
@@ -151,7 +151,7 @@ def failed(exchange: Exchange) -> bool:
 
 
 def describe(exchange: Exchange) -> str:
-    """Say in a few words what came back."""
+    """Describe an answer."""
     outcome, status = exchange.outcome, exchange.wire.status
     match outcome:
         case Accepted(items=None):
@@ -211,7 +211,7 @@ UNAUTHENTICATED = 401
 
 
 def earliest(now: datetime, days: int, zone: ZoneInfo | None) -> date:
-    """Return the oldest date that "up to so many days" can still mean at `now`.
+    """Return the oldest date that "up to N days" can still mean at `now`.
 
     With no zone known, the widest reading of "today" is taken.
     """

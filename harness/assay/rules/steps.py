@@ -1,4 +1,4 @@
-"""The words that probes are written with: arrange, clock, call, walk, grant.
+"""Building blocks of probes: create a subject, move the clock, call, read pages, consent.
 
 Each is a generator to be used with `yield from`; none does I/O or judges.
 """
@@ -28,7 +28,7 @@ from assay.history import (
 R = TypeVar("R")
 Part: TypeAlias = Generator[Step, Reply, R]
 
-#: No walk turns more pages than this, whatever a target offers.
+#: The most pages read in one walk, however many a target offers.
 MOST_PAGES = 40
 
 
@@ -138,7 +138,7 @@ def owners(contract: Contract, operation: Operation) -> tuple[str, ...]:
 
 
 def days_before(today: date, *days: int) -> tuple[date, ...]:
-    """Return the dates so many days before a day."""
+    """Return the dates this many days before a day."""
     return tuple(today - timedelta(days=n) for n in days)
 
 

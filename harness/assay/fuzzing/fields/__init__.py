@@ -29,12 +29,12 @@ def stories(
     spoken: Actions | None = None,
     reads: bool = False,
 ) -> SearchStrategy[Story] | None:
-    """Return the stories about a contract's fields that can be told to a target.
+    """Return the sequences that fuzz a contract's fields at a target.
 
     `contract` is the plan's, as it stands for this target. `spoken` are the words whose
     households the target can arrange, where that is known; `reads` keeps to questions that
     change nothing and make some sense. None where there is nothing to tell: the target
-    spells no operation that can be bent, or has no customer to ask for.
+    binds no operation with arguments, or has no customer.
     """
     spoken = actions(plan, contract) if spoken is None else spoken
     questions = fuzzable_reads(contract, target, spoken, reads=reads)

@@ -52,9 +52,9 @@ class Dice:
 
 @dataclass(slots=True, kw_only=True)
 class ScenarioBuilder:
-    """A story while it is made up. `others` are the households that somebody else can be of.
+    """A sequence while it is generated. `others` are the possible other customers.
 
-    `things` tells of each thing that the customer owns whether it is an ordinary one.
+    `things` says of each thing that the customer owns whether it is an ordinary one.
     """
 
     others: Sequence[AbstractStep] = ()
@@ -63,7 +63,7 @@ class ScenarioBuilder:
     met: bool = False
 
     def meet(self, household: AbstractStep) -> None:
-        """Bring the customer of the story into being."""
+        """Create the customer of the sequence."""
         holdings = cast("Arrange", household.step).holdings
         self.things = tuple(not one.traits for one in holdings for _ in range(one.count))
         self.story.append(household.subjects({SELF: PSU}))
@@ -79,7 +79,7 @@ class ScenarioBuilder:
         self.story.append(AbstractStep(step=Advance(), moment=moment))
 
     def tell(self, call: Call, page: int | None = None) -> int:
-        """Tell a call about what is there, and return its place in the story."""
+        """Add a call about existing things, and return its place in the sequence."""
         arguments = cast("dict[str, Json]", changed(call.arguments, self._there))
         told = AbstractStep(step=replace(call, arguments=arguments), page=page)
         if OTHER in told.names and self.others and not self.met:
@@ -89,7 +89,7 @@ class ScenarioBuilder:
         return len(self.story) - 1
 
     def add(self, step: Step, request: int | None = None) -> None:
-        """Tell any other step."""
+        """Add any other step."""
         self.story.append(AbstractStep(step=step, request=request))
 
     def _there(self, value: Json) -> Json:

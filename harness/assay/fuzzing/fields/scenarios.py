@@ -28,7 +28,7 @@ from assay.rules.lifecycle.request_steps import AHEAD
 PAGES = 3
 #: A customer with more entries than these is informative, ...
 FEW = 3
-#: ... and so do entries that are older than so many days; such a household comes as often.
+#: ... and so is one with entries older than this many days; it comes as often.
 AGE, LONG_AGO = 60, 4
 #: The most questions in a sequence.
 QUESTIONS = 4

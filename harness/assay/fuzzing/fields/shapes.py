@@ -82,7 +82,7 @@ SHAPES: tuple[ValueShape, ...] = (
 
 
 def shape(argument: Argument) -> ValueShape:
-    """Return the shape of an argument, as far as the binding and the contract tell."""
+    """Return the shape of an argument, as far as binding and contract show."""
     return next(one for one in SHAPES if one.fits(argument))
 
 

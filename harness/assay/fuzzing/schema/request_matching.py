@@ -128,7 +128,7 @@ def _read(
         for name in binding.taken(operation)
         if (value := spelt.at(_spelling(name, binding, spelt))) is not MISSING
     }
-    # What the profile would add, if it were not said that it is left out.
+    # What the target file would add, unless the call says that it is left out.
     added = (name for name, one in binding.arguments.items() if one.value is not None)
     absent = (name for name in added if name not in given and name in operation.arguments)
     mode = next((name for name, one in binding.modes.items() if spelt.holds(one)), None)

@@ -29,14 +29,14 @@ class OwnedRef:
 
 @dataclass(frozen=True, slots=True)
 class RequestRef:
-    """The key of the request that a step of the story made, by its place from 0."""
+    """The key of the request that an earlier step made, by its place from 0."""
 
     step: int
 
 
 @dataclass(frozen=True, slots=True)
 class RelativeDay:
-    """The day so many days from the target's today, as ISO 8601 writes it."""
+    """The date this many days from the target's today, in ISO 8601."""
 
     days: int
 
@@ -50,7 +50,7 @@ class After:
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """The moment at which clocks show a time, so many days from today."""
+    """The moment at which clocks show a time, this many days from today."""
 
     days: int
     time: time
@@ -84,7 +84,7 @@ class AbstractStep:
 
     @property
     def places(self) -> Iterator[int]:
-        """The places of the steps on which this one rests."""
+        """The places of the steps that this one refers to."""
         for place in (self.request, self.page):
             if place is not None:
                 yield place
@@ -95,7 +95,7 @@ class AbstractStep:
 
     @property
     def names(self) -> frozenset[str]:
-        """The subjects on whom this step rests; one that it brings into being is none."""
+        """The subjects that this step refers to, except one that it creates."""
         if isinstance(self.step, Arrange):
             return frozenset()
         step = self.step

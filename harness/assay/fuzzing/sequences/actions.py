@@ -67,7 +67,7 @@ class Actions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Heard:
-    """A step that a probe yielded, to whom, and when."""
+    """A step that a probe yielded, with its subject and time."""
 
     step: Step
     now: datetime
@@ -76,7 +76,7 @@ class _Heard:
 
 
 def actions(plan: Plan, contract: Contract) -> Actions:
-    """Gather the words of a contract from the trials that a plan holds."""
+    """Gather the actions of a contract from the trials of a plan."""
     zone = contract.zone or ANYWHERE
     told: dict[str, AbstractStep] = {}
     moments: dict[Moment, None] = {}
@@ -118,13 +118,13 @@ def _plain(told: AbstractStep) -> bool:
 
 
 def _anonymous(told: AbstractStep) -> AbstractStep:
-    """Leave away what the probe said of its call: in a journey it stands elsewhere."""
+    """Remove the probe's description of its call, which does not fit another context."""
     step = told.step
     return replace(told, step=replace(step, variation="")) if isinstance(step, Call) else told
 
 
 def _heard(plan: Plan, trial: Trial, now: datetime) -> list[_Heard]:
-    """Play a trial's probe to nobody and return what it asked for."""
+    """Play a trial's probe against a dry target and return its steps."""
     contract = plan.contracts[trial.contract]
     _, script = script_of(plan, trial)
     dry_target = DryTarget(contract=contract, now=now)
@@ -165,7 +165,7 @@ def _loosened_call(heard: _Heard, step: Call) -> AbstractStep:
         one = loosen(value)
         return OwnedRef(of=one.of, n=0) if isinstance(one, OwnedRef) else one
 
-    # Of which one of his things a call about one is, is chosen in the journey.
+    # The sequence chooses which of the customer's things a call is about.
     arguments = {
         name: changed(value, loosen if isinstance(value, list | tuple) else first)
         for name, value in step.arguments.items()
@@ -205,7 +205,7 @@ def _loose(value: Json, heard: _Heard, own: str) -> Json:
 
 
 def _moments(plays: list[list[_Heard]], zone: ZoneInfo) -> Iterator[Moment]:
-    """Tell from several plays of one probe by what its moments are set."""
+    """Infer from several plays of one probe how its moments are computed."""
     for each in zip(*plays, strict=False):
         pairs = [(one.now, one.step.to) for one in each if isinstance(one.step, Advance)]
         sure = [(now.astimezone(zone), to.astimezone(zone)) for now, to in pairs if to]

@@ -27,7 +27,7 @@ CONTROLS, READ = 4, 3
 def closing_reads(
     contract: Contract, story: Sequence[AbstractStep], made: Sequence[int], *, inquire: bool
 ) -> Iterator[AbstractStep]:
-    """Yield the last steps of a story, whose requests were made at these places."""
+    """Yield the closing steps of a sequence whose requests were made at these places."""
     asked = {repr(told) for told in story}
     controls: dict[str, AbstractStep] = {}
     for told in reversed(story):
@@ -49,7 +49,7 @@ def closing_reads(
 
 
 def plainly(told: AbstractStep, step: Call, operation: Operation) -> AbstractStep | None:
-    """Return the control of a call: the same with nothing bent; None where there is none."""
+    """Return the control of a call: the same without variation; None where there is none."""
     if not operation.available or operation.changes or operation.ends:
         return None
     arguments = {
@@ -66,7 +66,7 @@ def plainly(told: AbstractStep, step: Call, operation: Operation) -> AbstractSte
 
 
 def _named(operation: Operation, name: str, value: Json) -> bool:
-    """Whether an argument says whose or which, and is not there to be bent."""
+    """Whether an argument identifies a thing, and is not to be varied."""
     needed = {operation.about, operation.grants, operation.owned}
     due = operation.due.argument if operation.due else None
     refers = all(isinstance(one, OwnedRef | RequestRef | RelativeDay) for one in leaves(value))

@@ -59,10 +59,10 @@ class Concretizer:
     replies: list[Event | None] = field(default_factory=list["Event | None"])
 
     def step(self, told: AbstractStep) -> Step:
-        """Return the step that is told.
+        """Return the concrete step.
 
         Raises:
-            Untold: it rests on what did not come about.
+            MissingReference: it refers to something that does not exist.
 
         """
         step = told.step
@@ -86,7 +86,7 @@ class Concretizer:
         return step
 
     def note(self, reply: Event | None) -> None:
-        """Take in what became of the next step of the story; None for one left out."""
+        """Note the result of the next step; None for one that was left out."""
         self.replies.append(reply)
         if isinstance(reply, Subject):
             self.subjects[reply.name] = reply
@@ -102,7 +102,7 @@ class Concretizer:
         """Return the page that an answer named.
 
         Raises:
-            Untold: it named none.
+            MissingReference: it named none.
 
         """
         match self._reply(place):
@@ -158,7 +158,7 @@ class Concretizer:
 
 
 def script(story: Sequence[AbstractStep], zone: ZoneInfo | None = None) -> Script:
-    """Tell a whole story, as a probe would: from its first step to its last."""
+    """Perform a whole sequence as a script, from its first step to its last."""
     telling = Concretizer(zone=zone or ANYWHERE)
     now = yield Advance(to=None)
     if isinstance(now, Advanced):

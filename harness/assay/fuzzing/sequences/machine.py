@@ -37,14 +37,14 @@ AFTER = frozenset({"follow", "sign"})
 
 
 def machine(words: Actions, contract: Contract, begin: Callable[[], SequenceBuilder]) -> Machine:
-    """Return the state machine that makes journeys out of words.
+    """Return the state machine that generates sequences of actions.
 
-    `begin` opens a world of its own for the next journey.
+    `begin` opens a fixture for the next sequence.
     """
     sorts = _sorts(words, contract)
 
     class Journeys(RuleBasedStateMachine):
-        """One journey through the contract."""
+        """One sequence through the contract."""
 
         def __init__(self) -> None:
             super().__init__()
@@ -71,7 +71,7 @@ def machine(words: Actions, contract: Contract, begin: Callable[[], SequenceBuil
             self.journey.judge()
 
         def teardown(self) -> None:
-            """Judge the whole, and give the world back."""
+            """Judge the whole sequence, and close its fixture."""
             self.journey.end()
 
     return Journeys
@@ -87,7 +87,7 @@ def _themes(sorts: Theme) -> SearchStrategy[Theme]:
 
 
 def _sorts(words: Actions, contract: Contract) -> Theme:
-    """Sort the words by what they are good for; a sort of which there is none is left out."""
+    """Group the actions by sort; empty sorts are left out."""
     sorts: dict[str, list[AbstractStep]] = {
         "grant": [],
         "make": [],
@@ -114,7 +114,7 @@ def _sorts(words: Actions, contract: Contract) -> Theme:
 def _possible(
     journey: SequenceBuilder, theme: Theme, words: Actions
 ) -> Iterator[Callable[[int], None]]:
-    """Yield what can be done at this point of a journey; each takes what else is picked."""
+    """Yield what is possible at this point of a sequence; each takes the number drawn."""
 
     def meet(pick: int) -> None:
         journey.meet(words.households[pick % len(words.households)])

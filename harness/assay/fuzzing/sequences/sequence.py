@@ -28,7 +28,7 @@ GROWTH = 4
 
 
 class SequenceTarget(Protocol):
-    """The other side of a journey: a target to play with, and who judges what it did."""
+    """The target's side of a sequence: performs its steps and judges the history."""
 
     def perform(self, step: Step) -> Event:
         """Perform a step, or raise `CannotArrange`."""
@@ -39,13 +39,13 @@ class SequenceTarget(Protocol):
         ...
 
     def end(self) -> None:
-        """Give the world back."""
+        """Close the fixture."""
         ...
 
 
 @dataclass(slots=True, kw_only=True)
 class SequenceBuilder:
-    """A journey under way: what was told so far, and what can be told of next.
+    """A sequence under way: the steps so far, and what is possible next.
 
     `made` are the places of the steps that made a request, `pages` those of the calls
     whose answers named a page that nobody has turned to, `asked` that of the last call.
@@ -65,7 +65,7 @@ class SequenceBuilder:
     judged: int = 0
 
     def tell(self, told: AbstractStep) -> None:
-        """Perform one more step; what cannot be told or arranged is no part of the story."""
+        """Perform one more step; one that cannot be performed is left out of the sequence."""
         try:
             reply = self.player.perform(self.telling.step(told))
         except (MissingReference, CannotArrange):
@@ -97,7 +97,7 @@ class SequenceBuilder:
         self.tell(household.subjects({SELF: name}))
 
     def say(self, word: AbstractStep, pick: int) -> None:
-        """Say a word about one of the customers, of his things, and of the requests."""
+        """Perform an action for one of the customers, their things, and their requests."""
         count = len(self.customers)
         pick, which = divmod(pick, count)
         name = self.customers[-1 - which]
@@ -134,7 +134,7 @@ class SequenceBuilder:
                 self.tell(self.story[self.asked])
 
     def turn(self) -> None:
-        """Turn pages until they end; nobody's page has to come first."""
+        """Request further pages until they end."""
         for _ in range(MOST_PAGES):
             if not self.pages:
                 return
@@ -142,7 +142,7 @@ class SequenceBuilder:
             self.tell(AbstractStep(step=self.story[place].step, page=place))
 
     def plainly(self) -> None:
-        """Ask the last question once more, with nothing bent."""
+        """Repeat the last call without variation."""
         told = self.story[self.asked] if self.asked is not None else None
         if told is not None and isinstance(told.step, Call):
             control = plainly(told, told.step, self.contract.operations[told.step.operation])
@@ -155,7 +155,7 @@ class SequenceBuilder:
             self._judge()
 
     def end(self) -> None:
-        """Close the story, have the whole judged, and give the world back."""
+        """Add the closing steps, have the whole judged, and close the fixture."""
         try:
             if self.happened > self.judged:
                 last = closing_reads(self.contract, self.story, self.made, inquire=self.inquire)

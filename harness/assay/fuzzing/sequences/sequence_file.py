@@ -22,7 +22,7 @@ from assay.fuzzing.sequences.abstract_step import AbstractStep
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedSequence:
-    """A story with its name, its contract, what it breaks, and the seed of its world."""
+    """A sequence with its name, its contract, what it violates, and its fixture's seed."""
 
     name: str
     contract: str
@@ -34,7 +34,7 @@ class RecordedSequence:
 
 
 def write(kept: RecordedSequence) -> str:
-    """Write a story down, a step a line."""
+    """Return a sequence as JSON text, one step per line."""
     head = {
         "assay": 1,
         "story": kept.name,
@@ -49,20 +49,20 @@ def write(kept: RecordedSequence) -> str:
 
 
 def read(path: str | Path) -> RecordedSequence:
-    """Read a story from a file.
+    """Read a sequence from a file.
 
     Raises:
-        InputError: it cannot be read, or is no story; all that is wrong is said.
+        InputError: it cannot be read, or is not a valid sequence; all problems are reported.
 
     """
     return _kept(load(path))
 
 
 def read_text(text: str, path: str) -> RecordedSequence:
-    """Read a story from a text, as if it were the content of the file `path`.
+    """Parse a sequence from a text, as if it were the content of the file `path`.
 
     Raises:
-        InputError: it is no story.
+        InputError: it is not a valid sequence.
 
     """
     return _kept(loads(text, path))

@@ -20,7 +20,7 @@ Breaks: TypeAlias = Callable[[Story], bool]
 
 
 def shrink(story: Sequence[AbstractStep], breaks: Breaks, most: int = 400) -> Story:
-    """Return the shortest story found in so many tries; the story itself if none is."""
+    """Return the shortest sequence found in `most` tries, or the sequence itself."""
     shorter = _Shorter(story=tuple(story), breaks=breaks, left=most)
     shorter.drop()
     shorter.plain()
@@ -28,13 +28,13 @@ def shrink(story: Sequence[AbstractStep], breaks: Breaks, most: int = 400) -> St
 
 
 class _Shorter:
-    """The shortest story so far, and how many tries are left."""
+    """The shortest sequence so far, and how many tries are left."""
 
     def __init__(self, story: Story, breaks: Breaks, left: int) -> None:
         self.story, self.breaks, self.left = story, breaks, left
 
     def better(self, story: Story) -> bool:
-        """Take a story in place of the one so far, if it still breaks what it broke."""
+        """Keep a shorter sequence if it still violates the same obligation."""
         if self.left <= 0 or story == self.story:
             return False
         self.left -= 1
@@ -44,7 +44,7 @@ class _Shorter:
         return True
 
     def drop(self) -> None:
-        """Leave away pieces of the story, from large ones to single steps, from the end."""
+        """Remove pieces of the sequence, from large ones to single steps, from the end."""
         size = len(self.story) // 2
         while size:
             end, went = len(self.story), False
@@ -64,7 +64,7 @@ class _Shorter:
 
 
 def without(story: Sequence[AbstractStep], places: range) -> Story:
-    """Return a story without some steps, and without what rests on them."""
+    """Return a sequence without some steps, and without those that refer to them."""
     names = {
         told.step.subject
         for place, told in enumerate(story)

@@ -47,7 +47,7 @@ from assay.history import (
 
 
 def encoded(value: Json) -> Json:
-    """Return a value of a story as JSON."""
+    """Return a value of a sequence as JSON."""
     match value:
         case OwnedRef(of=of, n=n):
             out: Json = {"own": n, "of": of}
@@ -119,7 +119,7 @@ KINDS: Mapping[str, type[Any]] = {
     "lack": Lack,
 }
 NAMES = {kind: name for name, kind in KINDS.items()}
-#: What stands in a step for something else, in `Told`.
+#: Members of an `AbstractStep` that replace members of its step.
 ELSEWHERE = frozenset({"to", "request", "approval", "follow"})
 #: What stands there in the meantime.
 BLANK: Mapping[type[Any], Raw] = {
@@ -168,7 +168,7 @@ def _plain(name: str, value: Any, told: AbstractStep) -> Json:
     return list(value) if isinstance(value, tuple) else value
 
 
-#: What is no plain word in a step, by name.
+#: Encoders of the members that are not plain JSON, by name.
 WRITTEN: Mapping[str, Callable[[Any], Json]] = {
     "arguments": lambda value: {key: encoded(one) for key, one in value.items()},
     "value": encoded,
@@ -296,7 +296,7 @@ def _moment_of(raw: Raw) -> Moment | None:
     return At(raw.get("days", 0), at)
 
 
-#: What is no plain word in a file, by name.
+#: Decoders of the members that are not plain JSON, by name.
 READ: Mapping[str, Callable[[Any], Any]] = {
     "arguments": lambda value: {name: decoded(one) for name, one in value.items()},
     "value": decoded,

@@ -139,11 +139,11 @@ class Atom(Protocol):
         ...
 
     def holds(self, value: Value) -> bool | None:
-        """Whether it is true of a value; None if that cannot be told."""
+        """Whether it is true of a value; None if unknown."""
         ...
 
     def look(self, seen: DecidedRequest) -> Value | None:
-        """Return what stands at its input; None where nobody knows."""
+        """Return what stands at its input; None where unknown."""
         ...
 
 

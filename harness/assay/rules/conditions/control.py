@@ -90,7 +90,7 @@ def _cost(candidate: tuple[Control, _Cost]) -> tuple[bool, _Cost]:
     return one.for_another, cost
 
 
-#: What stands at each input, in their order; None where nobody knows.
+#: What stands at each input, in their order; None where unknown.
 Values = tuple[Value | None, ...]
 
 

@@ -24,7 +24,7 @@ from assay.rules.rule import BindingRequirement
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """A value, as text; None for the one that the profile has there.
+    """A value, as text; None for the one in the target file.
 
     `other` says that it is the other one that the profile has.
     """
@@ -75,12 +75,12 @@ def give(argument: str, value: Json) -> Callable[[Call], Call]:
 
 
 def vary(argument: str) -> Callable[[Call], Call]:
-    """Return how a call gets the other value that the profile has."""
+    """Return a function that gives a call the target file's other value."""
     return lambda call: replace(call, varied=(*call.varied, argument))
 
 
 def want(lifecycle: Lifecycle, feature: str, argument: str) -> tuple[BindingRequirement, ...]:
-    """Want the profile to spell an argument, or another value of it."""
+    """Require the target file to bind an argument, or another value of it."""
     return (BindingRequirement(operation=lifecycle.create.id, feature=feature, name=argument),)
 
 
@@ -118,7 +118,7 @@ class FieldIs:
 
     @property
     def points(self) -> tuple[Point, ...]:
-        """The value; what the profile has there; and the other that it has."""
+        """The value; the target file's value; and its other value."""
         name, value = self.argument, self.value
         return (
             Point(
@@ -187,7 +187,7 @@ class FieldAbove:
 
     @property
     def points(self) -> tuple[Point, ...]:
-        """At the limit, and one step to each side; nobody asks for nothing or less."""
+        """At the limit, and one step to each side, if positive."""
         limit = Decimal(self.limit)
         exponent = limit.as_tuple().exponent
         finest = exponent if isinstance(exponent, int) else 0
@@ -212,7 +212,7 @@ class FieldAbove:
         )
 
     def holds(self, value: Value) -> bool | None:
-        """Whether a value is greater; what is no number, nobody can tell."""
+        """Whether a value is greater; unknown for anything but a number."""
         found = number(value.text) if isinstance(value, Given) else None
         return None if found is None else found > Decimal(self.limit)
 

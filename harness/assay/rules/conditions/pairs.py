@@ -52,7 +52,7 @@ def _size(pairs: Sequence[Pair | None]) -> int:
 def _greedy(
     showing_: Sequence[Sequence[Pair]], begin: Assignment, shared: Mapping[Assignment, int]
 ) -> tuple[Pair | None, ...]:
-    """From a world on, take the pair that needs the fewest new ones, again and again."""
+    """From an assignment on, repeatedly take the pair that needs the fewest new ones."""
     have, out = {begin}, dict[int, Pair]()
     left = [atom for atom, pairs in enumerate(showing_) if pairs]
 

@@ -40,7 +40,7 @@ class Input:
         return self.slices[self.points.index(point)]
 
     def of(self, assignment: Assignment) -> Slice:
-        """Return the part of a world that lies here."""
+        """Return the truths of this input's atoms in an assignment."""
         return tuple(assignment[atom] for atom in self.atoms)
 
     def place(self, value: Value) -> int | None:

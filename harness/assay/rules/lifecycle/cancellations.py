@@ -92,7 +92,7 @@ class CancelledInstance:
 
 @dataclass(slots=True, kw_only=True)
 class CancellationTracker:
-    """What a history tells, while it is gone through; by the keys of requests.
+    """The cancellations in a history, by the keys of their requests.
 
     `inquired` is when the world was last asked, of all of them.
     """

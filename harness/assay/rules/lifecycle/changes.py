@@ -47,7 +47,7 @@ class Change:
 
     @property
     def lost(self) -> bool:
-        """Whether nobody knows if it was taken."""
+        """Whether it is unknown if it was accepted."""
         return not self.exchange.accepted and not self.exchange.refused
 
     @property
@@ -144,7 +144,7 @@ class _Force:
 
 @dataclass(slots=True, kw_only=True)
 class ChangeTracker:
-    """Follows the changes of all requests of these modes, and finds what held."""
+    """Follows the changes of all requests of these modes, and finds which took effect."""
 
     lifecycle: Lifecycle
     modes: tuple[str, ...]

@@ -85,7 +85,7 @@ def _spelt(arguments: Mapping[str, Json], but: Collection[str | None]) -> Likene
 
 
 def _whose(lifecycle: Lifecycle, request: Instance) -> Likeness:
-    """Return the sort of customer and of thing; where nobody knows that, who and which."""
+    """Return the sort of customer and of thing; where that is unknown, the customer and thing."""
     subject, key = request.subject, request.arguments.get(lifecycle.create.owned or "")
     owned = subject.owned(key) if subject else None
     if subject is None or (owned is None and lifecycle.create.owned):
@@ -155,7 +155,7 @@ class ComparisonTracker:
             else (found,)
         )
         new = [one for one in about if one and one.done and id(one) not in self.seen_done]
-        # Of several that the world lists at once, the one that was made last counts.
+        # Of several that the fixture lists at once, the one that was made last counts.
         for one in sorted(new, key=lambda one: one.made.n):
             self.seen_done.add(id(one))
             self._index(one)
@@ -187,7 +187,7 @@ class ComparisonTracker:
             }
         same = near.get(REPEAT)
         if same is not None:
-            # What has the same but one thing may be this same one: it tells nothing.
+            # One that is the same but for one thing may be this same one: inconclusive.
             near = {what: one for what, one in near.items() if what == REPEAT or one is not same}
         last = self.former[id(request)]
         if last is not None and (why := _undone(last)):
@@ -198,7 +198,7 @@ class ComparisonTracker:
 
 
 def _undone(former: Instance) -> str:
-    """Say why a request was not carried out; empty if it was, or nobody knows."""
+    """Say why a request was not carried out; empty if it was, or that is unknown."""
     if former.done or not former.made.accepted or not unchanged(former):
         return ""
     if any(one.accepted for one in former.ends) or any(one.done for one in former.withdrawn):
@@ -210,7 +210,7 @@ def _undone(former: Instance) -> str:
 
 # -- days ------------------------------------------------------------------------
 def possible_decision_times(request: Instance) -> tuple[datetime, ...]:
-    """Return the moments that may tell the day of a request."""
+    """Return the moments that may decide the day of a request."""
     signed = request_queries.signature(request)
     seen = request.seen if request.done else None
     return tuple(

@@ -75,7 +75,7 @@ def known(request: Instance) -> bool:
 
 
 def told(book: Tracker, event: Event, found: Instance | None) -> tuple[Instance, ...]:
-    """Return the requests that an event names and tells where they stand, once it is noted.
+    """Return the requests whose state an event shows, once it is noted.
 
     `found` is what noting it gave back. Of all that the world does not name it tells, too:
     that they were not carried out. See `asked_all`.
@@ -89,7 +89,7 @@ def told(book: Tracker, event: Event, found: Instance | None) -> tuple[Instance,
 
 
 def asked_all(event: Event) -> bool:
-    """Whether an event tells of every request whether it was carried out.
+    """Whether an event shows of every request whether it was executed.
 
     It is never noted for each of them: that would cost as much as there are.
     """

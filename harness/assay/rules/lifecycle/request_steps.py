@@ -160,7 +160,7 @@ def ready(
 
 
 def inquire() -> Part[Effects]:
-    """Ask the world what was carried out."""
+    """Ask the fixture what was executed."""
     reply = yield Inquire()
     if not isinstance(reply, Effects):
         raise TypeError("an inquiry is answered by effects")
@@ -175,7 +175,7 @@ def withdraw(made: Exchange) -> Part[None]:
 
 
 def register(lifecycle: Lifecycle, subject: Subject, argument: str, age: timedelta) -> Part[None]:
-    """Let the subject have known the profile's value of an argument for so long."""
+    """Register the target file's value of an argument for the subject, this long ago."""
     yield Register(subject=subject.name, operation=lifecycle.create.id, argument=argument, age=age)
 
 

@@ -67,7 +67,7 @@ class Signing:
 
     @property
     def failed(self) -> bool:
-        """Whether the target failed in the end, or did not answer: then nobody knows."""
+        """Whether the target failed in the end, or did not answer: the outcome is unknown."""
         return self.event.wire.status == 0 or self.event.wire.status >= FAILED
 
     @property
@@ -136,7 +136,7 @@ def signings(lifecycle: Lifecycle, history: History) -> tuple[Signing, ...]:
 
 
 def wants(lifecycle: Lifecycle) -> tuple[BindingRequirement, ...]:
-    """Want the profile to say where the screens are, and where a request stands."""
+    """Require the target file to bind the link to the screens, and a request's state."""
     return (
         *lifecycle.state(),
         BindingRequirement(operation=lifecycle.create.id, feature="approval"),

@@ -79,7 +79,7 @@ class Lifecycle:
         return due is not None and mode in due.modes
 
     def state(self) -> tuple[BindingRequirement, ...]:
-        """Want the profile to say where a request stands."""
+        """Require the target file to bind a request's state."""
         return (BindingRequirement(operation=self.read.id, feature="state"),) if self.read else ()
 
 
@@ -121,7 +121,7 @@ class Progress(Enum):
     UNKNOWN = "unknown"
 
 
-#: Fates that the contract's word "rejected" covers.
+#: The outcomes that a contract's "rejected" covers.
 REJECTED = frozenset({Progress.REFUSED, Progress.REJECTED})
 _FATES: Mapping[State, Progress] = {
     State.OPEN: Progress.OPEN,
@@ -133,7 +133,7 @@ _FATES: Mapping[State, Progress] = {
 
 @dataclass(slots=True, kw_only=True)
 class Inquiries:
-    """How often the world was asked, and how often it had been when time last passed."""
+    """How often the fixture was asked, in total and when time last passed."""
 
     count: int = 0
     passed: int = 0
@@ -182,13 +182,13 @@ class Instance:
 
     @property
     def asked(self) -> bool:
-        """Whether the world was asked since anything happened to it, or time passed."""
+        """Whether the fixture was asked since anything happened to it, or time passed."""
         since = max(self.touched, self.inquiries.passed)
         return self.key is not None and self.inquiries.count > since
 
     @property
     def done(self) -> bool:
-        """Whether it was carried out, by the target's word or the world's."""
+        """Whether it was executed, according to the target or the fixture."""
         return self.effect is not None or self.state is State.DONE
 
     @property
@@ -202,13 +202,13 @@ class Instance:
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """The numbers of the exchanges and signatures that tell its story, in order."""
+        """The numbers of the exchanges and signatures about it, in order."""
         story = {self.made.n, self.told or self.made.n, *(one.n for one in self.signings)}
         story |= {one.n for one in (*self.reads[-1:], *self.changes, *self.ends)}
         return tuple(sorted(story))
 
     def tell(self) -> str:
-        """Say in a few words what became of it."""
+        """Describe its outcome."""
         status = self.made.wire.status
         if isinstance(self.made.outcome, Indeterminate):
             return self.made.outcome.why
@@ -268,7 +268,7 @@ class Tracker:
         self.inquiries.passed = self.inquiries.count
 
     def _effects(self, done: tuple[Effect, ...]) -> None:
-        """Take in what the world lists; that it was asked is noted for all requests at once."""
+        """Process the fixture's list of executions, which concerns all requests at once."""
         self.inquiries.count += 1
         for effect in done:
             found = self._known.get(effect.request)

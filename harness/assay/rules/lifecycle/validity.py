@@ -54,7 +54,7 @@ class Past:
 
 
 def _taken(exchange: Exchange, request: Instance) -> bool:
-    """Whether what a call held is good: some accept a request that is rejected already."""
+    """Whether a call's values are good: some targets accept a request and reject it later."""
     return exchange.accepted and request.state is not State.REJECTED
 
 
