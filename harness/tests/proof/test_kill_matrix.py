@@ -9,7 +9,7 @@ import pytest
 from bundles import blamed, bundles, together
 
 from assay.cli.prove import markdown_lines
-from assay.kill_matrix import count, prove, try_bank
+from assay.kill_matrix import count, prove, run_on_bank
 
 REFERENCE = Path(__file__).parents[3] / "reports" / "reference" / "kill-matrix.md"
 
@@ -34,7 +34,7 @@ def test_neutral_variants_stay_green_together(variants):
     """Nor is anything found at, or hidden by, a bank that has all of them that fit in one."""
 
     def red(policies):
-        return any(try_bank(policies))
+        return any(run_on_bank(policies))
 
     assert not red(together(variants)), blamed(variants, red)
 
