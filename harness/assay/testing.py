@@ -18,7 +18,7 @@ scripted banks begin.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -300,7 +300,7 @@ def _owned(step: Arrange) -> Iterator[Owned]:
 
 # -- files and real runs -------------------------------------------------------------
 @contextmanager
-def use_kind(kind: type[Kind]) -> Iterator[None]:
+def use_kind(kind: type[Kind]) -> Generator[None]:
     """Make a kind known to contracts within a `with` block, as if its package were installed."""
     known = cast("dict[str, type[Kind]]", installed())
     before = dict(known)

@@ -190,7 +190,9 @@ def travelled(prepared: Prepared, id_: str) -> SearchResult:
     """Search a mutant by journeys, until something is found broken or time is up."""
     policies = variants()[id_].change(SOUND)
     (contract,) = changed_contracts(policies)
-    environment = set_up(prepared.target, bank=lambda base_url: make_app(policies, base_url=base_url))
+    environment = set_up(
+        prepared.target, bank=lambda base_url: make_app(policies, base_url=base_url)
+    )
     try:
         return Search(
             plan=prepared.plan,
@@ -264,7 +266,9 @@ def found(ids: list[str]) -> None:
 # -- how fast ------------------------------------------------------------------
 
 
-def _searches(prepared: Prepared, environment: Environment, seed: int) -> Iterator[tuple[str, SearchResult]]:
+def _searches(
+    prepared: Prepared, environment: Environment, seed: int
+) -> Iterator[tuple[str, SearchResult]]:
     """Search each contract for a stretch, by journeys and by fields."""
     from assay.fuzzing.fields import stories  # noqa: PLC0415 -- slow to load, and not always measured
 
@@ -272,7 +276,11 @@ def _searches(prepared: Prepared, environment: Environment, seed: int) -> Iterat
         limits = SearchLimits(journeys=10**6, seconds=STRETCH / len(prepared.plan.contracts))
         for name in ("journeys", "fields"):
             search = Search(
-                plan=prepared.plan, contract=contract, environment=environment, limits=limits, seed=seed
+                plan=prepared.plan,
+                contract=contract,
+                environment=environment,
+                limits=limits,
+                seed=seed,
             )
             told = stories(prepared.plan, contract, prepared.target)
             if name == "journeys":

@@ -38,7 +38,9 @@ def run(prepared: Prepared) -> tuple[int, float]:
         environment = set_up(prepared.target)
         began = time.perf_counter()
         session = Session(
-            plan=prepared.plan, environment=environment, journal=Journal.at(Path(folder) / "journal.jsonl")
+            plan=prepared.plan,
+            environment=environment,
+            journal=Journal.at(Path(folder) / "journal.jsonl"),
         )
         result = run_session(session)
         seconds = time.perf_counter() - began

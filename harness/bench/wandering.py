@@ -170,7 +170,10 @@ def _made(around: Lifecycle, psu: Subject, dice: Random) -> steps.Part[Exchange]
 
 def _goes_on(around: Lifecycle, made: Exchange, psu: Subject, dice: Random) -> Script:
     """Do one more thing with a request, or beside it."""
-    change, age = request_steps.about(around.change, made), timedelta(hours=dice.choice((1, 72, 100)))
+    change, age = (
+        request_steps.about(around.change, made),
+        timedelta(hours=dice.choice((1, 72, 100))),
+    )
     ways: list[Script] = [
         request_steps.sign(made),
         request_steps.sign(made),

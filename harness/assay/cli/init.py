@@ -118,7 +118,7 @@ def _write_kind(name: str) -> int:
         for file, text in files.items():
             (folder / file).write_text(text, encoding="utf-8", newline="\n")
     except FileExistsError:
-        what = "this folder exists already"
+        what = "this folder already exists"
         raise InputError.one(str(folder), what, hint="name another kind") from None
     except OSError as error:
         what = f"cannot be written: {error.strerror}"

@@ -8,13 +8,14 @@ to the rule of its kind.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 from zoneinfo import ZoneInfo
 
 from assay._resources import contract_dir
-from assay.contract.files.document import Document, problem
+from assay.contract.files.document import Document, Finding, problem
 from assay.contract.files.load import load, read_zone
 from assay.contract.files.shape_check import check
 from assay.contract.model import (
@@ -30,6 +31,7 @@ from assay.contract.model import (
 )
 from assay.contract.references import OPEN, findings
 from assay.errors import InputError, Problem, did_you_mean
+from assay.rules.clauses import clauses_of
 from assay.rules.kinds import KINDS, find_kind, installed
 
 __all__ = ["find_contract", "parse_contract", "parse_document", "read_zone", "shape_problems"]
@@ -67,7 +69,22 @@ def parse_document(document: Document) -> Contract:
         problems.sort(key=lambda one: one.line)
     if problems:
         raise InputError(problems)
-    return _contract(document)
+    contract = _contract(document)
+    problems = [problem(document, *one) for one in _repeated_facets(contract)]
+    if problems:
+        raise InputError(problems)
+    return contract
+
+
+def _repeated_facets(contract: Contract) -> Iterator[Finding]:
+    """Find clauses of which two obligations have the same id, for what they name."""
+    for index, kind in enumerate(clauses_of(contract)):
+        own = kind.tpp_facet()
+        ids = Counter(facet.id for facet in (*kind.facets(), *((own,) if own else ())))
+        for id_, times in ids.items():
+            if times > 1:
+                what = f"{times} of its obligations have the id {id_!r}"
+                yield ("rules", index), what, "rename what the clause names so that they differ"
 
 
 def shape_problems(document: Document) -> list[Problem]:

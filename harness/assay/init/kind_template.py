@@ -123,10 +123,6 @@ class $kind_class(Kind):
             ),
         )
 
-    def price(self, scenario: Scenario) -> int:
-        """Return how many calls and signatures the probe makes at a bank that conforms."""
-        return 1
-
     def probe(self, scenario: Scenario) -> Script:
         """Yield the steps that show the facets of a scenario; judge nothing here."""
         psu = yield from steps.arrange("psu", Holding(resource=self.owner))

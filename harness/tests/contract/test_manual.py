@@ -377,10 +377,16 @@ def test_the_architecture_names_every_room() -> None:
 def commands() -> list[str]:
     """Return every use of Assay in a block or a sentence of the manual and the other pages."""
     text = "\n".join([TEXT, *((ROOT / name).read_text("utf-8") for name in OTHERS)])
-    code = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL))
+    code = re.findall(
+        r"`([^`\n]+)`", re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    )
     for block in re.findall(r"^```(?!python)\w*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
         code += [line for line in block.splitlines() if not line.startswith("#")]
-    return [use for text in code for use in re.findall(r"(?<![/\w.])assay [a-z]+\b(?! *:)[^'|&#`]*", text)]
+    return [
+        use
+        for text in code
+        for use in re.findall(r"(?<![/\w.])assay [a-z]+\b(?! *:)[^'|&#`]*", text)
+    ]
 
 
 def options(words: list[str]) -> set[str]:

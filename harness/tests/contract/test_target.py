@@ -167,7 +167,9 @@ def test_extending_a_file() -> None:
         "below/base.yaml:5: timeout: expected a number of seconds, above 0 and at most 600, found 'long'",
     ] == problems(top)
     Path("below/base.yaml").write_text(SMALLEST + "zone: Europe/Viena\n")
-    said = "below/base.yaml:5: zone: unknown time zone 'Europe/Viena' (did you mean 'Europe/Vienna'?)"
+    said = (
+        "below/base.yaml:5: zone: unknown time zone 'Europe/Viena' (did you mean 'Europe/Vienna'?)"
+    )
     assert [said] == problems(top.replace("waivers: none", "waivers: []"))
 
 
@@ -176,7 +178,10 @@ def test_extending_a_file() -> None:
     [
         ("sandbx", "extends: no shipped target 'sandbx' (did you mean 'sandbox'?)"),
         ("./none.yaml", "extends: './none.yaml': there is no such file"),
-        ("./t.yaml", "extends: './t.yaml' extends this file, directly or indirectly (remove one of the two extends)"),
+        (
+            "./t.yaml",
+            "extends: './t.yaml' extends this file, directly or indirectly (remove one of the two extends)",
+        ),
         ("./.", "extends: './.': this is a directory (name a file in it)"),
     ],
 )
@@ -192,7 +197,10 @@ def test_circles_and_long_chains_end() -> None:
     """Files that extend each other are refused, in a circle as in an endless row."""
     Path("u.yaml").write_text("assay: 1\ntarget: u\nextends: ./t.yaml\n")
     (said,) = problems("assay: 1\ntarget: t\nextends: ./u.yaml\n")
-    assert "u.yaml:3: extends: './t.yaml' extends this file, directly or indirectly (remove one of the two extends)" == said
+    assert (
+        "u.yaml:3: extends: './t.yaml' extends this file, directly or indirectly (remove one of the two extends)"
+        == said
+    )
     for n in range(20):
         Path(f"c{n}.yaml").write_text(f"assay: 1\ntarget: c\nextends: ./c{n + 1}.yaml\n")
     (said,) = problems("assay: 1\ntarget: t\nextends: ./c0.yaml\n")
@@ -298,7 +306,5 @@ def test_finding_targets(folder: Path) -> None:
     assert contract_dir() / "targets" / "sandbox.yaml" == find_target("sandbox")
     assert Path("mine.yaml") == find_target("mine.yaml")
     assert folder == find_target(folder)
-    with pytest.raises(
-        InputError, match=r"sandbax: no such target \(did you mean 'sandbox'"
-    ):
+    with pytest.raises(InputError, match=r"sandbax: no such target \(did you mean 'sandbox'"):
         find_target("sandbax")

@@ -80,7 +80,9 @@ def keyed(app):
     return checked
 
 
-@pytest.mark.parametrize(("key", "findings"), [("right", []), ("wrong", [(17, "fixtures.key_env")])])
+@pytest.mark.parametrize(
+    ("key", "findings"), [("right", []), ("wrong", [(17, "fixtures.key_env")])]
+)
 def test_the_key_of_the_control_api(key, findings, tmp_path, monkeypatch):
     """A key that the control API does not take is named where its variable stands."""
     monkeypatch.setenv("DOCTOR_KEY", key)

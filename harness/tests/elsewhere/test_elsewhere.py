@@ -52,7 +52,9 @@ def asked(laboratory=Laboratory, seed=0):
     """Ask everything that the contract asks of a laboratory."""
     environment = set_up(PROFILE, seed=seed, bank=lambda _: Service(laboratory()))
     try:
-        result = run_session(Session(plan=planned(), environment=environment, journal=Journal(out=None)))
+        result = run_session(
+            Session(plan=planned(), environment=environment, journal=Journal(out=None))
+        )
     finally:
         environment.close()
     assert () == result.faults
@@ -71,7 +73,9 @@ def test_all_that_is_asked_conforms_and_costs_what_was_planned():
     result = asked()
 
     assert of(result, Standing.CONFORMS) == {
-        one.obligation.id.removeprefix("lab/") for one in planned().items if one.fate is Disposition.ASK
+        one.obligation.id.removeprefix("lab/")
+        for one in planned().items
+        if one.fate is Disposition.ASK
     }
     assert planned().calls == result.exchanges
 
@@ -83,7 +87,9 @@ def test_only_what_takes_screens_is_left_open():
     assert Capability.SCREENS not in capabilities(LAB, PROFILE)
     assert all(Capability.SCREENS in one.needs for one in open_)
     assert {"lab/approval", "lab/approval.how"} == {f"lab/{one.clause}" for one in open_}
-    assert {Disposition.ASK, Disposition.UNVERIFIED, Disposition.UNSPECIFIED} == {one.fate for one in planned().items}
+    assert {Disposition.ASK, Disposition.UNVERIFIED, Disposition.UNSPECIFIED} == {
+        one.fate for one in planned().items
+    }
 
 
 @pytest.mark.parametrize("seed", [1, 3, 5, 11, 23, 29])

@@ -52,16 +52,15 @@ def target(*roles, offers=READS, **more):
 def foreseen(target, words="", ledger=None, **more):
     """Plan what is selected by these words, and look ahead."""
     bound = bind(CONTRACTS, target)
-    planned = plan(
-        bound, target, lambda one: any(word in one.id for word in words.split() or [""])
-    )
+    planned = plan(bound, target, lambda one: any(word in one.id for word in words.split() or [""]))
     return assess(planned, target, now=NOW, ledger=ledger, **more)
 
 
 def told(found):
     """Return what is planned of each obligation: asked, or why not."""
     return {
-        one.obligation.id: "asked" if one.fate is Disposition.ASK else one.why for one in found.plan.items
+        one.obligation.id: "asked" if one.fate is Disposition.ASK else one.why
+        for one in found.plan.items
     }
 
 
@@ -78,7 +77,9 @@ def spent(path, number, *, customer="alice-0", method="accounts", day=TODAY):
 def test_nothing_stops_a_trial_where_everything_is_granted():
     """On the shipped sandbox every trial goes through to its end."""
     prepared = prepare()
-    found = [dry_run_trial(prepared.plan, one, prepared.target, NOW) for one in prepared.plan.trials]
+    found = [
+        dry_run_trial(prepared.plan, one, prepared.target, NOW) for one in prepared.plan.trials
+    ]
     assert {""} == {one.stopped for one in found}
     assert all(one.calls for one in found)
 
@@ -94,7 +95,9 @@ def test_nothing_is_sent_and_no_ledger_made(monkeypatch, tmp_path):
 def test_a_customer_who_is_not_there():
     """A trial whose customer nobody is, is not held; its reason says who would be."""
     found = told(foreseen(target(role("alice", 1)), "aisp/accounts.page-size"))
-    assert {"needs a customer who owns 11 account, 2 card (fixtures.roles)"} == set(found.values()) - {
+    assert {"needs a customer who owns 11 account, 2 card (fixtures.roles)"} == set(
+        found.values()
+    ) - {
         "asked",
         "needs a customer who owns 18 account (fixtures.roles)",
     }
@@ -321,5 +324,10 @@ def test_a_customer_is_counted_once():
     accesses = Counter({who: 0 for who, _, _ in one.batch})
     for (who, _, _), number in one.batch.items():
         accesses[who] += number
-    assert {Customer(name="alice", key="alice-0"), Customer(name="bob", key="bob-0")} == set(accesses)
-    assert accesses[Customer(name="bob", key="bob-0")] < accesses[Customer(name="alice", key="alice-0")]
+    assert {Customer(name="alice", key="alice-0"), Customer(name="bob", key="bob-0")} == set(
+        accesses
+    )
+    assert (
+        accesses[Customer(name="bob", key="bob-0")]
+        < accesses[Customer(name="alice", key="alice-0")]
+    )

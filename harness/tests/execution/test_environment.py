@@ -28,7 +28,11 @@ ALICE = Fixtures(kind=FixtureKind.ROLES, roles=(Role(name="alice", token_env="TE
     ("target", "line", "name"),
     [
         (replace(PROFILE, auth=Auth(kind=AuthKind.BEARER, token_env="TEST_A")), 5, "auth"),
-        (replace(PROFILE, fixtures=Fixtures(kind=FixtureKind.CONTROL, key_env="TEST_A")), 7, "fixtures"),
+        (
+            replace(PROFILE, fixtures=Fixtures(kind=FixtureKind.CONTROL, key_env="TEST_A")),
+            7,
+            "fixtures",
+        ),
         (replace(PROFILE, fixtures=ALICE), 9, "fixtures.roles.alice"),
     ],
 )

@@ -109,7 +109,9 @@ def go(probe: Any, answer: Callable[[httpx.Request], bytes] = lambda _: b"{}", *
 
     world = Place(**place)
     client = HttpClient(base_url=BASE, transport=httpx.MockTransport(respond))
-    environment = Environment(target=PROFILE, client=client, fixtures=world, common=Access(token="common"))
+    environment = Environment(
+        target=PROFILE, client=client, fixtures=world, common=Access(token="common")
+    )
     number = count(1)
     driven = run_probe(
         probe,

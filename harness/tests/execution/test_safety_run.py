@@ -255,11 +255,16 @@ def opened(prepared: Prepared, bank: Watched, **more: Any) -> Environment:
 
 
 def held(
-    prepared: Prepared, environment: Environment, folder: Path | None = None, options: Options | None = None
+    prepared: Prepared,
+    environment: Environment,
+    folder: Path | None = None,
+    options: Options | None = None,
 ) -> RunResult:
     """Run a plan."""
     out = Journal.at(folder / "journal.jsonl") if folder else Journal(out=None)
-    session = Session(plan=prepared.plan, environment=environment, journal=out, options=options or Options())
+    session = Session(
+        plan=prepared.plan, environment=environment, journal=out, options=options or Options()
+    )
     return run_session(session)
 
 
@@ -273,7 +278,9 @@ def test_a_live_bank_gets_no_write() -> None:
     result = held(prepared, environment)
     for contract in ("aisp", "pis"):
         for how in ("journeys", "fields"):
-            session = Session(plan=prepared.plan, environment=environment, journal=Journal(out=None))
+            session = Session(
+                plan=prepared.plan, environment=environment, journal=Journal(out=None)
+            )
             session.open()
             searching = SearchSession(session=session, plan=prepared.plan, whole=prepared.whole())
             limits = replace(limits_of(prepare().target, 5), calls=100)
@@ -307,7 +314,9 @@ def test_limits_of_what_is_paid() -> None:
         one.obligation: one.reason for one in result.verdicts if one.standing is Standing.UNVERIFIED
     }
     assert left == {
-        one.obligation.id: one.why for one in prepared.plan.items if one.fate is Disposition.UNVERIFIED
+        one.obligation.id: one.why
+        for one in prepared.plan.items
+        if one.fate is Disposition.UNVERIFIED
     }
     assert any("safety." in why for why in left.values())
     assert 0 == result.counts["violates"]

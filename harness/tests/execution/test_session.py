@@ -93,7 +93,9 @@ def hold(
     target = replace(prepared.target, waivers=waivers)
     wire = httpx.WSGITransport(app=app(target.base_url))
     client = HttpClient(base_url=target.base_url, transport=Failing(wire, after, instead))
-    environment = Environment(target=target, client=client, fixtures=ControlProvider(send=client.control))
+    environment = Environment(
+        target=target, client=client, fixtures=ControlProvider(send=client.control)
+    )
     held = Held(prepared, folder / "journal.jsonl")
     session = Session(
         plan=prepared.plan,

@@ -203,8 +203,7 @@ def test_payments_in_the_manner_of_the_berlin_group(begin):
     assert not {"modify-payment", "confirm-payment"} & spelt.keys()
     _, missing = guessed(path)
     assert (
-        "no matching operation in the document, for example `modify-payment: {path: /…}`"
-        in missing
+        "no matching operation in the document, for example `modify-payment: {path: /…}`" in missing
     )
 
 

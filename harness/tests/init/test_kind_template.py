@@ -65,7 +65,7 @@ def test_nothing_is_written_over(begin, tmp_path):
 
     ended = begin("odd-days")
 
-    assert "assay-odd-days: this folder exists already (name another kind)" == str(ended.exception)
+    assert "assay-odd-days: this folder already exists (name another kind)" == str(ended.exception)
     assert [] == list((tmp_path / "assay-odd-days").iterdir())
 
 

@@ -67,7 +67,9 @@ fixtures: {{kind: roles, offers: [psu, two-psu, consent, roster], roles: {json.d
     environment = set_up(prepared.target)
     environment.client.close()
     environment.client._wire = transport
-    return run_session(Session(plan=prepared.plan, environment=environment, journal=Journal(out=None)))
+    return run_session(
+        Session(plan=prepared.plan, environment=environment, journal=Journal(out=None))
+    )
 
 
 def test_a_mock_up(tmp_path: Path) -> None:

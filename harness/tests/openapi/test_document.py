@@ -70,7 +70,9 @@ def test_nothing_is_lost(name):
         f"{each.contract.id}/{one}" for each in bound for one in each.contract.operations
     }
     assert {one["id"]: one["says"] for one in clauses} == {
-        f"{each.contract.id}/{one.id}": one.statement for each in bound for one in each.contract.clauses
+        f"{each.contract.id}/{one.id}": one.statement
+        for each in bound
+        for one in each.contract.clauses
     }
     points = {one["id"] for one in doc["x-assay-open-points"]}
     assert points == {

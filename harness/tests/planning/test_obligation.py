@@ -1,6 +1,5 @@
 """A contract becomes obligations: one for each facet, one for each open point."""
 
-
 from assay.contract.model import Level
 from assay.contract.parse import find_contract, parse_contract
 from assay.planning.obligation import UNSPECIFIED, bound_clauses, obligations, tpp_obligations
@@ -42,7 +41,9 @@ def test_facets_of_one_scenario_share_a_trial():
     """What one probe can settle is asked once."""
     trials = {one.facet: one.trial for one in ALL if one.clause == "batch-quota"}
 
-    assert "aisp/batch-quota#accounts:limit" == trials["accounts-served"] == trials["accounts-refused"]
+    assert (
+        "aisp/batch-quota#accounts:limit" == trials["accounts-served"] == trials["accounts-refused"]
+    )
     assert "aisp/batch-quota#long-day" == trials["long-day"]
 
 

@@ -68,11 +68,23 @@ def test_the_price_is_that_of_the_trials_not_of_their_facets():
 @pytest.mark.parametrize(
     ("capability", "obligation", "why"),
     [
-        (Capability.PSU, "accounts.available/answers", "needs a test customer (add `psu` to `fixtures.offers` "),
-        (Capability.CONSENT, "consent.scope/balance-granted", "needs permission to transmit consents"),
+        (
+            Capability.PSU,
+            "accounts.available/answers",
+            "needs a test customer (add `psu` to `fixtures.offers` ",
+        ),
+        (
+            Capability.CONSENT,
+            "consent.scope/balance-granted",
+            "needs permission to transmit consents",
+        ),
         (Capability.TWO_PSU, "consent.scope/balance-foreign", "needs a second test customer"),
         (Capability.CLOCK, "batch-quota/long-day", "needs a clock that can be moved"),
-        (Capability.ROSTER, "accounts.listing/all-without-consent", "needs a complete list of what"),
+        (
+            Capability.ROSTER,
+            "accounts.listing/all-without-consent",
+            "needs a complete list of what",
+        ),
         (Capability.CREDENTIALS, "redirect-only/accounts", "needs fictitious customer credentials"),
         (Capability.ENTRIES, "transactions.depth/default", "needs dated entries"),
     ],
@@ -83,7 +95,11 @@ def test_what_the_fixtures_cannot_do_is_unverified_and_says_what_would_help(
     """It is planned, and not asked."""
     found = fates(planned(without(capability)))[obligation]
 
-    assert (Disposition.UNVERIFIED, 0, Standing.UNVERIFIED) == (found.fate, found.calls, found.standing)
+    assert (Disposition.UNVERIFIED, 0, Standing.UNVERIFIED) == (
+        found.fate,
+        found.calls,
+        found.standing,
+    )
     assert found.why.startswith(why)
 
 
@@ -112,7 +128,10 @@ def test_without_a_zone_local_days_cannot_be_asked():
         "transactions.depth/local-day",
         "cards.eligible/hides-just-outside",
     ):
-        assert (Disposition.UNVERIFIED, "needs the time zone of the bank's calendar day (set `zone` in the target file)") == (
+        assert (
+            Disposition.UNVERIFIED,
+            "needs the time zone of the bank's calendar day (set `zone` in the target file)",
+        ) == (
             found[name].fate,
             found[name].why,
         )

@@ -26,7 +26,9 @@ def test_every_mutant_is_caught_by_its_own_facets_alone(matrix):
 
 def test_neutral_variants_have_no_violation(matrix):
     """A difference that the source document leaves open is no finding, and hides none."""
-    assert [] == [(row.id, sorted(row.violated | row.unresolved)) for row in matrix.wrong if row.neutral]
+    assert [] == [
+        (row.id, sorted(row.violated | row.unresolved)) for row in matrix.wrong if row.neutral
+    ]
 
 
 @pytest.mark.parametrize("variants", bundles(), ids=lambda variants: variants[0].id)

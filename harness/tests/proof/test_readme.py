@@ -77,9 +77,7 @@ def test_the_second_command_is_what_the_gate_runs():
 def test_the_commands_for_one_s_own_bank(installed, clone):
     """The file that is begun is sound and can be planned; the doctor and a run say what it lacks."""
     (block,) = (one for one in BLOCKS if "assay init" in one)
-    init, check, doctor, plan, run = (
-        line.partition("#")[0].strip() for line in block.splitlines()
-    )
+    init, check, doctor, plan, run = (line.partition("#")[0].strip() for line in block.splitlines())
     path = f"{clone}/.venv/bin:{os.environ['PATH']}"
     for line in (f"{init} --yes", check, plan):
         assert shell(line, clone, PATH=path).returncode == 0, line
@@ -181,6 +179,5 @@ def test_the_figures_are_those_of_the_proof():
     """The README counts the mutants and neutral variants that there are."""
     assert (
         f"against {len(MUTANTS) + len(PIS_MUTANTS)} banks with one fault each and\n"
-        f"  {len(NEUTRAL) + len(PIS_NEUTRAL)} that only look"
-        in README
+        f"  {len(NEUTRAL) + len(PIS_NEUTRAL)} that only look" in README
     )

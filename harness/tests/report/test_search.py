@@ -179,7 +179,10 @@ def test_reason_once(mixed, view):
             {"made": 1, "exchanges": 1, "seed": 12},
             "aisp: 1 random sequence, 1 call, seed 12: no violation found",
         ),
-        ({"made": 0, "exchanges": 0}, "aisp: 0 random sequences, 0 calls, seed 0: nothing was tested"),
+        (
+            {"made": 0, "exchanges": 0},
+            "aisp: 0 random sequences, 0 calls, seed 0: nothing was tested",
+        ),
         ({"exchanges": 0}, "aisp: 200 random sequences, 0 calls, seed 0: nothing was tested"),
         ({"how": "fields"}, "aisp: 200 field variations, 4,312 calls, seed 0: no violation found"),
         ({"how": "schema"}, "aisp: 200 schema cases, 4,312 calls, seed 0: no violation found"),
@@ -290,7 +293,10 @@ def test_junit_no_case(found, written):
     assert {one.get("name") for one in root.iter("testcase")} == {NAME, "aisp/pages/complete"}
     (suite,) = root.findall("testsuite")
     told = {one.get("name"): one.get("value") for one in suite.findall("properties/property")}
-    assert told["search-journeys"] == "aisp: 200 random sequences, 4,312 calls, seed 7: 1 violation found"
+    assert (
+        told["search-journeys"]
+        == "aisp: 200 random sequences, 4,312 calls, seed 7: 1 violation found"
+    )
     assert told["search-fields"].endswith("no violation found")
     assert suite.find("system-out").text == (
         f"aisp: 200 random sequences, 4,312 calls, seed 7: 1 violation found\n  {NAME} in 4 steps, {STORY}"

@@ -35,7 +35,9 @@ def hold(clause, seed=0, words=None, **policies):
     bank = replace(SOUND, payments=replace(SOUND.payments, **policies))
     environment = set_up(target, seed=seed, bank=lambda base_url: make_app(bank, base_url=base_url))
     try:
-        result = run_session(Session(plan=chosen, environment=environment, journal=Journal(out=None)))
+        result = run_session(
+            Session(plan=chosen, environment=environment, journal=Journal(out=None))
+        )
     finally:
         environment.close()
     assert () == result.faults

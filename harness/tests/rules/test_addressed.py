@@ -66,7 +66,7 @@ def test_a_key_with_nothing_to_change_has_no_stray():
     def bank(call, key):
         return shown("----")
 
-    steps, said = play("payments.addressed", "read-payment-unknown", bank)
+    steps, said = play("payments.addressed", "read-payment:unknown", bank)
     assert 1 == len(calls(steps))
     assert [] == said
 
@@ -289,10 +289,10 @@ MADE = {}
 def test_a_strict_bank_costs_what_was_planned(operation, word, callers):
     """One is made, asked for wrongly, and then rightly."""
     MADE.clear()
-    scenario = f"{operation}-{word}"
+    scenario = f"{operation}:{word}"
     steps, said = play("payments.addressed", scenario, strict)
     asked = calls(steps)
-    assert [f"{scenario} agrees"] == said
+    assert [f"{operation}-{word} agrees"] == said
     assert price("payments.addressed", scenario) == paid(steps)
     assert (callers or ["", "other", "other", "", "other"]) == [one.by for one in asked]
     assert 1 == sum(bool(one.variation) for one in asked)
@@ -302,14 +302,20 @@ def test_a_strict_bank_costs_what_was_planned(operation, word, callers):
     assert {varied} == {one.varied for one in asked if KEY in one.arguments}
 
 
-@pytest.mark.parametrize("scenario", ["read-payment-unknown", "modify-payment-foreign"])
-def test_an_open_house_is_convicted(scenario):
+@pytest.mark.parametrize(
+    ("scenario", "facet"),
+    [
+        ("read-payment:unknown", "read-payment-unknown"),
+        ("modify-payment:foreign", "modify-payment-foreign"),
+    ],
+)
+def test_an_open_house_is_convicted(scenario, facet):
     """Who answers everybody answers strangers."""
     _, said = play("payments.addressed", scenario)
-    assert [f"{scenario} disagrees"] == said
+    assert [f"{facet} disagrees"] == said
 
 
-@pytest.mark.parametrize("scenario", ["read-payment-unknown", "read-payment-foreign"])
+@pytest.mark.parametrize("scenario", ["read-payment:unknown", "read-payment:foreign"])
 def test_a_probe_stops_where_no_request_is_made(scenario):
     """There is nothing to ask about then."""
     steps, said = play("payments.addressed", scenario, lambda call, key: NO)

@@ -601,10 +601,10 @@ def test_what_a_contract_lacks_is_not_asked(operations, granted, ids):
     assert ids == [one.id for one in params.facets()]
     for scenario in ids:
         bank = Obliging()
-        assert params.price(params.scenario(scenario)) == len(bank.play(params.probe(params.scenario(scenario))))
-        found = {
-            (one.facet, one.agreement.value) for one in params.check(history(*bank.events))
-        }
+        assert params.price(params.scenario(scenario)) == len(
+            bank.play(params.probe(params.scenario(scenario)))
+        )
+        found = {(one.facet, one.agreement.value) for one in params.check(history(*bank.events))}
         # A bank that ignores the range that is asked for shows too much.
         wrong = scenario == "shorter-range"
         assert {(scenario, "disagrees" if wrong else "agrees")} <= found

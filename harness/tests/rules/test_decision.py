@@ -524,7 +524,9 @@ def test_a_facet_needs_what_its_row_does():
     assert ["psu", "sca", "write"] == sorted(one.value for one in FACETS[CASH].needs)
     assert ["registrations"] == extra("creditorAccount-at-72h")
     assert ["registrations", "two-psu"] == extra("creditorAccount-by-another")
-    wanted = {f"{one.feature} {one.name}" for one in FACETS["categoryPurpose-not-CASH-other"].requires}
+    wanted = {
+        f"{one.feature} {one.name}" for one in FACETS["categoryPurpose-not-CASH-other"].requires
+    }
     assert {"state ", "approval ", "other categoryPurpose"} == wanted
 
 
@@ -629,7 +631,9 @@ def test_a_customer_of_another_segment_is_asked_where_a_factor_is_lacking():
 
 def test_the_derived_table_is_printed():
     """`assay plan --verbose` shows it below the clause, one column an atom."""
-    lines = [one.rstrip() for one in plan_lines(prepare(["pis"], keywords="cash").plan, verbose=True)]
+    lines = [
+        one.rstrip() for one in plan_lines(prepare(["pis"], keywords="cash").plan, verbose=True)
+    ]
     (head,) = (n for n, one in enumerate(lines) if "result" in one and "facet" in one)
 
     assert [

@@ -419,7 +419,9 @@ def test_what_facets_need():
 def test_one_mode_and_no_way_to_cancel():
     """What cannot be asked is no facet."""
     lifecycle = replace(PARAMS.lifecycle, end=None)
-    ids = {one.id for one in replace(PARAMS, lifecycle=lifecycle, named_modes=("immediate",)).facets()}
+    ids = {
+        one.id for one in replace(PARAMS, lifecycle=lifecycle, named_modes=("immediate",)).facets()
+    }
 
     assert {MODE, "after-cancelled-accepted"} == FACETS.keys() - ids
 

@@ -283,7 +283,7 @@ def test_nothing_came_of_anything():
 # -- the probe ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scenario", ["PART", "PRO", "codes"])
+@pytest.mark.parametrize("scenario", ["PART:offered", "PRO:offered", "codes"])
 def test_the_price(scenario):
     """What the plan says is what it costs."""
     p = ruled("sca.factors")
@@ -307,7 +307,7 @@ def test_a_look_at_what_is_offered_carries_nothing_out(segment):
     """The customer is of that kind, and refuses in the end."""
     p = ruled("sca.factors")
     bank = Signing(offered=FACTORS)
-    bank.play(p.probe(p.scenario(segment)))
+    bank.play(p.probe(p.scenario(f"{segment}:offered")))
     assert segment == bank.events[0].segment
     assert [(Decision.REFUSE, None)] == [(one.decision, one.factor) for one in bank.ways()]
     assert [(f"{segment}-offered", "agrees")] == [

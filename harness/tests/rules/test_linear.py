@@ -121,9 +121,7 @@ def test_what_the_world_has_told_it_need_not_tell_again(clause):
     chapter, ruled = RULED[clause]
     brief = told(chapter, 4, same=True)
 
-    assert list(ruled.kind.check(brief)) == list(
-        ruled.kind.check(again(brief))
-    )
+    assert list(ruled.kind.check(brief)) == list(ruled.kind.check(again(brief)))
 
 
 def test_a_thing_is_found_by_its_key_however_many_there_are():

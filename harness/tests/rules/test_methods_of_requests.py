@@ -263,7 +263,7 @@ def test_reading_outside_the_window_must_be_answered():
         ("payments.confirmation", "unsigned"),
         ("payments.confirmation", "signed"),
         ("host", "every-host"),
-        ("host", "modify-payment"),
+        ("host", "modify-payment:links"),
         ("maintenance", "week"),
         ("redirect-only", "create-payment"),
     ],

@@ -468,7 +468,9 @@ def test_without_days_or_reading_it_costs_less():
     create = replace(p.lifecycle.create, due=None)
     for lifecycle in (replace(p.lifecycle, create=create), replace(p.lifecycle, read=None)):
         bare = replace(p, lifecycle=lifecycle)
-        assert bare.price(bare.scenario("patience")) == Signing().play(bare.probe(bare.scenario("patience")))
+        assert bare.price(bare.scenario("patience")) == Signing().play(
+            bare.probe(bare.scenario("patience"))
+        )
 
 
 def test_what_is_waited():

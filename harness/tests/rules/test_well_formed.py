@@ -80,7 +80,11 @@ def test_without_anything_guarded_no_refusal_is_provoked():
     plain = tuple(one for one in params.operations if not one.about)
     params = replace(params, operations=plain)
 
-    assert 2 == params.price(params.scenario("each")) == len(Obliging().play(params.probe(params.scenario("each"))))
+    assert (
+        2
+        == params.price(params.scenario("each"))
+        == len(Obliging().play(params.probe(params.scenario("each"))))
+    )
 
 
 def test_the_builders_agree_with_the_events():

@@ -93,7 +93,9 @@ WAYS = {
 
 
 @pytest.mark.parametrize("binding", WAYS)
-def test_the_same_verdicts(folder: CertificateFolder, monkeypatch: pytest.MonkeyPatch, binding: str) -> None:
+def test_the_same_verdicts(
+    folder: CertificateFolder, monkeypatch: pytest.MonkeyPatch, binding: str
+) -> None:
     """What is demanded on the way changes no verdict."""
     monkeypatch.setenv("TEST_CLIENT_SECRET", "demo-tpp-secret")
     way, stet = WAYS[binding], binding != "sandbox"

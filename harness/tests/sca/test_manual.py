@@ -105,7 +105,9 @@ def address(text: str) -> str:
     return text.rsplit(maxsplit=1)[-1].removesuffix("/cannot")
 
 
-def sign(signer: ManualSigner, step: Authorise = STEP, access: Access | None = None) -> ScreenFlowResult:
+def sign(
+    signer: ManualSigner, step: Authorise = STEP, access: Access | None = None
+) -> ScreenFlowResult:
     """Have a step signed."""
     return signer.sign(step, access or Access(), lambda _: NOW)
 
@@ -441,7 +443,9 @@ def ordered(*calls: Call, kind: ScaKind = ScaKind.MANUAL) -> tuple[list[Any], li
 
     bound = replace(target(kind=kind), operations=BINDINGS)
     client = HttpClient(base_url=bound.base_url, transport=httpx.MockTransport(respond))
-    environment = Environment(target=bound, client=client, fixtures=Still(), callback_server=token_store())
+    environment = Environment(
+        target=bound, client=client, fixtures=Still(), callback_server=token_store()
+    )
     signer, number = environment.signer(Still()), count(1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Environment, "signer", lambda *_: signer)
@@ -552,7 +556,9 @@ def held(target: str, keywords: str, **how: Any) -> tuple[Plan, Any, Environment
     prepared = prepare(["pis"], target, keywords=keywords)
     environment = set_up(prepared.target)
     for name, value in how.items():
-        setattr(environment if hasattr(environment, name) else environment.callback_server, name, value)
+        setattr(
+            environment if hasattr(environment, name) else environment.callback_server, name, value
+        )
     session = Session(plan=prepared.plan, environment=environment, journal=Journal(out=None))
     result = run_session(session)
     environment.close()
@@ -569,7 +575,9 @@ def test_a_run_with_a_person(sandbox: str, tmp_path: Path) -> None:
     plan_, result, environment = held(lay(tmp_path, sandbox), SOME, person=customer)
     asked = [text for text in customer.told if text.startswith("signature")]
     assert len(asked) <= count_signatures(plan_)
-    assert [announcement(count_signatures(plan_))] == [text for text in customer.told if text not in asked]
+    assert [announcement(count_signatures(plan_))] == [
+        text for text in customer.told if text not in asked
+    ]
     assert environment.callback_server.asked == len(asked) > 1
     assert any("refuse the request" in text for text in asked)
     assert (plan_.calls, ()) == (result.exchanges, result.faults)

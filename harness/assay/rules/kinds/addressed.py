@@ -1,4 +1,4 @@
-"""`addressed`: what is asked under a key is answered to its maker, and to nobody else.
+"""`addressed`: operations answer about a request only to the TPP that made it.
 
 For each operation two facets: a key that there never was is refused, and so is another
 provider's. The control is the maker, who is answered to the same call about the request
@@ -75,7 +75,7 @@ class AddressedScenario(Scenario):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Addressed(Kind):
-    """The request, and the operations that are about one."""
+    """Operations about a request, which refuse unknown keys and those of another TPP."""
 
     name = "addressed"
 
@@ -195,7 +195,7 @@ def _about(p: Addressed, operation: Operation, made: Exchange) -> Call | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
-    """A call about a request, by its maker or not; `word` is how it is not.
+    """A call about a request; `word` says how the caller is not its maker, if so.
 
     `question` is what it shares with its control. It has a new one whenever something
     has happened to the request that may change the answer.
@@ -214,7 +214,7 @@ class _Asked:
 
 @dataclass(slots=True, kw_only=True)
 class _Desk:
-    """Who made what so far, and how often something has happened to it since."""
+    """The makers of all requests so far, and how often each request has changed since."""
 
     book: tracker.Tracker
     operations: dict[str, Operation]

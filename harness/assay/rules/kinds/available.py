@@ -1,4 +1,4 @@
-"""`available`: a method answers, under each of its names, and survives bad input.
+"""`available`: an operation answers under each of its names, and withstands malformed calls.
 
 A valid call that is refused or breaks the target is a violation; so is a server
 failure on a malformed call. What a malformed *read* should get is left open by
@@ -55,7 +55,7 @@ UNREADABLE = frozenset({Malformed.NOT_JSON, Malformed.TRUNCATED})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Available(Kind):
-    """The operation, who may be asked about, and what has to come first."""
+    """An operation that must answer, and what it takes to call it."""
 
     name = "available"
 

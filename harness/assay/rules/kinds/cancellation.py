@@ -1,4 +1,4 @@
-"""`cancellation`: a request can be cancelled, then is shown so, and is never carried out.
+"""`cancellation`: a cancelled request is shown as ended and is never carried out.
 
 Through the interface or by the customer elsewhere, unsigned or signed, before its day. That
 it is not carried out has a control: another request in the same mode, signed and not
@@ -66,7 +66,7 @@ class CancellationScenario(Scenario):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cancellation(Kind):
-    """The request, and a mode that leaves time to cancel it."""
+    """Cancellations of a request, in a mode that leaves time for them."""
 
     name = "cancellation"
     applies_to = ("ends",)

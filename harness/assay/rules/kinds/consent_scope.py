@@ -1,4 +1,4 @@
-"""`consent-scope`: data are served for what was consented to, and for nothing else.
+"""`consent-scope`: data is served only for what the customer consented to.
 
 Per kind of data four facets: granted and served; own but not granted; before any
 consent; somebody else's, although the other consented to it. Each refusal has
@@ -66,7 +66,7 @@ OWED = "that data are asked only of what was consented to"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsentScope(Kind):
-    """The guarded operations, how consent is given, and which data are guarded."""
+    """The operations that need a consent, and the data that they guard."""
 
     name = "consent-scope"
 

@@ -1,4 +1,4 @@
-"""`consistent`: answers do not contradict one another.
+"""`consistent`: answers to the same and to overlapping questions agree.
 
 The same question has the same answer, reading changes nothing, a range of dates gives its
 part of the whole, ranges that meet lose nothing between them, and a smaller consent shows
@@ -45,7 +45,7 @@ def _owner(contract: Contract, known: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consistent(Kind):
-    """The operations that read, and how consent is given; `ranged` takes a range of dates."""
+    """Operations whose answers must agree; `ranged` takes a range of dates."""
 
     name = "consistent"
 

@@ -1,4 +1,4 @@
-"""`decision`: a request is rejected where a condition holds, and nowhere else.
+"""`decision`: a request is rejected if a condition holds, and accepted otherwise.
 
 The condition is all, any and not over atoms (`conditions`), and its table is derived:
 every row is a facet, with a trial of its own, so that nothing that another row did can
@@ -47,7 +47,7 @@ def _controls(_contract: Contract, known: Mapping[str, Any]) -> Mapping[str, Con
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionRule(Kind):
-    """The request, the table of the condition, and the control of each row that has one."""
+    """A condition on a request, with its table, and the control of each row that has one."""
 
     name = "decision"
     applies_to = ("makes",)
@@ -206,7 +206,7 @@ def _one(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Beside:
-    """What was carried out: one of each sort, and the first decided on of the same arguments.
+    """The requests that were carried out: one of each sort, and the first of equal arguments.
 
     `known` are the values that the condition looks at and that stood in one of these, or
     that the contract itself names, `addresses` where anybody was to come back to.

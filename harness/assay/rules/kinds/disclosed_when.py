@@ -1,4 +1,4 @@
-"""`disclosed-when`: a value is given once there is a consent, and not before.
+"""`disclosed-when`: a value is disclosed only once the customer has consented.
 
 "Not before" is judged only where the value was seen afterwards: a value that
 never shows may simply stand elsewhere than the profile says.
@@ -31,7 +31,7 @@ def _disclosure(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Findi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisclosedWhen(Kind):
-    """The operation, the value beside its list, and how consent is given."""
+    """An operation, and the value that it discloses with a consent only."""
 
     name = "disclosed-when"
 

@@ -1,4 +1,4 @@
-"""`duplicate`: a request that is identical to one carried out is rejected, and no other is.
+"""`duplicate`: the bank rejects a request identical to one already carried out, and no other.
 
 Two requests are identical if all that was sent is equal, the mode too, and the day. One
 that differs in a parameter, in the mode or in the day must be accepted, and so must the
@@ -70,7 +70,7 @@ OWED = "that nothing is asked for that was carried out on that day"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Duplicate(Kind):
-    """The request, the parameters that make two different, and the modes that are asked."""
+    """The parameters that make two requests different, and the modes that are tried."""
 
     name = "duplicate"
     applies_to = ("makes",)
@@ -106,15 +106,15 @@ class Duplicate(Kind):
 
     def facets(self) -> tuple[Facet, ...]:
         """One facet for the repeat, one a difference, one for each way not to be carried out."""
-        asks = {
-            REPEAT: "the same as one that was carried out is rejected",
-            **{changed(one): f"with another {one} it is accepted" for one in self.parameters},
-            MODE: "in another mode it is accepted",
-            NEXT_DAY: "on the next day it is accepted",
-            CANCELLED: "the same as one that was cancelled is accepted",
-            REFUSED: "the same as one that the customer refused is accepted",
-            UNSIGNED: "the same as one that nobody signed is accepted",
-        }
+        asks = (
+            (REPEAT, "the same as one that was carried out is rejected"),
+            *((changed(name), f"with another {name} it is accepted") for name in self.parameters),
+            (MODE, "in another mode it is accepted"),
+            (NEXT_DAY, "on the next day it is accepted"),
+            (CANCELLED, "the same as one that was cancelled is accepted"),
+            (REFUSED, "the same as one that the customer refused is accepted"),
+            (UNSIGNED, "the same as one that nobody signed is accepted"),
+        )
         due = self.lifecycle.create.due
         left_out = {
             *(() if len(self.modes) > 1 else (MODE,)),
@@ -128,7 +128,7 @@ class Duplicate(Kind):
                 needs=_needs(id_),
                 requires=tuple(_wants(self, id_)),
             )
-            for id_, words in asks.items()
+            for id_, words in asks
             if id_ not in left_out
         )
 

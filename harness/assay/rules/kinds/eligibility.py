@@ -1,4 +1,4 @@
-"""`eligibility`: what is in a certain state is listed, or never is.
+"""`eligibility`: which of the things that a customer owns are listed, by their state.
 
 Each hidden state is a facet; recent use has three: listed when recent, still
 listed just inside the edge, hidden just outside. Months are calendar months of
@@ -28,7 +28,7 @@ DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recent:
-    """The trait that holds the date of last use, and how far back it may lie."""
+    """The trait with the date of last use, and how far back it may lie."""
 
     trait: str
     months: int
@@ -76,7 +76,7 @@ def _read_recent(value: Mapping[str, Json], _contract: Contract) -> Recent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Eligibility(Kind):
-    """Where it is listed, which resource, what hides it."""
+    """The states in which a resource is listed by an operation, or is not."""
 
     name = "eligibility"
     limits = ("recent",)

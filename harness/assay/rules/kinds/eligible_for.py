@@ -1,4 +1,4 @@
-"""`eligible-for`: requests can be made about some things of a customer's, not about others.
+"""`eligible-for`: only some of the things that a customer owns can be named in a request.
 
 One facet a trait that keeps a thing from being used, and one for ordinary things. One
 customer owns them all, an ordinary one first and another one last, so that none is served
@@ -60,7 +60,7 @@ def _owned(_contract: Contract, known: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EligibleFor(Kind):
-    """The request, the argument that names a thing, and the traits that it must not have."""
+    """The argument that names a thing, and the traits that the thing must not have."""
 
     name = "eligible-for"
     applies_to = ("makes",)

@@ -1,4 +1,4 @@
-"""`factors`: what a customer signs with beside the password, and that there is no way around.
+"""`factors`: the authentication factors that customers sign with, none of which can be bypassed.
 
 What the screens offer is looked at once for each kind of customer. Whether a code is
 asked for is tried with every factor, and whether it is looked at with codes that are
@@ -50,7 +50,7 @@ class FactorsScenario(Scenario):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Factors(Kind):
-    """The request, and the factors for each kind of customer."""
+    """The factors that each segment of customers is offered to sign a request."""
 
     name = "factors"
     applies_to = ("makes",)

@@ -1,4 +1,4 @@
-"""`field`: what stands in a field of every item: a constant, one of a set, a format.
+"""`field`: the values that a field of every item may have: a constant, an enumeration, or a format.
 
 Every item of every page of everything the customer owns is judged, for the odd
 one is on the last page of the second account. A mandatory field that is missing
@@ -54,7 +54,7 @@ def _formats(at: Pointer, value: Raw, clause: Raw, _raw: Raw) -> Iterator[Findin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field(Kind):
-    """The field, the resources that carry it, and what may stand there."""
+    """A field, the resources that carry it, and the values that it may have."""
 
     name = "field"
     exactly_one_of = ("const", "enum", "format")
@@ -176,7 +176,7 @@ def _schema(p: Field, resource: str) -> Schema:
             "format": p.format[resource],
         }
         return schema if p.mandatory else {"anyOf": [schema, {"enum": list(_NOTHING)}]}
-    values = [*p.enum] if p.const is None else [p.const]
+    values: list[Json] = list(p.enum) or [p.const]
     if p.mandatory and len(values) == 1:
         return {"const": values[0]}
     return {"enum": [*values, *(() if p.mandatory else _NOTHING)]}

@@ -1,4 +1,4 @@
-"""`fixed`: a field has one value that is right, and a request with any other is refused.
+"""`fixed`: an argument has exactly one valid value, and any other is rejected.
 
 The other values are those that the contract names, which a target may well know, and
 some that are made from the right one, so that a target cannot know them. Whether another
@@ -44,7 +44,7 @@ TPP_FACET = "value-kept"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fixed(Kind):
-    """The request, its field, and what stands there; `exact` where spelling matters."""
+    """A field of a request and its only valid value; `exact` if spelling matters."""
 
     name = "fixed"
     applies_to = ("makes",)

@@ -1,4 +1,4 @@
-"""`gives-back`: reading a request gives back what was asked for when it was made.
+"""`gives-back`: reading a request returns the values with which it was made.
 
 A field that the target does not show is no fault, for documents seldom say that it
 must; one that it shows must be as it was sent. Amounts are compared as numbers.
@@ -21,7 +21,7 @@ from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivesBack(Kind):
-    """The request, and the fields that are looked at."""
+    """The fields of a request that are read back."""
 
     name = "gives-back"
     applies_to = (

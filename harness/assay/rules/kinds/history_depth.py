@@ -1,4 +1,4 @@
-"""`history-depth`: answers go back so many local days and no further.
+"""`history-depth`: answers go back a limited number of local days.
 
 A shorter history is no violation: documents say "up to". Judged by the entries'
 dates on every page, asked for or not, and also just after local midnight, when
@@ -51,7 +51,7 @@ DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryDepth(Kind):
-    """The operation, its depth in days, whether the last day is in, and the zone."""
+    """An operation, its depth in days, whether the last day is in, and the zone."""
 
     name = "history-depth"
     limits = ("days", "edge")

@@ -1,4 +1,4 @@
-"""`host-affinity`: once a host is chosen, every link of an answer stays on it.
+"""`host-affinity`: every link in an answer stays on the host that was called.
 
 A target whose profile names no links for an operation has none that could lead
 astray; the facet is then not applicable. Links are looked at, never followed
@@ -53,7 +53,7 @@ class HostScenario(Scenario):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostAffinity(Kind):
-    """The operations whose links are looked at, and how consent is given."""
+    """Operations whose links must stay on the host."""
 
     name = "host-affinity"
 

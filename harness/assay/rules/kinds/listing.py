@@ -1,4 +1,4 @@
-"""`listing`: everything that a customer owns is listed, with or without consent.
+"""`listing`: a list shows everything that a customer owns, with or without consent.
 
 "Everything" is known from the world's roster, and judged only on a page walk
 that came to its end and in which every item says which one it is.
@@ -24,7 +24,7 @@ EACH = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing(Kind):
-    """The listing operation, how consent is given, and what keeps things off lists."""
+    """An operation that lists what a customer owns, and how consent is given."""
 
     name = "listing"
 

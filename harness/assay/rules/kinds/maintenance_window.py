@@ -1,4 +1,4 @@
-"""`maintenance-window`: outside the announced hours the interface answers.
+"""`maintenance-window`: the interface answers outside the announced maintenance hours.
 
 Inside them "disturbances are possible", so nothing that happens there can be a
 violation of anything: `windows` tells the judge which hours those are. Hours are
@@ -36,7 +36,7 @@ def _after_begin(at: Pointer, value: str, clause: Raw, _raw: Raw) -> Iterator[Fi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaintenanceWindow(Kind):
-    """The day of the week (Monday is 0), the hours, whose, and what is called."""
+    """The announced hours of a week (Monday is 0), and the operation that is called."""
 
     name = "maintenance-window"
     whole_interface = True

@@ -1,4 +1,4 @@
-"""`mandatory`: a request in which a field is missing, null, empty or of another type is refused.
+"""`mandatory`: a request without a mandatory field, or with a bad value in it, is rejected.
 
 What type is right is learned from the first request that was accepted whole; the values
 of other types are made from the one that it had. A request in which two of the fields
@@ -44,7 +44,7 @@ TPP_FACET = "fields-there"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mandatory(Kind):
-    """The request, and the fields that it must have."""
+    """The mandatory fields of a request."""
 
     name = "mandatory"
     applies_to = ("makes",)

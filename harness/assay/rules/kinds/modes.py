@@ -1,4 +1,4 @@
-"""`modes`: requests can be made in these modes, and in no others.
+"""`modes`: the modes in which requests can be made.
 
 Of a mode there are three kinds: one in which a request is accepted everywhere (`served`),
 one in which it is accepted where it is offered, and rejected where it is not, and one in

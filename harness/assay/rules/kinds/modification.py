@@ -1,14 +1,12 @@
-"""`modification`: requests of some modes can be changed, those of others never, and it holds.
+"""`modification`: requests of some modes can be changed, those of others cannot, and changes last.
 
-Accepted is not yet done: what was accepted must be read back, and be what is carried out
-in the end. Which arguments can be changed is for the target to say, so a request counts
-as closed to changes only where none of them was taken while it was surely open. A refusal
-has its control: the same change of a request that can be changed, accepted.
+Accepted is not yet done: an accepted change must be read back, and be what is carried out
+in the end. The target decides which arguments can be changed, so a request counts as closed
+to changes only if no change of it was accepted while it was surely open. The control of a
+refusal is the same change of a request that can be changed, accepted.
 
-The TPP: only what can be changed is asked to be changed.
-That is a request of the right mode which is not known to be carried out. Of a request
-that was made before the history began, and of one that has ended otherwise, nothing is
-said.
+The TPP: it changes only requests of the right mode that are not known to be carried out.
+Requests that were made before the history began, or that ended otherwise, are not judged.
 """
 
 from __future__ import annotations
@@ -64,7 +62,7 @@ class ModificationScenario(Scenario):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Modification(Kind):
-    """The request, the modes that can be changed, those that cannot, and in what."""
+    """The modes whose requests can be changed or cannot, and the arguments that can."""
 
     name = "modification"
     applies_to = ("changes",)
@@ -122,8 +120,8 @@ class Modification(Kind):
             out.append(_facet(self, DONE, asks, tried, more=day))
         asks = "what is carried out is what was last accepted as a change"
         carried = day | needs(Capability.EFFECTS)
-        tried = ModificationScenario(id="carried-out")
-        return (*out, _facet(self, CARRIED, asks, tried, more=carried))
+        last = ModificationScenario(id="carried-out")
+        return (*out, _facet(self, CARRIED, asks, last, more=carried))
 
     def probe(self, scenario: Scenario) -> Script:
         """Ask for changes, one argument at a time."""
@@ -203,7 +201,8 @@ def _facet(
     more: frozenset[Capability] = frozenset(),
 ) -> Facet:
     create, change = p.lifecycle.create.id, p.lifecycle.change.id if p.lifecycle.change else ""
-    modes = (tried.mode,) if tried.mode in p.only else (p.only[0], tried.mode)
+    modes = [p.only[0]] if tried.mode not in p.only else []
+    modes += [tried.mode] if tried.mode else []
     approval = (BindingRequirement(operation=create, feature="approval"),) if more else ()
     changed = (p.plain,) if tried.refused else p.fields
     return Facet(
@@ -214,11 +213,7 @@ def _facet(
         requires=(
             *p.lifecycle.state(),
             *approval,
-            *(
-                BindingRequirement(operation=create, feature="mode", name=mode)
-                for mode in modes
-                if mode
-            ),
+            *(BindingRequirement(operation=create, feature="mode", name=mode) for mode in modes),
             *(
                 BindingRequirement(
                     operation=change, feature="argument" if name == p.day else "other", name=name

@@ -1,4 +1,4 @@
-"""`no-credentials`: a request that carries the customer's credentials is not honoured.
+"""`no-credentials`: a call that carries the customer's credentials is rejected.
 
 The credentials take the place of the provider's own authorisation, spelt as the
 profile says. The control is the same request, properly authorised.
@@ -38,7 +38,7 @@ OWED = "that the customer's credentials are not sent"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoCredentials(Kind):
-    """The operations that could be tricked so, and what a customer owns."""
+    """Operations that must reject calls with the credentials of a customer."""
 
     name = "no-credentials"
 

@@ -1,4 +1,4 @@
-"""`notice`: nothing is carried out before its customer has signed it, whatever it is.
+"""`notice`: nothing is carried out before its customer has signed it.
 
 Not while it lies unsigned, not after a refusal, not for a stranger's signature, and no
 value of an argument exempts it. Each has its control: the like of it, which the customer
@@ -41,7 +41,7 @@ INSTEAD: Mapping[str, Authorise | None] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """A kind of request that is tried: its mode, and arguments out of the ordinary."""
+    """A request to be tried: its mode, and arguments that differ from the usual ones."""
 
     mode: str | None
     arguments: Mapping[str, Json] = field(default_factory=dict[str, Json])
@@ -71,7 +71,7 @@ def _arguments(at: Pointer, value: Raw, clause: Raw, raw: Raw) -> Iterator[Findi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice(Kind):
-    """The request, the modes in which it is tried, and values that might exempt it."""
+    """A request, the modes in which it is tried, and values that might exempt it."""
 
     name = "notice"
     applies_to = ("makes",)
@@ -233,7 +233,7 @@ _Like: TypeAlias = tuple[str, str, str | None, str | None]
 
 @dataclass(slots=True, kw_only=True)
 class _Story:
-    """What was seen of one request, which was made at `made`, until it was carried out.
+    """What a history shows of one request, made at `made`, until it was carried out.
 
     `quiet` says after which event it was last found not to be, `done` after which it
     was; `phase` is what had happened to it by then, and `now` what has.

@@ -1,4 +1,4 @@
-"""`pagination`: pages have the default size, and together hold each item once.
+"""`pagination`: pages have the default size, and together list each item once.
 
 One walk serves all facets. The walk itself refuses to go round in circles, so a
 list without an end is a finding and not a hang.
@@ -26,7 +26,7 @@ FRESH = 7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pagination(Kind):
-    """The operation, its page size, and who owns what is listed."""
+    """An operation with its page size, and the resources whose items it lists."""
 
     name = "pagination"
     limits = ("size",)

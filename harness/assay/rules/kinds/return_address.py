@@ -1,4 +1,4 @@
-"""`return-address`: who has signed is sent to the address that the request named, exactly.
+"""`return-address`: after signing, the customer is sent to the address that the request named.
 
 Two addresses are the same when RFC 3986 says that they are, however they are spelt. Where
 somebody is sent who refused is mostly nobody's business, except that it is not where one
@@ -49,7 +49,7 @@ def _argument(_contract: Contract, known: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReturnAddress(Kind):
-    """The request, and the argument that holds the address."""
+    """The argument of a request that holds the return address."""
 
     name = "return-address"
     applies_to = ("makes",)

@@ -1,4 +1,4 @@
-"""`segments`: customers of some segments are served, those of others are not.
+"""`segments`: customers of some segments are served, and those of others are not.
 
 One facet a segment. All customers come into being before the first of them asks, so
 that nobody is served only because somebody else is not there yet. The control is the
@@ -29,7 +29,7 @@ from assay.rules.rule import Facet, Kind, Scenario, Script, needs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segments(Kind):
-    """The request, and the segments by whether they are served."""
+    """The segments of customers that are served, and those that are refused."""
 
     name = "segments"
     applies_to = ("makes",)

@@ -1,4 +1,4 @@
-"""`timeout`: who takes too long on the screens is disconnected, and who does not is not.
+"""`timeout`: a customer who takes too long on the signing screens is disconnected.
 
 A contract may bound how long a customer is idle, and how long it all takes. So a
 disconnection is laid to the limit that nothing else explains: that of an idle customer
@@ -52,7 +52,7 @@ def _limits(contract: Contract, known: Mapping[str, Any]) -> TimeLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeout(Kind):
-    """The request, and the limits that the contract sets to its signing."""
+    """The limits in time that the contract sets to signing a request."""
 
     name = "timeout"
     applies_to = ("makes",)

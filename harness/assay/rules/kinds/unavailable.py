@@ -1,4 +1,4 @@
-"""`unavailable`: a method is not offered, with or without a consent or a signature.
+"""`unavailable`: an operation is not offered, with or without a consent or a signature.
 
 Any refusal will do, for documents seldom say which; an empty list is no refusal.
 The control is another method, which must answer the same customer in the trial.
@@ -34,7 +34,7 @@ TPP_FACET = "never-called"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unavailable(Kind):
-    """The method that is not there, one that is, and how consent is given."""
+    """An operation that is not offered, and a control that is."""
 
     name = "unavailable"
 

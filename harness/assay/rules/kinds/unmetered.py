@@ -46,7 +46,7 @@ class UnmeteredScenario(Scenario):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unmetered(Kind):
-    """The methods, the batch quota beside which they stand, how consent is given."""
+    """Operations without a limit, and the quota of unattended calls beside them."""
 
     name = "unmetered"
     limits = ()

@@ -1,4 +1,4 @@
-"""`unsupported-mode`: asking for a mode gives a refusal, or no more than without it.
+"""`unsupported-mode`: a mode that is not supported is refused or changes nothing.
 
 Built for history modes: "no more" means nothing older than so many days. The
 control is the same question without the mode.
@@ -49,7 +49,7 @@ TPP_FACET = "mode-not-asked"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnsupportedMode(Kind):
-    """The operation and its mode, and how far back answers may go without it."""
+    """An operation with a mode that it does not support, and its depth without the mode."""
 
     name = "unsupported-mode"
     limits = ("mode", "days")

@@ -1,4 +1,4 @@
-"""`well-formed`: what says it is JSON is JSON, and what is accepted says so.
+"""`well-formed`: every answer that is declared as JSON is JSON, and accepted calls declare it.
 
 Judged on the wire, below any binding: a target that breaks this makes most other
 questions unanswerable, and this is the clause that says why.
@@ -21,7 +21,7 @@ from assay.rules.rule import Facet, Kind, Scenario, Script, consent, needs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WellFormed(Kind):
-    """The operations to call, how consent is given, and what is owned."""
+    """The operations whose answers must be JSON."""
 
     name = "well-formed"
 

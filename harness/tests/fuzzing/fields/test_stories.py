@@ -173,7 +173,9 @@ def test_what_is_spelt_is_told_and_the_rest_is_not():
     """Of a target that spells the making of requests alone, nothing else is asked."""
     plan, contract, target = bound("pis")
     only = {"create-payment": target.operations["create-payment"]}
-    world = dataclasses.replace(target.fixtures, offers=frozenset({Capability.PSU, Capability.WRITE}))
+    world = dataclasses.replace(
+        target.fixtures, offers=frozenset({Capability.PSU, Capability.WRITE})
+    )
     bare = dataclasses.replace(target, operations=only, fixtures=world)
     every = [one for story in drawn(stories(plan, contract, bare)) for one in story]
     made = {one.step.operation for one in every if isinstance(one.step, Call)}

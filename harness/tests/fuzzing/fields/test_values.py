@@ -191,7 +191,9 @@ def test_days_that_the_contract_names_are_tried_from_both_sides():
     )
 
     assert (90,) == since.named.days
-    assert {RelativeDay(-89), RelativeDay(-90), RelativeDay(0)} == {one.json for one in table(since, Sort.EDGE)}
+    assert {RelativeDay(-89), RelativeDay(-90), RelativeDay(0)} == {
+        one.json for one in table(since, Sort.EDGE)
+    }
     assert {RelativeDay(-91), RelativeDay(-92), RelativeDay(1)} <= {
         one.json for one in table(since, Sort.BEYOND) if isinstance(one.json, RelativeDay)
     }

@@ -11,7 +11,9 @@ from assay.history import Call
 
 def kept(name="one", contract="pis"):
     told = AbstractStep(step=Call(operation="read-payment", subject="psu"))
-    return RecordedSequence(name=name, contract=contract, breaks=(f"{contract}/a/b",), story=(told,))
+    return RecordedSequence(
+        name=name, contract=contract, breaks=(f"{contract}/a/b",), story=(told,)
+    )
 
 
 def names(examples, contract="pis"):

@@ -28,7 +28,9 @@ def found(searching, contract, policies, journeys):
 def found_anywhere(searching, policies):
     """Return what is found in a journey of each seed, of the contracts that policies touch."""
     return [
-        one for contract in changed_contracts(policies) for one in found(searching, contract, policies, 1)
+        one
+        for contract in changed_contracts(policies)
+        for one in found(searching, contract, policies, 1)
     ]
 
 

@@ -29,7 +29,9 @@ from assay.history import Advance, Call, Inquire, Lack, Register
 
 from .conftest import prepared
 
-STORY = RecordedSequence(name="a", contract="pis", breaks=("pis/cash/x",), story=(AbstractStep(step=Inquire()),))
+STORY = RecordedSequence(
+    name="a", contract="pis", breaks=("pis/cash/x",), story=(AbstractStep(step=Inquire()),)
+)
 
 
 def again(kept):

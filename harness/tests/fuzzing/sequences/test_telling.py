@@ -62,7 +62,13 @@ def asked(**arguments):
 def test_references_become_what_they_stand_for():
     """In arguments, in lists of them, and below objects."""
     step = telling().step(
-        asked(a=OwnedRef("psu", 1), b=[OwnedRef("psu", 0), "x"], c=RequestRef(1), d=RelativeDay(-90), e={"f": RelativeDay(1)})
+        asked(
+            a=OwnedRef("psu", 1),
+            b=[OwnedRef("psu", 0), "x"],
+            c=RequestRef(1),
+            d=RelativeDay(-90),
+            e={"f": RelativeDay(1)},
+        )
     )
     assert step.arguments == {
         "a": "B",
@@ -108,7 +114,9 @@ def test_signing_withdrawing_turning():
 def test_households_have_days_of_today():
     """Entries are so many days from the target's today; None is left to the world."""
     holding = Holding(resource="account", traits={"last-used": RelativeDay(-1)})
-    told = AbstractStep(step=Arrange(subject="b", holdings=(holding, holding)), days=((0, -1), None))
+    told = AbstractStep(
+        step=Arrange(subject="b", holdings=(holding, holding)), days=((0, -1), None)
+    )
     first, second = telling().step(told).holdings
     assert [str(one) for one in first.entries] == ["2024-05-15", "2024-05-14"]
     assert first.traits == {"last-used": "2024-05-14"}

@@ -57,7 +57,9 @@ def test_account_information():
     assert {one.alias for one in made} >= {None, 0, 1}
     assert len({one.malformed for one in made}) > 8
     assert OwnedRef(of=OTHER, n=0) in [one.arguments.get("iban") for one in made]
-    assert [OwnedRef(of=SELF, n=0), OwnedRef(of=SELF, n=1)] in [one.arguments.get("accounts") for one in made]
+    assert [OwnedRef(of=SELF, n=0), OwnedRef(of=SELF, n=1)] in [
+        one.arguments.get("accounts") for one in made
+    ]
     assert any(isinstance(one.arguments.get("since"), RelativeDay) for one in made)
     days = {day for one in spoken.households for some in one.days for day in some or ()}
     assert days >= {-1, -90, -91}

@@ -81,10 +81,6 @@ class Echo(Kind):
             ),
         )
 
-    def price(self, scenario: Scenario) -> int:
-        """Count two calls in each scenario."""
-        return 2
-
     def probe(self, scenario: Scenario) -> Script:
         """Call with two values; in the second scenario the second call names nothing real."""
         psu = yield from steps.arrange("psu", Holding(resource=self.owner))

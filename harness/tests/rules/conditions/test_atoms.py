@@ -105,7 +105,10 @@ def test_where_no_factors_are_named_any_other_is_tried():
 
 def test_a_factor_of_another_request_is_none():
     """What signs a payment does not sign a visit."""
-    assert isinstance(Factor(factor="card", lifecycle=lifecycle_of_request(contract("{factor: card}"), "visit")), Factor)
+    assert isinstance(
+        Factor(factor="card", lifecycle=lifecycle_of_request(contract("{factor: card}"), "visit")),
+        Factor,
+    )
     assert ["sms", "cap", "soft-token"] == [
         one.name for one in Factor(factor="soft-token", lifecycle=LIFE).points
     ]
@@ -192,5 +195,7 @@ def test_what_was_not_sent_is_unknown():
 
     assert FieldIs(argument="amount", value="7", lifecycle=LIFE).look(seen) is None
     assert IsRegistered(argument="amount", hours=7, lifecycle=LIFE).look(seen) is None
-    assert Given(text="C1") == FieldIs(argument="creditorAccount", value="C1", lifecycle=LIFE).look(seen)
+    assert Given(text="C1") == FieldIs(argument="creditorAccount", value="C1", lifecycle=LIFE).look(
+        seen
+    )
     assert tracker.lifecycle_of_request(PIS, "payment") == LIFE

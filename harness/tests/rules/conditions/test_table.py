@@ -127,7 +127,9 @@ def test_what_cannot_be_shown_is_told():
     assert {0, 2} == shown(found)
     why = "work registered > 900 h: whatever the rest is, it does not decide by itself"
     facets = params(MASKED).facets()
-    assert {"work-hidden": why} == {one.id: one.not_applicable_because for one in facets if one.not_applicable_because}
+    assert {"work-hidden": why} == {
+        one.id: one.not_applicable_because for one in facets if one.not_applicable_because
+    }
     assert f"not shown: {why}" in conditions_table.text(found, "rejected", "accepted")
 
 

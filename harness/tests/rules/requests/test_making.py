@@ -158,7 +158,11 @@ def test_what_was_not_made_is_left_out(came):
 
     assert None is request_steps.key_of(made)
     assert None is request_steps.about(LIFE.read, made)
-    for part in (request_steps.read(LIFE, made), request_steps.sign(made), request_steps.withdraw(made)):
+    for part in (
+        request_steps.read(LIFE, made),
+        request_steps.sign(made),
+        request_steps.withdraw(made),
+    ):
         assert ([], None) == play(part)
 
 
@@ -230,7 +234,9 @@ def test_signing_without_a_link():
 
 def readied(operation, *replies):
     """Return the steps of making an operation's plain call ready, and the call."""
-    steps, (subject, call) = play(request_steps.ready(PIS, PIS.operations[operation]), PSU, *replies)
+    steps, (subject, call) = play(
+        request_steps.ready(PIS, PIS.operations[operation]), PSU, *replies
+    )
     assert PSU is subject
     calls = [step for step in steps if isinstance(step, Call)]
     needed = 0 if PIS.operations[operation].makes else 1
@@ -284,7 +290,9 @@ def test_the_steps_of_the_world():
     age = timedelta(hours=80)
 
     assert ([Inquire()], told) == play(request_steps.inquire(), told)
-    assert ([Withdraw(subject="psu", request="P1")], None) == play(request_steps.withdraw(make()), done)
+    assert ([Withdraw(subject="psu", request="P1")], None) == play(
+        request_steps.withdraw(make()), done
+    )
     assert ([Lack(mode="instant")], None) == play(
         request_steps.lack("instant"), Lacking(mode="instant", now=AT)
     )

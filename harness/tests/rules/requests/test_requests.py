@@ -104,16 +104,25 @@ def test_the_mode_that_can_be_changed_is_named_by_the_clause_on_changes():
     )
     other = next(each for each in PIS.clauses if each.kind == "duplicate")
 
-    assert "instant" == lifecycle_of_request(replace(pis, clauses=(another, instant)), "payment").changeable
+    assert (
+        "instant"
+        == lifecycle_of_request(replace(pis, clauses=(another, instant)), "payment").changeable
+    )
     for clause in (another, other):
-        assert "deferred" == lifecycle_of_request(replace(pis, clauses=(clause,)), "payment").changeable
+        assert (
+            "deferred"
+            == lifecycle_of_request(replace(pis, clauses=(clause,)), "payment").changeable
+        )
 
 
 def test_the_mode_that_can_be_changed_where_no_clause_names_one():
     """Then it is one that is put off, or the plain one, or none."""
     silent = replace(PIS, clauses=())
     assert "deferred" == lifecycle_of_request(silent, "payment").changeable
-    assert "immediate" == lifecycle_of_request(replace(without("due"), clauses=()), "payment").changeable
+    assert (
+        "immediate"
+        == lifecycle_of_request(replace(without("due"), clauses=()), "payment").changeable
+    )
     bare = lifecycle_of_request(replace(without("modes"), clauses=()), "payment")
     assert (None, "deferred") == (bare.mode, bare.changeable)
 
@@ -137,7 +146,10 @@ def test_an_interface_may_offer_less():
     assert () == bare.state()
     closed = replace(PIS.operations["read-payment"], available=False)
     assert (
-        None is lifecycle_of_request(replace(PIS, operations={**PIS.operations, closed.id: closed}), "payment").read
+        None
+        is lifecycle_of_request(
+            replace(PIS, operations={**PIS.operations, closed.id: closed}), "payment"
+        ).read
     )
 
 

@@ -289,7 +289,8 @@ def test_places_to_return_to(uri):
     """The TPP of the examples and this machine are always registered."""
     assert is_allowed_redirect(uri, ())
     assert (
-        with_parameters(uri, {"code": "1", "state": None}) == uri + ("&" if "?" in uri else "?") + "code=1"
+        with_parameters(uri, {"code": "1", "state": None})
+        == uri + ("&" if "?" in uri else "?") + "code=1"
     )
 
 

@@ -274,9 +274,7 @@ RFC9421 = {
     },
     "content-digest is not signed": {"content_digest": None},
     "a signed header is missing": {"components": {**OWN, "content-digest": "", "x": ""}},
-    "unknown signed component": {
-        "components": {**OWN, "content-digest": "", "@status": ""}
-    },
+    "unknown signed component": {"components": {**OWN, "content-digest": "", "@status": ""}},
     "digest does not match": {"content_digest": "sha-256=:AAAA:"},
     "unknown digest algorithm": {"content_digest": "md5=:AAAA:"},
     "malformed structured field": {"content_digest": "SHA-256=AAAA"},

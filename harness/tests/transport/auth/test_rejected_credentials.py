@@ -121,7 +121,9 @@ def test_never_taken(standing: Standing) -> None:
     watch, operations = watched(exchange(1, "accounts", 401), exchange(2, "accounts", 404))
     (found,) = discount_untaken([verdict(standing, 2)], watch, operations, PROFILE)
     assert Standing.INDETERMINATE is found.standing
-    why = "the target never accepted the credentials of the target file (401): auth.token_env, line 6"
+    why = (
+        "the target never accepted the credentials of the target file (401): auth.token_env, line 6"
+    )
     assert why == found.reason
 
 
@@ -169,7 +171,9 @@ def run(keywords: str, around: Callable[[Any], Any], kind: AuthKind = AuthKind.B
 
     environment = set_up(replace(prepared.target, auth=Auth(kind=kind)), bank=bank)
     try:
-        return run_session(Session(plan=prepared.plan, environment=environment, journal=Journal(out=None)))
+        return run_session(
+            Session(plan=prepared.plan, environment=environment, journal=Journal(out=None))
+        )
     finally:
         environment.close()
 

@@ -77,7 +77,9 @@ def signing(read: Callable[[str], Target]) -> Callable[..., tuple[SigningTranspo
 RSA = "key_file: seal-rsa-key.pem, algorithm: rsa-sha256"
 
 
-def post(url: str = "https://bank.example/v1/a%20b?x=%2F&y", *headers: tuple[str, str]) -> HttpRequest:
+def post(
+    url: str = "https://bank.example/v1/a%20b?x=%2F&y", *headers: tuple[str, str]
+) -> HttpRequest:
     return HttpRequest(method="POST", url=url, headers=headers, body=b'{"a":1}')
 
 
@@ -92,7 +94,9 @@ def public(folder: CertificateFolder, name: str) -> Any:
     return load_pem_x509_certificate(folder.certificate(name).read_bytes()).public_key()
 
 
-def test_cavage(signing: Callable[..., tuple[SigningTransport, Ear]], folder: CertificateFolder) -> None:
+def test_cavage(
+    signing: Callable[..., tuple[SigningTransport, Ear]], folder: CertificateFolder
+) -> None:
     """The draft's string is signed, of what is sent: target, host, date, digest and id."""
     one, ear = signing("cavage", RSA, '["(request-target)", host, date, digest, x-request-id]')
     one.send(post())
@@ -130,7 +134,9 @@ def test_what_a_call_does_not_have_is_left_out(
     public(folder, "seal-rsa").verify(raw, base, padding.PKCS1v15(), hashes.SHA256())
 
 
-def test_created(signing: Callable[..., tuple[SigningTransport, Ear]], folder: CertificateFolder) -> None:
+def test_created(
+    signing: Callable[..., tuple[SigningTransport, Ear]], folder: CertificateFolder
+) -> None:
     """With hs2019 the moment can be signed, and the key says how: salted, with SHA-512."""
     key = "key_file: seal-rsa-key.pem, algorithm: hs2019"
     one, ear = signing("cavage", key, '["(request-target)", "(created)"]')
@@ -235,7 +241,9 @@ def test_an_identifier_of_the_profile_stays(read: Callable[[str], Target]) -> No
     ],
 )
 def test_what_cannot_be_sent_is_left_to_who_sends(
-    signing: Callable[..., tuple[SigningTransport, Ear]], url: str, headers: tuple[tuple[str, str], ...]
+    signing: Callable[..., tuple[SigningTransport, Ear]],
+    url: str,
+    headers: tuple[tuple[str, str], ...],
 ) -> None:
     """A URL or a header that cannot be goes on as it is, for the carrier to say so."""
     one, ear = signing("cavage", RSA, '["(request-target)"]')
@@ -243,7 +251,9 @@ def test_what_cannot_be_sent_is_left_to_who_sends(
     assert headers == ear.heard[0].headers
 
 
-def test_the_control_api_is_not_signed(signing: Callable[..., tuple[SigningTransport, Ear]]) -> None:
+def test_the_control_api_is_not_signed(
+    signing: Callable[..., tuple[SigningTransport, Ear]],
+) -> None:
     """Arranging goes past the signature, and what was reached is known on both sides."""
     one, ear = signing("cavage", RSA, '["(request-target)"]')
     assert (200, {}) == one.control("GET", "/worlds", None)

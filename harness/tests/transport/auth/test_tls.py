@@ -203,7 +203,9 @@ def test_a_run_with_mutual_authentication(folder: CertificateFolder, bank: Tls) 
         )
         environment: Environment = set_up(target)
         try:
-            result = run_session(Session(plan=prepared.plan, environment=environment, journal=Journal(out=None)))
+            result = run_session(
+                Session(plan=prepared.plan, environment=environment, journal=Journal(out=None))
+            )
         finally:
             environment.close()
     assert (Exit.OK, len(prepared.plan.items)) == (result.exit, result.counts["conforms"])
@@ -244,7 +246,9 @@ def test_everything_at_once(folder: CertificateFolder, bank: Tls) -> None:
         )
         environment = set_up(target)
         try:
-            result = run_session(Session(plan=prepared.plan, environment=environment, journal=Journal(out=None)))
+            result = run_session(
+                Session(plan=prepared.plan, environment=environment, journal=Journal(out=None))
+            )
         finally:
             environment.close()
     assert (Exit.OK, len(prepared.plan.items)) == (result.exit, result.counts["conforms"])

@@ -123,7 +123,9 @@ def token_store(read: Callable[[str], Target]) -> Callable[..., tuple[TokenStore
     return make
 
 
-def customer(who: Access = ALICE, now: datetime = NOW, sign_in: Any = None, **more: Any) -> TokenRequest:
+def customer(
+    who: Access = ALICE, now: datetime = NOW, sign_in: Any = None, **more: Any
+) -> TokenRequest:
     return TokenRequest(
         by_provider=False,
         who=who,
@@ -197,7 +199,9 @@ def test_every_customer_has_a_token_of_their_own(
     assert 2 == len(endpoint.asked)
 
 
-def test_a_token_is_renewed_before_it_expires(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None:
+def test_a_token_is_renewed_before_it_expires(
+    token_store: Callable[..., tuple[TokenStore, Endpoint]],
+) -> None:
     """By the target's clock, with the refresh token, and without the customer."""
     one, endpoint = token_store(token("t1", refresh_token="r1"), token("t2"), token("t3"))
     screens = Screens()
@@ -220,9 +224,13 @@ def test_a_margin_is_kept(token_store: Callable[..., tuple[TokenStore, Endpoint]
     assert "t2" == one.token(customer(now=NOW + timedelta(seconds=870)))
 
 
-def test_who_cannot_be_renewed_agrees_again(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None:
+def test_who_cannot_be_renewed_agrees_again(
+    token_store: Callable[..., tuple[TokenStore, Endpoint]],
+) -> None:
     """A refresh token that is not taken is not tried again: the customer signs in anew."""
-    one, endpoint = token_store(token("t1", refresh_token="r1"), refused("invalid_grant"), token("t2"))
+    one, endpoint = token_store(
+        token("t1", refresh_token="r1"), refused("invalid_grant"), token("t2")
+    )
     screens = Screens()
     assert "t1" == one.token(customer(sign_in=screens))
     assert "t2" == one.token(customer(sign_in=screens, now=NOW + timedelta(hours=1)))
@@ -241,7 +249,9 @@ def test_a_clock_that_went_back(token_store: Callable[..., tuple[TokenStore, End
 
 
 @pytest.mark.parametrize("lifecycle", [None, 0, -5, "soon", True, [900], 10**20])
-def test_a_life_that_is_none(token_store: Callable[..., tuple[TokenStore, Endpoint]], lifecycle: object) -> None:
+def test_a_life_that_is_none(
+    token_store: Callable[..., tuple[TokenStore, Endpoint]], lifecycle: object
+) -> None:
     """Where nobody says for how long, a token is shown until somebody refuses it."""
     one, _ = token_store(token("t1", expires_in=lifecycle))
     assert "t1" == one.token(customer())
@@ -255,7 +265,9 @@ def test_seconds_in_a_text(token_store: Callable[..., tuple[TokenStore, Endpoint
     assert "t2" == one.token(customer(now=NOW + timedelta(minutes=1)))
 
 
-def test_the_third_party_asks_for_itself(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None:
+def test_the_third_party_asks_for_itself(
+    token_store: Callable[..., tuple[TokenStore, Endpoint]],
+) -> None:
     """By client credentials, as `provider` says, and for all customers alike."""
     one, endpoint = token_store(token("p1"))
     assert "p1" == one.token(third_party())
@@ -270,7 +282,9 @@ def test_the_third_party_asks_for_itself(token_store: Callable[..., tuple[TokenS
     assert "Authorization" not in dict(endpoint.asked[0].headers)
 
 
-def test_clients_of_the_worlds_making(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None:
+def test_clients_of_the_worlds_making(
+    token_store: Callable[..., tuple[TokenStore, Endpoint]],
+) -> None:
     """A provider that the world made asks with what the world gave it, and shares no token."""
     one, endpoint = token_store(token("p1"), token("p2"))
     made = [Access(client_id=f"w-{n}", client_secret=f"s-{n}") for n in (1, 2)]
@@ -288,7 +302,9 @@ def test_several_third_parties_take_several_clients(
         one.token(third_party(named=True))
 
 
-def test_a_client_that_nobody_gives(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None:
+def test_a_client_that_nobody_gives(
+    token_store: Callable[..., tuple[TokenStore, Endpoint]],
+) -> None:
     """With no client_id in the file and none from the world, the profile is told so."""
     lines = (line for line in TEXT.splitlines(keepends=True) if "our id" not in line)
     text = "".join(line for line in lines if "T_SECRET" not in line)
@@ -358,7 +374,9 @@ def test_refusals(
     assert (False if lost else None) is error.hopeless
 
 
-def test_what_was_said_of_a_client_stays_said(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None:
+def test_what_was_said_of_a_client_stays_said(
+    token_store: Callable[..., tuple[TokenStore, Endpoint]],
+) -> None:
     """A client that was refused is not sent again, whoever the customer is."""
     one, endpoint = token_store(refused("invalid_client", 401), token("p1"))
     first = told(one, customer())
@@ -425,7 +443,9 @@ def test_screens_that_come_to_nothing(
     assert [] == endpoint.asked
 
 
-def test_screens_that_cannot_be_reached(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None:
+def test_screens_that_cannot_be_reached(
+    token_store: Callable[..., tuple[TokenStore, Endpoint]],
+) -> None:
     """A login page with nobody there is told by its line, for all customers."""
 
     def dry_target(link: str) -> ScreenFlowResult:
@@ -437,7 +457,9 @@ def test_screens_that_cannot_be_reached(token_store: Callable[..., tuple[TokenSt
     assert error.hopeless is False
 
 
-def test_tokens_are_not_kept_for_ever(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None:
+def test_tokens_are_not_kept_for_ever(
+    token_store: Callable[..., tuple[TokenStore, Endpoint]],
+) -> None:
     """Worlds are left behind, and so are the tokens of their customers."""
     one, _ = token_store(*(token(f"t{n}") for n in range(1002)))
     for n in range(1002):

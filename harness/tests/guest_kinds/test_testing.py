@@ -1,0 +1,203 @@
+"""The test kit for authors of kinds: what its banks, histories and runs do."""
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from parcels_bank import Lockers
+
+from assay.contract.parse import find_contract
+from assay.kinds import (
+    Advance,
+    Arrange,
+    Authorise,
+    Call,
+    Capability,
+    Decision,
+    Evidence,
+    Facet,
+    Holding,
+    Inquire,
+    Kind,
+    Lack,
+    Register,
+    Scenario,
+    Standing,
+    Withdraw,
+    needs,
+    queries,
+)
+from assay.rules.kinds import find_kind
+from assay.testing import (
+    START,
+    accepted,
+    evidence,
+    exchange,
+    failed,
+    history,
+    judge,
+    kind_in,
+    listed,
+    lost,
+    play,
+    problems,
+    refused,
+    use_kind,
+    verdicts,
+)
+
+HERE = Path(__file__).parent
+CALL = Call(operation="parcels", subject="psu")
+DAY = timedelta(days=1)
+#: A step of every sort, in an order in which a probe can ask for them.
+STEPS = (
+    Lack(mode="express"),
+    Advance(),
+    Arrange(
+        subject="psu", holdings=(Holding(resource="locker", count=2, entries=(START.date(),)),)
+    ),
+    Advance(to=START + DAY),
+    CALL,
+    Authorise(subject="psu", request="R", approval=None),
+    Authorise(subject="psu", request="R", approval=None, decision=Decision.REFUSE),
+    Register(subject="psu", operation="book", argument="number", age=DAY),
+    Withdraw(subject="psu", request="R"),
+    Inquire(),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Every(Kind):
+    """A kind that asks for every sort of step, and judges calls."""
+
+    name = "every"
+
+    def facets(self):
+        return (
+            Facet(
+                id="served",
+                description="it is served",
+                scenario=Scenario(id="all"),
+                needs=needs(Capability.PSU),
+            ),
+            Facet(
+                id="never",
+                description="it cannot be tested",
+                scenario=Scenario(id="none"),
+                needs=needs(Capability.PSU),
+                not_applicable_because="it is an example",
+            ),
+        )
+
+    def probe(self, scenario):
+        for step in STEPS:  # noqa: UP028 -- a tuple takes no replies
+            yield step
+
+    def check(self, history):
+        for each in history.exchanges:
+            yield queries.must_be_served("served", each, "it is offered")
+
+    def check_tpp(self, history):
+        for each in history.exchanges:
+            yield replace(queries.must_be_refused("tpp", each, "it is not its own"), exchanges=(7,))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broken(Every):
+    """A kind whose check has a mistake."""
+
+    name = "broken"
+
+    def check(self, history):
+        raise ValueError("a mistake in a check")
+        yield Evidence  # makes it a generator
+
+    def probe(self, scenario):
+        yield from ()
+
+
+@pytest.fixture
+def contract(tmp_path):
+    """Return what writes a contract with one clause of a kind."""
+
+    def contract(kind):
+        text = (HERE / "parcels.yaml").read_text("utf-8").partition("rules:\n")[0]
+        path = tmp_path / "contract.yaml"
+        clause = f"{{id: c, kind: {kind}, says: It is so., source: {{section: s, line: 1}}}}"
+        path.write_text(f"{text}rules: [{clause}]\n")
+        return path
+
+    return contract
+
+
+@pytest.fixture
+def clause(contract):
+    """Return the clause of the kind `every`."""
+    with use_kind(Every):
+        yield kind_in(contract("every"), "c")
+
+
+def test_a_scripted_bank_grants_every_step(clause):
+    """Each step but a look at the clock becomes an event, numbered and in order."""
+    played = play(clause, "all", lambda call: accepted("A"))
+
+    assert STEPS == played.steps
+    assert (CALL,) == played.calls
+    lacking, subject, moved, called, signed, not_signed, known, ended, done = played.history.events
+    assert ("express", START) == (lacking.mode, lacking.now)
+    assert ["psu-1", "psu-2"] == [thing.key for thing in subject.owns]
+    assert ["psu-1-1"] == [entry.key for entry in subject.owns[0].entries]
+    assert START + DAY == moved.now < called.at
+    assert (1, 2, 3) == (called.n, signed.n, not_signed.n)
+    assert "the request was signed" == signed.ending.value
+    assert "the request was refused" == not_signed.ending.value
+    assert START == known.since
+    assert ended.done
+    assert done.done is None
+
+
+def test_a_facet_that_cannot_be_tested_is_not_played(clause):
+    """Only what a run would ask for is judged."""
+    assert {"served": Standing.VIOLATES} == judge(clause, lambda: lambda call: refused())
+    assert {"served": Standing.INDETERMINATE} == judge(clause, lambda: lambda call: lost())
+
+
+def test_both_sides_are_judged(clause):
+    """A literal history is numbered; the check of the TPP's side is asked for by name."""
+    said = history(exchange(CALL, listed()), exchange(CALL, failed(), at=START + DAY))
+
+    assert ["served agrees 1", "served unclear 2"] == evidence(clause, said)
+    assert ["tpp unclear 7", "tpp unclear 7"] == evidence(clause, said, tpp=True)
+    assert [START + timedelta(seconds=1), START + DAY] == [each.at for each in said.exchanges]
+
+
+def test_a_kind_is_known_within_its_block_only(contract):
+    """Afterwards a contract with it is wrong again."""
+    path = contract("every")
+    with use_kind(Every):
+        assert [] == problems(path)
+        assert Every is find_kind("every")
+    assert find_kind("every") is None
+    assert 1 == len(problems(path))
+
+
+def test_a_clause_that_is_not_there(contract):
+    """The id of a clause must be one of the contract's."""
+    with use_kind(Every), pytest.raises(KeyError, match="other"):
+        kind_in(contract("every"), "other")
+
+
+def test_a_check_that_raises_ends_the_run(contract):
+    """A mistake of a kind is no verdict."""
+    with use_kind(Broken), pytest.raises(RuntimeError, match="a mistake in a check"):
+        verdicts(contract("broken"), HERE / "parcels-target.yaml", Lockers())
+
+
+def test_shipped_kinds_can_be_played_too():
+    """A clause of a shipped contract is like any other."""
+    clause = kind_in(find_contract("aisp"), "accounts.available")
+
+    assert {"answers": Standing.CONFORMS, "survives-malformed": Standing.CONFORMS} == judge(
+        clause, lambda: lambda call: accepted("A")
+    )
