@@ -170,9 +170,9 @@ def test_a_bank_in_this_process_needs_no_http_client():
 
 
 def test_modules_stay_small():
-    """No module is longer than a reader holds in mind: 400 lines at the most."""
+    """No module is longer than a reader holds in mind: 350 lines at the most."""
     sizes = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in modules()}
-    assert [] == [path for path, lines in sizes.items() if lines > 400]
+    assert [] == [path for path, lines in sizes.items() if lines > 350]
 
 
 def test_every_test_says_what_it_shows():

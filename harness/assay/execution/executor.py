@@ -308,12 +308,7 @@ def executing(
     number: Callable[[], int],
     record: Recorder = lambda _event, _access: None,
 ) -> Generator[Executor]:
-    """Open a fixture for one trial, and close it at the end.
-
-    Raises:
-        TargetError: the fixture provider cannot be reached or used at all.
-
-    """
+    """Open a fixture for one trial, and close it at the end; `TargetError` where none opens."""
     fixture = environment.fixtures.open()
     try:
         yield Executor(
@@ -325,7 +320,7 @@ def executing(
             record=record,
         )
     finally:
-        with suppress(TargetError):  # a scene that cannot be given back costs no verdict
+        with suppress(TargetError):  # a fixture that cannot be closed costs no verdict
             fixture.close()
 
 

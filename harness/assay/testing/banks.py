@@ -1,63 +1,39 @@
-"""Public names for testing a rule kind in a package of your own.
-
-Three ways to show that a kind is right, from the fastest to the most complete:
-
-- A literal history: write `exchange`s down, put them into a `history`, and compare what
-  `evidence` returns.
-- A scripted bank, which is a function from a `Call` to an `Answer`: `play` runs one probe
-  against it, `judge` all of them. A mutant is a bank with one fault, and `violated` must
-  return exactly the facets that it breaks.
-- A real run: `verdicts` runs contract and target file against a WSGI application.
-
-`problems` returns the findings in a contract file, `kind_in` one of its clauses; `use_kind`
-makes a kind known to both where its package is not installed.
-
-`Bank` is the type of a scripted bank, and `START` the moment at which literal histories and
-scripted banks begin.
-"""
+"""Scripted banks, contracts with a kind that is not installed, and real runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from itertools import count
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import cast
 
-from assay.contract.model import Contract, Json
+from assay.contract.model import Contract
 from assay.contract.parse import parse_contract
 from assay.errors import InputError
 from assay.history import (
-    Accepted,
     Advance,
     Advanced,
     Arrange,
     Authorise,
     Authorised,
     Call,
-    Cause,
     Effects,
     Ending,
     Entry,
     Event,
-    Exchange,
     History,
-    Indeterminate,
     Inquire,
-    Item,
     Lack,
     Lacking,
-    Outcome,
     Owned,
     Register,
     Registered,
-    Rejected,
     Reply,
     Step,
     Subject,
-    Unavailable,
     Wire,
     Withdraw,
     Withdrawn,
@@ -65,136 +41,10 @@ from assay.history import (
 from assay.judging.verdict import Evidence, Standing, weigh
 from assay.rules.kinds import installed, kind_of
 from assay.rules.rule import Kind
+from assay.testing.histories import START, Bank, exchange, history
 from assay.transport.embedded import Application
 
-__all__ = [
-    "START",
-    "Answer",
-    "Bank",
-    "Played",
-    "accepted",
-    "evidence",
-    "exchange",
-    "failed",
-    "history",
-    "judge",
-    "kind_in",
-    "listed",
-    "lost",
-    "play",
-    "problems",
-    "refused",
-    "unavailable",
-    "use_kind",
-    "verdicts",
-    "violated",
-]
 
-#: The moment at which literal histories and scripted banks begin.
-START = datetime(2026, 9, 16, 8, 0, tzinfo=UTC)
-
-
-# -- answers -------------------------------------------------------------------------
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What a call came back with: its meaning, its status, its headers."""
-
-    outcome: Outcome
-    status: int
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
-
-
-#: A scripted bank, a function from a call to its answer.
-Bank: TypeAlias = Callable[[Call], Answer]
-
-
-def accepted(
-    *items: Item | str,
-    status: int = 200,
-    headers: Mapping[str, str] | None = None,
-    values: Mapping[str, Json] | None = None,
-    next: str | None = None,  # noqa: A002 -- its name in `Accepted`
-) -> Answer:
-    """Return an answer that does what was asked; a text stands for an item with this key.
-
-    Without items the answer shows none; `listed` returns an empty list.
-    """
-    outcome = Accepted(items=_items(items) or None, values=values or {}, next=next)
-    return Answer(outcome=outcome, status=status, headers=headers or {})
-
-
-def listed(*items: Item | str, next: str | None = None) -> Answer:  # noqa: A002 -- likewise
-    """Return an answer with a list, which may be empty; `next` names the next page."""
-    return Answer(outcome=Accepted(items=_items(items), next=next), status=200)
-
-
-def refused(*leaked: str, status: int = 403, headers: Mapping[str, str] | None = None) -> Answer:
-    """Return a refusal; `leaked` are keys of items that it discloses all the same."""
-    outcome = Rejected(leaked=_items(leaked))
-    return Answer(outcome=outcome, status=status, headers=headers or {})
-
-
-def unavailable(*, status: int = 404, headers: Mapping[str, str] | None = None) -> Answer:
-    """Return an answer that says that the operation or the thing does not exist."""
-    return Answer(outcome=Unavailable(), status=status, headers=headers or {})
-
-
-def failed(*, status: int = 503) -> Answer:
-    """Return an answer with which the target itself fails."""
-    why = f"the target failed ({status})"
-    return Answer(outcome=Indeterminate(cause=Cause.SERVER, why=why), status=status)
-
-
-def lost() -> Answer:
-    """Return what is recorded where no answer arrives."""
-    why = "no answer within 10 s"
-    return Answer(outcome=Indeterminate(cause=Cause.TRANSPORT, why=why), status=0)
-
-
-def _items(items: Iterable[Item | str]) -> tuple[Item, ...]:
-    return tuple(Item(key=each) if isinstance(each, str) else each for each in items)
-
-
-# -- literal histories ---------------------------------------------------------------
-def exchange(call: Call, answer: Answer, *, at: datetime | None = None) -> Exchange:
-    """Return a call with its answer; `history` fills in its number and, without `at`, its time."""
-    wire = Wire(
-        method="GET",
-        url="https://bank.example/",
-        status=answer.status,
-        headers=tuple(answer.headers.items()),
-    )
-    return Exchange(n=0, at=at or START, call=call, outcome=answer.outcome, wire=wire)
-
-
-def history(*events: Event) -> History:
-    """Return the events as a history: numbered, and a second apart where no time is given."""
-    numbers = count(1)
-    numbered: list[Event] = []
-    for event in events:
-        if isinstance(event, Exchange):
-            n = next(numbers)
-            at = START + timedelta(seconds=n) if event.at == START else event.at
-            event = replace(event, n=n, at=at)  # noqa: PLW2901 -- the same event, numbered
-        elif isinstance(event, Authorised):
-            event = replace(event, n=next(numbers))  # noqa: PLW2901 -- likewise
-        numbered.append(event)
-    return History(events=tuple(numbered))
-
-
-def evidence(kind: Kind, history: History, *, tpp: bool = False) -> list[str]:
-    """Return what a check says of a history, one text for each piece of evidence.
-
-    A text is the facet, the agreement and the numbers of the exchanges, for example
-    `returned disagrees 1,2`. With `tpp` it is the check of the TPP's side.
-    """
-    return [
-        f"{each.facet} {each.agreement.value} {','.join(map(str, each.exchanges))}"
-        for each in (kind.check_tpp if tpp else kind.check)(history)
-    ]
-
-
-# -- scripted banks ------------------------------------------------------------------
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Played:
     """The steps that a probe asked for, and the history that they became."""
