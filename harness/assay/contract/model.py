@@ -1,8 +1,7 @@
-"""What a contract says, as values: operations, resources, clauses, open points.
+"""The contract as values: operations, resources, clauses, open points.
 
-Pure data, made by `parse` and read by everything else. Nothing here knows a
-target, HTTP or a bank: a clause's parameters stay as checked JSON until the
-rule of its kind reads them.
+Pure data, made by `parse`. Nothing here knows a target, HTTP or a bank: a clause's
+parameters stay validated JSON until the rule of its kind reads them.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from enum import Enum
 from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
-#: What a contract or an answer may hold; numbers with a point are `Decimal`.
+#: A value in a contract or an answer; numbers with a point are `Decimal`.
 Json: TypeAlias = object
 
 
@@ -25,14 +24,14 @@ class Level(Enum):
 
 
 class Party(Enum):
-    """Who is bound by a rule."""
+    """The party that a rule binds."""
 
     BANK = "bank"
     TPP = "tpp"
 
 
 class Capability(Enum):
-    """What a target must offer before a facet can be asked; the value is its name."""
+    """What a target must offer before a facet can be tested; the value is its name."""
 
     PSU = "psu"
     TWO_PSU = "two-psu"
@@ -57,7 +56,7 @@ class Capability(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """Where the document says so: its section, its line from 1, its words."""
+    """The place in the document: its section, its line from 1, its words."""
 
     section: str
     line: int
@@ -154,7 +153,7 @@ class Clause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenPoint:
-    """A sentence that nothing can check: an open question, or a matter of scope."""
+    """A sentence that cannot be checked: an open question, or a matter of scope."""
 
     id: str
     statement: str

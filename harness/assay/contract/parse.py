@@ -1,8 +1,8 @@
-"""Text -> `Contract`, or every error in it with file, line and hint.
+"""The parser of contract files: text to `Contract`, or all errors with file, line and hint.
 
-A contract has the right shape first (`schema`), then names that refer to something
-(`references`), and then becomes a value here. What a rule's parameters mean is left
-to the rule of its kind.
+A contract is first validated by schema (`files.shape_check`), then its names are
+resolved (`references`), and then it becomes a value. The meaning of a rule's parameters
+is left to the rule of its kind.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
-"""What the sections of a contract refer to: zone, hosts, ids, resources, operations.
+"""Checks that every name in a contract refers to something, and that ids are unique.
 
-What the parameters of rules refer to is next door, in `parameters`.
-
-Whether everything that a contract names exists, and an id stands for one thing only.
-
-It has the right shape already (see `schema`), and is still plain data: the values are
-made in `parse`, from data in which nothing is wrong.
+The contract has the right shape already, and is still plain data; `parse` makes the
+values once there are no errors. References in the parameters of rules are checked in
+`rules.parameters`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""What a run will cost, added up: calls, and all that is precious at a real bank.
+"""What a run will cost at a real bank: calls, quota, consents, requests and signatures.
 
-Counted are rehearsals (`run.rehearse`), so every figure is an upper bound for a target
-that keeps its contract; but of a list whose length nobody knows, one page. Customers are named as in the profile, and of what is written
-only numbers are told: everything else there may be somebody's.
+The figures come from dry runs (`dry_run`), so each is an upper bound for a conforming
+target; of a list whose length is unknown, one page is counted. Customers are named as
+in the target file. Of the arguments of a request only numbers are shown: the others may
+be personal data.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ from assay.planning.plan import Disposition
 
 __all__ = ["Cost", "QuotaCost", "cost_of", "lines", "record"]
 
-#: What is taken for an amount, where `safety.most` names no argument.
+#: The argument that is taken for an amount where `safety.most` names none.
 AMOUNT = re.compile(r"[0-9]{1,12}[.][0-9]{1,5}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotaCost:
-    """So many accesses of an operation without the customer on one day.
+    """The number of accesses to an operation without the customer present on one day.
 
-    `gone` were made before by other runs, and `most` may be made, None for any number.
+    `gone` were made before by other runs, and `most` are allowed, None for no limit.
     """
 
     customer: str
@@ -44,7 +45,7 @@ class QuotaCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What a run costs. `written` are requests, by operation and amounts."""
+    """What a run costs. `written` counts requests, by operation and amounts."""
 
     trials: int
     calls: int
@@ -57,7 +58,7 @@ class Cost:
 
 
 def cost_of(feasibility: Feasibility, target: Target) -> Cost:
-    """Add up what the trials of a plan cost that will be held."""
+    """Add up the cost of all trials of a plan that will be run."""
     plan = feasibility.plan
     held = [feasibility.trials[trial.id] for trial in plan.trials]
     batch = sum((one.batch for one in held), Counter[tuple[Customer, str, date]]())
@@ -90,7 +91,7 @@ def cost_of(feasibility: Feasibility, target: Target) -> Cost:
 
 
 def _amounts(arguments: Mapping[str, Json], target: Target) -> str:
-    """Tell the numbers of what is written, in the contract's words for them."""
+    """Return the numeric arguments of a request, under their names in the contract."""
     told = [
         f"{name} {value}"
         for name, value in arguments.items()
@@ -102,7 +103,7 @@ def _amounts(arguments: Mapping[str, Json], target: Target) -> str:
 
 
 def lines(cost: Cost) -> Iterator[str]:
-    """Yield what a run costs besides calls and waiting, a line each."""
+    """Yield what a run costs besides calls and waiting, one line each."""
     for one in cost.batch:
         left = "" if one.most is None else f"; {max(one.most - one.gone, 0)} of {one.most} left"
         yield (
@@ -110,7 +111,7 @@ def lines(cost: Cost) -> Iterator[str]:
             f"({one.customer}, {one.day}); {one.gone} made earlier{left}"
         )
     for name, number in cost.consents.items():
-        yield f"{_some(number, 'consent')} of {name}, which may take the place of those before"
+        yield f"{_some(number, 'consent')} of {name}, which may replace earlier ones"
     for (operation, amounts), number in cost.written.items():
         yield f"{_some(number, 'call')} of {operation}{f' ({amounts})' if amounts else ''}"
     if cost.signatures:
@@ -118,7 +119,7 @@ def lines(cost: Cost) -> Iterator[str]:
 
 
 def record(cost: Cost) -> dict[str, object]:
-    """Return what a run costs as JSON has it; waiting is in seconds."""
+    """Return what a run costs as JSON data; waiting is in seconds."""
     return {
         "trials": cost.trials,
         "calls": cost.calls,

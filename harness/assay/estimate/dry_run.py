@@ -1,9 +1,9 @@
-"""Rehearsing a trial: it is played like any other, but nothing is sent.
+"""Dry run of a trial: the probe is played as in a run, but nothing is sent.
 
-The scene is the real one, where that is pure; so what will stop a probe stops it here
-too: a customer who is not there, a clock, a spelling, a gate. What would come from the
-target comes from nobody (`assay.rules.dry_run`), who grants whatever is asked for. So what is
-counted here is what a target asks for that keeps its contract, and an upper bound.
+The fixture is the real one where that needs no target, so whatever will stop a probe
+stops it here too: a missing customer, a clock, a binding, a safety gate. What the
+target would return comes from a dry target (`assay.rules.dry_run`) that grants every
+step. The counts are therefore upper bounds for a target that conforms to its contract.
 """
 
 from __future__ import annotations
@@ -42,9 +42,10 @@ from assay.rules.dry_run import DryTarget
 from assay.rules.rule import Script
 from assay.rules.steps import perform_all
 
-#: So many steps of a probe are played, for nobody's answers might keep it going.
+#: The most steps played of one probe; the dry target's answers might keep it going
+#: forever.
 MOST = 1_000
-#: What nobody answers with: what is well-formed, and says nothing.
+#: The dry target's answer: well-formed, and without content.
 ANSWER = Wire(
     method="GET",
     url="nobody:",
@@ -56,12 +57,12 @@ ANSWER = Wire(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialEstimate:
-    """What a trial will do. `stopped` says what will stop it, and "" that nothing will.
+    """What a trial will do. `stopped` says what will stop it; empty if nothing will.
 
-    `tells` are the facets on which something is seen, all the same. `batch` are accesses
-    without the customer, by whom, which operation and on which day; `consents` how often
-    one is transmitted, by customer's name; `requests` what is written: the operation and
-    its arguments.
+    `tells` are the facets on which something is observed nevertheless. `batch` are
+    accesses without the customer present, by customer, operation and day; `consents` is
+    how often one is transmitted, by the customer's name; `requests` what is written:
+    operation and arguments.
     """
 
     stopped: str = ""
@@ -79,7 +80,7 @@ class TrialEstimate:
 
 @dataclass(slots=True, kw_only=True)
 class DryExecutor(Executor):
-    """A story played to nobody. `granted` says that nobody's world is its world, too."""
+    """Plays a script against a dry target. `granted` says that the fixtures are fake, too."""
 
     dry_target: DryTarget
     granted: bool
@@ -106,13 +107,13 @@ class DryExecutor(Executor):
         return event
 
     def _anybody(self) -> Access:
-        """Return what a customer of nobody's calls and signs with."""
+        """Return the credentials of a fake customer."""
         factors = self.environment.target.sca.factors.values()
         codes = dict.fromkeys(factors, ANYTHING)
         return Access(token=ANYTHING, login=ANYTHING, password=ANYTHING, codes=codes)
 
     def _arrange(self, step: Arrange) -> Subject:
-        """Arrange for real; secrets need not be there."""
+        """Arrange with the real fixture; secrets need not be set."""
         subject = Executor._arrange(self, step)  # noqa: SLF001 -- as above
         named = self.access[step.subject].id
         for role in self.environment.target.fixtures.roles:
@@ -121,7 +122,7 @@ class DryExecutor(Executor):
         return subject
 
     def _find(self, call: Call, binding: OperationBinding) -> None:
-        """Ask for a customer's list once, where the target goes by names of its own."""
+        """Request a customer's list once, where the target uses keys of its own."""
         for name, spelling in binding.arguments.items():
             given = call.arguments.get(name)
             for key in given if isinstance(given, list | tuple) else (given,):
@@ -133,7 +134,7 @@ class DryExecutor(Executor):
                     self.ids |= {one: one for one, whose in self.owners.items() if whose == owner}
 
     def exchanged(self, call: Call, request: HttpRequest) -> Exchange:
-        """Pass the gates, note what that would cost, and answer for nobody."""
+        """Check the safety gates, record the cost, and answer as the dry target."""
         operation, guard = self.operations[call.operation], self.environment.guard
         guard.admit(call, operation, request, lambda: self.who(call.subject), self.look)
         who = self.who(call.subject)
@@ -152,7 +153,7 @@ class DryExecutor(Executor):
         return replace(event, n=self.number(), wire=replace(ANSWER, url=request.url))
 
     def _signed(self, step: Authorise) -> Authorised:
-        """Find out whether somebody could sign, and let it be signed."""
+        """Check that a signer is available, and have the request signed."""
         self.environment.guard.going()
         access = self.access.get(step.by or step.subject, Access())
         self.signer.sign(step, access, self.wait)
@@ -166,7 +167,7 @@ class DryExecutor(Executor):
 
 
 def _everything(role: Role) -> Mapping[str, str]:
-    """Return something for every variable that a role names."""
+    """Return a value for every variable that a customer's entry names."""
     named = (role.token_env, role.login_env, role.password_env, *role.code_envs.values())
     return {name: ANYTHING for name in named if name}
 
@@ -174,7 +175,7 @@ def _everything(role: Role) -> Mapping[str, str]:
 def dry_run_trial(
     plan: Plan, trial: Trial, target: Target, now: datetime, *, waits: bool = False
 ) -> TrialEstimate:
-    """Play a trial to nobody, at this time, and return what it will do.
+    """Play a trial against a dry target, at this time, and return what it will do.
 
     `waits` says that a clock which cannot be moved is waited for.
     """
@@ -186,7 +187,7 @@ def dry_run_trial(
         target=target,
         client=NullTransport(target.base_url),
         fixtures=NoWorld(),
-        # Budgets are kept where all trials are seen together.
+        # Budgets are checked where all trials are considered together.
         guard=Guard(target=replace(target, budget=Budget()), book=NullLedger()),
     )
     environment.guard.learn(plan)
@@ -206,7 +207,7 @@ def dry_run_trial(
     history = History(events=tuple(played.events))
     tells: set[str] = set()
     if stopped:
-        with suppress(Exception):  # nobody's answers may be such as no check expects
+        with suppress(Exception):  # no check may expect these answers
             tells |= {one.facet for one in applied.kind.check(history)}
     return TrialEstimate(
         stopped=stopped,
@@ -221,7 +222,7 @@ def dry_run_trial(
 
 
 def _played(script: Script, played: DryExecutor) -> str:
-    """Play a probe to its end, and return what stopped it before, if anything did."""
+    """Play a probe to its end; return what stopped it, empty if nothing did."""
     try:
         perform_all(script, played.perform, MOST)
     except CannotArrange as error:

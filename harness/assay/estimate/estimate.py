@@ -1,10 +1,10 @@
-"""What a run will ask of people: every probe is played to nobody before it is held.
+"""What a run will demand of people: signatures, and waiting time.
 
-Whatever a probe asks for is granted, so a request that a real target would refuse is
-signed here as well: the figures are upper bounds for a target that keeps its contract.
-Told are signatures, and how long a run will wait where no clock can be moved, each
-trial beginning when the last one has ended. What a run costs in calls is the plan's
-own price.
+Every probe is played against a dry target first. It grants whatever a probe asks for,
+so a request that a real target would refuse is signed here as well: the figures are
+upper bounds for a conforming target. Waiting counts where no clock can be moved; each
+trial begins when the previous one has ended. The number of calls is the plan's own
+price.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from assay.rules.steps import perform_all
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wait:
-    """For how long a trial waits when its turn comes, and when it is held at once."""
+    """How long a trial waits when its turn comes, and when it is run at once."""
 
     trial: Trial
     span: timedelta
@@ -33,9 +33,10 @@ class Wait:
 
 
 def waited_in(plan: Plan, trial: Trial, now: datetime, screens: int) -> timedelta:
-    """Return how long a trial that begins now will wait, at the most.
+    """Return how long a trial that begins now will wait, at most.
 
-    `screens` is how many are filled in to sign, for some wait before each.
+    `screens` is how many are filled in for a signature, because some signatures wait
+    before each.
     """
     _, script = script_of(plan, trial)
     dry_target = DryTarget(contract=plan.contracts[trial.contract], now=now)
@@ -44,11 +45,11 @@ def waited_in(plan: Plan, trial: Trial, now: datetime, screens: int) -> timedelt
         if isinstance(step, Authorise):
             dry_target.now += step.pace * screens + sum(step.linger, NONE)
         elif isinstance(step, Advance) and step.to is not None:
-            # What is over already is not waited for, and time does not turn back.
+            # What is over already is not waited for, and time does not run backwards.
             step = Advance(to=max(step.to, dry_target.now))
         return dry_target.reply(step)
 
-    with suppress(Exception):  # whatever the probe stumbles over
+    with suppress(Exception):  # an error of the probe ends it
         perform_all(script, reply, MOST)
     return dry_target.now - now
 
@@ -56,7 +57,7 @@ def waited_in(plan: Plan, trial: Trial, now: datetime, screens: int) -> timedelt
 def in_turn(plan: Plan, now: datetime, screens: int) -> tuple[Wait, ...]:
     """Return the waits of the trials that need a clock, the shortest first.
 
-    Each begins when the last one has ended, and what takes a person comes after all else.
+    Each begins when the previous one has ended; trials that need a person come last.
     """
     left = [trial for trial in plan.trials if _timed(trial)]
     first = {trial.id: waited_in(plan, trial, now, screens) for trial in left}
@@ -75,10 +76,10 @@ def in_turn(plan: Plan, now: datetime, screens: int) -> tuple[Wait, ...]:
 def with_waits(
     plan: Plan, timed: Plan, now: datetime, *, screens: int, most: timedelta = NONE
 ) -> Plan:
-    """Return a plan in which is waited for clocks, as far as that is allowed in all.
+    """Return a plan in which clocks are waited for, up to the allowed total.
 
     `plan` is the one for a target whose clock cannot be moved, `timed` the same if it
-    could be. What is not waited for says how long that would take.
+    could be. An obligation that is not waited for states how long that would take.
     """
     turns = in_turn(timed, now, screens)
     total, held = NONE, list[Trial]()
@@ -103,12 +104,12 @@ def with_waits(
 def _decided(
     before: Planned, after: Planned, going: Collection[str], waits: Mapping[str, timedelta]
 ) -> Planned:
-    """Return an obligation's fate, given what is waited for."""
+    """Return the plan for one obligation, given what is waited for."""
     id_ = before.obligation.id
     if id_ in going:
         return after
     if before.fate is after.fate or id_ not in waits:
-        return before  # a clock is not all that it lacks
+        return before  # it lacks more than a clock
     return replace(
         before, why=f"{before.why}, or waiting: --wait {format_span(waits[id_])} (this trial)"
     )
@@ -119,16 +120,16 @@ def _timed(trial: Trial) -> bool:
 
 
 def announced(plan: Plan, target: Target, now: datetime) -> str:
-    """Say how long a run will wait in all; empty if it will not."""
+    """Say how long a run will wait in total; empty if it will not."""
     waits = [one.span for one in in_turn(plan, now, len(target.sca.screens)) if one.span]
     trials = f"{len(waits)} trial{'' if len(waits) == 1 else 's'}"
-    return f"will wait {describe_span(sum(waits, NONE))} in all, in {trials}" if waits else ""
+    return f"will wait {describe_span(sum(waits, NONE))} in total, in {trials}" if waits else ""
 
 
 def announce(
     waiting: Waiting | None, plan: Plan, target: Target, tell: Callable[[str], None]
 ) -> None:
-    """Say before a run how long it will wait, and let it say so whenever it does."""
+    """Announce before a run how long it will wait in total, and during it each wait."""
     if waiting is not None and (words := announced(plan, target, datetime.now(UTC))):
         tell(words)
         waiting.tell = telling(waiting, tell)

@@ -1,7 +1,6 @@
-"""What stands in for a target while a trial is rehearsed (`run.rehearse`): nobody does.
+"""Stand-ins for the target in a dry run: transport, fixtures, signer and ledger.
 
-The way to it, its scenes, who signs, and where accesses are written down. Only the scene
-of listed customers is the real one, for it asks nobody anything.
+Only the fixture of listed customers is the real one, because it contacts nothing.
 """
 
 from __future__ import annotations
@@ -28,24 +27,24 @@ if TYPE_CHECKING:
 
 __all__ = ["ANYTHING", "NullLedger", "NullTransport", "scene_of", "signer_of"]
 
-#: What a customer of nobody's has in place of every secret.
+#: Stands for every secret of a fake customer.
 ANYTHING = "-"
 
 
 @dataclass(slots=True)
 class NullTransport:
-    """The way to nowhere: nothing is sent."""
+    """A transport that sends nothing."""
 
     base_url: str
     reached: bool = False
 
     def send(self, request: HttpRequest) -> Delivery:
-        """Send nothing."""
+        """Return a delivery without an answer."""
         return nothing(request, "nothing is sent")
 
     def control(self, method: str, path: str, body: Mapping[str, Any] | None) -> tuple[int, Any]:
-        """Arrange nothing."""
-        raise CannotArrange("a world that is asked")
+        """Raise `CannotArrange`: there is no control API."""
+        raise CannotArrange("a control API")
 
     def close(self) -> None:
         """Do nothing."""
@@ -53,13 +52,13 @@ class NullTransport:
 
 @dataclass(slots=True)
 class FakeFixture(ReadOnlyFixture):
-    """A scene that only has a clock, which moves: all else there nobody answers."""
+    """A fixture with only a clock, which moves."""
 
     dry_target: DryTarget
 
     def arrange(self, step: Arrange) -> tuple[Subject, Access]:
-        """Refuse; a rehearsal asks nobody."""
-        raise CannotArrange("a world")
+        """Raise `CannotArrange`: customers come from the dry target."""
+        raise CannotArrange("a fixture provider")
 
     def clock(self, to: datetime | None) -> datetime:
         """Move the clock, or only read it."""
@@ -67,7 +66,7 @@ class FakeFixture(ReadOnlyFixture):
         return self.dry_target.now
 
     def provider(self) -> Access:
-        """Give one of nobody's."""
+        """Return fake credentials of a TPP."""
         return Access(token=ANYTHING)
 
     def close(self) -> None:
@@ -76,19 +75,19 @@ class FakeFixture(ReadOnlyFixture):
 
 @dataclass(slots=True)
 class FakeClock(RolesFixture):
-    """The scene of real customers, where time is let pass."""
+    """The fixture of real customers, with a clock that moves."""
 
     dry_target: DryTarget = field(kw_only=True)
 
     def clock(self, to: datetime | None) -> datetime:
-        """Let time pass until then; it never turns back."""
+        """Let time pass until then; the clock never runs backwards."""
         self.dry_target.now = max(to or self.dry_target.now, self.dry_target.now)
         return self.dry_target.now
 
 
 @dataclass(frozen=True, slots=True)
 class FakeSigner(AnyReturnAddress):
-    """In place of a person or a browser: signs whatever there is to sign."""
+    """In place of a person or a browser: signs every request."""
 
     def sign(self, step: Authorise, access: Access, wait: Wait) -> ScreenFlowResult:
         """Sign."""
@@ -98,19 +97,19 @@ class FakeSigner(AnyReturnAddress):
 
 
 class NullLedger:
-    """A book in which there is always room."""
+    """A ledger that never refuses."""
 
     def gone(self, use: QuotaUse) -> int:
-        """Return that none are."""
+        """Return 0: nothing is used."""
         return 0
 
     def spend(self, use: QuotaUse, *, most: int | None, run: str, at: datetime) -> bool:
-        """Let it be spent."""
+        """Accept the use."""
         return True
 
 
 def scene_of(target: Target, dry_target: DryTarget, *, waits: bool) -> Fixture:
-    """Return a trial's scene; `waits` says that a clock which stands is waited for."""
+    """Return a trial's fixture; `waits` says that a clock which cannot move is waited for."""
     roles = target.fixtures.roles
     match target.fixtures.kind:
         case FixtureKind.ROLES if waits:
@@ -124,7 +123,7 @@ def scene_of(target: Target, dry_target: DryTarget, *, waits: bool) -> Fixture:
 
 
 def signer_of(environment: Environment, fixture: Fixture) -> Signer:
-    """Return who signs; a real signer, where it needs no person and no browser."""
+    """Return the signer: the real one where it needs no person and no browser."""
     if environment.target.sca.kind in {ScaKind.BROWSER, ScaKind.MANUAL}:
         return FakeSigner()
     return environment.signer(fixture)

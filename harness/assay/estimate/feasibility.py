@@ -1,13 +1,13 @@
-"""What a run will cost and where it will stop, known before it.
+"""What a run can reach within its budgets and with its fixtures, computed before it starts.
 
-Every planned trial is rehearsed (`run.rehearse`). One that would be stopped is not held,
-and its obligations stay unverified for the very reason that would stop it; where it sees
-something before, it is held for that alone. What is left is planned in order, as far as
-the budgets go: calls in this run, and accesses without the customer today, of which the
-ledger knows what is gone. So what a run leaves open is what its plan announced.
+Every planned trial is dry-run (`dry_run`). One that would be stopped is not run, and
+its obligations stay unverified for the reason that would stop it; where it observes
+something before, it is run for that alone. The rest is planned in order, as far as the
+budgets allow: calls in this run, and accesses without the customer today, of which the
+ledger knows how many are used. So a run leaves open exactly what its plan announced.
 
-Only where customers are real, or a profile sets limits: a world that is arranged for each
-trial has neither.
+This applies only where customers are real or a target file sets limits: test data that
+is created for each trial has neither.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from assay.planning.plan import Disposition, Plan, Planned, Trial, decided
 
 __all__ = ["Feasibility", "assess"]
 
-#: One count that a budget, and a bank, keeps apart: a customer, an operation, a day.
+#: One count that a budget, and a bank, keep separately: a customer, an operation, a day.
 _Count = tuple[Customer, str, date]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feasibility:
-    """A plan that will hold, and what each of its trials will do.
+    """A plan that can be carried out, and what each of its trials will do.
 
-    `before` is the plan that nobody had looked ahead for.
-    `gone` are the accesses without the customer that were spent before, of those counts
-    that the run spends on; `bounds` are how many there may be, None for any number.
+    `before` is the plan without this computation. `gone` are the accesses without the
+    customer that were made before, of the counts that the run adds to; `bounds` are
+    their limits, None for no limit.
     """
 
     plan: Plan
@@ -55,7 +55,7 @@ def assess(
     ledger: Path | None = None,
     waits: bool = False,
 ) -> Feasibility:
-    """Rehearse a plan's trials, and plan what will be held, and what not, and why.
+    """Dry-run a plan's trials, and plan what will be run, what will not, and why.
 
     They begin now, one after the other; `waits` says that clocks are waited for.
 
@@ -84,7 +84,7 @@ def _ledger(target: Target, path: Path | None) -> QuotaRecord | None:
 
 @dataclass(slots=True, kw_only=True)
 class _Foretold:
-    """The trials seen so far: which will be held, and what they spend together."""
+    """The trials considered so far: which will be run, and what they cost together."""
 
     plan: Plan
     target: Target
@@ -97,7 +97,7 @@ class _Foretold:
     gone: Counter[_Count] = field(default_factory=Counter[_Count])
 
     def take(self, trial: Trial, one: TrialEstimate) -> None:
-        """Take the next trial in, if there is room for it."""
+        """Add the next trial if the budgets allow it."""
         told = one.stopped and not any(facet.facet in one.tells for facet in trial.settles)
         room = (one.stopped, None) if told else next(self._crowded(trial, one), ("", None))
         why, shortage = room
@@ -113,7 +113,7 @@ class _Foretold:
         self.waited += one.waited
 
     def decide(self, item: Planned) -> Planned:
-        """Return what is planned for an obligation, now that all trials were seen."""
+        """Return what is planned for an obligation, once all trials are considered."""
         one = self.stopped.get(item.obligation.trial)
         if item.fate is not Disposition.ASK or one is None:
             return item
@@ -127,7 +127,7 @@ class _Foretold:
         return one.calls + one.signatures if one.stopped else max(trial.calls, one.calls)
 
     def _crowded(self, trial: Trial, one: TrialEstimate) -> Iterator[tuple[str, Shortage]]:
-        """Say why there is no room for a trial; nothing if there is."""
+        """Yield why the budgets do not allow a trial; nothing if they do."""
         most, price = self.target.budget.calls, self._price(trial, one)
         if most is not None and self.calls + price > most:
             needed_calls = f"{price} more calls; {most - self.calls} of {most} left (budget.calls)"
@@ -142,7 +142,7 @@ class _Foretold:
                 yield why, Shortage.BUDGET
             quota = (self.guard.limits or {}).get(operation)
             if quota is not None and before and before + needed > quota:
-                # The bank's own count is no longer what the probe takes it for.
+                # The bank's own count may no longer be what the probe assumes.
                 why = (
                     f"needs {UNTOUCHED} {operation} without the customer; "
                     f"{self._where(count)} ({who.name})"
@@ -150,15 +150,16 @@ class _Foretold:
                 yield why, Shortage.UNUSED_QUOTA
 
     def _where(self, count: _Count) -> str:
-        """Say where the accesses went that are gone when a trial begins."""
+        """Say what used up the accesses that are gone when a trial begins."""
         earlier, now = self.gone[count], self.spent[count]
         told = [f"{earlier} made earlier today"] * bool(earlier)
-        return " and ".join([*told, *[f"{now} planned before it"] * bool(now)])
+        return " and ".join([*told, *[f"{now} planned earlier in this run"] * bool(now)])
 
     def _before(self, count: _Count) -> int:
-        """Return how many accesses are gone when a trial begins: before the run, and in it.
+        """Return how many accesses are used when a trial begins: before the run, and in it.
 
-        Who plays in a world written in Python, only holding the trial tells.
+        With fixtures written in Python, only the trial itself shows which customers it
+        uses.
         """
         who, operation, day = count
         if self.target.fixtures.kind is FixtureKind.PYTHON:

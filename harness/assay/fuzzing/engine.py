@@ -1,7 +1,7 @@
-"""Hypothesis as an engine: it chooses, and is stopped when enough has been seen.
+"""Hypothesis as the generator of random tests, stopped once enough has been seen.
 
-Its own shrinking, its own database and its reports are not used: a story is shortened by
-telling it anew (`journeys.shorten`), and kept in words that outlive a change of a strategy.
+Its shrinking, database and reports are not used: a sequence is shortened by replaying
+it (`sequences.shrink`), and stored in a form that outlives changes of a strategy.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from assay.fuzzing.sequences.machine import Machine
 
 V = TypeVar("V")
 
-#: What a target is slow at, or seldom allows, is no fault of a strategy.
+#: Slow or rejected examples are properties of the target, not faults of a strategy.
 NO_HEALTH = (
     HealthCheck.too_slow,
     HealthCheck.data_too_large,
@@ -30,7 +30,7 @@ NO_HEALTH = (
 
 
 class ExplorationEnded(BaseException):
-    """Nothing more is to be explored. Not an `Exception`: nobody is to try it again."""
+    """Ends an exploration. Not an `Exception`, so that nothing handles it and continues."""
 
 
 def explore_machine(
@@ -46,8 +46,8 @@ def explore_machine(
 
     """
     kept = settings(_kept(examples), stateful_step_count=steps)
-    # A target that does not do the same twice is nothing to stop for: the next round
-    # makes other journeys.
+    # A target that is not deterministic does not end the search: the next round
+    # generates other sequences.
     with suppress(Flaky):
         run_state_machine_as_test(seeded(repr(seed))(machine), settings=kept)
 

@@ -1,8 +1,8 @@
-"""Stories that broke something, kept between runs: what was found is tried first next time.
+"""Saved sequences that violated an obligation, tried first in the next run.
 
-The database is one of Hypothesis' (`hypothesis.database`): a directory, or a Redis that a
-team shares. What it holds are our own stories, not Hypothesis' choices: they outlive a
-change of the strategies, and anybody can read them.
+The database is one of Hypothesis' (`hypothesis.database`): a directory, or a Redis that
+a team shares. It stores sequences in the format of this package, not Hypothesis'
+choices: they outlive changes of the strategies, and are readable.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from assay.fuzzing.sequences.sequence_file import RecordedSequence, read_text, w
 if TYPE_CHECKING:
     from hypothesis.database import ExampleDatabase
 
-#: Where stories are kept if nobody says where, and the word for nowhere.
+#: The default directory, and the word for no database.
 DEFAULT, NOWHERE = "reports/local/examples", "none"
-#: No more stories than this are tried of one contract.
+#: The most saved sequences that are tried of one contract.
 MOST = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """The stories of a database, by contract."""
+    """The saved sequences of a database, by contract."""
 
     database: ExampleDatabase
 
     def stories(self, contract: str) -> Iterator[RecordedSequence]:
-        """Yield the stories of a contract; one that cannot be read any more is dropped.
+        """Yield the sequences of a contract; unreadable ones are deleted.
 
         Raises:
             InputError: the database does not answer.
@@ -43,11 +43,11 @@ class Examples:
                 self.database.delete(_key(contract), raw)
 
     def save(self, kept: RecordedSequence) -> None:
-        """Keep a story."""
+        """Save a sequence."""
         self.database.save(_key(kept.contract), write(kept).encode())
 
     def drop(self, kept: RecordedSequence) -> None:
-        """Forget a story: it breaks nothing any more."""
+        """Delete a sequence that violates nothing any more."""
         self.database.delete(_key(kept.contract), write(kept).encode())
 
     def _fetch(self, contract: str) -> list[bytes]:
@@ -91,7 +91,7 @@ def _redis(url: str) -> ExampleDatabase:
 
 
 def _unusable(what: str, error: Exception) -> InputError:
-    # What the client says may quote the URL, and with it a password.
+    # The client's message may quote the URL, and with it a password.
     return InputError.one("--examples", f"{what} cannot be used ({type(error).__name__})")
 
 

@@ -1,7 +1,4 @@
-"""What a search finds, as values, and in words for whoever reads a failed test.
-
-Not for searching: see `search`.
-"""
+"""Findings of a random search, as values and as text for a failed test."""
 
 from __future__ import annotations
 
@@ -37,10 +34,10 @@ def requested_searches(plan: Plan, times: Mapping[str, int]) -> tuple[SearchRequ
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FuzzFinding:
-    """An obligation that is broken, and the shortest story found that breaks it.
+    """A violated obligation, and the shortest sequence found that violates it.
 
-    `seconds` is when it was found, shortened and all, since the search began, `after` the
-    number of journeys it took.
+    `seconds` is the time from the start of the search until it was found and shortened,
+    `after` the number of sequences run by then.
     """
 
     obligation: str
@@ -52,7 +49,7 @@ class FuzzFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """What came of a search. `exchanges` counts those of shortening too."""
+    """The result of a search. `exchanges` includes those made for shortening."""
 
     findings: tuple[FuzzFinding, ...]
     journeys: int
@@ -61,15 +58,15 @@ class SearchResult:
 
 
 def describe_findings(searched: SearchResult) -> str:
-    """Say what was broken, and by which stories, step by step."""
+    """Describe each violation and its sequence, step by step."""
     return "\n\n".join("\n".join(_finding(one)) for one in searched.findings)
 
 
 def _finding(finding: FuzzFinding) -> Iterator[str]:
     evidence = finding.breach.evidence
-    yield f"{finding.obligation} violates, after {finding.after} stories:"
+    yield f"{finding.obligation} violates, after {finding.after} sequences:"
     yield f"  expected {evidence.expected}"
     yield f"  seen     {evidence.seen}"
-    yield f"  in a story of {len(finding.story)} steps:"
+    yield f"  in a sequence of {len(finding.story)} steps:"
     for place, told in enumerate(finding.story, 1):
         yield f"  {place:>4}  {json.dumps(encode(told), ensure_ascii=False)}"

@@ -1,8 +1,8 @@
-"""Searching: journeys made at random, every check judging each, until one breaks something.
+"""Random search for violations: generated sequences of calls, judged by every check.
 
-What is found is told again, shorter and shorter, and comes back as the obligation that
-is broken and the shortest story that breaks it. Nothing is recorded here: whoever asked
-for the search tells the story once more for the record.
+A sequence that violates an obligation is replayed shorter and shorter; the result is
+the obligation with the shortest sequence that violates it. Nothing is recorded here:
+the caller replays that sequence once more for the journal.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from assay.judging.judge import Breach, breaches
 from assay.planning.plan import Plan
 from assay.rules.clauses import clauses_of
 
-#: So many journeys are made by one seed: Hypothesis makes variants of what it made before
-#: as soon as there is enough, and what is quite different finds more here.
+#: The most sequences generated from one seed: Hypothesis varies earlier examples as soon
+#: as it has enough, and quite different ones find more here.
 ROUND = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchLimits:
-    """How far a search goes: journeys, steps of each, tries to shorten one, seconds.
+    """The limits of a search: sequences, steps of each, tries to shorten one, seconds.
 
-    `calls` bounds what the journeys themselves call, for a bank that counts; `reads`
-    keeps to what changes nothing, with the customer there; nobody signs unless `signs`.
-    So many `findings` are enough.
+    `calls` limits the calls of the generated sequences, for a bank with a quota;
+    `reads` restricts them to reading with the customer present; signatures are given
+    only if `signs`. The search ends after this many `findings`.
     """
 
     journeys: int = 100
@@ -56,11 +56,11 @@ class SearchLimits:
 
 
 def _nobody(_finding: FuzzFinding) -> None:
-    """Tell nobody."""
+    """Ignore the finding."""
 
 
 class ObligationBroken(ExplorationEnded):
-    """Something is broken; the story that shows it."""
+    """A sequence violates an obligation; ends the current exploration."""
 
     def __init__(self, story: Story, found: Sequence[Breach]) -> None:
         self.story, self.found = story, tuple(found)
@@ -71,8 +71,8 @@ class ObligationBroken(ExplorationEnded):
 class Search:
     """A search through one contract of a plan, at one target.
 
-    It plays the target's side of journeys (`journeys.journey.Player`). Their words are
-    those of a `whole` plan, where only a part of it is asked.
+    It is the target's side of sequences (`sequences.sequence.SequenceTarget`). The
+    actions are those of the `whole` plan, even where only a part of it is run.
     """
 
     plan: Plan
@@ -91,14 +91,14 @@ class Search:
     _open: AbstractContextManager[Executor] | None = None
 
     def __post_init__(self) -> None:
-        # Both are looked at whenever something is judged.
+        # Both are used whenever something is judged.
         self._asked = self.plan.asked
 
     def travel(self, on_finding: Callable[[FuzzFinding], None] = _nobody) -> SearchResult:
-        """Make journeys until the limits are reached.
+        """Run random sequences until the limits are reached.
 
         Raises:
-            TargetError: the target's world cannot be reached or used at all.
+            TargetError: the target's fixture provider cannot be used at all.
 
         """
         spoken = self.speakable()
@@ -114,10 +114,10 @@ class Search:
     def examine(
         self, stories: SearchStrategy[Story], on_finding: Callable[[FuzzFinding], None] = _nobody
     ) -> SearchResult:
-        """Tell stories that somebody else makes up, until the limits are reached.
+        """Run the sequences of a strategy until the limits are reached.
 
         Raises:
-            TargetError: the target's world cannot be reached or used at all.
+            TargetError: the target's fixture provider cannot be used at all.
 
         """
 
@@ -140,7 +140,7 @@ class Search:
         explored: Callable[[int, tuple[object, ...]], None],
         on_finding: Callable[[FuzzFinding], None],
     ) -> SearchResult:
-        """Explore on after each finding, with what is found already out of the question."""
+        """Continue after each finding, ignoring what is found already."""
         round_ = 0
         while self.journeys < self.limits.journeys and not self._spent():
             try:
@@ -156,7 +156,7 @@ class Search:
         return self.searched()
 
     def searched(self) -> SearchResult:
-        """Return what came of the search so far."""
+        """Return the result of the search so far."""
         return SearchResult(
             findings=tuple(self.findings),
             journeys=self.journeys,
@@ -165,7 +165,7 @@ class Search:
         )
 
     def again(self, story: Story) -> tuple[FuzzFinding, ...]:
-        """Tell a story that broke something before, and return what it breaks now."""
+        """Replay a sequence that violated something before, and return what it violates now."""
         found = self.tell(story)
         if not found:
             return ()
@@ -174,7 +174,7 @@ class Search:
         return findings
 
     def tell(self, story: Iterable[AbstractStep]) -> tuple[Breach, ...]:
-        """Tell a story in a world of its own, and return what it breaks."""
+        """Run a sequence with a fixture of its own, and return what it violates."""
         driven = run_probe(
             script(tuple(story), self.contract.zone),
             self.environment,
@@ -184,18 +184,24 @@ class Search:
         )
         return self._judged(driven.history)
 
-    # -- the other side of a journey ---------------------------------------------
+    # -- the target's side of a sequence ---------------------------------------------
 
     def perform(self, step: Step) -> Event:
-        """Perform a step of the journey."""
+        """Perform a step of the sequence."""
         if self._play is None:
-            raise CannotArrange("a world")
+            raise CannotArrange("an open fixture")
         if isinstance(step, Call) and not self._affords(1):
-            raise CannotArrange("more calls than the limits allow")
+            raise CannotArrange("more calls than the search limits allow")
         return self._play.perform(step)
 
     def judge(self, story: Sequence[AbstractStep]) -> None:
-        """Raise `Broken` if the journey has broken something, `Ended` if all is spent."""
+        """Judge the sequence so far.
+
+        Raises:
+            ObligationBroken: it violates an obligation.
+            ExplorationEnded: the limits are reached.
+
+        """
         if self._play is None:
             return
         found = self._judged(History(events=tuple(self._play.events)))
@@ -205,7 +211,7 @@ class Search:
             raise ExplorationEnded("the limits are reached")
 
     def end(self) -> None:
-        """Give the world of the journey back."""
+        """Close the fixture of the sequence."""
         if self._open is not None:
             self._open.__exit__(None, None, None)
         self._play = self._open = None
@@ -228,7 +234,7 @@ class Search:
         return self.exchanges
 
     def _affords(self, calls: int) -> bool:
-        """Whether so many more calls are within the limits."""
+        """Whether this many more calls are within the limits."""
         return self.limits.calls is None or self.exchanges + calls <= self.limits.calls
 
     def _spent(self) -> bool:
@@ -246,7 +252,7 @@ class Search:
     def _shortened(
         self, broken: ObligationBroken, tries: int | None = None
     ) -> Iterator[FuzzFinding]:
-        """Shorten a story for each obligation that it breaks."""
+        """Shorten a sequence for each obligation that it violates."""
         for name in dict.fromkeys(one.obligation for one in broken.found):
 
             def breaks(story: Story, name: str = name) -> bool:
@@ -266,7 +272,7 @@ class Search:
             )
 
     def speakable(self) -> Actions:
-        """Return the words that this target, and these limits, allow."""
+        """Return the actions that this target, and these limits, allow."""
         spoken = actions(self.whole or self.plan, self.contract)
         if not self.limits.signs:
             spoken = replace(spoken, signatures=())

@@ -1,8 +1,9 @@
-"""A search as a part of a run: what it finds becomes verdicts of the record.
+"""Random search as a part of a run: its findings become verdicts in the journal.
 
-`search` finds; here what was kept is tried first, what is found is written to a file,
-kept, and told once more with the journal listening, so that its verdict has evidence. A
-story alone is told the same way (`replay`).
+`search` finds violations. Here, sequences saved by earlier runs are tried first; each
+finding is written to a file, saved, and replayed once with the journal recording, so
+that its verdict has evidence. A single recorded sequence is replayed the same way
+(`replay`).
 """
 
 from __future__ import annotations
@@ -26,20 +27,20 @@ from assay.judging.verdict import Standing, Verdict, weigh
 from assay.planning.plan import Plan, restrict
 from assay.rules.clauses import clauses_of
 
-#: Where stories are written, beside the journal.
+#: The folder of recorded sequences, beside the journal.
 STORIES = "stories"
-#: What makes the stories of a search, given it and told of each finding.
+#: Generates and runs the sequences of a search; is called back with each finding.
 Maker: TypeAlias = Callable[[Search, Callable[[FuzzFinding], None]], SearchResult]
 
 
 def limits_of(target: Target, journeys: int) -> SearchLimits:
     """Return how far a search may go at a target.
 
-    A bank in this process is asked as much as it takes; one over a network is not told a
-    story four hundred times to make it shorter. A live one, or one whose world nobody
-    arranges, for its customers and calls are real, is only read, a little, and what is
-    found there is not shortened, and told but once more, for the record. A person who
-    signs is asked for what the plan foresees, and for nothing that was made up.
+    A bank in this process is called without restraint; over a network, a sequence is
+    replayed less often to make it shorter. A live bank, or one whose fixtures are not
+    created by a control API, has real customers and calls: it is only read, a little,
+    and findings are not shortened, but replayed once for the record. A person who signs
+    is asked for the planned signatures only.
     """
     if target.fixtures.kind is not FixtureKind.CONTROL or target.environment == "live":
         return SearchLimits(journeys=journeys, steps=10, tries=0, calls=10 * journeys, reads=True)
@@ -50,10 +51,10 @@ def limits_of(target: Target, journeys: int) -> SearchLimits:
 
 @dataclass(slots=True, kw_only=True)
 class SearchSession:
-    """The searches of one run. `folder` is where stories are written, None for nowhere.
+    """The searches of one run. `folder` is where sequences are written, None for nowhere.
 
-    `plan` is what is asked, of which the session may record a part, and `whole` the plan
-    of everything, whose probes have the words.
+    `plan` is what the session records, possibly a part, and `whole` the complete plan,
+    whose probes supply the actions.
     """
 
     session: Session
@@ -63,11 +64,11 @@ class SearchSession:
     examples: Examples | None = None
 
     def search(self, contract: str, how: str, limits: SearchLimits, maker: Maker) -> SearchResult:
-        """Search one contract in one way, and let what is found become verdicts.
+        """Search one contract in one way, and record the findings as verdicts.
 
         Raises:
-            TargetError: the target's world cannot be reached or used at all.
-            JournalError: the record cannot be written any more.
+            TargetError: the target's fixture provider cannot be used at all.
+            JournalError: the journal cannot be written any more.
 
         """
         session = self.session
@@ -93,7 +94,7 @@ class SearchSession:
         return done
 
     def _known(self, search: Search, contract: str, keep: Callable[[FuzzFinding], None]) -> None:
-        """Try what was kept first: what it broke may be broken again."""
+        """Try the saved sequences first: what they violated may be violated again."""
         if self.examples is None or search.limits.reads:
             return
         for kept in self.examples.stories(contract):
@@ -124,7 +125,7 @@ class SearchSession:
         return path
 
     def _tell(self, finding: FuzzFinding, contract: str, how: str, path: Path | None) -> None:
-        """Tell a finding's story for the record, and give its verdict."""
+        """Replay a finding's sequence for the record, and record its verdict."""
         name = f"{contract}/{how}#{finding.obligation.partition('/')[2]}"
         driven = self.session.replay(name, self.plan.contracts[contract], finding.story)
         evidence = tuple(
@@ -135,10 +136,10 @@ class SearchSession:
         calls = len(driven.history.exchanges)
         if evidence:
             said = weigh(evidence)[1]
-            reason = f"found by {how}, in a story of {len(finding.story)} steps: {said}"
+            reason = f"found by random search ({how}), in a sequence of {len(finding.story)} steps: {said}"
             standing = Standing.VIOLATES
         else:
-            reason = f"found by {how}, but told once more it was not so: it is not always so"
+            reason = f"found by random search ({how}) but not reproduced: the target is not deterministic"
             standing = Standing.INDETERMINATE
         self.session.record_finding(
             Verdict(
@@ -178,12 +179,12 @@ class SearchSession:
 
 
 def run_sequences(search: Search, on_finding: Callable[[FuzzFinding], None]) -> SearchResult:
-    """Make random journeys."""
+    """Run random sequences."""
     return search.travel(on_finding)
 
 
 def run_field_tests(search: Search, on_finding: Callable[[FuzzFinding], None]) -> SearchResult:
-    """Bend requests, field by field, each beside its control."""
+    """Run requests with varied fields, each beside its control."""
     target = search.environment.target
     told = stories(
         search.whole or search.plan,
@@ -195,7 +196,7 @@ def run_field_tests(search: Search, on_finding: Callable[[FuzzFinding], None]) -
     return search.searched() if told is None else search.examine(told, on_finding)
 
 
-#: The ways of searching, by name.
+#: The kinds of search, by name.
 MAKERS: Mapping[str, Maker] = {"journeys": run_sequences, "fields": run_field_tests}
 
 
@@ -225,12 +226,12 @@ def run_search(
     return search.search(request.contract, request.how, limits, MAKERS[request.how])
 
 
-# -- one story alone -----------------------------------------------------------------
+# -- one recorded sequence -----------------------------------------------------------------
 def replayed(plan: Plan, stories: Iterable[RecordedSequence]) -> Plan:
-    """Return the part of a plan that stories are about; no trial is held of it.
+    """Return the part of a plan that these sequences are about, without trials.
 
     Raises:
-        InputError: a story is about what the plan does not have, or cannot ask here.
+        InputError: a sequence is about an obligation that the plan does not have.
 
     """
     names: set[str] = set()
@@ -238,17 +239,17 @@ def replayed(plan: Plan, stories: Iterable[RecordedSequence]) -> Plan:
     for kept in stories:
         for one in kept.breaks:
             if one not in every:
-                hint = did_you_mean(one, every) or "is it another version of the contract?"
+                hint = did_you_mean(one, every) or "check the version of the contract"
                 raise InputError.one(kept.path, f"there is no obligation {one}", hint=hint)
         names |= set(kept.breaks)
     return replace(restrict(plan, names), trials=())
 
 
 def replay(session: Session, plan: Plan, kept: RecordedSequence) -> None:
-    """Tell a story, and judge what it is about by that alone.
+    """Replay a recorded sequence, and judge only the obligations that it is about.
 
     Raises:
-        TargetError: the target's world cannot be reached or used at all.
+        TargetError: the target's fixture provider cannot be used at all.
 
     """
     contract = plan.contracts[kept.contract]

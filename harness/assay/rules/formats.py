@@ -1,6 +1,6 @@
-"""The formats that a `field` rule can ask for; a format is a name and a question.
+"""Formats that a `field` rule can require, each a name and a predicate.
 
-Add one by adding a function to the table at the end.
+To add one, add a function to the table at the end.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from functools import lru_cache
 from assay.contract.model import Json
 from assay.history.events import Masked
 
-#: The lengths that a card number can have (ISO/IEC 7812).
+#: The possible lengths of a card number (ISO/IEC 7812).
 PAN_LENGTHS = range(12, 20)
-#: An IBAN has 34 characters at the most (ISO 13616), and may be written with spaces.
+#: An IBAN has at most 34 characters (ISO 13616), and may be written with spaces.
 LONGEST_IBAN = 64
 
 

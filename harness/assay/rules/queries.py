@@ -1,6 +1,6 @@
-"""What checks share: walks, consents and owners, read out of a history.
+"""Queries of a history that checks share: page walks, consents, owners, served questions.
 
-Pure functions of a history; each goes over it once.
+Pure functions; each makes one pass over the history.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def must_be_refused(facet: str, exchange: Exchange, why: str) -> Evidence:
         agreement = UNCLEAR
     else:
         agreement = DISAGREES
-    hint = "; an empty list may be a refusal: the profile's outcomes can say so"
+    hint = "; an empty list may be a refusal: `outcomes` in the target file can say so"
     return Evidence(
         facet=facet,
         agreement=agreement,
@@ -205,7 +205,8 @@ def must_be_served(facet: str, exchange: Exchange, why: str) -> Evidence:
     )
 
 
-#: The status that says "I do not know you": the profile's fault before the bank's.
+#: The status for unknown credentials: a fault of the target file before it is one of the
+#: bank.
 UNAUTHENTICATED = 401
 
 

@@ -12,7 +12,7 @@ KEPT, BROKEN, OPEN = Agreement.AGREES, Agreement.DISAGREES, Agreement.UNCLEAR
 def say(
     duty: str, agreement: Agreement, exchange: Exchange, owed: str, done: str, *others: int
 ) -> Evidence:
-    """Say of a call whether it kept a duty; `others` are the calls that it rests on."""
+    """Return evidence of whether a call met a duty; `others` are the calls that it rests on."""
     told = done if agreement is KEPT else f"{done}; {describe(exchange)}"
     return Evidence(
         facet=duty,

@@ -1,7 +1,7 @@
-"""Who signs: one file for each way in which a customer's signature can be had.
+"""Signers: the ways in which a customer's signature (SCA) is obtained in a run.
 
-`signer` is the bargain. `walk` is the way through the screens, which `forms` shows over
-plain HTTP (read by `page`) and `browser` in a `chromium`; `control` asks the world, and
-`manual` a `person`, whose browser comes back to a `reception`. Nothing here judges what
-the screens do.
+`protocol` is the interface. `screen_flow` fills in the target's screens, which `forms`
+shows over plain HTTP (read by `html_forms`) and `browser` in a `chromium`; `control`
+uses the control API; `manual` asks a person, whose browser returns to the
+`callback_server`. Nothing here judges what the screens do.
 """

@@ -1,8 +1,8 @@
-"""The screens in a real browser, as a customer has them, driven by Playwright.
+"""The signing screens in a real browser, operated with Playwright.
 
-The browser, and what it is kept from, are in `chromium`; what is filled in is decided in
-`walk`. Here a page is read, and its forms are filled in and sent by the fields and
-buttons that there are.
+`chromium` starts the browser and restricts it; `screen_flow` decides what is filled in.
+This module reads a page and fills in and submits its forms through their own fields and
+buttons.
 """
 
 # Playwright is an extra, and its types are only there where it is installed.
@@ -30,14 +30,14 @@ from assay.transport.protocol import MOST as BYTES
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page, Request, Response
 
-# Our own words to the browser, which the ban on a page's scripts does not concern. A form
-# is never asked by a plain name: a field of that name would answer in its place.
+# Scripts of our own; the ban on a page's scripts does not apply to them. A form's
+# members are never read by plain name: a field of that name would shadow them.
 READ_FIELDS = """(fields, most) => fields.slice(0, most).map(one => ({
     name: one.getAttribute("name"), value: one.value || "",
     kind: one.disabled ? "disabled" : one.options ? "select" : one.type || "other",
     options: Array.from(one.options || [], option => option.value),
 }))"""
-#: It is for the target to say what it makes of an empty field, and not for the browser.
+#: Whether an empty field is an error is for the target to decide, not for the browser.
 NO_COURTESY = 'form => Element.prototype.setAttribute.call(form, "novalidate", "")'
 ADD_FIELD = """(form, [name, value]) => {
     const field = document.createElement("input");
@@ -46,13 +46,13 @@ ADD_FIELD = """(form, [name, value]) => {
 }"""
 SET_VALUE = "(field, value) => { field.value = value; }"
 SUBMITS = "button:not([type=button]):not([type=reset]), input[type=submit], input[type=image]"
-#: Fields that somebody types into.
+#: Fields into which text is typed.
 TYPED = CARRIED - {"hidden"} | {"textarea"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrowserSigner(AnyReturnAddress):
-    """Walks the screens of one target, with a window of its own for each signature."""
+    """Operates the screens of one target; each signature has a browser window of its own."""
 
     sca: Sca
     chromium: Chromium
@@ -63,7 +63,7 @@ class BrowserSigner(AnyReturnAddress):
         page = self.chromium.page()
         sight = Window(page=page, hosts=frozenset(self.chromium.hosts))
         try:
-            # No bound methods: Playwright would keep something on what they are bound to.
+            # No bound methods: Playwright would set an attribute on their object.
             page.on("request", lambda one: sight.asks(one))  # noqa: PLW0108
             page.on("response", lambda one: sight.gets(one))  # noqa: PLW0108
             return ScreenFlow(sca=self.sca, step=step, access=access, wait=wait, sight=sight).go(
@@ -76,7 +76,7 @@ class BrowserSigner(AnyReturnAddress):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrowserField:
-    """A field as the browser has it, and where; `options` are those of a list."""
+    """A field of the shown page and its element; `options` are the values of a select list."""
 
     name: str
     kind: str
@@ -96,7 +96,7 @@ class BrowserForm:
 
 @dataclass(slots=True, kw_only=True)
 class Window:
-    """What one customer sees. Only what we do ourselves leads from page to page."""
+    """The window of one customer. Only our own actions lead from page to page."""
 
     page: Page
     hosts: frozenset[Origin]
@@ -107,30 +107,30 @@ class Window:
     _shown: list[BrowserForm] = field(default_factory=list[BrowserForm])
 
     def asks(self, request: Request) -> None:
-        """See where the window turns to, and whether that is elsewhere."""
+        """Note a navigation of the window, and whether it leaves the target's hosts."""
         if not self._turns(request):
             return
         if origin(request.url) in self.hosts:
             self._answer = None
         elif self.redirected is None:
-            # As it was written: a browser tidies up what it goes to.
+            # The URL as it was written: a browser normalises the address that it opens.
             led = self._answer and joined(
                 self._answer.url, self._answer.headers.get("location", request.url)
             )
             self.redirected = led or request.url
 
     def gets(self, response: Response) -> None:
-        """See what comes back."""
+        """Note the response to a navigation."""
         if self._turns(response.request):
             self._answer = response
 
     def _turns(self, request: Request) -> bool:
-        """Whether the window turns to another page, and not a frame in it."""
+        """Whether the window itself navigates, and not a frame in it."""
         turns = self._going and request.is_navigation_request()
         return turns and request.frame == self.page.main_frame
 
     def open(self, url: str) -> Wire:
-        """Go to a page."""
+        """Open a page."""
         if origin(url) not in self.hosts:
             self.trouble, self._shown = ELSEWHERE, []
             return Wire(method="GET", url=url)
@@ -141,7 +141,7 @@ class Window:
         return [one.form for one in self._shown]
 
     def send(self, form: Form, filled: Mapping[str, str]) -> Wire:
-        """Fill in a form of the page and send it."""
+        """Fill in a form of the page and submit it."""
         shown = next(one for one in self._shown if one.form is form)
 
         def sends() -> None:
@@ -152,7 +152,7 @@ class Window:
         return self._go(self.page.url, sends)
 
     def _go(self, url: str, act: Callable[[], object]) -> Wire:
-        """Do what leads to another page, and tell what came of it."""
+        """Perform an action that leads to another page, and return the exchange."""
         from playwright.sync_api import Error  # noqa: PLC0415 -- an extra
 
         self._shown, self._answer, self._going, body = [], None, True, b""
@@ -161,7 +161,8 @@ class Window:
             self._shown = read(self.page)
             body = self.page.content().encode("utf-8", "replace")[:BYTES]
         except Error as error:
-            # That a way ends is no trouble: it leads elsewhere, or to nothing to be shown.
+            # An aborted navigation is no error: it leads elsewhere, or to nothing that
+            # can be shown.
             ends = self.redirected or (self._answer and self._answer.status in REFUSALS)
             self.trouble = "" if ends else first_line(error)
         finally:
@@ -179,7 +180,7 @@ class Window:
 
 
 def read(page: Page) -> list[BrowserForm]:
-    """Read the forms of a page, as `page.forms` does of one that is no more than text."""
+    """Return the forms of a page, as `html_forms.forms` does for the text of one."""
     forms = page.locator("form")
     return [_form(forms.nth(n)) for n in range(min(forms.count(), MOST))]
 
@@ -199,7 +200,7 @@ def _form(at: Locator) -> BrowserForm:
 
 
 def fill(shown: BrowserForm, filled: Mapping[str, str]) -> Callable[[], object]:
-    """Fill in a form where it differs, and return what sends it."""
+    """Fill in a form where it differs, and return the action that submits it."""
     shown.at.evaluate(NO_COURTESY)
     for name, value in filled.items():
         if name not in shown.form.names:
@@ -216,7 +217,7 @@ def fill(shown: BrowserForm, filled: Mapping[str, str]) -> Callable[[], object]:
 
 
 def _put(one: BrowserField, value: str) -> bool:
-    """Put a value into a field; tell whether it is the button of this value."""
+    """Put a value into a field; return whether the field is the button with this value."""
     picked = value == (one.value or "on")
     match one.kind:
         case "radio" | "checkbox":

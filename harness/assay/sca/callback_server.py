@@ -1,8 +1,8 @@
-"""Where the browser of a person who signs comes back to: an address on this machine.
+"""The local HTTP server to which the browser of a signing person returns.
 
-Every request has an address of its own, which nobody can guess: so what resumes a
-signature is the browser that was sent to sign this very request, and neither a page that
-is loaded again nor anybody else. Not for what a person is asked: see `manual`.
+Every request has a return address that cannot be guessed, so only the browser that was
+sent to sign this very request resumes the run: not a reloaded page, and no other
+visitor. The dialogue with the person is in `manual`.
 """
 
 from __future__ import annotations
@@ -20,39 +20,40 @@ from assay.binding.target import Target
 from assay.errors import InputError
 from assay.sca.prompt import Prompt
 
-#: Only this machine can come here.
+#: The server accepts connections from this machine only.
 LOOPBACK = "127.0.0.1"
-#: The seconds between two looks at the clock.
+#: Seconds between two checks of the clock.
 TICK = 1.0
-#: For how many seconds a connection may say nothing.
+#: Read timeout of a connection, in seconds.
 SILENCE = 10
 
 THANKS = "Thank you. You can close this window."
-NOT_AWAITED = "Nothing is waited for here, or not any more. You can close this window."
+NOT_AWAITED = "The run is not waiting for this page. You can close this window."
 PAGE = '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Assay</title><p>{}</p></html>\n'
 
-#: What is put after an address by who could not do as asked.
+#: Appended to a return address to report that the signature was not possible.
 CANNOT = "/cannot"
 
 
 class Arrival(Enum):
-    """Who came, of those who may."""
+    """The possible ends of a wait."""
 
-    BACK = "the browser that was sent to sign"
-    UNABLE = "somebody who could not do as asked"
+    BACK = "the browser returned from signing"
+    UNABLE = "the person reported that signing is not possible"
     NOBODY = "nobody"
 
 
-#: Lets time pass until something happens, for so many seconds at most.
+#: Waits for an event, for this many seconds at most.
 Pause = Callable[[Event, float], object]
 
 
 @dataclass(slots=True, kw_only=True)
 class CallbackServer:
-    """Whom a run waits for, and what it has learnt of them.
+    """The server of one run, and what is known of the person so far.
 
-    `signatures` may be asked for in a run, `asked` were so far. `seen` says that
-    somebody ever came, `absent` that nobody is waited for any more.
+    `signatures` is the most that the run may ask for, `asked` how many it has. `seen`
+    says that somebody has returned at least once, `absent` that the run no longer
+    waits.
     """
 
     callback: str
@@ -68,10 +69,10 @@ class CallbackServer:
     _arrived: Event = field(default_factory=Event)
 
     def open(self) -> None:
-        """Listen.
+        """Start listening.
 
         Raises:
-            OSError: the port is taken.
+            OSError: the port is in use.
 
         """
         port = urlsplit(self.callback).port or 0
@@ -81,11 +82,11 @@ class CallbackServer:
         Thread(target=serve, name="sca-callback", daemon=True).start()
 
     def address(self) -> str:
-        """Make up an address to come back to."""
+        """Return a new return address."""
         return f"{self.callback}/{token_urlsafe(24)}"
 
     def come(self, path: str) -> bool:
-        """Let in who comes to the address that is waited at, and nobody else."""
+        """Accept a visitor at the address that the run waits for; return False for any other."""
         awaited = urlsplit(self._awaited).path
         if not awaited or path.removesuffix(CANNOT) != awaited:
             return False
@@ -94,7 +95,7 @@ class CallbackServer:
         return True
 
     def expect(self, address: str, person: Prompt) -> Arrival:
-        """Wait at an address, and tell who came."""
+        """Wait for a visitor at an address, and return how the wait ended."""
         self._arrived.clear()
         self._came, self._awaited, left = Arrival.NOBODY, address, self.wait
         try:
@@ -109,7 +110,7 @@ class CallbackServer:
         return self._came
 
     def close(self) -> None:
-        """Listen no longer."""
+        """Stop listening."""
         if self._server is not None:
             self._server.shutdown()
             self._server.server_close()
@@ -117,10 +118,10 @@ class CallbackServer:
 
 
 def opened(target: Target) -> CallbackServer:
-    """Listen at the callback of a profile.
+    """Start the server at the callback address of a target file.
 
     Raises:
-        InputError: it is taken.
+        InputError: the address cannot be used.
 
     """
     callback_server = CallbackServer(callback=target.sca.callback, wait=target.sca.wait)
@@ -128,14 +129,14 @@ def opened(target: Target) -> CallbackServer:
         callback_server.open()
     except OSError as error:
         what = f"sca.callback: cannot listen at {target.sca.callback}: {error.strerror}"
-        hint = "is another run waiting there? if not, choose another port"
+        hint = "another run may be using the port; stop it or choose another port"
         line = target.lines.get("sca", 0)
         raise InputError.one(target.path, what, line=line, hint=hint) from None
     return callback_server
 
 
 def _guest(come: Callable[[str], bool]) -> type[BaseHTTPRequestHandler]:
-    """Return what answers a browser: with one sentence, and no word on the terminal."""
+    """Return a request handler that answers with one sentence and logs nothing."""
 
     class Guest(BaseHTTPRequestHandler):
         timeout = SILENCE

@@ -1,8 +1,7 @@
-"""A Chromium that is installed, started once a run and shut in.
+"""An installed Chromium, started once per run and confined to the target's hosts.
 
-It finds the hosts of the target and no other: whatever a page refers to or a redirection
-leads to elsewhere is seen to begin, and comes nowhere. Pages run no script, and one
-signature shares nothing with the next.
+Requests and redirects to any other host are seen to begin but are never resolved. Pages
+run no script, and signatures share nothing with one another.
 """
 
 # Playwright is an extra, and its types are only there where it is installed.
@@ -25,7 +24,7 @@ from assay.errors import CannotArrange, InputError, Problem
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Playwright
 
-#: What it is called where it is installed; none is ever downloaded.
+#: Names of the executable on the PATH; nothing is ever downloaded.
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 PORTS: Mapping[str, int] = {"http": 80, "https": 443}
 
@@ -35,13 +34,13 @@ Origin: TypeAlias = tuple[str, str, int]
 
 @dataclass(slots=True, kw_only=True)
 class _Driver:
-    """Playwright itself, which runs but once in a process, for however many browsers."""
+    """Playwright itself: one instance per process, for any number of browsers."""
 
     running: Playwright | None = None
     browsers: int = 0
 
     def start(self, launch: Callable[[Playwright], Browser]) -> Browser:
-        """Start a browser, and Playwright before the first."""
+        """Start a browser, and Playwright before the first one."""
         from playwright.sync_api import sync_playwright  # noqa: PLC0415 -- an extra
 
         self.running = self.running or sync_playwright().start()
@@ -53,7 +52,7 @@ class _Driver:
             raise
 
     def end(self, browser: Browser | None = None) -> None:
-        """End a browser, and Playwright after the last."""
+        """Close a browser, and Playwright after the last one."""
         with suppress(Exception):  # it may be gone already
             if browser is not None:
                 browser.close()
@@ -71,8 +70,8 @@ DRIVER = _Driver()
 class Chromium:
     """One browser for a whole run; it starts when it is first needed.
 
-    `hosts` are the target's, each with the one at whose address it is found; `timeout`
-    is in seconds.
+    `hosts` maps each of the target's hosts to the one at whose address it is reached;
+    `timeout` is in seconds.
     """
 
     path: str
@@ -81,7 +80,7 @@ class Chromium:
     _running: Browser | None = None
 
     def page(self) -> Page:
-        """Open a window that knows nothing of any other.
+        """Open a window that shares no state with any other.
 
         Raises:
             CannotArrange: the browser does not start.
@@ -118,22 +117,22 @@ class Chromium:
         return playwright.chromium.launch(
             executable_path=self.path,
             chromium_sandbox=sandbox,
-            # No proxy, as elsewhere: it would look names up by itself.
+            # No proxy, as elsewhere: it would resolve names by itself.
             args=[f"--host-resolver-rules={rules}", "--no-proxy-server"],
         )
 
     def close(self) -> None:
-        """End the browser, if it runs."""
+        """Close the browser if it runs."""
         running, self._running = self._running, None
         if running is not None:
             DRIVER.end(running)
 
 
 def found(target: Target) -> Chromium:
-    """Find the browser that a profile asks for; nothing is started.
+    """Find the browser for a target file that asks for one; nothing is started.
 
     Raises:
-        InputError: Playwright or Chromium is not installed; it tells both.
+        InputError: Playwright or Chromium is not installed; both are reported.
 
     """
     path = next(filter(None, map(which, NAMES)), None)
@@ -155,7 +154,7 @@ def found(target: Target) -> Chromium:
 
 
 def origin(url: str) -> Origin:
-    """Return where a URL leads; nowhere when it is none of the web."""
+    """Return the origin of a URL; an empty one if it is not an HTTP URL."""
     try:
         parts = urlsplit(url)
         return parts.scheme, parts.hostname or "", parts.port or PORTS.get(parts.scheme, 0)
@@ -169,6 +168,6 @@ def _place(one: Origin) -> str:
 
 
 def first_line(error: Exception) -> str:
-    """Return what an error of Playwright says, without who says it and the log that follows."""
+    """Return the message of a Playwright error, without its prefix and the log below it."""
     first, *_ = [*str(error).strip().splitlines(), type(error).__name__]
     return re.sub(r"^\w+\.\w+: ", "", first)[:300]

@@ -1,6 +1,7 @@
-"""Signing by the control API: a decision with no screens in between.
+"""Signer that uses the control API: a decision without screens.
 
-It tells nothing of the screens: what they offer, how long they wait, where they lead.
+It shows nothing of the screens: which factors they offer, how long they wait, where
+they redirect.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from assay.sca.protocol import NOW, AnyReturnAddress, ScreenFlowResult, Wait, pl
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlSigner(AnyReturnAddress):
-    """Asks the world of a trial to sign."""
+    """Asks the fixture of a trial to sign."""
 
     sca: Sca
     fixture: Fixture
@@ -27,7 +28,7 @@ class ControlSigner(AnyReturnAddress):
         plain(step)
         word = step.factor or next(iter([*self.sca.factors, *access.codes]), None)
         if word is None:
-            what = "a factor to sign with (sca.factors in the target file)"
+            what = "a factor to sign with (set `sca.factors` in the target file)"
             raise CannotArrange(what, key=("sca", "factors"))
         taken = self.fixture.sign(step, access, self.sca.factors.get(word, word))
         confirmed = step.decision is Decision.CONFIRM
@@ -36,5 +37,5 @@ class ControlSigner(AnyReturnAddress):
             ending=done if taken else Ending.STOPPED,
             wire=Wire(method="SIGN", url=step.approval or ""),
             moments=[wait(NOW)],
-            why="" if taken else "the control API did not take the signature",
+            why="" if taken else "the control API did not accept the signature",
         )

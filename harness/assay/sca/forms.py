@@ -1,7 +1,7 @@
-"""The screens over plain HTTP, form by form.
+"""The signing screens over plain HTTP, form by form.
 
-Links and redirections are followed on the hosts of the target only, and cookies live as
-long as one way. What is filled in is decided in `walk`.
+Links and redirects are followed on the target's hosts only, and cookies last for one
+flow. `screen_flow` decides what is filled in.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from assay.sca.protocol import AnyReturnAddress, ScreenFlowResult, Wait
 from assay.sca.screen_flow import ScreenFlow, joined, way_in
 from assay.transport.protocol import Transport
 
-#: Redirections between two screens that a way may have.
+#: The most redirects between two screens.
 MOST_TURNS = 5
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
-#: Those after which the same is sent again, and not only asked for.
+#: Redirect statuses after which the same request is sent again instead of a GET.
 REPEATED = frozenset({307, 308})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormsSigner(AnyReturnAddress):
-    """Walks the screens of one target."""
+    """Operates the screens of one target."""
 
     sca: Sca
     transport: Transport
@@ -41,7 +41,7 @@ class FormsSigner(AnyReturnAddress):
 
 @dataclass(slots=True, kw_only=True)
 class _Pages:
-    """The pages that one customer sees."""
+    """The pages shown to one customer."""
 
     transport: Transport
     redirected: str | None = None
@@ -54,14 +54,14 @@ class _Pages:
         return self._open("GET", url)
 
     def forms(self) -> Sequence[Form]:
-        """Read the forms of the last page."""
+        """Return the forms of the last page."""
         return forms(self.page.body)
 
     def send(self, form: Form, filled: Mapping[str, str]) -> Wire:
         """Send a form as a browser would."""
         action = joined(self.page.url, form.action)
         if action is None:
-            self.trouble = "the form goes nowhere"
+            self.trouble = "the form has no valid target"
             self.page = Wire(method=form.method.upper(), url=self.page.url)
         elif form.method == "post":
             self._open("POST", action, urlencode(filled).encode())
@@ -70,7 +70,7 @@ class _Pages:
         return self.page
 
     def _open(self, method: str, url: str, body: bytes = b"") -> Wire:
-        """Request a page, following redirections that stay on its host."""
+        """Request a page, following redirects that stay on the target's hosts."""
         wire = self._request(method, url, body)
         for _ in range(MOST_TURNS):
             where = _header(wire, "location")

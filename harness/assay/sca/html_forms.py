@@ -1,7 +1,7 @@
-"""The forms of an HTML page, read as a browser would send them.
+"""Parser for the forms of an HTML page: fields, choices and buttons.
 
-Only what signing takes: fields, choices, buttons. The page is a stranger's and may be
-anything; nothing in it is executed or followed.
+Pages come from an untrusted source and may contain anything; nothing in them is
+executed or followed.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from html.parser import HTMLParser
 
 from assay.history import Wire
 
-#: Inputs that are sent with the value they have, whoever fills in the form.
+#: Inputs that are sent with their own value, whatever is filled in.
 CARRIED = frozenset({"hidden", "text", "password", "tel", "number", "email", "search", ""})
-#: Inputs of which one value is picked.
+#: Inputs of which one value is chosen.
 PICKED = frozenset({"radio", "checkbox", "submit", "button"})
-#: What a browser may get on by, of itself or with a click.
+#: Elements through which a browser may move on, by itself or by a click.
 WAYS_ON = frozenset({"a", "area", "form", "button", "script", "iframe", "frame", "object", "embed"})
-#: So many fields of a form are read, values of a field, and forms of a page.
+#: The most fields read of a form, values of a field, and forms of a page.
 MOST = 200
 
 
 @dataclass(slots=True, kw_only=True)
 class Form:
-    """One form: where it goes, what it carries, and the values that can be picked."""
+    """One form: its target, the values it sends, and the values that can be chosen."""
 
     action: str = ""
     method: str = "get"
@@ -33,12 +33,12 @@ class Form:
 
     @property
     def names(self) -> frozenset[str]:
-        """The names of all its fields."""
+        """The names of all fields."""
         return frozenset(self.carried) | frozenset(self.choices)
 
 
 class _Lenient(HTMLParser):
-    """Takes for a comment what is declared in no known way, as a browser does."""
+    """Treats unknown declarations as comments, as browsers do."""
 
     def parse_marked_section(self, i: int, report: bool = True) -> int:
         try:
@@ -48,7 +48,7 @@ class _Lenient(HTMLParser):
 
 
 class _Reader(_Lenient):
-    """Collects forms; what stands outside of any form is no field."""
+    """Collects forms; a field outside any form is ignored."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class _Reader(_Lenient):
         self._bare: list[str] | None = None
 
     def updatepos(self, i: int, j: int) -> int:
-        """Count no lines: nobody asks where anything stands."""
+        """Skip counting lines: positions are not used."""
         return j
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -88,7 +88,7 @@ class _Reader(_Lenient):
             form.carried.setdefault(name, value)
 
     def handle_data(self, data: str) -> None:
-        """Take the text of an option for its value, where it has no other."""
+        """Use the text of an option as its value where it has no other."""
         if self._bare:
             self._bare[-1] = " ".join(f"{self._bare[-1]}{data[:MOST]}".split())[:MOST]
 
@@ -101,7 +101,7 @@ class _Reader(_Lenient):
 
 
 def _offer(form: Form, name: str, value: str) -> list[str] | None:
-    """Add a value that can be picked, and return all of them; None when there are enough."""
+    """Add a value that can be chosen and return all of them; None when the limit is reached."""
     values = form.choices.setdefault(name, [])
     if len(values) >= MOST:
         return None
@@ -110,14 +110,14 @@ def _offer(form: Form, name: str, value: str) -> list[str] | None:
 
 
 def forms(body: bytes) -> list[Form]:
-    """Return the forms of a page, whatever it is."""
+    """Return the forms of a page; any content is accepted."""
     reader = _Reader()
     reader.feed(body.decode("utf-8", "replace"))
     return reader.forms
 
 
 class _Onward(_Lenient):
-    """Looks for anything by which a page may lead on."""
+    """Looks for any element that can lead to another page."""
 
     found = False
 
@@ -129,7 +129,7 @@ class _Onward(_Lenient):
 
 
 def stuck(page: Wire) -> bool:
-    """Whether a page was shown that surely leads nowhere, for who knows only the page."""
+    """Whether a page was shown from which, judged by its content alone, nothing leads on."""
     if not page.body or page.truncated or any(n.lower() == "refresh" for n, _ in page.headers):
         return False
     reader = _Onward()

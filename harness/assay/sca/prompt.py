@@ -1,7 +1,7 @@
-"""How a person in front of a run is spoken to, wherever the run is started from.
+"""The interface to the person in front of a run: messages, and a countdown.
 
-A progress bar and pytest's capturing both have a say in what reaches a terminal, so
-whoever starts a run may bring a `Person` of its own.
+A progress bar and pytest's capturing both control the terminal, so the caller of a run
+can supply a `Prompt` of its own.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ from typing import Protocol
 
 
 class Prompt(Protocol):
-    """Somebody who reads what a run says, and may act on it."""
+    """Shows messages of a run to a person who may act on them."""
 
     def tell(self, text: str) -> None:
-        """Say something, on lines of its own."""
+        """Show a message on lines of its own."""
         ...
 
     def left(self, seconds: float) -> None:
-        """Say for how long it is still waited; 0 when it is not, or not any more."""
+        """Show how many seconds of waiting are left; 0 ends the countdown."""
         ...
 
 
 class StderrPrompt:
-    """Lines on the standard error stream, and no countdown: a log is no clock."""
+    """Writes messages to standard error, without a countdown, which would clutter a log."""
 
     __slots__ = ()
 
     def tell(self, text: str) -> None:
-        """Write it now, for somebody is waited for."""
+        """Write the message immediately: the run waits for the person."""
         sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
 
@@ -37,5 +37,5 @@ class StderrPrompt:
 
 
 def legible(text: str, most: int = 2000) -> str:
-    """Return a stranger's text in one line that no terminal takes for a command."""
+    """Return untrusted text as one line without terminal control sequences."""
     return "".join(one if one.isprintable() else "\ufffd" for one in text[:most])

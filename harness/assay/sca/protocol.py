@@ -1,4 +1,4 @@
-"""What signs a request, however it does that: the bargain."""
+"""The signer interface: sign or refuse a request as the customer."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from assay.binding.target import Sca
 from assay.errors import CannotArrange
 from assay.history import Authorise, Code, Ending, Wire
 
-#: Lets so much time pass at the target (none: only looks at its clock); returns the clock.
+#: Lets this much time pass at the target (none: only reads its clock); returns the
+#: clock.
 Wait: TypeAlias = Callable[[timedelta], datetime]
-#: No time at all.
+#: No time at all: only reads the clock.
 NOW = timedelta(0)
-#: Codes that are wrong for sure, for one of them is not the right one.
+#: Two codes of which at least one is wrong, because only one code is right.
 WRONG = ("000000", "111111")
-#: Names under which a browser may claim to know where it is to be sent.
+#: Parameters by which a browser may claim where it is to be redirected.
 SPOOFED = ("returnUrl", "return_url", "redirect_uri", "successfulReportUrl", "next", "url")
 
 
 @dataclass(slots=True, kw_only=True)
 class ScreenFlowResult:
-    """What became of a way through the screens; see `history.Authorised`."""
+    """The result of one flow through the screens; see `history.Authorised`."""
 
     ending: Ending
     wire: Wire
@@ -39,57 +40,60 @@ class ScreenFlowResult:
 
 
 class Signer(Protocol):
-    """Signs a request, or refuses it, for the customer whose access this is."""
+    """Signs a request, or refuses it, as the customer with this access."""
 
     def return_address(self) -> str | None:
-        """Make up where a customer is to come back to; None when it is all one."""
+        """Return an address for the customer to return to; None to use that of the target file."""
         ...
 
     def returns(self, request: str, address: str) -> None:
-        """Learn that this request was made with that address to come back to."""
+        """Record that this request was made with this return address."""
         ...
 
     def sign(self, step: Authorise, access: Access, wait: Wait) -> ScreenFlowResult:
-        """Do what the step says.
+        """Sign or refuse, as the step says.
 
         Raises:
-            CannotArrange: nobody can do so here.
+            CannotArrange: this signer cannot perform the step.
 
         """
         ...
 
 
 class AnyReturnAddress:
-    """What a signer says to whom it is all one where a customer comes back to."""
+    """Mixin of signers that need no return address of their own."""
 
     __slots__ = ()
 
     def return_address(self) -> str | None:
-        """Leave it to the profile."""
+        """Return None: the target file's address is used."""
         return None
 
     def returns(self, request: str, address: str) -> None:
-        """Forget it."""
+        """Ignore the address."""
 
 
 def plain(step: Authorise) -> None:
-    """Refuse what takes a program on the screens.
+    """Reject a step that needs the screens to be operated by a program.
 
     Raises:
-        CannotArrange: it is no plain signature.
+        CannotArrange: the step is not a plain signature.
 
     """
     if step.code is not Code.RIGHT or step.spoof or step.linger or step.pace:
-        raise CannotArrange("a program that walks the screens (sca: forms, or browser)")
+        raise CannotArrange(
+            "an SCA signer that fills in the bank's screens"
+            " (set `sca.kind` to `forms` or `browser` in the target file)"
+        )
 
 
 def word_of(sca: Sca, value: str) -> str:
-    """Return the contract's word for a factor as the screens spell it; or it itself."""
+    """Return the contract's name of a factor that the screens spell like this, or the spelling."""
     return next((word for word, spelt in sca.factors.items() if spelt == value), value)
 
 
 def typed(kind: Code, word: str, codes: Mapping[str, str]) -> str:
-    """Return what is typed in as the code of a factor."""
+    """Return the text that is entered as the code of a factor."""
     right = codes.get(word, "")
     match kind:
         case Code.RIGHT:

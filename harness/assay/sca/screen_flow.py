@@ -1,8 +1,8 @@
-"""The way through the screens, as the profile knows them, whatever shows them.
+"""The customer's way through the signing screens that the target file describes.
 
-A screen is recognised by the names of its form's fields. The way ends where the customer
-is sent elsewhere, or where no screen is known. `forms` shows pages over plain HTTP,
-`browser` in a real one.
+A screen is recognised by the names of its form's fields. The flow ends where the
+customer is redirected elsewhere, or at a page that no described screen matches. `forms`
+shows the pages over plain HTTP, `browser` in a real browser.
 """
 
 from __future__ import annotations
@@ -20,23 +20,24 @@ from assay.history import Authorise, Decision, Ending, Wire
 from assay.sca.html_forms import Form, stuck
 from assay.sca.protocol import NOW, SPOOFED, ScreenFlowResult, Wait, typed, word_of
 
-#: Screens that a way may have.
+#: The most screens in one flow.
 MOST_SCREENS = 12
 REFUSALS = range(400, 600)
 
 
 class ScreenDriver(Protocol):
-    """What shows pages to one customer on one way, and sends their forms.
+    """Shows the pages of one flow to one customer, and sends their forms.
 
-    `redirected` is where it was sent off the target's hosts, and did not go; `trouble`
-    what went wrong on the way to the last page.
+    `redirected` is the address outside the target's hosts to which the flow was
+    redirected (it is not followed); `trouble` says what went wrong on the way to the
+    last page.
     """
 
     redirected: str | None
     trouble: str
 
     def open(self, url: str) -> Wire:
-        """Go to a page, and tell what came: status 0 when nothing did."""
+        """Open a page and return the exchange; status 0 when there was no answer."""
         ...
 
     def forms(self) -> Sequence[Form]:
@@ -44,7 +45,7 @@ class ScreenDriver(Protocol):
         ...
 
     def send(self, form: Form, filled: Mapping[str, str]) -> Wire:
-        """Send a form of the page with these values, whether it has such fields or not."""
+        """Send a form of the page with these values, even where the form has no such field."""
         ...
 
 
@@ -52,19 +53,21 @@ def way_in(step: Authorise, access: Access) -> str:
     """Return the link to the first screen.
 
     Raises:
-        CannotArrange: there is none, or nobody who could log in there.
+        CannotArrange: there is no link, or the customer has no credentials.
 
     """
     if not step.approval:
-        what = "a link to the screens (operations.….approval in the target file)"
+        what = "a link to the signing screens (set `operations.….approval` in the target file)"
         raise CannotArrange(what, key=("operations",))
     if access.login is None or access.password is None:
-        raise CannotArrange("a customer who can log in (fixtures.offers: credentials)")
+        raise CannotArrange(
+            "a customer with credentials (add `credentials` to `fixtures.offers` in the target file)"
+        )
     return step.approval
 
 
 def joined(base: str, link: str) -> str | None:
-    """Resolve a link of a page; None for one that is no URL at all."""
+    """Resolve a link of a page against its address; None if it is not a valid URL."""
     try:
         whole = urljoin(base, link)
         urlsplit(whole)
@@ -73,13 +76,13 @@ def joined(base: str, link: str) -> str | None:
     return whole
 
 
-#: A screen that was found: what its fields are filled in with, and its form.
+#: A recognised screen: the values for its fields, and its form.
 Screen: TypeAlias = tuple[Mapping[str, str], Form]
 
 
 @dataclass(slots=True, kw_only=True)
 class ScreenFlow:
-    """One customer on the way."""
+    """One customer going through the screens of one signature."""
 
     sca: Sca
     step: Authorise
@@ -96,13 +99,13 @@ class ScreenFlow:
     decided: bool = False
 
     def go(self, link: str) -> ScreenFlowResult:
-        """Go as far as the screens lead."""
+        """Follow the screens from the link to the end of the flow."""
         self.walked.wire = self.sight.open(link)
         self._note(NOW)
         for _ in range(MOST_SCREENS):
             screen = self._screen()
             if screen and screen[0] == self.last:
-                return self._stop("the same screen came again")
+                return self._stop("the same screen was shown again")
             asks_decision = screen is not None and "decision" in screen[0].values()
             if asks_decision:
                 screen = self._linger(screen)
@@ -116,12 +119,12 @@ class ScreenFlow:
             self.walked.screens.extend(dict.fromkeys(fills.values()))
             self.last, self.decided = fills, self.decided or asks_decision
             self.walked.wire = self.sight.send(form, filled)
-        return self._stop("the screens do not end")
+        return self._stop("the flow did not end within the allowed number of screens")
 
     def _linger(self, screen: Screen | None) -> Screen | None:
-        """Wait before the decision, looking at the screen between one wait and the next.
+        """Wait before the decision, and reload the screen between two waits.
 
-        The last wait ends with the decision: nothing is done at the end of it.
+        The decision follows the last wait immediately: no request is made in between.
         """
         for span in self.step.linger[:-1]:
             self._note(span)
@@ -137,7 +140,7 @@ class ScreenFlow:
         self.walked.moments.append(self.wait(span))
 
     def _screen(self) -> Screen | None:
-        """Find the screen that is shown: the spelt one with the most fields."""
+        """Return the described screen that matches the page; of several, the one with most fields."""
         found = [
             (fills, form)
             for form in self.sight.forms()
@@ -169,7 +172,7 @@ class ScreenFlow:
         return filled
 
     def _factor(self, choices: list[str]) -> str | None:
-        """Pick the factor that was asked for, or the first that is offered."""
+        """Return the factor that the step asks for, or the first that is offered."""
         walked = self.walked
         walked.offered = tuple(word_of(self.sca, one) for one in choices)
         spelt = self.sca.factors.values()
@@ -183,14 +186,14 @@ class ScreenFlow:
         return choices[walked.offered.index(wanted)]
 
     def _end(self) -> ScreenFlowResult:
-        """Say how the way ended, from the last page and what was done before it."""
+        """Return how the flow ended, from the last page and what was done before it."""
         status, sight = self.walked.wire.status, self.sight
         if status in REFUSALS or (sight.redirected and not self.decided):
             return self._leave(Ending.DISCONNECTED)
         if self.decided and status:
             confirmed = self.step.decision is Decision.CONFIRM
             return self._leave(Ending.CONFIRMED if confirmed else Ending.REFUSED)
-        return self._stop(sight.trouble or f"no screen of the profile is on this page ({status})")
+        return self._stop(sight.trouble or f"the page matches no screen in sca.screens ({status})")
 
     def _stop(self, why: str) -> ScreenFlowResult:
         self.walked.why = why

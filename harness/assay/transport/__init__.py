@@ -1,1 +1,1 @@
-"""How a request travels to a target: connection, credentials, signatures."""
+"""The path of a request to a target: connection, credentials, signatures."""

@@ -1,8 +1,7 @@
-"""The way to a bank in this process: a WSGI application, called directly.
+"""Transport to a bank in this process: a WSGI application, called directly.
 
-The same bargain as `client.Client` has with a bank behind a network, without one:
-no connection, no time-out, nothing to be hostile on the way. It does what a WSGI
-server does with a request, and no more.
+The same interface as `http.HttpClient`, without a network: no connection, no timeout,
+nothing hostile on the way. It does what a WSGI server does with a request, and no more.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from assay.transport.protocol import ELSEWHERE, MOST, PREFIX, Delivery, answered
 #: A WSGI application (PEP 3333).
 Application: TypeAlias = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
-#: What every request's environment has in common.
+#: The part of the WSGI environment that all requests share.
 COMMON: Mapping[str, Any] = {
     "SCRIPT_NAME": "",
     "SERVER_PROTOCOL": "HTTP/1.1",
@@ -34,7 +33,7 @@ COMMON: Mapping[str, Any] = {
 
 
 class Embedded:
-    """Calls an application under the base URL that it believes to have."""
+    """Calls an application under its public base URL."""
 
     def __init__(self, app: Application, base_url: str, hosts: Iterable[str] = ()) -> None:
         self.app = app
@@ -55,7 +54,7 @@ class Embedded:
         try:
             parts = urlsplit(request.url)
         except ValueError as error:
-            return nothing(request, f"not a URL that can be called: {error}")
+            return nothing(request, f"not a valid URL: {error}")
         if parts[:2] not in self._origins:
             return nothing(request, ELSEWHERE)
         headers = (*request.headers, ("Host", parts.netloc))
@@ -82,10 +81,11 @@ class Embedded:
         environ = {
             **self._common,
             "REQUEST_METHOD": method,
-            # Bytes in the clothes of text, as PEP 3333 wants them.
+            # Bytes as Latin-1 text, as PEP 3333 requires.
             "PATH_INFO": unquote_to_bytes(path).decode("latin-1"),
             "QUERY_STRING": query,
-            # As it was sent, which no server has to tell: what is signed is this.
+            # The target as it was sent, which servers need not pass on: this is what is
+            # signed.
             "REQUEST_URI": f"{path}?{query}" if query else path,
             "CONTENT_LENGTH": str(len(body)),
             "wsgi.input": io.BytesIO(body),

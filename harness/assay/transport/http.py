@@ -1,8 +1,8 @@
-"""The HTTP client: sends what it is given, once, and bounds what comes back.
+"""The HTTP client: sends each request once, and bounds what it reads.
 
-No retries, no redirects, no following of links to other hosts, no answer over a
-few megabytes or slower than the profile's time: each of those would change what
-is being measured or trust a stranger.
+No retries, no redirects, no calls to other hosts, and no answer over a few megabytes or
+slower than the target file's timeout: each of those would change what is being measured
+or trust an external source.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from assay.errors import Problem, TargetError
 from assay.transport.auth.diagnostics import AuthenticationError
 from assay.transport.protocol import ELSEWHERE, MOST, PREFIX, Delivery, answered, nothing, sendable
 
-#: What is said of an answer that never came.
-SLOW = "no whole answer within {} s"
-#: Content codings that are undone; zlib finds out by itself which of them it is.
+#: The reason given for an answer that never came.
+SLOW = "no complete answer within {} s"
+#: Content codings that are decoded; zlib detects which of them it is.
 PACKED = frozenset({"gzip", "x-gzip", "deflate"})
 #: For zlib: either of its formats, with the largest window.
 EITHER = 32 + zlib.MAX_WBITS
-#: What it is to have no connection at all.
+#: Errors that mean that there is no connection at all.
 UNREACHED = (httpx.ConnectError, httpx.ConnectTimeout)
 
 #: Scheme, host and port; two URLs of one origin are the same host.
@@ -39,12 +39,12 @@ Origin: TypeAlias = tuple[str, str, int | None]
 class HttpClient:
     """Sends requests to one target over one transport; `timeout` is in seconds.
 
-    `hosts` are further base URLs of it; those in `nearby` are no names that anybody
-    could look up, and are called at the base URL's address.
+    `hosts` are further base URLs of the target; names in `nearby` cannot be resolved
+    and are called at the base URL's address.
 
-    `reached` tells whether the target ever did what it was asked. `clock` counts
-    seconds of real time. Connections are made with `tls`, and `explain` puts what goes
-    wrong with one down to a line of the profile, where it can.
+    `reached` says whether the target ever answered. `clock` counts seconds of real
+    time. Connections are made with `tls`, and `explain` maps a connection error to a
+    line of the target file where it can.
     """
 
     base_url: str
@@ -62,28 +62,28 @@ class HttpClient:
     _origins: frozenset[Origin] = field(init=False)
 
     def __post_init__(self) -> None:
-        # The transport alone, below httpx.Client: no cookie of one customer may
-        # travel with another's call, and nothing may be retried or followed.
+        # The transport alone, below httpx.Client: no cookie of one customer may travel
+        # with another's call, and nothing may be retried or followed.
         verify = True if self.tls is None else self.tls
         self._wire = self.transport or httpx.HTTPTransport(verify=verify, trust_env=False)
         self._origins = frozenset(_origin(httpx.URL(one)) for one in (self.base_url, *self.hosts))
 
     def send(self, request: HttpRequest) -> Delivery:
-        """Send a request once; trouble on the way is told, not raised.
+        """Send a request once; transport errors are returned, not raised.
 
         Raises:
-            TargetError: nobody can be connected to, and nobody ever could.
-            NoAccess: the same, and the profile has a line that is the reason.
+            TargetError: no connection is possible, and none ever was.
+            AuthenticationError: the same, and a line of the target file is the reason.
 
         """
         for name, value in request.headers:
             if not sendable(value):
-                return nothing(request, f"no request can carry this header: {name}")
+                return nothing(request, f"the header {name} has a value that cannot be sent")
         try:
             url = httpx.URL(request.url)
             asked = self._request(request.method, url, list(request.headers), request.body)
         except (httpx.InvalidURL, ValueError) as error:
-            return nothing(request, f"not a URL that can be called: {error}")
+            return nothing(request, f"not a valid URL: {error}")
         if _origin(url) not in self._origins or url.userinfo:
             return nothing(request, ELSEWHERE)
         base = httpx.URL(self.base_url)
@@ -122,7 +122,7 @@ class HttpClient:
             answer.close()
 
     def _read(self, answer: httpx.Response, deadline: float) -> tuple[bytes, bool]:
-        """Read a body up to the bound, packed or not, within the time."""
+        """Read a body up to the limit, decoded, within the time."""
         unpack = _unpacker(answer)
         parts: list[bytes] = []
         left = MOST
@@ -140,7 +140,7 @@ class HttpClient:
         """Call the target's control API and return status and JSON answer.
 
         Raises:
-            TargetError: nobody answers there, or not in JSON.
+            TargetError: there is no answer, or it is not JSON.
 
         """
         url = (self.control_url or self.base_url).rstrip("/") + PREFIX + path
@@ -159,7 +159,7 @@ class HttpClient:
             known = json.loads(told, parse_constant=_refuse) if told else {}
         except (ValueError, RecursionError):
             raise TargetError(
-                f"{url}: status {answer.status_code}, and no JSON: is assay-control/1 spoken there?"
+                f"{url}: status {answer.status_code} without JSON; is this an assay-control/1 API?"
             ) from None
         self.reached = self.reached or answer.is_success
         return answer.status_code, known
@@ -177,7 +177,7 @@ def spelt(url: str) -> str:
     """Return a URL as it is sent.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not a valid URL.
 
     """
     try:
@@ -191,25 +191,25 @@ def _origin(url: httpx.URL) -> Origin:
 
 
 def _unpacker(answer: httpx.Response) -> Callable[[bytes, int], bytes] | None:
-    """Return what undoes the content coding, never making more than it is told."""
+    """Return a decoder of the content coding that never produces more than the given size."""
     coding = answer.headers.get("content-encoding", "").strip().lower()
     if coding in {"", "identity"}:
         return None
     if coding not in PACKED:
-        raise httpx.DecodingError(f"packed in a way that is not read: {coding[:40]}")
+        raise httpx.DecodingError(f"unsupported content coding: {coding[:40]}")
     unpacker = zlib.decompressobj(EITHER)
 
     def unpack(raw: bytes, most: int) -> bytes:
         try:
             return unpacker.decompress(raw, most)
         except zlib.error as error:
-            raise httpx.DecodingError(f"packed as {coding}, and broken: {error}") from None
+            raise httpx.DecodingError(f"broken {coding} content: {error}") from None
 
     return unpack
 
 
 def _refuse(constant: str) -> object:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")
 
 
 def _say(error: Exception, timeout: float) -> str:

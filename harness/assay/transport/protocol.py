@@ -1,6 +1,6 @@
-"""What carries requests to a target, whatever lies between: the bargain.
+"""The transport interface: send one request, return what came back.
 
-`client` keeps it over HTTP, `embedded` within this process.
+`http` implements it over a network, `embedded` for a bank in this process.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from assay.history import Wire
 
 #: The largest answer that is read, in bytes.
 MOST = 4 * 1024 * 1024
-#: Where the control API stands below its URL.
+#: The path of the control API below its base URL.
 PREFIX = "/assay-control/1"
-#: What is said of a call to anywhere else.
-ELSEWHERE = "a link to another host is not followed"
+#: The reason given for a call to any other host.
+ELSEWHERE = "links to other hosts are not followed"
 
 
 @dataclass(slots=True, kw_only=True)
 class Delivery:
-    """What came of sending a request: the wire, or why there is none.
+    """The result of sending a request: the wire data, or why there is none.
 
-    `timed_out` says that the trouble was the time limit.
+    `timed_out` says that the time limit was the reason.
     """
 
     wire: Wire
@@ -33,13 +33,13 @@ class Delivery:
 
 
 class Transport(Protocol):
-    """Sends requests to one host; `reached` tells if it ever did what it was asked."""
+    """Sends requests to one target; `reached` says whether it ever answered one."""
 
     base_url: str
     reached: bool
 
     def send(self, request: HttpRequest) -> Delivery:
-        """Send a request once; trouble on the way is told, not raised."""
+        """Send a request once; transport errors are returned, not raised."""
         ...
 
     def control(self, method: str, path: str, body: Mapping[str, Any] | None) -> tuple[int, Any]:
@@ -52,7 +52,7 @@ class Transport(Protocol):
 
 
 def nothing(request: HttpRequest, trouble: str, *, timed_out: bool = False) -> Delivery:
-    """Return what is known of a request that got no answer, and why it got none."""
+    """Return the delivery of a request that got no answer, and why it got none."""
     wire = Wire(
         method=request.method,
         url=request.url,
@@ -70,7 +70,7 @@ def answered(
     *,
     truncated: bool,
 ) -> Delivery:
-    """Return what went both ways when an answer came; `body` is bounded already."""
+    """Return the delivery of a request that was answered; `body` is bounded already."""
     wire = Wire(
         method=request.method,
         url=request.url,
@@ -85,5 +85,5 @@ def answered(
 
 
 def sendable(value: str) -> bool:
-    """Whether a header can hold this; an error from below would quote it."""
+    """Whether a header can carry this value; the error of a lower layer would quote it."""
     return value.isascii() and value.isprintable() and value == value.strip()

@@ -1,7 +1,7 @@
-"""The secrets that a profile names, looked up in the environment before a run begins.
+"""The secrets that a target file names, read from the environment before a run starts.
 
-All that lack are told at once, with the lines that name them: nobody wants to learn of
-them one by one. No secret is ever part of a message, a profile or a report.
+All missing variables are reported at once, with the lines that name them. A secret is
+never part of a message, a target file or a report.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def look_up(target: Target, environ: Mapping[str, str]) -> Mapping[str, str]:
     """Return the secrets by the names of their variables.
 
     Raises:
-        InputError: any of them is not set, or empty, or nothing that a header can hold.
+        InputError: a variable is not set, is empty, or cannot be sent in a header.
 
     """
     problems = unset(target, environ)
@@ -30,16 +30,16 @@ def look_up(target: Target, environ: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def unset(target: Target, environ: Mapping[str, str]) -> list[Problem]:
-    """List every variable that a profile names and that holds nothing to call with."""
+    """Return a problem for every variable of a target file that has no usable value."""
     problems: list[Problem] = []
     for at, shown, name in _named(target):
         value = environ.get(name)
         if not value:
             what = "is not set"
-            hint = f"export {name}=… before the run; secrets never stand in the file"
+            hint = f"export {name}=… before the run; secrets are never written in the file"
         elif shown and not sendable(value):
-            what = "holds what no header can carry"
-            hint = "is there a space or a line break at its end?"
+            what = "has a value that cannot be sent in a header"
+            hint = "check for a space or line break at its end"
         else:
             continue
         path, line = line_of(target, *at)
@@ -50,7 +50,7 @@ def unset(target: Target, environ: Mapping[str, str]) -> list[Problem]:
 
 
 def _named(target: Target) -> Iterator[tuple[tuple[str, ...], bool, str]]:
-    """Yield where a variable is named, whether a header must hold it, and the variable."""
+    """Yield where a variable is named, whether a header must carry it, and the variable."""
     found: list[tuple[tuple[str, ...], bool, str | None]] = [
         *_of(target.auth, ("auth",)),
         *(_of(target.auth.provider, ("auth", "provider")) if target.auth.provider else ()),

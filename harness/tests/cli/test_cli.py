@@ -170,7 +170,7 @@ def test_every_secret_that_is_not_set_is_named(tmp_path):
     code, out, err = assay("run", "--target", "remote", cwd=tmp_path)
     assert (2, "") == (code, out)
     alice, bob = err.splitlines()
-    hint = "export REMOTE_ALICE_TOKEN=… before the run; secrets never stand in the file"
+    hint = "export REMOTE_ALICE_TOKEN=… before the run; secrets are never written in the file"
     assert re.search(r"remote\.yaml:\d+: fixtures\.roles\.alice: ", alice)
     assert alice.endswith(f"the environment variable REMOTE_ALICE_TOKEN is not set ({hint})")
     assert re.search(r"remote\.yaml:\d+: fixtures\.roles\.bob: ", bob)

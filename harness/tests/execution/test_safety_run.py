@@ -400,7 +400,7 @@ def test_a_part_of_a_plan_has_the_whole_day(tmp_path: Path) -> None:
     (item,) = (one for one in prepared.plan.items if one.obligation.id == name)
     (alone,) = prepared.part({name}).items
     assert (Disposition.UNVERIFIED, Disposition.ASK) == (item.fate, alone.fate)
-    assert "5 planned before it (alice)" in item.why
+    assert "5 planned earlier in this run (alice)" in item.why
     whole = prepare(["aisp"])
     assert restrict(whole.plan, {name}) == whole.part({name})
 

@@ -475,7 +475,7 @@ def test_links_to_elsewhere_are_not_opened(bank, shut_in, grounds, link):
     asked = replace(step(bank), approval=link.format(other=other.url))
     walked = BrowserSigner(sca=SCA, chromium=shut_in).sign(asked, JULES, lambda _: NOW)
     assert (Ending.STOPPED, None, 0) == (walked.ending, walked.redirected, walked.wire.status)
-    assert walked.why == "a link to another host is not followed"
+    assert walked.why == "links to other hosts are not followed"
     assert [] == other.came == bank.came
 
 

@@ -257,7 +257,7 @@ def test_a_page_that_nobody_knows_stops_the_way(so_far: int) -> None:
     way = walk(*ALL[:so_far], shows("<form><input name=captcha></form>"))
 
     assert (Ending.STOPPED, None) == ended(way)
-    assert "no screen of the profile is on this page (200)" == way.walked.why
+    assert "the page matches no screen in sca.screens (200)" == way.walked.why
 
 
 @pytest.mark.parametrize("so_far", range(5))
@@ -274,7 +274,7 @@ def test_the_same_screen_again_stops_the_way() -> None:
     way = walk(*ALL[:3], CODE, code=Code.WRONG)
 
     assert Ending.STOPPED is way.walked.ending
-    assert "the same screen came again" == way.walked.why
+    assert "the same screen was shown again" == way.walked.why
     assert 4 == len(way.asked)
 
 
@@ -283,7 +283,7 @@ def test_screens_that_never_end_are_left() -> None:
     way = walk(*[LOGIN, CODE] * 50)
 
     assert Ending.STOPPED is way.walked.ending
-    assert "the screens do not end" == way.walked.why
+    assert "the flow did not end within the allowed number of screens" == way.walked.why
     assert len(way.asked) <= 13
 
 
@@ -303,10 +303,10 @@ def test_the_decision_may_come_before_the_code() -> None:
 @pytest.mark.parametrize(
     ("step", "access", "why"),
     [
-        ({"approval": None}, ACCESS, "a link to the screens"),
-        ({"approval": ""}, ACCESS, "a link to the screens"),
-        ({}, replace(ACCESS, login=None), "a customer who can log in"),
-        ({}, replace(ACCESS, password=None), "a customer who can log in"),
+        ({"approval": None}, ACCESS, "a link to the signing screens"),
+        ({"approval": ""}, ACCESS, "a link to the signing screens"),
+        ({}, replace(ACCESS, login=None), "a customer with credentials"),
+        ({}, replace(ACCESS, password=None), "a customer with credentials"),
     ],
 )
 def test_what_is_lacking_is_said(step: dict[str, Any], access: Access, why: str) -> None:
@@ -888,7 +888,7 @@ def test_the_control_api_signs(decision: Decision, ending: Ending) -> None:
 def test_the_control_api_does_not_sign() -> None:
     """The way stops, and says so."""
     walked = ask_the_world(Scene(taken=False))
-    assert (Ending.STOPPED, "the control API did not take the signature") == (
+    assert (Ending.STOPPED, "the control API did not accept the signature") == (
         walked.ending,
         walked.why,
     )
@@ -930,6 +930,6 @@ def test_the_control_api_is_asked_in_the_targets_words(
 def test_what_takes_screens_the_control_api_cannot_do(step: dict[str, Any]) -> None:
     """It is said, and nothing is asked of the world."""
     fixture = Scene()
-    with pytest.raises(CannotArrange, match="a program that walks the screens"):
+    with pytest.raises(CannotArrange, match="an SCA signer that fills in"):
         ask_the_world(fixture, **step)
     assert [] == fixture.asked

@@ -34,8 +34,8 @@ def target() -> Target:
 
 def test_all_that_lack_are_told_at_once_with_their_lines() -> None:
     """Unset, empty and unsendable variables come together; one that is set does not come."""
-    unset = "is not set (export {}=… before the run; secrets never stand in the file)"
-    odd = "holds what no header can carry (is there a space or a line break at its end?)"
+    unset = "is not set (export {}=… before the run; secrets are never written in the file)"
+    odd = "has a value that cannot be sent in a header (check for a space or line break at its end)"
     with pytest.raises(InputError) as caught:
         look_up(target(), {"T_ALL": "", "T_ALICE": "hush", "T_BOB": "two\nlines"})
     assert [

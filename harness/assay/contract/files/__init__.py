@@ -1,6 +1,6 @@
-"""Contract and target files as files: read strictly, checked by schema, with their lines.
+"""Contract and target files as files: read strictly, checked by schema, with line numbers.
 
-`load` opens and `strict` reads; `schema` checks the shape, and `keywords` and
-`finding` say what is wrong so that a person can mend it. What the content means
-is the business of `assay.contract.parse` and `assay.binding.read`.
+`load` opens and `strict_yaml` reads; `shape_check` validates the shape and words the
+errors. What the content means is decided in `assay.contract.parse` and
+`assay.binding.read`.
 """

@@ -1,15 +1,9 @@
-"""A loaded file as a value: JSON data, and the line of everything in it.
+"""A loaded file as a value: JSON data, the line of everything in it, and its problems.
 
-Nothing is read here (see `load`), and what the data means is not known either
-(see `schema`). Two files laid over each other are one document too, so a place
-is a file and a line.
-
-What is found wrong at a place in a document, and how it is said.
-
-A finding becomes a `Problem` once the document tells its file and line. Who finds
-things is elsewhere: shapes in `schema`, names in `references` and `target.checks`.
-
-Names of files made of other names: nothing in them that a file system minds.
+Files are read by `load`, and the meaning of the data is unknown here. A file that is
+laid over another is part of the same document, so a place is a file and a line. A
+`Finding` at a place becomes a `Problem` once the document adds file and line.
+`file_name` turns a text into a name that every file system accepts.
 """
 
 from __future__ import annotations
@@ -67,14 +61,14 @@ class Document:
         return spot.path, spot.line
 
 
-#: Where, what, and a hint.
+#: Pointer, message, and hint.
 Finding: TypeAlias = tuple[Pointer, str, str]
 
 _SHOWN: Final = 40
 
 
 def problem(document: Document, pointer: Pointer, what: str, hint: str = "") -> Problem:
-    """Make the problem of one place in a document, with its file and line."""
+    """Return the problem at one place of a document, with its file and line."""
     path, line = document.place(pointer)
     where = spell(pointer)
     said = f"{where}: {what}" if where else what
@@ -90,7 +84,7 @@ def spell(pointer: Iterable[str | int]) -> str:
 
 
 def found(value: Json) -> str:
-    """Name a value in a few words."""
+    """Describe a value in a few words."""
     match value:
         case None:
             words = "nothing"
@@ -110,5 +104,5 @@ def found(value: Json) -> str:
 
 
 def file_name(text: str, most: int) -> str:
-    """Return a text as the name of a file, in so many characters at the most."""
+    """Return a text as a file name of at most this many characters."""
     return "".join(one if one.isalnum() or one in "-_." else "-" for one in text)[:most]

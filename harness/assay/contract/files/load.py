@@ -1,17 +1,9 @@
-"""A file or a text -> `Document`: JSON data that knows its lines.
+"""Loading of a file or text into a `Document`, and dumping of data as YAML.
 
-Here are the file's own troubles: it is missing, unreadable, too large, not UTF-8,
-empty. What stands in it is read by `strict`, and what that means is not known
-here either: see `schema`.
-
-Data -> YAML, as a reader would write it: block style, keys in their order, no aliases.
-
-The way back of `strict`, for what is read by other tools. What is written here reads as
-JSON would write it: a text that looks like a number is quoted.
-
-The name of a time zone -> its rules of the calendar day.
-
-Which name counts, a contract's or a target's, is not decided here.
+Errors of the file itself are found here: it is missing, unreadable, too large, not
+UTF-8, or empty. Its text is read by `strict_yaml`. `dump` writes data in block style,
+keys in order, without aliases, and quotes texts that look like numbers. `read_zone`
+returns the time zone of an IANA name.
 """
 
 from __future__ import annotations

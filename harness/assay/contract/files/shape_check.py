@@ -1,19 +1,10 @@
-"""The shapes in `contract/schema`, as validators of JSON Schema 2020-12.
+"""Schema validation of contract and target files, with errors in plain words.
 
-Any other tool can use the shapes too. The one thing that is stricter here is the
-end of a pattern. What a failed keyword means in words is not known: see `keywords`.
-
-A keyword of JSON Schema that a value fails -> what to tell the one who wrote it.
-
-"Is not valid under any of the given schemas" helps nobody, so each keyword has its
-own words, from the `description` and `x-hint` of the shape. Where the value stands
-in its file is not known here.
-
-Whether a loaded file has the right shape: every problem, each with line and hint.
-
-A rule is checked against the schema of its own kind alone; kinds of other packages
-bring none. What names refer to is not known here: see `references` and
-`target.checks`.
+The schemas in `contract/schema` are JSON Schema 2020-12, usable by any other tool; only
+the end of a pattern is stricter here. "Is not valid under any of the given schemas"
+helps nobody, so each keyword has a message of its own, built from the `description` and
+`x-hint` of the schema. A rule is validated against the schema of its own kind. What
+names refer to is checked in `references` and `binding`.
 """
 
 from __future__ import annotations

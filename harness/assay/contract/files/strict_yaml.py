@@ -1,15 +1,10 @@
-"""YAML text -> one JSON value that knows its lines: a strict reader of a small part of YAML.
+"""A strict reader for a subset of YAML that keeps line numbers.
 
-YAML lets the second of two equal keys win in silence, and guesses what a word
-means. What is not JSON (tags, merge keys, several documents) and what is there to
-exhaust a reader (alias bombs, endless nesting) is refused here with its line. What
-a plain word is, `scalar` says; files are opened by `load`.
-
-A plain word of a file -> null, true, false, a number or text, as JSON spells them.
-
-YAML reads `22:00` as 1320, `NO` as false and `012` as 10. Here a word is a number
-only if JSON would read it as one, with a point as `Decimal`; the rest stays text.
-Where a word stands, and whether it was quoted, is for `strict` to know.
+YAML silently lets the second of two equal keys win, and guesses types: `22:00` is 1320,
+`NO` is false, `012` is 10. Here a plain word is a number only if JSON would read it as
+one, with a point as `Decimal`; the rest stays text. What is not JSON (tags, merge keys,
+several documents) and what exhausts a reader (alias bombs, endless nesting) is rejected
+with its line. Files are opened by `load`.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Fields: what stands in the arguments of calls, drawn from the contract and the binding.
+"""Field fuzzing: generated values for the arguments of calls.
 
-The shape of an argument is read off the value that the binding has there, and its limits
-off the clauses; values come in four sorts, from as good as the binding's own to none that
-any reading could take (`value`). Each takes one draw, out of a table or from an integer:
-strategies that a schema or a pattern would give are many times slower. `stories` puts them
-into calls, each beside the same call with nothing bent. What is right is never decided
-here: the rules' checks judge a story as they judge any history.
+The shape of an argument is inferred from its value in the binding, and its limits from
+the clauses; values come in four sorts, from one that is as good as the binding's own to
+one that is structurally wrong (`shape`). Each takes one draw, from a table or an
+integer: strategies made from a schema or a pattern are many times slower. `scenarios`
+puts them into calls, each beside its control. What is right is not decided here: the
+rules' checks judge a sequence as they judge any history.
 """
 
 from __future__ import annotations

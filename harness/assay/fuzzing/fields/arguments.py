@@ -1,8 +1,8 @@
-"""Which arguments a target spells, and what its contract names for each of them.
+"""The arguments that a target binds, and what its contract names for each of them.
 
-Read off the clauses as they are written, whatever their kind: a node with a `field`
-speaks of that argument, `even` gives numbers that are no exception, and the days of an
-operation bound how far back it can be asked. So a new kind of rule needs nothing here.
+Read from the clauses as they are written, whatever their kind: a node with a `field` is
+about that argument, `even` gives numbers that are no exception, and the days of an
+operation limit how far back it can be asked. A new kind of rule needs nothing here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A story while it is made up: who is there, what they own, and what was told so far."""
+"""Builder of a generated sequence: its customers, what they own, and the steps so far."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ from assay.history import Advance, Arrange, Call, Step
 
 V = TypeVar("V")
 
-#: The customer of a story, and the one whose things are somebody else's.
+#: The customer of a sequence, and the owner of other things.
 PSU, ANOTHER = "psu", "another"
-#: One draw that decides several things: see `Dice`. Of larger numbers Hypothesis would
+#: A draw that decides several things: see `Dice`. For larger numbers Hypothesis would
 #: prefer the small ones.
 DICE = integers(0, 2**24 - 1)
-#: A linear congruential generator of 64 bits (Knuth's MMIX), of which the upper half is good.
+#: A linear congruential generator of 64 bits (Knuth's MMIX), of which the upper half is
+#: used.
 _FACTOR, _SUMMAND, _MODULUS, _HALF = 6364136223846793005, 1442695040888963407, 2**64, 2**32
 
 
 @dataclass(slots=True)
 class Dice:
-    """One number that was drawn, from which as many decisions follow as are asked for.
+    """One drawn number from which any number of decisions follow.
 
-    Hypothesis likes to repeat in an example what it has drawn there before, and five of
-    six stories would be little more than such repetitions. What is drawn once in a story
-    cannot be repeated: so there is one of these for all of it.
+    Hypothesis likes to repeat in an example what it has drawn there before; five of six
+    sequences would be little more than such repetitions. A single draw cannot be
+    repeated, so one of these makes all decisions of a sequence.
     """
 
     state: int

@@ -1,6 +1,6 @@
-"""What a story can speak of: the operations that a target spells, and how each is bent.
+"""The operations of a target that can be fuzzed, and the mutations of each.
 
-Worked out once from contract, profile and words, before anything is drawn.
+Computed once from contract, target file and actions, before anything is drawn.
 """
 
 from __future__ import annotations

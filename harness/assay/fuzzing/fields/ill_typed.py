@@ -1,4 +1,4 @@
-"""Values that no shape of a value has: of no type that fits, of no size, of no alphabet."""
+"""Structurally wrong values: of another type, size or alphabet than any shape."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from assay.fuzzing.fields.shape import ABSENT, Argument, Keys, Value
 from assay.fuzzing.sequences.abstract_step import OwnedRef
 from assay.fuzzing.sequences.actions import SELF
 
-#: A bank may take a text of this length for an attack, and still has to answer.
+#: A bank may treat a text of this length as an attack, but still has to answer.
 LONG = 10_000
-#: So long a header is taken by every server that there is.
+#: A header of this length is accepted by every server.
 LONG_HEADER = 2_000
 DEPTH = 100
 
-#: Texts that are right for nothing.
+#: Texts that are valid nowhere.
 TEXTS: Mapping[str, str] = {
     "a text that is no number": "NaN",
     "a text of no number that could be": "-Infinity",
@@ -26,7 +26,7 @@ TEXTS: Mapping[str, str] = {
     "a single quote": "' OR ''='",
     "a format": "%s%n{0}${x}",
 }
-#: And those that no header can hold.
+#: Likewise, and no header can carry them.
 RAW: Mapping[str, str] = {
     "control characters": "\x00\x01\x1b\x7f",
     "the end of a line": "\r\n",

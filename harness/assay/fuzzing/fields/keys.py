@@ -1,4 +1,4 @@
-"""Keys: things of the customer's, and requests, which only the target can name."""
+"""Generated keys of things and requests, which only the target can name."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from assay.fuzzing.fields.texts import IBANS
 from assay.fuzzing.sequences.abstract_step import OwnedRef
 from assay.fuzzing.sequences.actions import OTHER, SELF
 
-#: Of so many things that a customer owns one is picked; a story has them in its household.
+#: One of this many things of the customer is picked; the customer of a sequence owns as
+#: many.
 MANY = 64
-#: A list of keys names no more of them than this.
+#: The most keys in a list of them.
 FEW = 4
-#: Keys that nothing has, whatever a target's keys look like.
+#: Keys that exist nowhere, whatever a target's keys look like.
 UNKNOWN = ("0", "unknown-4711", "00000000-0000-4000-8000-000000000000", *IBANS)
 
 

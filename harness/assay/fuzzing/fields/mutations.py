@@ -1,8 +1,8 @@
-"""The ways in which a call of an operation can be bent, each a strategy of bends.
+"""The mutations of a call: strategies that vary one argument, mode, path or the whole.
 
-One argument with a value of one sort is a way; so are another mode, another name of the
-method, and a call that is malformed as a whole. A way is picked first, then its value:
-so a long table of values does not drown a short one.
+A mutation is one argument with one sort of value, another mode, another name of the
+method, or a malformed call as a whole. The mutation is drawn first, then its value, so
+a long table of values does not outweigh a short one.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from assay.fuzzing.fields.texts import as_good
 from assay.history import Call, Malformed
 from assay.rules.kinds.available import BODIES, READS
 
-#: Bends a call, and says so in its variation.
+#: Varies a call, and describes it in its variation.
 Bend: TypeAlias = Callable[[Call], Call]
-#: What the contract names is bent this often where all else is bent once, ...
+#: How often an argument that the contract names is varied for each one that it does not,
+#: ...
 SPOKEN = 2
 #: ... and a call as a whole this often: it can be malformed in more ways than an argument.
 WHOLE = 6
@@ -33,7 +34,7 @@ WHOLE = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mutation:
-    """One way to bend a call of an operation: what is bent, and how; `sort` for an argument."""
+    """One way to vary a call of an operation; `sort` is that of an argument's value."""
 
     operation: Operation
     what: str
@@ -42,7 +43,7 @@ class Mutation:
 
 
 def put(name: str, value: Value) -> Bend:
-    """Return the bend that puts a value into an argument, or leaves the argument out."""
+    """Return the mutation that sets an argument to a value, or leaves the argument out."""
 
     def bend(call: Call) -> Call:
         says = f"{call.variation}, " if call.variation else ""
@@ -67,10 +68,11 @@ def mutations(
     target: Target,
     sorts: Collection[Sort] = frozenset(Sort),
 ) -> tuple[Mutation, ...]:
-    """Return all ways to bend a call of an operation, what the contract names more often.
+    """Return all mutations of a call; arguments that the contract names come more often.
 
-    Whole calls are malformed, and modes asked for, only where structurally wrong values
-    are wanted as well. Where there is no way at all, the only one is to leave it as it is.
+    Malformed calls and other modes are included only where structurally wrong values
+    are wanted. Where there is no mutation at all, the only one leaves the call as it
+    is.
     """
     out: list[Mutation] = []
     for argument in arguments:

@@ -1,4 +1,4 @@
-"""Numbers and days: around the limits that the contract names, and around nothing."""
+"""Generated numbers and dates around the limits that the contract names."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from assay.fuzzing.fields.shape import Argument, Value
 from assay.fuzzing.sequences.abstract_step import RelativeDay
 
 _AMOUNT = re.compile(r"[0-9]+\.[0-9]+")
-#: What is put off is so by this many days, and what is past lies this many back.
+#: Days into the future of a date to come, and into the past of an earlier one.
 SOON, LATER, BACK = 2, 28, 30
-#: A number of units that is large, and yet no more than somebody might ask for.
+#: A large number of units that is still plausible.
 MUCH = 10**9
 
 

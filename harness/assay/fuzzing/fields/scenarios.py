@@ -1,9 +1,9 @@
-"""Stories of questions about what a customer owns: plain, and bent, each with its pages.
+"""Generated sequences with varied calls: reading accounts, and making requests.
 
-Stories of requests: one that is as good as any, the same bent, and what came of each.
-
-A request that was made is read, so that one that is taken at first and rejected later
-counts for what it is; some are signed. Changes and the like have a request of their own.
+In read sequences, a customer consents and is asked for what they own, plainly and
+varied, page by page. In write sequences, a valid request is made, then varied ones, and
+each is read to see whether it was accepted, or rejected later; some are signed. Changes
+and cancellations get a request of their own.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from assay.fuzzing.sequences.shrink import Story
 from assay.history import Arrange, Authorise, Call, Inquire
 from assay.rules.lifecycle.request_steps import AHEAD
 
-#: So many pages are turned of each question, where there are any.
+#: The most pages read of each question.
 PAGES = 3
-#: More entries than these are a household that tells something, ...
+#: A customer with more entries than these is informative, ...
 FEW = 3
 #: ... and so do entries that are older than so many days; such a household comes as often.
 AGE, LONG_AGO = 60, 4
-#: So many questions are asked at most.
+#: The most questions in a sequence.
 QUESTIONS = 4
 
 
 def read_scenarios(spoken: FuzzableReads) -> SearchStrategy[Story]:
-    """Return the stories in which somebody consents, and is asked for what he owns."""
+    """Return the sequences in which a customer consents, and is asked for what they own."""
     households = [one for one in spoken.households for _ in range(_telling(one))]
 
     @composite
@@ -58,7 +58,7 @@ def _ask(draw: DrawFn, teller: ScenarioBuilder, dice: Dice, spoken: FuzzableRead
     operation, bend = way.operation, draw(way.bends)
     thing = dice.below(max(len(teller.things), 1))
     if operation.grants:
-        # What a consent was worth shows only in what can be read.
+        # Only reading shows what a consent was worth.
         plain = _granting(operation, [thing])
         teller.tell(plain)
         teller.tell(bend(plain))
@@ -77,7 +77,7 @@ def _ask(draw: DrawFn, teller: ScenarioBuilder, dice: Dice, spoken: FuzzableRead
 
 
 def _telling(household: AbstractStep) -> int:
-    """Return how often a household comes: the more its things have below them, the more."""
+    """Return the weight of a customer: the more entries its things have, the more."""
     days = [day for some in household.days for day in some or ()]
     return 1 + (len(days) > FEW) + LONG_AGO * (min(days, default=0) < -AGE)
 
@@ -98,20 +98,20 @@ def _walk(teller: ScenarioBuilder, call: Call) -> None:
         place = teller.tell(call, page=place)
 
 
-#: So many calls are bent in a story, at most.
+#: The most varied calls in a sequence.
 ROUNDS = 8
-#: Customers who own nothing out of the ordinary come so often where any other comes once.
+#: How often customers with ordinary things come, for each time that any other does.
 USUAL = 8
 
 
 def write_scenarios(spoken: FuzzableRequests) -> SearchStrategy[Story]:
-    """Return the stories in which somebody makes requests, some of them bent."""
+    """Return the sequences in which a customer makes requests, some of them varied."""
     usual = min(spoken.households, key=_size)
     households = [*[usual] * USUAL, *spoken.households]
     create = spoken.lifecycle.create
     new = [one for one in spoken.ways if one.operation is create]
     old = [one for one in spoken.ways if one.operation is not create]
-    # What makes a request has the most to say.
+    # Operations that make a request matter most.
     ways = (new, new, old or new)
 
     @composite
@@ -155,14 +155,14 @@ def _as_it_is(call: Call) -> Call:
 
 @dataclass(slots=True, kw_only=True)
 class _Tale:
-    """A story of requests while it is made up."""
+    """A sequence of requests while it is built."""
 
     spoken: FuzzableRequests
     teller: ScenarioBuilder
     dice: Dice
 
     def request(self, mode: str | None) -> Call:
-        """Return a request with nothing bent."""
+        """Return a request without variation."""
         lifecycle, create = self.spoken.lifecycle, self.spoken.lifecycle.create
         given: dict[str, Json] = {}
         if create.owned:
@@ -172,7 +172,7 @@ class _Tale:
         return Call(operation=create.id, subject=SELF, arguments=given, mode=mode)
 
     def create(self, bend: Bend, also: Bend, control: Call) -> None:
-        """Make a request that is bent, and see what came of it."""
+        """Make a varied request, and read it."""
         call = also(bend(control))
         place = self.teller.tell(call if call.mode == control.mode else self._timed(call))
         self.read(place)
@@ -180,7 +180,7 @@ class _Tale:
             self.sign(place)
 
     def _timed(self, call: Call) -> Call:
-        """Put a request off, or not, as its other mode has it."""
+        """Set or leave out the due date, as the other mode requires."""
         due = self.spoken.lifecycle.create.due
         if due is None:
             return call
@@ -189,7 +189,7 @@ class _Tale:
         return replace(call, arguments={**given, **day})
 
     def about(self, way: Mutation, bend: Bend, made: int | None) -> None:
-        """Ask something bent of a request that was made, beside the same with nothing bent."""
+        """Make a varied call about a request, beside the same call without variation."""
         lifecycle = self.spoken.lifecycle
         if made is None or way.operation is not lifecycle.read:
             made = self.teller.tell(self.request(lifecycle.changeable))
@@ -201,7 +201,7 @@ class _Tale:
         )
         if way.operation is not lifecycle.end:
             self.teller.tell(plain)
-        # A change asks for what is bent and for nothing else.
+        # A change names only the varied argument.
         one = plain if way.sort is None else replace(plain, varied=())
         self.teller.tell(bend(one))
         self.read(made)
@@ -210,14 +210,14 @@ class _Tale:
             self.read(made)
 
     def read(self, place: int) -> None:
-        """Read a request that was made, if it was."""
+        """Read a request, if it was made."""
         read = self.spoken.read
         if read:
             arguments: dict[str, Json] = {read.about or "": RequestRef(place)}
             self.teller.tell(Call(operation=read.id, subject=SELF, arguments=arguments))
 
     def sign(self, place: int) -> None:
-        """Let the customer sign a request, and see what came of that."""
+        """Let the customer sign a request, and read it."""
         if self.spoken.signs:
             self.teller.add(Authorise(subject=PSU, request="", approval=None), request=place)
             self.read(place)

@@ -1,10 +1,8 @@
-"""What may stand in one argument of a call: a value, how good it is, and what it is in words.
+"""Types for generated argument values: value, sort, argument, and shape.
 
-What an argument looks like at a target, and the values of each sort that follow from it.
-
-One frozen record a shape: whether it fits the value that the binding has, and the
-values around it. `shapes` is the visible table of them. To add a shape, write its
-functions beside the others of its kind and put its record into the table.
+A shape is one frozen record: whether it fits the value that the binding has, and the
+values around it. `shapes` is the table of them. To add a shape, write its functions
+beside the others of its kind and add its record to the table.
 """
 
 from __future__ import annotations
@@ -21,9 +19,9 @@ from assay.contract.model import Json
 
 
 class Sort(Enum):
-    """How good a value is, as far as its form, the contract and the binding tell.
+    """How good a value is, by its form, the contract and the binding.
 
-    What is right is not decided by it: that is a matter of the contract's checks.
+    This does not decide what is right: the contract's checks do.
     """
 
     VALID = "valid"
@@ -45,7 +43,7 @@ ABSENT: Final = _Absent()
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value, which may be a `Day` or `ABSENT`, and what it is: "its last digit is off"."""
+    """A value, possibly a `RelativeDay` or `ABSENT`, and its description."""
 
     says: str
     json: Json
@@ -55,9 +53,9 @@ class Value:
 class Named:
     """What a contract names for an argument.
 
-    `right` are the values that are fixed and `others` some that are not, `known` those
-    that make a difference, `limits` the numbers above which something changes, `small`
-    those that are no exception, and `days` how far back something goes.
+    `right` are the fixed values and `others` some that differ, `known` those that make
+    a difference, `limits` the numbers above which something changes, `small` those that
+    are no exception, and `days` how far back something goes.
     """
 
     right: tuple[str, ...] = ()
@@ -84,12 +82,12 @@ class Keys(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Argument:
-    """One argument of an operation, as a target spells it.
+    """One argument of an operation, as a target binds it.
 
-    `own` is what the binding has there and `other` what is as good, None where it has
-    none; `strange` are the texts that it has elsewhere. `keys` says that it names things
-    of the customer's: one, or a list of them. `ahead` says that its days are to come,
-    `spoken` that a clause names it.
+    `own` is the binding's value and `other` an equally good one, None where it has
+    none; `strange` are the texts of other arguments. `keys` says that it names things
+    of the customer's: one, or a list of them. `ahead` says that its days are in the
+    future, `spoken` that a clause names it.
     """
 
     operation: str
@@ -109,13 +107,13 @@ class Argument:
         return tuple(one for one in (self.own, self.other) if one is not None)
 
 
-#: Makes some values around those of an argument.
+#: Generates values around those of an argument.
 Around = Callable[[Argument], Iterator[Value]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueShape:
-    """How a value looks. `valid` takes one draw."""
+    """The shape of a value. `valid` takes one draw."""
 
     name: str
     fits: Callable[[Argument], bool]

@@ -1,6 +1,6 @@
-"""The table of shapes, and the strategies of values that come out of it.
+"""The table of value shapes, and the strategies derived from it.
 
-Each strategy takes one draw, out of a table or from an integer, whatever it makes.
+Each strategy takes one draw, from a table or an integer, whatever it generates.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from assay.fuzzing.fields import keys, numbers, texts
 from assay.fuzzing.fields.ill_typed import lacking, wrong
 from assay.fuzzing.fields.shape import Argument, Keys, Sort, Value, ValueShape
 
-#: In the order in which they are tried: the last fits any text.
+#: In the order in which they are tried: the last one fits any text.
 SHAPES: tuple[ValueShape, ...] = (
     ValueShape(
         name="key",

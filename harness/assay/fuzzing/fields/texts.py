@@ -1,4 +1,4 @@
-"""Texts: account numbers, addresses, codes, and such of which nothing more is known."""
+"""Generated texts: account numbers, URLs, codes, and any other text."""
 
 from __future__ import annotations
 

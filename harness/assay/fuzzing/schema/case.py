@@ -1,9 +1,8 @@
-"""One thing that is different from a known-good request, and how the request then looks.
+"""One variation of a request that is known to be accepted, and that request.
 
-Whoever makes requests up fills in everything anew; only what is meant to be different is
-taken over, and all else stays as it was accepted.
-
-The request that is known to be good, from which all cases of an operation start.
+The generator fills in whole requests; only the part that is meant to vary is taken
+over, and everything else stays as it was accepted. The accepted request, from which all
+cases of an operation start, is prepared here as well.
 """
 
 from __future__ import annotations
@@ -30,11 +29,11 @@ from assay.rules.steps import Part
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaCase:
-    """A part of a request as somebody made it up, and what of it is meant.
+    """A generated part of a request, and which of it is the variation.
 
-    `name` is the one member that is meant, "" where there are several: those that
-    differ from `usual`, which is what the same somebody makes where nothing is the matter.
-    `valid` says that the document allows it, `says` what it is, in words.
+    `name` is the one member that varies, "" where there are several: those that differ
+    from `usual`, the generator's own unvaried value. `valid` says that the document
+    allows it, `says` describes it.
     """
 
     says: str
@@ -45,7 +44,7 @@ class SchemaCase:
     usual: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
     def applied(self, known: HttpRequest, template: str) -> HttpRequest:
-        """Return a known-good request with what is different in this case.
+        """Return the accepted request with the variation of this case.
 
         `template` is the path as the document has it.
         """
@@ -69,7 +68,7 @@ class SchemaCase:
         return urlunsplit(urlsplit(url)._replace(query=query))
 
     def _headers(self, headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-        """Return headers, each under the name that it had; names differ in capitals."""
+        """Return headers under their original names; names are case-insensitive."""
         had = {name.lower(): name for name, _ in headers}
         low = replace(
             self,
@@ -91,12 +90,12 @@ class SchemaCase:
 
 
 def _merged(case: SchemaCase, known: Mapping[str, Json]) -> dict[str, Json]:
-    """Lay over what is known to be good what is meant in this case, and that only."""
+    """Return the accepted members with those that vary, and no others, replaced."""
     made, usual = cast("Mapping[str, Json]", case.made), case.usual
     if case.name:
         meant, gone = {case.name}, {case.name} - made.keys()
     elif not case.valid:
-        # What an invalid one lacks, or has too much; its values are of no account.
+        # What an invalid case lacks, or adds; its other values do not matter.
         meant, gone = made.keys() - usual.keys(), usual.keys() - made.keys()
     else:
         meant = {name for name in made if name in usual and made[name] != usual[name]}
@@ -107,7 +106,7 @@ def _merged(case: SchemaCase, known: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _path(url: str, template: str, meant: Mapping[str, str]) -> str:
-    """Return a URL with other things in the slots of its path."""
+    """Return a URL with other path parameters."""
     path = urlsplit(url).path
     values = slots(template, path)
     own, filled = template, template
@@ -120,9 +119,9 @@ def _path(url: str, template: str, meant: Mapping[str, str]) -> str:
 
 
 def ready(contract: Contract, operation: Operation, subject: str, alias: int | None) -> Part[Call]:
-    """Bring about whatever a plain valid call takes, for a new customer; return the call.
+    """Set up whatever a plain valid call needs, for a new customer; return the call.
 
-    A method that is not offered has none: it comes after what shows that all else is well.
+    A method that is not offered has none: its control shows that all else is valid.
     """
     control = _control(contract, operation)
     call = yield from _plain(contract, control, subject)
@@ -135,7 +134,7 @@ def ready(contract: Contract, operation: Operation, subject: str, alias: int | N
 
 
 def _control(contract: Contract, operation: Operation) -> Operation:
-    """Return the method whose answer shows that all else is well: mostly it is the same."""
+    """Return the operation whose answer shows that all else is valid, usually the same one."""
     controls = (clause.control_of(operation.id) for clause in clauses_of(contract))
     control = next((name for name in controls if name is not None), operation.id)
     return contract.operations[control]
@@ -144,7 +143,7 @@ def _control(contract: Contract, operation: Operation) -> Operation:
 def _plain(contract: Contract, operation: Operation, subject: str) -> Part[Call]:
     call: Call | None = None
     if operation.ends:
-        # Where what can be changed is known, it is what can be ended, too.
+        # An operation that can change a request can also end it.
         lifecycle = lifecycle_of_operation(contract, operation)
         psu = yield from request_steps.customer(lifecycle, subject)
         made = yield from steps.send(request_steps.request(lifecycle, psu, lifecycle.changeable))

@@ -1,18 +1,15 @@
-"""What is broken in a story of cases: by the contract's checks, and by the document alone.
+"""Findings of schema cases: violations of the contract, and of the exported document alone.
 
-A check of the contract names an obligation, and that is what counts. It may take a call
-for valid that holds a value which nobody vouches for, since no probe ever sends one: so
-the refusal of such a call convicts nobody. What only the judge of schemas sees (a server's
-failure, an undocumented status, another media type, a body against its schema) is a clause's
-where the document says whose. A failure at what the document forbids is a failure at a
+A contract check names an obligation, and that is what counts. A check may take a call
+for valid that holds a value which was never accepted before; the refusal of such a call
+is no violation. What only the schema validation sees (a server error, an undocumented
+status, another media type, an invalid body) is attributed to a clause where the
+document names one. A server error after input that the document forbids is one at a
 malformed call, for which there may be an obligation. All else is general.
 
-Whose clause it is that an answer breaks, where the judge of schemas alone sees it.
-
 The document says of a schema which clauses put it there (`x-assay-from`). The innermost
-one on the way to the keyword that does not hold is meant; without one, the remark is
-general, and no clause is named for it: that a schema is broken is no proof that a
-sentence is.
+one on the way to the failed keyword counts. Without one the remark is general: an
+invalid schema does not prove that any sentence is violated.
 """
 
 from __future__ import annotations
@@ -30,17 +27,17 @@ from assay.judging.judge import Breach, breaches
 from assay.planning.plan import Plan
 from assay.rules.clauses import clauses_of, closed_at
 
-#: What is said of what is no case, but comes before all of them.
-BEFORE = "the known-good request, or what comes before it"
+#: The case of an exchange that comes before all cases.
+BEFORE = "the accepted request, or its preparation"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaFinding:
-    """Something that is broken: whose clause it is, and by which exchange it is shown.
+    """A violation: whose clause it is, and the exchange that shows it.
 
-    `obligation` is empty where only the judge of schemas saw it; `clauses` are those that
-    the document names for it, and where there are none it is general. `case` says in
-    words what set the exchange apart.
+    `obligation` is empty where only the schema validation saw it; `clauses` are those
+    that the document names for it; without any it is general. `case` describes what set
+    the exchange apart.
     """
 
     obligation: str = ""
@@ -51,16 +48,16 @@ class SchemaFinding:
 
     @property
     def general(self) -> bool:
-        """Whether no clause is known to be broken by it."""
+        """Whether no clause is known to be violated."""
         return not self.obligation and not self.clauses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentCase:
-    """A case that was sent, and what is wrong with its answer by the document alone.
+    """A case that was sent, and the remarks of the schema validation on its answer.
 
-    `valid` says that the document allows it, `vouched` that there is nothing in it but what was accepted before, or what the
-    profile has there.
+    `valid` says that the document allows it, `vouched` that it holds only values that
+    were accepted before or are in the target file.
     """
 
     says: str
@@ -71,12 +68,12 @@ class SentCase:
 
     @property
     def excused(self) -> bool:
-        """Whether it was refused, shows nothing all the same, and may have been with reason."""
+        """Whether it was refused, possibly with reason, and disclosed nothing."""
         return self.exchange.refused and not self.exchange.items and not self.vouched
 
 
 def vouched(call: Call, control: Call, binding: OperationBinding) -> bool:
-    """Whether a call holds only what its control has, or what the profile has instead."""
+    """Whether a call holds only values of its control or of the target file."""
     if call.arguments.keys() != control.arguments.keys() or call.mode != control.mode:
         return False
     for name, value in call.arguments.items():
@@ -91,7 +88,7 @@ def vouched(call: Call, control: Call, binding: OperationBinding) -> bool:
 def by_checks(
     plan: Plan, contract: Contract, events: Sequence[Event], sent: Sequence[SentCase]
 ) -> Iterator[SchemaFinding]:
-    """Yield every obligation that the checks of a contract see broken."""
+    """Yield every obligation that the contract's checks see violated."""
     history = History(events=tuple(events))
     known = {one.n: one for one in history.exchanges}
     cases = {one.exchange.n: one for one in sent}
@@ -104,7 +101,7 @@ def by_checks(
 def _broken(
     breach: Breach, cases: Mapping[int, SentCase], known: Mapping[int, Exchange]
 ) -> SchemaFinding:
-    """Return a breach with the last of the cases that it cites, or the last exchange."""
+    """Return a violation with the last case that it cites, or the last exchange."""
     evidence = breach.evidence
     every = [n for n in evidence.exchanges if n in known]
     last = ([n for n in every if n in cases] or every)[-1:]
@@ -125,7 +122,7 @@ def by_document(
     contract: Contract,
     sent: Sequence[SentCase],
 ) -> Iterator[SchemaFinding]:
-    """Yield what the judge of schemas alone saw, outside of announced maintenance hours."""
+    """Yield what only the schema validation saw, outside announced maintenance hours."""
     for one in sent:
         if closed_at(contract, one.exchange.at):
             continue
@@ -142,7 +139,7 @@ def by_document(
 
 
 def _survival(plan: Plan, contract: Contract, sent: SentCase) -> str:
-    """Return the obligation not to fail at what is malformed; "" where nobody has it."""
+    """Return the obligation not to fail at malformed input; "" if no clause has it."""
     asked = plan.asked
     operation = sent.exchange.call.operation
     for clause in contract.clauses:
@@ -153,9 +150,9 @@ def _survival(plan: Plan, contract: Contract, sent: SentCase) -> str:
 
 
 def once(every: Sequence[SchemaFinding]) -> tuple[SchemaFinding, ...]:
-    """Return each obligation once, and of the rest what no obligation's evidence shows.
+    """Return each obligation once, and of the other remarks those that no obligation covers.
 
-    Of remarks that say the same the first is kept.
+    Of equal remarks the first is kept.
     """
     first: dict[tuple[str, str], SchemaFinding] = {}
     shown = {one.exchange.n for one in every if one.obligation and one.exchange}
@@ -173,7 +170,7 @@ JSON = "application/json"
 def clauses(
     document: Mapping[str, Any], path: str, method: str, status: int, at: Sequence[str]
 ) -> tuple[str, ...]:
-    """Return the clauses that put a keyword into the schema of an answer, if any did."""
+    """Return the clauses that put a keyword into the schema of an answer."""
     responses: Mapping[str, Any] = document["paths"][path][method]["responses"]
     named = (str(status), f"{status // 100}XX", "default")
     response: Mapping[str, Any] = next((responses[one] for one in named if one in responses), {})
@@ -185,7 +182,7 @@ def clauses(
 
 
 def _way(document: Mapping[str, Any], here: Any, at: Sequence[str]) -> Iterator[Mapping[str, Any]]:
-    """Yield every schema on the way, references followed."""
+    """Yield every schema on the way, references resolved."""
     for step in (*at, ""):
         while isinstance(here, dict) and "$ref" in here:
             yield here

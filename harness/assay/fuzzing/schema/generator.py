@@ -1,9 +1,9 @@
-"""Schemathesis, behind one door: what it makes up, and what it says of an answer.
+"""Adapter to Schemathesis: generated cases, and validation of answers.
 
-`iter_coverage_cases` and what a case says of itself are no documented interface of it:
-the version is pinned, and a test of this module alone holds it to what is used here. Of
-its checks only those are used that an answer alone decides; what a request should have
-been answered is for the contract's own checks to say.
+`iter_coverage_cases` and the metadata of a case are not its documented API: the version
+is pinned, and a test of this module covers what is used. Only checks that depend on the
+answer alone are used; how a request should have been answered is for the contract's
+checks.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from assay.fuzzing.engine import explore_values
 from assay.fuzzing.schema.case import SchemaCase
 from assay.history import Wire
 
-#: The checks that an answer alone decides, by the name that Schemathesis has for each.
+#: The checks that depend on an answer alone, by Schemathesis' names.
 CHECKS = (
     "not_a_server_error",
     "status_code_conformance",
     "content_type_conformance",
     "response_schema_conformance",
 )
-#: What Schemathesis calls a remark of the first of them.
+#: Schemathesis' title of a remark of the first of them.
 FAILED = "ServerError"
-#: What a value is quoted with, in words, at the most, in characters.
+#: The most characters of a value that are quoted in a description.
 QUOTED = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remark:
-    """What is wrong with an answer, by the document alone.
+    """A remark on an answer, by the document alone.
 
-    `at` are the steps into the schema of the answer, to the keyword that does not hold;
-    none where it is another matter.
+    `at` are the steps into the schema of the answer, to the keyword that failed; empty
+    where it is about something else.
     """
 
     check: str
@@ -49,9 +49,9 @@ class Remark:
 
 @dataclass(slots=True)
 class Generator:
-    """Makes cases from a document, and judges answers by it.
+    """Generates cases from a document, and validates answers against it.
 
-    Schemathesis is loaded when one is made.
+    Schemathesis is imported when one is created.
     """
 
     document: Mapping[str, Any]
@@ -70,7 +70,7 @@ class Generator:
         self._schema = self._library.openapi.from_dict(dict(self.document))
 
     def cases(self, method: str, path: str, *, fuzz: int, seed: int) -> tuple[SchemaCase, ...]:
-        """Return the cases of an operation, the same ones each time, then so many random ones."""
+        """Return the cases of an operation: always the same ones, then `fuzz` random ones."""
         key = method, path, fuzz, seed
         if key not in self._made:
             operation = self._schema[path][method]
@@ -82,7 +82,7 @@ class Generator:
         usual: dict[Place, Mapping[str, Json]] | None = None
         for made in self._covered(operation):
             if made.method != method.upper():
-                continue  # no call of this operation, and the contract speaks of no others
+                continue  # not a call of this operation: outside the contract
             if usual is None:
                 usual = {place: _members(made, place) for place in Place}
             about = made.meta.phase.data
@@ -98,7 +98,7 @@ class Generator:
         )
 
     def _fuzzed(self, operation: Any, most: int, seed: int) -> Iterator[SchemaCase]:
-        """Yield cases that take over one thing each of a random valid request, in turn."""
+        """Yield cases that each take over one member of a random valid request, in turn."""
         made: list[Any] = []
         explore_values(
             operation.as_strategy(), made.append, examples=most, seed=(seed, operation.label)
@@ -112,18 +112,18 @@ class Generator:
                 yield SchemaCase(says=says, valid=True, place=place, name=name, made={name: value})
 
     def judge(self, method: str, path: str, wire: Wire) -> tuple[Remark, ...]:
-        """Say what is wrong with an answer, by the document alone."""
+        """Return the remarks on an answer, by the document alone."""
         requests: Any = import_module("requests")  # it comes with Schemathesis
         headers: dict[str, list[str]] = {}
         for name, value in wire.headers:
             headers.setdefault(name.lower(), []).append(value)
-        # The body is unpacked already.
+        # The body is decoded already.
         headers.pop("content-encoding", None)
         answer = self._library.Response(
             status_code=wire.status,
             headers=headers,
             content=wire.body,
-            # What was asked is of no account to these checks, and secrets stay here.
+            # These checks ignore the request, and secrets stay here.
             request=requests.Request(method.upper(), "http://localhost" + path).prepare(),
             elapsed=0.0,
             verify=True,
@@ -136,13 +136,13 @@ class Generator:
         except BaseExceptionGroup as failures:
             remarks = (_remark(one) for one in failures.exceptions)
             documented = str(wire.status) in self.document["paths"][path][method]["responses"]
-            # "Not offered" may be said by a 501, and is no failure where the document has it.
+            # A documented 501 means "not offered", and is no failure.
             return tuple(one for one in remarks if one.check != FAILED or not documented)
         return ()
 
 
 def _members(made: Any, place: Place) -> Mapping[str, Json]:
-    """Return the members of a part of what Schemathesis made, by their names."""
+    """Return the members of a part of a generated request, by their names."""
     part = {
         Place.PATH: made.path_parameters,
         Place.QUERY: made.query,
@@ -170,7 +170,7 @@ def _case(made: Any, about: Any, usual: Mapping[Place, Mapping[str, Json]]) -> S
     )
 
 
-#: What a body can be that is JSON; Schemathesis has something else for none at all.
+#: The JSON types of a body; Schemathesis has its own value for no body.
 _JSON = (dict, list, str, int, float, bool, type(None))
 
 

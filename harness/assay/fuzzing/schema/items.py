@@ -1,7 +1,7 @@
-"""How the shipped suite runs the search: one item for each operation of each contract.
+"""Schema search as pytest items: one for each operation of each contract.
 
-Journal, redaction and numbers are those of the run that pytest is in, so there is one
-record of all. What is told of a failure is fit to be told to anybody.
+Journal, redaction and exchange numbers are those of the surrounding run, so there is
+one record. The text of a failure is redacted.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from assay.journal.redact import Redactor
 from assay.openapi import document
 from assay.planning.prepare import Prepared
 
-#: At a live bank an operation is called so often at the most, and only to read.
+#: At a live bank, the most calls of an operation; they only read.
 LIVE = SchemaLimits(fuzz=0, calls=40, reads=True)
 
 
@@ -35,7 +35,7 @@ class SchemaItem:
 
     @property
     def id(self) -> str:
-        """The name of the item, in pytest and in the record."""
+        """The name of the item, in pytest and in the journal."""
         return f"schema/{self.contract.id}/{self.operation.id}"
 
 
@@ -50,7 +50,7 @@ def items(prepared: Prepared) -> tuple[SchemaItem, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemResult:
-    """What came of an item: how much was asked, what is broken, why no more was asked."""
+    """The result of an item: number of cases, violations, why there were no more cases."""
 
     cases: int
     broken: tuple[str, ...]
@@ -62,7 +62,7 @@ class ItemResult:
 
 @dataclass(slots=True, kw_only=True)
 class SchemaRun:
-    """The search as a part of a run."""
+    """The schema search of one run."""
 
     prepared: Prepared
     session: Session
@@ -74,10 +74,10 @@ class SchemaRun:
         self._generator = Generator(self._document)
 
     def examine(self, item: SchemaItem) -> ItemResult:
-        """Send every case of an item, and tell what is broken.
+        """Send every case of an item, and return the violations.
 
         Raises:
-            TargetError: the target's world cannot be reached or used at all.
+            TargetError: the target's fixture provider cannot be used at all.
 
         """
         journal = self.session.journal
@@ -123,18 +123,18 @@ class SchemaRun:
         return "\n".join(lines)
 
     def _sentence(self, found: SchemaFinding) -> str:
-        """Return what the clause says that is broken; no clause says what is general."""
+        """Return the sentence of the violated clause; a general finding has none."""
         plan = self.prepared.plan
         for one in plan.items:
             if one.obligation.id == found.obligation:
                 return one.obligation.statement
         said = (name.split("/", 1) for name in found.clauses)
         every = [plan.ruled[contract][clause].clause.statement for contract, clause in said]
-        return " ".join(every) or "no clause says so, but the exported document does"
+        return " ".join(every) or "required by the exported document, not by a clause of its own"
 
 
 def curl(exchange: Exchange, redactor: Redactor) -> str:
-    """Return a command that makes a call again, once secrets are put where they are hidden."""
+    """Return a curl command that repeats a call, once the redacted secrets are filled in."""
     told: Any = redactor.wire(exchange.wire)["request"]
     return " ".join(shlex.quote(part) for part in _words(told))
 

@@ -1,9 +1,9 @@
-"""A request that somebody else made up, sent into a story as the call that is nearest to it.
+"""Matching of a generated request to the nearest call of the contract.
 
-What no call of the contract looks like (a wrong type, a strange header) is sent as it is.
-A request is a call exactly if spelling that call gives the request; then every check may
+A request that no call describes (a wrong type, an unknown header) is sent unchanged. A
+request is a call exactly if encoding that call gives the request; then every check may
 judge it as one. All others are recorded as malformed calls, of which a contract says
-little, and no check takes one for more. No judgement here.
+little. Nothing is judged here.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from assay.errors import CannotArrange
 from assay.execution.executor import Executor
 from assay.history import Call, Exchange, Malformed
 
-#: A request with nothing in it that makes no difference: in what order, how it is spaced.
+#: A request without its irrelevant differences: order and white space.
 _Bare: TypeAlias = tuple[
     str, str, tuple[tuple[str, str], ...], frozenset[tuple[str, str]], Json | None
 ]
 
 
 def slots(template: str, path: str) -> dict[str, str]:
-    """Return what stands in each slot of a path, still quoted; nothing if it is another path.
+    """Return the quoted values of a path's parameters; nothing if it is another path.
 
-    What comes before the template is the base URL's matter.
+    The part before the template belongs to the base URL.
     """
     pieces = SLOT.split(template)
     names = pieces[1::2]
@@ -43,7 +43,7 @@ def slots(template: str, path: str) -> dict[str, str]:
 
 
 def send(play: Executor, call: Call, request: HttpRequest) -> Exchange:
-    """Send a ready request as a call of the story, and record what came of it."""
+    """Send a ready request as a call of the sequence, and record the exchange."""
     event = play.exchanged(call, request)
     play.keep(event, call.subject)
     return event
@@ -56,10 +56,10 @@ def nearest(
     target: Target,
     says: str,
 ) -> Call:
-    """Return the call that a request is, or the malformed one that comes next to it.
+    """Return the call that a request is, or else the nearest malformed one.
 
-    It is made out of the request of the `control`, and may be a call of any of the
-    operations; `says` is what sets it apart, in words.
+    It is derived from the request of the `control`, and may be a call of any of the
+    operations; `says` describes what sets it apart.
     """
     own = control.call.operation
     ordered = sorted(operations, key=lambda one: one.id != own)
@@ -77,7 +77,7 @@ def nearest(
 
 
 def _translated(binding: OperationBinding) -> bool:
-    """Whether what is sent is not what is meant: such requests are not read back here."""
+    """Whether values are translated on the wire; such requests are not decoded here."""
     plain = (
         one.found is None and not (one.words or one.each or one.exclusive) and one.text == "{}"
         for one in binding.arguments.values()
@@ -86,7 +86,7 @@ def _translated(binding: OperationBinding) -> bool:
 
 
 def _authorised(spelt: HttpRequest, control: Exchange, target: Target) -> HttpRequest:
-    """Return a request with what authorised the control, whatever that is."""
+    """Return a request with the credentials of the control."""
     presence = target.presence.header if target.presence else ""
     usual = {"accept", "content-type", presence.lower()}
     more = [pair for pair in control.wire.request_headers if pair[0].lower() not in usual]
@@ -101,7 +101,7 @@ def _bare(request: HttpRequest) -> _Bare:
 
 
 def _canonical(body: bytes) -> Json | None:
-    """Return a text that is the same for the same JSON: true is not 1 there, nor 1 1.0."""
+    """Return a canonical text of the JSON: true differs from 1, and 1 from 1.0."""
     try:
         return json.dumps(json.loads(body), sort_keys=True) if body else None
     except ValueError:
@@ -109,7 +109,7 @@ def _canonical(body: bytes) -> Json | None:
 
 
 def _malformed(request: HttpRequest) -> Malformed:
-    """Return in which way a request is malformed, as near as calls have it."""
+    """Return in which way a request is malformed."""
     if request.method not in {"PUT", "POST", "PATCH"}:
         return Malformed.JUNK_QUERY
     if not request.body:
@@ -120,7 +120,7 @@ def _malformed(request: HttpRequest) -> Malformed:
 def _read(
     request: HttpRequest, control: Call, operation: Operation, target: Target, says: str
 ) -> Call:
-    """Read a call off a request, as far as it can be read."""
+    """Decode a call from a request, as far as possible."""
     binding = target.operations.get(operation.id, BARE)
     spelt = _Spelt(request, _template(control, operation, binding))
     given = {
@@ -155,14 +155,14 @@ def _template(call: Call, operation: Operation, binding: OperationBinding) -> st
 
 
 def _spelling(name: str, binding: OperationBinding, spelt: _Spelt) -> Spelling | None:
-    """Return where an argument stands: in its own slot of the path before all else."""
+    """Return where an argument is sent; a path parameter of its own comes first."""
     if name in spelt.path:
         return Spelling(place=Place.PATH, name=name)
     return binding.arguments.get(name)
 
 
 class _Spelt:
-    """A request taken apart into its path's slots, its query, its headers and its body."""
+    """A request split into path parameters, query, headers and body."""
 
     def __init__(self, request: HttpRequest, template: str) -> None:
         url = urlsplit(request.url)
@@ -176,7 +176,7 @@ class _Spelt:
             self.body = MISSING
 
     def at(self, where: Spelling | None) -> Json:
-        """Return what stands at a place, or `MISSING`; of several the first."""
+        """Return the value at a place, or `MISSING`; of several the first."""
         if where is None:
             return MISSING
         match where.place:

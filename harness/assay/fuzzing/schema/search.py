@@ -1,8 +1,8 @@
-"""The cases of an operation, sent into stories, and what every check makes of them.
+"""Search through the schema cases of an operation, judged by every check.
 
-Each case changes one thing of a request that this customer has just seen accepted. After
-a case that was accepted, and may have changed something, the next one has a customer of
-its own. Nothing is shortened: such a story is as short as it can be.
+Each case varies one thing of a request that was just accepted for this customer. After
+a case that was accepted, and may have changed something, the next one gets a new
+customer. Nothing is shortened: such a sequence is minimal already.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from assay.rules.steps import perform_all
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaLimits:
-    """How far a search goes: random cases of each path, calls of each operation.
+    """The limits of a search: random cases of each path, calls of each operation.
 
-    `reads` keeps to what changes nothing, with the customer there.
+    `reads` restricts it to reading with the customer present.
     """
 
     fuzz: int = 20
@@ -49,7 +49,7 @@ class SchemaLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationResult:
-    """What came of the cases of one operation; `stopped` says why there were no more."""
+    """The result for one operation; `stopped` says why there were no more cases."""
 
     found: tuple[SchemaFinding, ...]
     cases: int
@@ -63,7 +63,7 @@ def _nobody(_event: Event, _access: object) -> None:
 
 @dataclass(slots=True, kw_only=True)
 class SchemaSearch:
-    """The cases of one contract, at one target; `number` numbers exchanges.
+    """The schema cases of one contract, at one target; `number` numbers exchanges.
 
     `calls` counts those of the operation that is examined.
     """
@@ -83,7 +83,7 @@ class SchemaSearch:
         """Send every case of an operation, under each of its names, and judge them all.
 
         Raises:
-            TargetError: the target's world cannot be reached or used at all.
+            TargetError: the target's fixture provider cannot be used at all.
 
         """
         tries = [
@@ -101,7 +101,7 @@ class SchemaSearch:
         )
 
     def _paths(self, operation: Operation) -> Iterator[tuple[int | None, str]]:
-        """Yield each name of an operation as the document spells its path."""
+        """Yield each name of an operation with its path in the document."""
         binding = self.environment.target.operations.get(operation.id, BARE)
         own = binding.path or operation.path
         written = {SLOT.sub("{}", path): path for path in self.document["paths"]}
@@ -111,7 +111,7 @@ class SchemaSearch:
 
 @dataclass(slots=True, kw_only=True)
 class _Try:
-    """The cases of one name of an operation, and their one story."""
+    """The cases of one name of an operation, in one sequence."""
 
     search: SchemaSearch
     operation: Operation
@@ -124,7 +124,7 @@ class _Try:
 
     @property
     def method(self) -> str:
-        """The method, in small letters as OpenAPI has it."""
+        """The method, in lower case as in OpenAPI."""
         return (self._binding.method or self.operation.method).lower()
 
     @property
@@ -132,10 +132,10 @@ class _Try:
         return self.search.environment.target.operations.get(self.operation.id, BARE)
 
     def run(self) -> None:
-        """Send all cases, as far as the limits, and what can be arranged, allow."""
+        """Send all cases, as far as the limits and the fixture allow."""
         search = self.search
         if search.limits.reads and (self.operation.writes or self.operation.grants):
-            self.stopped = "only reading is asked for"
+            self.stopped = "the search is restricted to reading"
             return
         operations = search.contract.operations
         with executing(
@@ -155,7 +155,7 @@ class _Try:
         control, asked, customers = None, set[HttpRequest](), 0
         for case in self._cases():
             if self._spent():
-                self.stopped = f"no more than {self.search.limits.calls} calls are asked for"
+                self.stopped = f"the limit of {self.search.limits.calls} calls is reached"
                 return
             if control is None:
                 customers += 1
@@ -165,7 +165,8 @@ class _Try:
                 return
             known = _request(control)
             request = case.applied(known, self.path)
-            # Two customers' cases are the same if they differ in the same from the known.
+            # Two customers' cases are the same if they vary the accepted request in the
+            # same way.
             alike = HttpRequest(method=case.says, url=request.url, body=request.body)
             if request == known or alike in asked:
                 continue
@@ -204,14 +205,14 @@ class _Try:
 
     def _note(self, exchange: Exchange, says: str, *, valid: bool, vouched: bool) -> None:
         remarks: tuple[Remark, ...] = ()
-        if exchange.wire.status:  # of what never came nothing can be said
+        if exchange.wire.status:  # without an answer nothing is known
             remarks = self.search.generator.judge(self.method, self.path, exchange.wire)
         self.sent.append(
             SentCase(says=says, valid=valid, vouched=vouched, exchange=exchange, remarks=remarks)
         )
 
     def _operations(self) -> Iterator[Operation]:
-        """Yield the operations that are called in the same way, by what stands in the body."""
+        """Yield the operations that share method and path, and differ in the body."""
         bindings = self.search.environment.target.operations
         for one in self.search.contract.operations.values():
             binding = bindings.get(one.id, BARE)
@@ -222,7 +223,7 @@ class _Try:
                 yield one
 
     def found(self) -> Iterator[SchemaFinding]:
-        """Yield what is broken: by the checks of the contract, then by the document alone."""
+        """Yield the violations: of the contract's checks, then of the document alone."""
         search = self.search
         yield from by_checks(search.plan, search.contract, self.events, self.sent)
         yield from by_document(
@@ -236,7 +237,7 @@ class _Try:
 
 
 def _request(exchange: Exchange) -> HttpRequest:
-    """Return the request of an exchange, ready to be sent once more."""
+    """Return the request of an exchange, ready to be sent again."""
     wire = exchange.wire
     return HttpRequest(
         method=wire.method, url=wire.url, headers=wire.request_headers, body=wire.request_body

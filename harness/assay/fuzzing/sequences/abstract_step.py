@@ -1,8 +1,8 @@
-"""The steps of a story, as values that hold for any target on any day.
+"""The steps of a sequence, as values that are valid for any target on any day.
 
-A step names what only a target can name (an account's number, a request, the next
-page) by the place in the story from which it comes, and a day or a moment by how far
-off it is. `telling` puts in what they stand for.
+A step refers to what only a target can name (an account's key, a request, the next
+page) by the place in the sequence from which it comes, and to a day or a moment by its
+distance. `concretize` resolves the references.
 """
 
 from __future__ import annotations
@@ -69,10 +69,10 @@ Moment: TypeAlias = After | At | On
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbstractStep:
-    """One step of a story. What stands in `step` for the following is not looked at.
+    """One step of a sequence. Members of `step` that the following replace are ignored.
 
     `moment` is when to advance to, `request` the place of the step that made the
-    request to sign or withdraw, `page` that of the call whose next page is turned to.
+    request to sign or withdraw, `page` that of the call whose next page is requested.
     `days` are the entries of each holding, as days from today.
     """
 

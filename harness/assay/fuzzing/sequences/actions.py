@@ -1,10 +1,10 @@
-"""The words of which journeys are made: what the contract's own probes ask for.
+"""The actions of random sequences, gathered from the contract's own probes.
 
-Every probe is played to nobody, and each step that it yields is kept, loosened from its
-place: whose account, which request and which day are left open. So a journey puts
-together what the rules care about (the kinds of customers, the bent requests, the days
-around a limit, the moments at which something changes), and a new kind of rule brings
-its own words.
+Every probe is played against a dry target, and each step that it yields becomes an
+action without its context: whose account, which request and which day are left open. So
+a sequence combines what the rules care about (the segments of customers, the
+variations, the days around a limit, the moments at which something changes), and a new
+kind of rule supplies its own actions.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from assay.history import Advance, Arrange, Authorise, Call, Lack, Register, Ste
 from assay.planning.plan import Plan, Trial, script_of
 from assay.rules.dry_run import DryTarget, dry_run
 
-#: Who acts in a word, and whose things it may be about instead; a journey casts them.
+#: The subject of an action, and the owner of other things; a sequence assigns customers.
 SELF, OTHER = "self", "other"
-#: So many steps of a probe are listened to.
+#: The most steps of a probe that are gathered.
 MOST = 300
-#: A probe is played at several moments of a week, to see what its clock depends on.
+#: Moments of a week at which a probe is played, to see which steps depend on its clock.
 NOWS = (
     datetime(2024, 5, 15, 10, 17, 23, tzinfo=UTC),
     datetime(2024, 5, 15, 12, 28, 29, tzinfo=UTC),
@@ -49,10 +49,10 @@ NOWS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actions:
-    """Everything that a journey through a contract may do, the plain before the bent.
+    """Everything that a sequence through a contract may do.
 
-    `plain` calls are what controls are made of, `bent` ones have a variation. `repeats`
-    are how many times one call is made in a row.
+    `plain` calls are those of controls, `bent` ones have a variation. `repeats` are how
+    many times one call is made in a row.
     """
 
     households: tuple[AbstractStep, ...] = ()

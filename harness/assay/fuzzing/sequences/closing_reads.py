@@ -1,8 +1,8 @@
-"""How a journey ends: with what makes its history tell something.
+"""The closing steps of a sequence, which make its history conclusive.
 
-A check convicts only beside a control, and only on what it knows became of a request. So
-what was asked in some special way is asked once more plainly, what was made is read, and
-the world is asked what was carried out.
+A check reports a violation only beside a control, and only of a request whose result it
+knows. So varied calls are repeated without variation, requests are read, and the
+fixture is asked what was executed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from assay.fuzzing.sequences.abstract_step import (
 )
 from assay.history import Call, Inquire
 
-#: So many controls are asked, and so many requests read, of the last ones.
+#: The most controls repeated, and requests read: those of the last ones.
 CONTROLS, READ = 4, 3
 
 

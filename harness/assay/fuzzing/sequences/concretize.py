@@ -1,7 +1,7 @@
-"""A story told to a target: each step with what it stands for there.
+"""Resolution of abstract steps into concrete ones while a sequence runs.
 
-What a story rests on may not come about (a request that was refused has no key); then
-the step cannot be told, and is left out.
+What a step refers to may not exist (a refused request has no key); then the step is
+left out.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ from assay.history import (
 )
 from assay.rules.rule import Script
 
-#: Whose clock it is where neither contract nor profile say.
+#: The time zone where neither contract nor target file name one.
 ANYWHERE = ZoneInfo("UTC")
-#: What a clock shows before anybody has looked at it.
+#: The time of a clock that nothing has read yet.
 UNKNOWN = datetime.min.replace(tzinfo=UTC)
 
 
 class MissingReference(Exception):  # noqa: N818 -- no error: a step for which there is nothing to do
-    """A step rests on what did not come about."""
+    """A step refers to something that does not exist."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Concretizer:
-    """How far a story has come: its subjects, and what became of each of its steps."""
+    """The progress of a sequence: its subjects, and the result of each of its steps."""
 
     zone: ZoneInfo = ANYWHERE
     now: datetime = UNKNOWN

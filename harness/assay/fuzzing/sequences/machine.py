@@ -1,9 +1,9 @@
-"""The state machine that makes journeys: Hypothesis chooses, word by word.
+"""The Hypothesis state machine that generates random sequences.
 
-A journey begins with a customer and a theme, a few of all the words, and goes on with
-whatever of these its story allows just then: only what was made is signed or changed,
-only a page that was named is turned to. In a theme the same few things meet each other
-again and again, which is where what nobody thought of lies.
+A sequence begins with a customer and a theme, a small selection of the actions, and
+continues with those that are possible at that point: only existing requests are signed
+or changed, only pages that an answer named are requested. Within a theme the same few
+actions meet again and again, which is where unforeseen faults are found.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from assay.fuzzing.sequences.actions import Actions
 from assay.fuzzing.sequences.sequence import SequenceBuilder
 from assay.history import Advance, Call
 
-#: No journey has more customers than this.
+#: The most customers in one sequence.
 CUSTOMERS = 3
-#: No theme has more words of one sort than this.
+#: The most actions of one sort in a theme.
 THEME = 3
-#: From this it is picked what is done, by whom, about what of his and about which request.
+#: The draw that decides the action, the customer, their thing and the request.
 PICKS = integers(0, 2**24)
 
 Machine: TypeAlias = type[RuleBasedStateMachine]
-#: The words of each sort.
+#: The sorts of actions.
 Theme: TypeAlias = dict[str, Sequence[AbstractStep]]
-#: The sorts without which no story gets far; any other may be missing in a theme.
+#: The sorts that every theme has; any other may be missing.
 NEEDED = frozenset({"grant", "make", "ask"})
 #: The sorts about a request that was made before.
 AFTER = frozenset({"follow", "sign"})

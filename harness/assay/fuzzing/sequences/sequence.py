@@ -1,9 +1,9 @@
-"""A journey under way: what was told of it so far, and what can be told of next.
+"""A random sequence under way: the steps so far, and what is possible next.
 
-It knows what there is to sign, to change and to turn to, and performs what somebody
-else chooses. Not for choosing: see `machine`. What has happened is judged whenever there
-is four times as much of it as when it was judged last, and at the end, so that all
-judging together costs little more than the last one.
+It knows which requests can be signed and changed and which pages remain, and performs
+what the caller chooses (see `machine`). The history is judged whenever it is four times
+as long as when it was judged last, and at the end, so that all judging together costs
+little more than the last one.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from assay.fuzzing.sequences.concretize import Concretizer, MissingReference
 from assay.history import Accepted, Arrange, Call, Event, Exchange, Step
 from assay.rules.steps import MOST_PAGES
 
-#: So much has to have happened before it is judged first: shorter histories say little.
+#: The number of events before the first judgement: shorter histories show little.
 FIRST_JUDGED = 64
-#: So many times as much before it is judged again.
+#: The growth of the history before the next judgement.
 GROWTH = 4
 
 

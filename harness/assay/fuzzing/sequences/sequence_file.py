@@ -1,8 +1,7 @@
-"""A story in a file: kept to be told again, on another day, to another target.
+"""The file format of a recorded sequence, for replay on another day or target.
 
 It holds no key of a customer, no token and no address: what only a target can name is a
-reference (`values`). The shape is `contract/schema/story.yaml`; how each step is written
-is in `steps`.
+reference (see `step_codec`). Its schema is `contract/schema/story.yaml`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A story made shorter, as long as it still breaks the same obligation.
+"""Shortening of a sequence that still violates the same obligation.
 
-Steps are left away, in halves, then one by one, each with what rests on it; then what
-is left is made plainer. Whoever asks whether a story still breaks it tells it anew, in
-a world of its own, so this is not for a bank that counts its calls.
+Steps are removed, in halves, then one by one, each with those that refer to it; then
+the remaining ones are simplified. Each try is a replay with a fixture of its own, so
+this is not for a bank that counts its calls.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from assay.fuzzing.sequences.abstract_step import AbstractStep
 from assay.history import Arrange, Authorise, Call, Holding, Step
 
 Story: TypeAlias = tuple[AbstractStep, ...]
-#: Whether a story still breaks what it broke.
+#: Whether a sequence still violates the same obligation.
 Breaks: TypeAlias = Callable[[Story], bool]
 
 

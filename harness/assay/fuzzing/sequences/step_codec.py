@@ -1,12 +1,11 @@
-"""Values of a story as JSON, and back: what stands for something is an object of one key.
+"""JSON codec for the steps of a sequence and the values in them.
 
-`{"own": 0, "of": "psu-1"}`, `{"made": 2}` and `{"day": -90}` are references; a number
-that a target spells in its own way is `{"number": "12.30"}`, one that it does not is
-`{"float": "1.5"}`, and any object that is meant as it is stands in `{"literal": …}`.
+In values, an object with one key is a reference: `{"own": 0, "of": "psu-1"}`, `{"made":
+2}` and `{"day": -90}`; a number that a target encodes in its own way is `{"number":
+"12.30"}`, one that it does not is `{"float": "1.5"}`, and any literal object is
+`{"literal": …}`.
 
-The steps of a story as JSON, and back: one object a step, `do` says which.
-
-What stands at its default is left away. Places are counted from 1 in files, for people.
+A step is one object; `do` is its type. Defaults are left out. Steps are counted from 1.
 """
 
 from __future__ import annotations

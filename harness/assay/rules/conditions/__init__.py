@@ -1,9 +1,9 @@
-"""Conditions of decisions: atoms in all, any and not, their table, and what bears on it.
+"""Conditions of decisions: atoms combined by all, any and not, and their decision table.
 
-The kinds of atoms are one file each, gathered in a table that anybody can see. To add
-one: write a file with a `read`, put it into the table below under the key by which a
-contract names it, and add that key to `condition` in contract/schema/common.yaml and, if
-what it refers to could be misspelt, to assay/references/conditions.py.
+Each kind of atom has a module, listed in the table below. To add one: write a module
+with a `read`, add it to the table under the key by which a contract names it, and add
+that key to `condition` in contract/schema/common.yaml and, if it refers to names that
+could be misspelt, to the reference check below.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What an atom of a condition is: where it looks, which points it tries, when it is true.
+"""The interface of an atom of a condition: its input, its points, and when it is true.
 
 An atom looks at one *input* of a request: an argument, the factor that it was signed
-with, a registration. What stands there is a value, which only the atoms that look there
-understand. Two atoms that look at the same input are coupled: not every pair of truths
-can be had. A *point* is a value that is worth trying, with the way to bring it about.
+with, a registration. The value of the input is understood only by the atoms that look
+at it. Two atoms with the same input are coupled: not every pair of truths is possible.
+A *point* is a value worth trying, with the way to bring it about.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""The control of a row: a request that differs from it at one input, and must be accepted.
+"""Controls of a decision table's rows, and the row that a request bears on.
 
-Beside a row that must be rejected it shows that not everything is; beside one that must
-be accepted, and was not, that it is no other rule that minds. It need not be a row.
+A control is a request that differs from its row at one input, and must be accepted.
+Beside a row that must be rejected it shows that not everything is rejected; beside one
+that must be accepted, and was not, that no other rule is the reason. It need not be a
+row.
 
-Which row of a table a request bears on, by what stands at each input.
-
-A request is hardly ever made for a row, so its values are given to the points that stand
-for them: the nearest one at which the atoms have the same truths. A request that agrees
-with the contract says something for a row only if it is *exactly* that row's; one that
-does not is laid at the nearest row's door. What nobody knows may be anything.
+Requests are seldom made for a row, so each value is mapped to a point: the nearest one
+at which the atoms have the same truths. A conforming request is evidence for a row only
+if it is *exactly* that row's; a violation is attributed to the nearest row. An unknown
+value may be anything.
 """
 
 from __future__ import annotations

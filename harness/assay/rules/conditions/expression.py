@@ -1,8 +1,7 @@
-"""Conditions as trees: all, any and not over atoms that are known by their number.
+"""Conditions as expression trees: all, any and not over numbered atoms.
 
-An atom may be true, false, or unknown (None), and so may a whole condition: it is known
-where it is the same whatever the unknown atoms are, as far as `all` and `any` show that.
-What an atom says is no matter here.
+An atom may be true, false, or unknown (None), and so may a condition: it is known where
+it is the same whatever the unknown atoms are, as far as `all` and `any` show that.
 """
 
 from __future__ import annotations

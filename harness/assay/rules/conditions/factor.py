@@ -1,8 +1,8 @@
-"""`{factor: F}`: the customer signed the request with the factor F.
+"""Atom `{factor: F}`: the customer signed the request with the factor F.
 
-Asked with F and with each other factor that a `factors` rule of the contract names. Which
-one was used is known where it was chosen and the right code typed in; a screen that never
-came to choose it on leaves it unknown, and so does a signature with any that is offered.
+Tried with F and with each other factor that a `factors` rule of the contract names. The
+factor is known where it was chosen and its right code entered. It is unknown where the
+screen to choose it never came, or where any offered factor would do.
 """
 
 from __future__ import annotations

@@ -1,14 +1,12 @@
-"""What stands in an argument of a request: the input of all atoms about fields.
+"""Atoms about the value of a request's argument: `is` and `above`.
 
-`{field: F, is: V}`: the argument F of the request has the value V, letter by letter.
+`{field: F, is: V}`: the argument F of the request equals the text V. The values in the
+target file are assumed to differ from V; where they do not, the check uses what was
+sent.
 
-The value that the profile has there, and its other one, are taken to be different from
-V. Where they are not, the check sees what was sent, and counts it for what it is.
-
-`{field: F, above: N}`: the argument F of the request is a number greater than N.
-
-Asked at N, which is not above it, and one step below and above. The step is 1 if N is
-written as a whole number, and else 0.01, or finer if N is.
+`{field: F, above: N}`: the argument F of the request is a number greater than N. Tried
+at N, which is not above it, and one step below and above. The step is 1 if N is written
+as a whole number, and else 0.01, or finer if N is.
 """
 
 from __future__ import annotations

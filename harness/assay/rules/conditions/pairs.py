@@ -1,9 +1,9 @@
-"""Which truths show that an atom matters: unique-cause MC/DC, over plain booleans.
+"""Pairs of assignments that show the effect of each atom: unique-cause MC/DC.
 
-A *world* is one way for all atoms to be true or false. Two assignments that differ in one atom
-alone, and in which the condition comes out differently, are a *pair* that shows this
-atom. For every atom one pair is chosen, such that all of them together need few assignments:
-N atoms take N + 1 at best, and 2 N at most. Pure, and the same every time.
+An *assignment* is one way for all atoms to be true or false. Two assignments that
+differ in one atom alone, and in the result of the condition, are a *pair* that shows
+this atom. One pair is chosen for every atom, such that all of them together need few
+assignments: N atoms need N + 1 at best, and 2 N at most. Pure and deterministic.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Assignment: TypeAlias = tuple[bool, ...]
 #: Two assignments that differ in one atom, which is false in the first and true in the second.
 Pair: TypeAlias = tuple[Assignment, Assignment]
 
-#: So many beginnings are tried in the search for few assignments.
+#: The number of starting points tried in the search for few assignments.
 BEGINNINGS = 16
 
 

@@ -1,9 +1,9 @@
-"""`{registered: ARG, more-than-hours: H}`: the customer has known the argument's value longer.
+"""Atom `{registered: ARG, more-than-hours: H}`: the age of a customer's registration.
 
-The customer's own registration counts, another customer's does not. Its age is taken when
-the request is signed; where it matters whether it is taken at its making or, of a request
-that is put off, on its day, nobody can tell. Of a customer who is not fresh there may be
-older registrations than those in the history.
+The customer's own registration counts, another customer's does not. Its age is taken
+when the request is signed; where it matters whether it is taken at the request's
+creation or, if deferred, on its day, the atom is unknown. A customer who is not fresh
+may have older registrations than those in the history.
 """
 
 from __future__ import annotations

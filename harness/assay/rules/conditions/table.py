@@ -1,11 +1,9 @@
-"""The table of a condition: which requests to make, so that each atom is seen to decide.
+"""The decision table of a condition: the requests that show that each atom decides.
 
-Derived, never written: for each atom a pair of rows that differ in it alone and come out
-differently, and then every other point of the atom in such a row, where it alone decides
-(at a threshold: just below it, at it and just above it). A row that comes up for several
-atoms is one. What cannot be shown is not dropped, but told, with the reason.
-
-A table for readers: one column an atom, what has to come of it, and the obligation.
+It is derived: for each atom a pair of rows that differ in it alone and in the result,
+and then every other point of the atom in such a row (at a threshold: just below it, at
+it and just above it). A row for several atoms is included once. What cannot be shown is
+listed with the reason. `text` renders the table with one column for each atom.
 """
 
 from __future__ import annotations

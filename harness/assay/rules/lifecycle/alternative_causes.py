@@ -1,9 +1,9 @@
-"""Rejections of what must be accepted, and what else may explain them.
+"""Alternative causes that may explain the rejection of a request.
 
-A request that was rejected though it repeats nothing convicts only if nothing else can
-have been the reason: nothing from before the history, no identical request of which
-nobody knows what became, no other rule. That no other rule minds is shown by one that is
-like it in all that matters, and was accepted and signed without being rejected.
+The rejection of a request that repeats nothing is a violation only if nothing else can
+be the reason: nothing before the history, no identical request with unknown outcome, no
+other rule. That no other rule applies is shown by a request that is like it in all that
+matters, and was accepted and signed without being rejected.
 """
 
 from __future__ import annotations
@@ -74,17 +74,17 @@ class Explanations:
         if not request_queries.known(request):
             return "it may repeat a request from before this history"
         if self._repeats(request, relation.n):
-            return "it may repeat one of which nobody knows what became"
+            return "it may repeat a request whose outcome is unknown"
         former = relation.former
         about_undone = relation.facet in (CANCELLED, REFUSED, UNSIGNED)
         looked = former.told is not None and former.told > relation.n
         if about_undone and not (looked and former.fate in UNDONE):
-            return "where the former one stood then, nobody saw"
+            return "the state of the earlier request at that time is unknown"
         control = self.control(request)
         if control is None:
-            return "nothing like it was accepted"
+            return "no comparable request was accepted"
         if self._unlike(request, control):
-            return "what is like it was signed or prepared in another way"
+            return "the comparable request was signed or prepared in another way"
         return ""
 
     def _repeats(self, request: Instance, n: int) -> bool:

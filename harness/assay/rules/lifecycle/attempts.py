@@ -1,24 +1,19 @@
-"""Attempts to make a request that differ in one thing, each judged beside its control.
+"""Attempts to make a request, each judged beside its control.
 
-For rules that say who is served, and what with. A control is the same attempt but for
-that one thing, made shortly before or after, and accepted: nothing else stood in the way.
-Without one a refusal tells nothing, neither that refusing is right nor that it is wrong,
-for somebody who refuses everything would do the same.
+A control is the same request but for one thing, made shortly before or after, and
+accepted: so nothing else prevented it. Without a control a refusal shows nothing,
+because a target that refuses everything would do the same.
 
-What must be refused may be refused at once, or only after the customer has signed. So
-`press` goes on with what was accepted, and it is carrying it out that convicts. A request
-like one that was signed before may be refused for being a repeat, and one to somebody
-whom the customer has registered for what that brings: neither is judged.
+For rules on who is served and with what, a request that must be rejected may be
+rejected at once, or only after the customer has signed. So `press` goes on with what
+was accepted, and its execution is the violation. A request like one that was signed
+before may be rejected as a repeat, and one to a creditor whom the customer has
+registered for what that brings: neither is judged.
 
-Requests that are bent in one way, each judged beside its control.
-
-For rules that say how a request must not be made. One that is refused at once was not
-accepted, and neither was one that is shown as rejected later, before anybody has signed
-or ended it. One that is accepted, and not shown as rejected by the end of the history,
-was: what does not meet the contract is not to be taken in the first place, so nobody
-needs to sign it to find out, and nobody should. A refusal counts only beside a control: the same request without the variation,
-made for the same customer, which was accepted. An answer that never came, a failing
-target, and a state that the profile does not know decide nothing.
+For rules on how a request must not be made, acceptance itself is the violation, unless
+the request is shown as rejected before anybody has signed or ended it: such requests
+are not signed. An answer that never came, a failing target, and a state that the target
+file does not list decide nothing.
 """
 
 from __future__ import annotations
@@ -45,11 +40,11 @@ from assay.rules.lifecycle.tracker import Instance, Lifecycle, Progress, Tracker
 from assay.rules.queries import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, doubt, ordinary
 from assay.rules.steps import Part
 
-#: Between an attempt and its control nothing else may change; in longer, much does.
+#: The longest time between an attempt and its control; in a longer one too much changes.
 RECENT = timedelta(minutes=5)
-#: A day that is further off than this may be too far for somebody.
+#: A date further ahead than this may be rejected for its distance.
 FAR = timedelta(days=31)
-#: Why a refusal of one who has a past cannot convict.
+#: Why a refusal of a customer with a past is no violation.
 EARLIER = "it may repeat a request from before this history"
 
 #: The controls of an attempt: the nearest one before it, and the nearest one after.
@@ -58,11 +53,12 @@ Beside: TypeAlias = tuple["Attempt", ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """A request that somebody tried to make, in an ordinary call.
+    """An attempt to make a request, by an ordinary call.
 
-    `thing` is what of the customer's it is about, `rest` all that was sent besides that,
-    the mode and the day. `bank` are the modes that it was made without, `repeats` whether
-    the same was signed before, and `timely` whether its day, if it needs one, is to come.
+    `thing` is the customer's thing that it is about, `rest` everything else that was
+    sent, with the mode and the day. `bank` are the modes that the bank lacked,
+    `repeats` says whether the same was signed before, and `timely` whether its day, if
+    it needs one, is in the future.
     """
 
     request: Instance
@@ -294,12 +290,12 @@ def judge(facet: str, request: Instance, beside: Instance | None, why: str) -> E
         agreement = DISAGREES
         if _unknown(request):
             agreement = UNCLEAR
-            seen += "; where it stands now is no word that the profile knows"
+            seen += "; its current state is not listed in the target file"
     elif beside is None:
         return None
     elif made.accepted and _touched(request):
         agreement = UNCLEAR
-        seen += "; it may have been rejected for what became of it since"
+        seen += "; it may have been rejected for what happened to it since"
     elif made.accepted or (made.refused and made.wire.status != UNAUTHENTICATED):
         agreement = AGREES
     else:

@@ -1,6 +1,6 @@
 """Cancellations that were asked for, and what was seen of their requests since.
 
-What `cancellation` judges: a fold over a history, with no judgement of its own.
+The data that `cancellation` judges: a fold over a history.
 """
 
 from __future__ import annotations

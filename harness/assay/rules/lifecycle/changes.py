@@ -1,12 +1,10 @@
-"""Changes that were asked for, each with how its request stood just before.
+"""Changes of requests: what was asked for, and whether an accepted change took effect.
 
-What `modification` judges, with `held`. A change is one only if it gives some argument another value
-than the one in force; a call that repeats what holds asks for nothing.
-
-Whether an accepted change held: it is read back, and what is carried out is as changed.
-
-The part of `modification` that follows what is in force. Where a change was lost, came
-too late or was not its maker's, nobody knows what is, and nothing is concluded.
+The data that `modification` judges. A call is a change only if it gives some argument a
+value other than the current one. An accepted change is checked by reading the request,
+and by its execution. Where the answer to a change was lost, came too late, or the
+change was made by somebody else, the current values are unknown, and nothing is
+concluded.
 """
 
 from __future__ import annotations

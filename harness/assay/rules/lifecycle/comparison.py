@@ -1,14 +1,12 @@
-"""How alike two requests are, for rules that judge one beside another.
+"""Comparison of requests with earlier ones that they repeat, or differ from in one thing.
 
-A request that was rejected may have been so for reasons that are no matter of a rule. It
-is judged beside one that is like it in everything that the rule does not speak of, and
-was carried out: the same sort of customer, of thing, and of request. No judgement here.
+A rejection may have reasons outside a rule. So a request is judged beside one that is
+like it in everything else, and was executed: the same sort of customer, thing and
+request.
 
-Requests beside earlier ones that they repeat, or differ from in one thing.
-
-What `duplicate` judges. A request is compared when it is decided on, at its making and
-again at its customer's signature, with what was known by then to have been carried out.
-A fold: taking one more event in costs the same however long the history is.
+For `duplicate`, a request is compared when it is decided on, at its creation and again
+at the customer's signature, with what was known by then to have been executed. A fold
+at constant cost for each event. Nothing is judged here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Declaring parameters that name a request, its modes, or its arguments."""
+"""Parameter declarations for rules about a request, its modes and its arguments."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Small questions about a request that several kinds ask of a history.
+"""Queries about one request in a history, shared by several rule kinds.
 
-Whose call was it, who signed, is it seen to stand anywhere, has its day come: each answer
-is given only where the history leaves no other. No judgement here.
+Who made a call, who signed, whether a state was seen, whether the day has come: each
+query answers yes only where the history leaves no other possibility. Nothing is judged
+here.
 """
 
 from __future__ import annotations
@@ -17,14 +18,15 @@ from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 from assay.rules.queries import UNAUTHENTICATED, ordinary
 from assay.rules.state.calendar import dates
 
-#: So many characters of a key, or a third of a longer one, are changed.
+#: How many characters of a key are changed, or a third of a longer one.
 TAIL = 8
-#: Each alphabet is turned round; that of hexadecimal digits stays one.
+#: Each alphabet is reversed; that of hexadecimal digits stays within itself.
 _ALPHABETS = ("0123456789", "abcdef", "ABCDEF", "ghijklmnopqrstuvwxyz", "GHIJKLMNOPQRSTUVWXYZ")
 _TURNED = str.maketrans("".join(_ALPHABETS), "".join(one[::-1] for one in _ALPHABETS))
-#: Keys of one make may differ so much in their length: numbers grow.
+#: The largest difference in length of keys of one format: numbers grow.
 GROWTH = 3
-#: Ends of a way through the screens after which nobody knows whether a signature was taken.
+#: Ends of a flow through the screens after which it is unknown whether a signature was
+#: accepted.
 _OPEN_ENDS = frozenset({Ending.STOPPED, Ending.DISCONNECTED})
 
 

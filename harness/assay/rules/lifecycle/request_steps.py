@@ -1,9 +1,7 @@
-"""The words that probes about requests are written with: customer, make, sign, read.
+"""Building blocks of probes about requests: customer, make, sign, read.
 
-Like `script`, of which this is the part that only requests need. What cannot be done,
-because the request was never made, is left out: the check then finds nothing to judge.
-
-One request from its making to its reading, for probes that look at what became of it.
+They extend `rules.steps`. A step that is impossible because the request was never made
+is left out; the check then finds nothing to judge.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ from assay.rules import steps
 from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_operation
 from assay.rules.steps import Part, send
 
-#: How many days from now a request is put off to, where it is put off at all.
+#: How many days ahead a deferred request is due.
 AHEAD = 3
 
 

@@ -1,7 +1,7 @@
-"""Signatures, as kinds about them see them; and the words of probes that have one given.
+"""Signatures of requests as rules see them, and the steps of probes that have one given.
 
-A `Signing` is one way of a customer through the target's screens, with where the request
-stood before it, and what became of it after. No judgement here.
+A `Signing` is one flow of a customer through the target's screens, with the request's
+state before it, and its outcome. Nothing is judged here.
 """
 
 from __future__ import annotations

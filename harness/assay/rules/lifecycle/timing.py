@@ -1,8 +1,8 @@
-"""How fast customers went through the screens, measured against limits in time.
+"""The pace of customers going through the screens, measured against time limits.
 
-There are two measures: how long somebody was idle, and how long it all took. Half a
-second about a limit is nobody's: a document seldom says on which side the edge lies. No
-judgement here: see `timeout`.
+There are two measures: the idle time, and the total time. Within half a second of a
+limit nothing is concluded: a document seldom says which side includes the limit.
+Nothing is judged here: see `timeout`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from assay.rules.lifecycle.signing import Signing
 from assay.rules.lifecycle.tracker import Lifecycle
 
 IDLE, OVERALL = "idle", "overall"
-#: How far from a limit both sides of it are sure.
+#: The distance from a limit at which both sides are certain.
 CLEAR = timedelta(seconds=0.5)
 
 

@@ -1,12 +1,9 @@
-"""Requests, read out of a history: who made which, who signed it, what became of it.
+"""Requests in a history: who made each, who signed it, and its outcome.
 
-A request is something that is made, perhaps signed, changed or cancelled, and carried
-out later: a payment, an order, a booking. `Life` is what a contract offers around one
-kind of request; `Book` follows a history, event by event, and is a fold: taking one
-more event in costs the same however long the history is.
-
-Beside it stand the words that probes about requests are written with (`making`,
-`asking`), and what several checks ask of a request (`trail`, `valid`, `likeness`, ...).
+A request is something that is made, perhaps signed, changed or cancelled, and executed
+later: a payment, an order, a booking. `Lifecycle` is what a contract offers around one
+kind of request; `Tracker` follows a history, event by event, at constant cost for each
+event.
 """
 
 from __future__ import annotations
@@ -39,7 +36,7 @@ from assay.rules.rule import BindingRequirement
 class Lifecycle:
     """The operations of a contract around one kind of request, and what it is about.
 
-    `owner` is what the customer owns that `create.owned` names.
+    `owner` is the resource of the customer's that `create.owned` names.
     """
 
     request: Resource
@@ -114,7 +111,7 @@ def lifecycle_of_operation(contract: Contract, operation: Operation) -> Lifecycl
 
 
 class Progress(Enum):
-    """What became of a request, as far as the history tells."""
+    """The outcome of a request, as far as the history shows."""
 
     REFUSED = "refused at once"
     REJECTED = "rejected later"
@@ -146,10 +143,10 @@ class Inquiries:
 class Instance:
     """One attempt to make a request, and all that happened to it since.
 
-    `arguments` are those in force: of its making, and then of each accepted change.
-    `state` is where it was last said to stand, at `seen`, by the exchange with the number
-    `told`. `effect` is what the world says was carried out; `touched` is how often the
-    world had been asked when anything last happened to the request.
+    `arguments` are those in force: from its creation, and then from each accepted
+    change. `state` is the last state that was read, at `seen`, by the exchange with the
+    number `told`. `effect` is the execution that the fixture reports; `touched` is how
+    often the fixture had been asked when anything last happened to the request.
     """
 
     made: Exchange
@@ -226,7 +223,7 @@ class Instance:
 class Tracker:
     """All requests of one kind in a history so far.
 
-    Of a key that was given twice, the later request has all that follows.
+    If a key was given twice, later events belong to the later request.
     """
 
     lifecycle: Lifecycle

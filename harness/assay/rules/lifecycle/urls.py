@@ -1,7 +1,7 @@
-"""Addresses that somebody is sent to, and when two of them are one.
+"""Comparison of URLs by RFC 3986.
 
-Only what RFC 3986 says of every URL: the case of scheme and host, the port that goes
-without saying, escapes that need not be. Nothing is looked up, and nothing repaired.
+Only what the RFC says of every URL: the case of scheme and host, default ports, escapes
+of unreserved characters. Nothing is looked up, and nothing repaired.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Whether a call about a request is valid, as far as a contract and a history tell.
+"""Validity of a call about a request, as far as contract and history show.
 
-Nothing that is known must speak against it: the values that the contract fixes, who is
-served, what a request can be about, who made it. A history seldom tells all; what it
-does not tell makes a call doubtful, and a doubtful call convicts nobody.
+A call is valid if nothing known speaks against it: the values that the contract fixes,
+who is served, what a request can be about, who made it. Where the history leaves a
+doubt, the call is doubtful, and its refusal is no violation.
 """
 
 from __future__ import annotations

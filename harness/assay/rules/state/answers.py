@@ -1,10 +1,10 @@
-"""Answers that may be compared: to one customer, with nothing between that may change them.
+"""Comparable answers: to one customer, with nothing in between that may change them.
 
-Whatever may change an answer begins a new state: another day, maintenance hours that went
-by, a consent, a request or its signature, another bank. Answers of one state must agree.
-A consent to no more than before begins a state whose answers may hold less, and not more.
+Whatever may change an answer begins a new state: another day, maintenance hours that
+passed, a consent, a request or its signature, another bank. Answers of one state must
+agree. After a consent to less than before, answers may hold less, but not more.
 
-One pass over a history, and an exchange costs what it carries. Nothing is judged here.
+One pass over a history; each exchange costs what it carries. Nothing is judged here.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from assay.rules.queries import plain
 from assay.rules.state.calendar import dates, within_a_day
 from assay.rules.state.consents import Consents, transmitted
 
-#: What is older than so many days stays as it is, also for a customer who is in use.
+#: Entries older than this many days do not change, even for a customer who is in use.
 LATELY = timedelta(days=7)
-#: Who asks what, and in which way: two questions are the same if they are equal.
+#: Who asks what, and how: two questions are the same if they are equal.
 Question: TypeAlias = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """One page of an answer: its `marks` are the same if its items are, in any order.
+    """One page of an answer: `marks` are equal if the items are, in any order.
 
-    `given` are the values that stand beside the list. Pages have one `turn` if nothing
-    but their one question was asked between them.
+    `given` are the values beside the list. Pages have one `turn` if nothing but their
+    one question was asked between them.
     """
 
     n: int
@@ -58,7 +58,7 @@ class Page:
 
 @dataclass(slots=True, kw_only=True)
 class Answer:
-    """What came of a question, page by page; `whole` once the last page is there.
+    """The pages of one answer; `whole` once the last page is there.
 
     `former` is the last answer to the question, of this state or of one whose consent
     covered no less.
@@ -88,8 +88,8 @@ class Answer:
 class SeenAnswers:
     """A page that has just come, the `number`th of its answer, to be compared.
 
-    `settled` says that nothing can have happened but what the history tells. What is
-    dated before `lately` has not changed in any case. `today` is the latest it can be.
+    `settled` says that nothing can have happened but what the history shows. Items
+    dated before `lately` cannot have changed. `today` is the latest possible date.
     """
 
     answer: Answer
@@ -110,7 +110,7 @@ class _Customer:
     answers: dict[Question, Answer] = field(default_factory=dict[Question, Answer])
 
     def ask(self, question: Question) -> None:
-        """Take a question in; another one than the last begins another turn."""
+        """Process a question; one that differs from the last begins another turn."""
         if question != self.asked:
             self.turn += 1
             self.asked = question
@@ -118,9 +118,9 @@ class _Customer:
 
 @dataclass(slots=True, kw_only=True)
 class Answers:
-    """All that was answered at a point of a history, as far as it still counts.
+    """All answers at a point of a history that still count.
 
-    `note` takes it further. Pages of these operations are given back by it.
+    `note` advances it. It returns the pages of these operations.
     """
 
     contract: Contract
@@ -141,11 +141,11 @@ class Answers:
 
     @property
     def zone(self) -> ZoneInfo | None:
-        """Whose days are counted, if anybody knows."""
+        """The time zone of the calendar day, if known."""
         return self.contract.zone
 
     def note(self, event: Event) -> SeenAnswers | None:
-        """Take an event in; return the page that it brought, if that can be compared."""
+        """Process an event; return the page that it brought, if that can be compared."""
         match event:
             case Exchange():
                 return self._exchange(event)
@@ -162,14 +162,14 @@ class Answers:
         return None
 
     def _at(self, instant: datetime) -> None:
-        """Take the time in: with another day, or past a window, all is open again."""
+        """Process the time: on another day, or after maintenance, nothing is comparable."""
         span = (within_a_day(instant, self.zone), *clauses.closure_phases(self.contract, instant))
         if span != self._span:
             self._span = span
             self._era += 1
 
     def _request(self) -> None:
-        """Note that a request may be carried out at any time from now on."""
+        """Note that a request may be executed at any time from now on."""
         self._requested = True
         self._era += 1
 
@@ -182,7 +182,7 @@ class Answers:
             self._request()
         customer = self._customers.get(call.subject)
         if customer is None:
-            # Nobody told of it, so it may have been there before.
+            # No fixture reported it, so it may have been there before.
             customer = _Customer(fresh=False, state=next(self._states), era=self._era)
             self._customers[call.subject] = customer
         if customer.era != self._era:
@@ -197,7 +197,7 @@ class Answers:
         customer.answers = {}
 
     def _write(self, exchange: Exchange, customer: _Customer) -> None:
-        """Take a call in that may change what is shown: only a smaller consent is mild."""
+        """Process a call that may change answers; only a smaller consent has a limited effect."""
         call, grant = exchange.call, self.grant
         customer.ask(("write", exchange.n))
         granted = transmitted(call, grant) if grant and call.operation == grant.id else frozenset()
@@ -259,13 +259,13 @@ class Answers:
 
 
 def mark(item: Item) -> str:
-    """Return what two items share if they are the same, as far as anybody can tell."""
+    """Return what two items share if they are the same, as far as can be known."""
     known = item.key, item.on, item.resource, sorted(item.fields.items())
     return item.digest or repr(known)
 
 
 def _question(call: Call) -> Question:
-    """Return all of a call that may make its answer another one."""
+    """Return the parts of a call that may change its answer."""
     asked = repr(sorted(call.arguments.items()))
     way = call.alias, call.host, call.by, call.present, call.mode, call.without, call.varied
     return call.operation, asked, way, call.malformed, call.credentials, call.follow

@@ -1,6 +1,6 @@
-"""Local days: their edges, the odd ones, and hours of the week.
+"""Calendar arithmetic: local days and their edges, days of 23 or 25 hours, hours of the week.
 
-Pure arithmetic in a zone; no clock is read here.
+Pure functions of a time zone; no clock is read here.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from zoneinfo import ZoneInfo
 
 DAY = timedelta(days=1)
 ORDINARY = timedelta(hours=24)
-#: How far local clocks anywhere are behind and ahead of UTC.
+#: The offsets from UTC of local clocks, worldwide.
 WESTMOST, EASTMOST = timedelta(hours=12), timedelta(hours=14)
-#: Names of the days of the week, Monday first, as contracts spell them.
+#: Names of the weekdays, Monday first, as contracts spell them.
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
@@ -22,7 +22,7 @@ def at(day: date, hour: time, zone: ZoneInfo) -> datetime:
 
 
 def dates(instant: datetime, zone: ZoneInfo | None) -> tuple[date, ...]:
-    """Return the local dates that an instant may have: one, or all where no zone is known."""
+    """Return the local dates that an instant may have: one, or several where the zone is unknown."""
     if zone is not None:
         return (instant.astimezone(zone).date(),)
     utc = instant.astimezone(UTC)
@@ -31,10 +31,10 @@ def dates(instant: datetime, zone: ZoneInfo | None) -> tuple[date, ...]:
 
 
 def within_a_day(instant: datetime, zone: ZoneInfo | None) -> date | datetime:
-    """Return a key that two instants share only if they surely are on one local day.
+    """Return a key that two instants share only if they are certainly on one local day.
 
-    It is the date, or the quarter of an hour where no zone is known: midnights
-    of all zones lie between quarters.
+    It is the date, or the quarter of an hour where the zone is unknown: midnights of
+    all zones lie between quarters.
     """
     if zone is not None:
         return instant.astimezone(zone).date()
@@ -56,7 +56,7 @@ def next_day(
     longer: bool = False,
     shorter: bool = False,
 ) -> date | None:
-    """Return the first local day after this one that fits, within 400 days."""
+    """Return the first later local day that meets the condition, within 400 days."""
     today = after.astimezone(zone).date()
     for n in range(1, 400):
         day = today + n * DAY
@@ -68,24 +68,24 @@ def next_day(
     return None
 
 
-#: A day from which to look whether a zone has a kind of day at all.
+#: The day from which to search whether a zone has a kind of day at all.
 SOME_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def never_longer(zone: ZoneInfo | None) -> str:
-    """Say that a zone has no day of 25 hours; empty if it has, or is not known."""
+    """Say that a zone has no day of 25 hours; empty if it has, or is unknown."""
     none = zone is not None and next_day(SOME_DAY, zone, longer=True) is None
     return f"the clocks of {zone} never change" if none else ""
 
 
 def never_shorter(zone: ZoneInfo | None, weekday: int) -> str:
-    """Say that clocks never skip an hour on such a day; empty if they do, or is not known."""
+    """Say that clocks never skip an hour on this weekday; empty if they do, or the zone is unknown."""
     none = zone is not None and next_day(SOME_DAY, zone, weekday=weekday, shorter=True) is None
     return f"the clocks of {zone} never skip an hour on a {WEEKDAYS[weekday]}" if none else ""
 
 
 def never_ahead(zone: ZoneInfo | None) -> str:
-    """Say that a zone is never ahead of UTC; empty if it is, or is not known."""
+    """Say that a zone is never ahead of UTC; empty if it is, or is unknown."""
     if zone is None:
         return ""
     offsets = [at(date(2026, month, 1), time(12), zone).utcoffset() for month in (1, 7)]

@@ -1,8 +1,8 @@
-"""Who has consented to what, as far as a history tells: surely, or perhaps.
+"""The consents at a point of a history: certain ones and possible ones.
 
-A consent that was answered by a failure may have been taken all the same, and
-where the document is silent a later one may have replaced it or not. A check
-convicts only on what is sure in the bank's disfavour.
+A consent that was answered by a server error may have been accepted all the same, and
+where the document is silent a later one may or may not have replaced it. A check
+reports only violations that are certain.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from assay.history import Call, Exchange
 from assay.rules.queries import plain
 
 NONE: frozenset[str] = frozenset()
-#: Why a subject that is not fresh can hardly be said to have consented to nothing.
+#: Why a subject that is not fresh cannot be said to have given no consent.
 EARLIER = "but a consent from before this history may still hold"
 
 
@@ -27,9 +27,9 @@ def transmitted(call: Call, grant: Operation) -> frozenset[str]:
 
 @dataclass(slots=True, kw_only=True)
 class Consents:
-    """The state of all consents at a point of a history; `note` takes it further.
+    """The state of all consents at a point of a history; `note` advances it.
 
-    Only what the last one names is sure: it may have replaced those before it.
+    Only what the last consent names is certain: it may have replaced earlier ones.
     """
 
     grant: Operation | None
@@ -37,7 +37,7 @@ class Consents:
     _perhaps: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
 
     def note(self, exchange: Exchange) -> bool:
-        """Take an exchange in, and tell whether it may have changed a consent."""
+        """Process an exchange; return whether it may have changed a consent."""
         call = exchange.call
         if self.grant is None or call.operation != self.grant.id or exchange.refused:
             return False
@@ -49,14 +49,14 @@ class Consents:
         return True
 
     def sure(self, subject: str) -> frozenset[str]:
-        """Return what a subject's consent covers beyond doubt."""
+        """Return what a subject's consent certainly covers."""
         return self._sure.get(subject, NONE)
 
     def cover(self, operation: Operation, call: Call) -> bool:
-        """Whether the caller surely consented to what a call is about, if it takes a consent."""
+        """Whether the caller certainly consented to what a call is about, if a consent is needed."""
         key = str(call.arguments.get(operation.about or ""))
         return not operation.about or not self.grant or key in self.sure(call.subject)
 
     def perhaps(self, subject: str) -> AbstractSet[str]:
-        """Return all that a subject's consent may cover by now."""
+        """Return what a subject's consent may cover."""
         return self._perhaps.get(subject, NONE)

@@ -1,9 +1,9 @@
-"""How many calls of a period count against a quota: at least so many, at most so many.
+"""Counts of the calls in a period against a quota: a lower and an upper bound.
 
-Documents leave open what counts (page turns, refused calls, other names of a
-method), nobody knows whether a call that timed out was counted, and without a
-zone not even which calls fall on one day. So there are two counts: a call must
-be refused when the smaller one is used up, and served while the larger is not.
+Documents leave open what counts (further pages, refused calls, other names of a
+method), a call that timed out may or may not have been counted, and without a zone it
+is unknown which calls fall on one day. A call must be refused when the lower bound has
+reached the quota, and answered while the upper bound is below it.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from assay.history import Exchange
 from assay.rules.queries import plain
 from assay.rules.state.periods import Period
 
-#: How far apart two clocks may be that are taken for the same.
+#: The largest difference between two clocks that are treated as the same.
 SKEW = timedelta(minutes=2)
 
-#: A subject and a method.
+#: A subject and an operation.
 Pair: TypeAlias = tuple[str, str]
-#: Likewise under one of the method's names.
+#: Likewise, under one of the operation's names.
 Named: TypeAlias = tuple[Pair, int | None]
-#: Who used something up last, the last one at the end.
+#: Who used a quota up last; the last one at the end.
 Users: TypeAlias = defaultdict[str, dict[str, Named]]
 
 
@@ -48,11 +48,11 @@ class Counts:
     _subjects: Users = field(default_factory=lambda: Users(dict))
 
     def least(self, exchange: Exchange) -> int:
-        """Return how many calls surely count in the period of this one, under its name."""
+        """Return how many calls certainly count in the period of this one, under its name."""
         return self._counted(_named(exchange), moment(exchange))
 
     def first(self, exchange: Exchange) -> datetime:
-        """Return when the first of these was made."""
+        """Return when the first of these calls was made."""
         made = self._sure[_named(exchange)]
         return made[bisect_left(made, self.period.sure(moment(exchange)))]
 
@@ -62,7 +62,7 @@ class Counts:
         return len(made) - bisect_left(made, self.period.perhaps(moment(exchange)))
 
     def exceeded_by(self, exchange: Exchange) -> bool:
-        """Whether a call was served beyond the limit, whatever was called before the history.
+        """Whether a call was answered beyond the limit, whatever preceded the history.
 
         Not near the end of a period: a clock that is only read is not the target's own.
         """
@@ -72,7 +72,7 @@ class Counts:
         return self.period.kept(first - SKEW) == self.period.kept(now + SKEW)
 
     def others(self, exchange: Exchange) -> str | None:
-        """Return the facet that a first call bears on when something else is used up."""
+        """Return the facet that a first call shows when something else is used up."""
         call, now = exchange.call, moment(exchange)
         if self._used_up(self._methods[call.subject], call.operation, now):
             return "per-method"
@@ -97,7 +97,7 @@ class Counts:
         return bisect_right(made, now) - bisect_left(made, self.period.sure(now))
 
     def _used_up(self, users: dict[str, Named], but: str, now: datetime) -> bool:
-        """Whether one of the last two, so that one is another, still has nothing left."""
+        """Whether another of the last two still has nothing left."""
         return any(
             name != but and self._counted(named, now) >= self.limit
             for name, named in islice(reversed(users.items()), 2)
@@ -139,7 +139,7 @@ def _things(exchange: Exchange) -> Iterator[str]:
     """Yield the texts by which things are named in a call and its answer."""
     for value in exchange.call.arguments.values():
         for text in value if isinstance(value, list | tuple) else (value,):
-            # A day, or a word, is no name of a thing.
+            # A date or a word is not a key.
             if isinstance(text, str) and len(text) > len("2026-01-01"):
                 yield text
     yield from (item.key for item in exchange.items if item.key is not None)

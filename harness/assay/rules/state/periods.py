@@ -1,9 +1,9 @@
-"""Periods: the spans of time in which calls are counted, and how sure their edges are.
+"""Quota periods: the spans in which calls are counted, and how certain their edges are.
 
-A document may say "an hour" and not which, and nobody may know whose day it is. So a
-period has as many edges as there are readings: what is of one period in each of them
-surely is, and what is in none of them surely is not. Besides, the steps with which probes
-move a target's clock to such edges.
+A document may say "an hour" and not which, and the time zone of a day may be unknown.
+So a period has as many edges as there are readings: calls that share it in each reading
+certainly do, and calls that share it in none certainly do not. The module also has the
+steps with which probes move a target's clock to such edges.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from assay.rules import steps
 from assay.rules.state.calendar import DAY, ORDINARY, at, dates, length, next_day
 from assay.rules.steps import Part
 
-#: One moment for each reading that is open, in UTC.
+#: One moment, in UTC, for each reading that is open.
 Edges: TypeAlias = tuple[datetime, ...]
-#: From a moment and the zone, if one is known, to the edges about it.
+#: From a moment and the zone, if known, to the edges around it.
 Edge: TypeAlias = Callable[[datetime, ZoneInfo | None], Edges]
 
 HOUR, QUARTER = timedelta(hours=1), timedelta(minutes=15)
-#: The shortest time there is: whether an hour is over at its last moment is open.
+#: The smallest step of time: whether an hour is over at its last moment is open.
 INSTANT = timedelta(microseconds=1)
-#: How far from the end of a period just before and just after it are.
+#: The distance of "just before" and "just after" from the end of a period.
 MARGIN = timedelta(seconds=30)
-#: On a day of 25 hours, 24 hours have gone by at this time, and an hour is left.
+#: On a day of 25 hours, 24 hours have passed at this time, and an hour is left.
 LATE, NOON = time(23, 30), time(12, 0)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeriodWords:
-    """How one speaks of a period; `next` and `late` are the facets at its edges.
+    """The wording of a period; `next` and `late` are the facets at its edges.
 
-    `told` is the form in which a moment tells which period it is of.
+    `told` is the format in which a moment names its period.
     """
 
     noun: str
@@ -76,8 +76,8 @@ HOURS = PeriodWords(
 class Period:
     """A span in which calls are counted, in a zone or where none is known.
 
-    `begins` tells since when calls count along with one of a moment, `ends` from when on
-    one of a moment counts no longer. All moments are in UTC.
+    `begins` returns since when calls count together with one at a moment, `ends` from
+    when on one at a moment no longer counts. All moments are in UTC.
     """
 
     words: PeriodWords
@@ -87,27 +87,27 @@ class Period:
 
     @property
     def edged(self) -> bool:
-        """Whether anybody knows when it ends: a day ends nowhere while its zone is unknown."""
+        """Whether its end is known: that of a day is not while the zone is unknown."""
         return self.words is HOURS or self.zone is not None
 
     def sure(self, moment: datetime) -> datetime:
-        """Return since when calls surely are of the period of a moment."""
+        """Return since when calls certainly belong to the period of a moment."""
         return max(self.begins(moment, self.zone))
 
     def perhaps(self, moment: datetime) -> datetime:
-        """Return since when they may be; what came before surely is not."""
+        """Return since when they may; earlier ones certainly do not."""
         return min(self.begins(moment, self.zone))
 
     def kept(self, moment: datetime) -> datetime:
-        """Return until when a call of a moment surely counts."""
+        """Return until when a call at a moment certainly counts."""
         return min(self.ends(moment, self.zone))
 
     def gone(self, moment: datetime) -> datetime:
-        """Return from when on it surely does not."""
+        """Return from when on it certainly does not count."""
         return max(self.ends(moment, self.zone))
 
     def tell(self, moment: datetime) -> str:
-        """Say which period a moment is of."""
+        """Return the name of a moment's period."""
         return moment.astimezone(self.zone or UTC).strftime(self.words.told)
 
 
@@ -118,7 +118,7 @@ def period(word: str, zone: ZoneInfo | None) -> Period:
 
 
 def _day_begins(moment: datetime, zone: ZoneInfo | None) -> Edges:
-    """Return local midnight; or the last one that may be anywhere, and one before them all."""
+    """Return local midnight; in an unknown zone the latest possible one, and the earliest."""
     if zone is not None:
         return (at(moment.astimezone(zone).date(), time(0), zone).astimezone(UTC),)
     before = datetime.combine(dates(moment, None)[0] - 2 * DAY, time(12), UTC)
@@ -164,7 +164,7 @@ def _hour_ends(moment: datetime, zone: ZoneInfo | None) -> Edges:
     return _clock_hour_ends(moment, zone) + _rolling_hour_ends(moment, zone)
 
 
-#: The words of a contract. An `hour` of which nothing more is said may be of either sort.
+#: The words of a contract. An `hour` without more may be of either sort.
 PERIODS: Mapping[str, tuple[PeriodWords, Edge, Edge]] = {
     "calendar-day": (DAYS, _day_begins, _day_ends),
     "clock-hour": (HOURS, _clock_hour_begins, _clock_hour_ends),

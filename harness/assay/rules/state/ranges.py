@@ -1,11 +1,9 @@
-"""Ranges of dates: a shorter one against the whole, and two that meet on a day.
+"""Date ranges: a range compared with the full list, and two ranges that meet on a day.
 
-The whole is what is shown when no range is asked for. It may itself go back less far than
-a range can, so a range is compared with it only from its oldest item on. Whether the days
-that a range names are in it is left open: but of two ranges that meet on a day, one shows
-what is of that day.
-
-A range is compared with the whole that came before it, and costs what it shows.
+The full list is shown when no range is asked for. It may go back less far than a range,
+so a range is compared with it only from its oldest item on. Whether a range includes
+the days that it names is left open; but of two ranges that meet on a day, one must show
+the items of that day.
 """
 
 from __future__ import annotations
@@ -25,17 +23,17 @@ SHORTER, MEETING = "shorter-range", "meeting-ranges"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Range:
-    """The days from which and up to which a question asks; None where it names none."""
+    """The first and last day that a question asks for; None where it names none."""
 
     since: date | None
     until: date | None
 
     def outside(self, on: date) -> bool:
-        """Whether a date is surely outside."""
+        """Whether a date is certainly outside."""
         return bool((self.since and on < self.since) or (self.until and on > self.until))
 
     def inside(self, on: date) -> bool:
-        """Whether a date is surely inside."""
+        """Whether a date is certainly inside."""
         return not self.outside(on) and on not in {self.since, self.until}
 
     def __str__(self) -> str:
@@ -52,7 +50,7 @@ class _Edge:
 
 @dataclass(slots=True, kw_only=True)
 class _Whole:
-    """All that is shown with no range asked for, by date."""
+    """All items that are shown without a range, by date."""
 
     n: int
     on: Mapping[str, date]
@@ -64,14 +62,14 @@ class _Whole:
 
 @dataclass(slots=True, kw_only=True)
 class Ranges:
-    """What was shown of each thing, as a whole and in ranges; `judge` takes it further."""
+    """The full list and the ranges that were shown of each thing; `judge` advances it."""
 
     _wholes: dict[Question, tuple[int, _Whole | None]] = field(
         default_factory=dict[Question, tuple[int, "_Whole | None"]]
     )
 
     def judge(self, operation: Operation, seen: SeenAnswers) -> Iterator[Evidence]:
-        """Judge a whole answer by what was shown before it, if it is to a question for a range."""
+        """Judge a complete answer to a question for a range by what was shown before it."""
         answer, call = seen.answer, seen.answer.call
         ends = {operation.since, operation.until} - {None}
         bent = call.mode or call.without or call.varied
@@ -90,7 +88,7 @@ class Ranges:
 
 
 def _asked(operation: Operation, seen: SeenAnswers) -> Range | None:
-    """Read the range off a call; None for one that makes no sense."""
+    """Return the range of a call; None for one that makes no sense."""
     days: list[date | None] = []
     for name in (operation.since, operation.until):
         value = seen.answer.call.arguments.get(name or "")
@@ -105,7 +103,7 @@ def _asked(operation: Operation, seen: SeenAnswers) -> Range | None:
 
 
 def _whole(answer: Answer) -> _Whole | None:
-    """Put an answer in order; None if not everything in it has a key and a date."""
+    """Index an answer by date; None if not every item has a key and a date."""
     on: dict[str, date] = {}
     of_day: dict[date, set[str]] = {}
     for item in answer.items:
@@ -145,7 +143,7 @@ def _judge(seen: SeenAnswers, asked: Range, whole: _Whole | None) -> Iterator[Ev
 
 
 def _extra(answer: Answer, whole: _Whole) -> int:
-    """Count what is shown although the whole, which goes further back, lacks it."""
+    """Count the items shown although the full list, which goes further back, lacks them."""
     first, last = whole.days[0], whole.days[-1]
     return sum(
         1
@@ -158,12 +156,12 @@ def _extra(answer: Answer, whole: _Whole) -> int:
 
 
 def _is_owed(seen: SeenAnswers, asked: Range, on: date | None) -> bool:
-    """Whether something of the whole with this date must be in the range."""
+    """Whether an item of the full list with this date must be in the range."""
     return on is not None and asked.inside(on) and (seen.settled or on < seen.lately)
 
 
 def _owed(seen: SeenAnswers, asked: Range, whole: _Whole) -> int:
-    """Count what of the whole must be in the range."""
+    """Count the items of the full list that must be in the range."""
     days = whole.days
     low = bisect_right(days, asked.since) if asked.since else 0
     high = bisect_left(days, asked.until) if asked.until else len(days)

@@ -1,7 +1,7 @@
-"""How a run proves to a target who it is: certificates, signatures, tokens.
+"""Authentication of a run to a target: certificates, signatures, tokens.
 
-`papers` reads the files that a profile names before anything is sent, `tls` makes the
-connection of them, `signing` signs each request, and `desk` has the tokens of OAuth, asked
-for as `grants` has it. `fault` is how the line of a profile is named that does not work,
-and `taken` notices credentials that the target does not take.
+`certificates` reads the files that a target file names before anything is sent, `tls`
+uses them for the connection, `signing` signs each request, and `tokens` keeps the OAuth
+tokens, which `token_endpoint` requests. `diagnostics` finds the line of the target file
+that a refusal is about.
 """

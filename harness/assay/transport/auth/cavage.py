@@ -1,6 +1,6 @@
-"""Signatures as draft-cavage-http-signatures-12 has them, and STET with it.
+"""Signatures of draft-cavage-http-signatures-12, and of STET, which is based on it.
 
-No library that is kept well has this draft; it is a few lines on top of `cryptography`.
+No maintained library implements this draft; it is a few lines on top of `cryptography`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from assay.transport.auth.signing import Message
 
 __all__ = ["sign"]
 
-#: The name under which an algorithm is known by its key alone.
+#: The algorithm that is identified by its key alone.
 BY_KEY = "hs2019"
 
 

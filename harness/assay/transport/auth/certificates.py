@@ -1,7 +1,7 @@
-"""Certificates and keys, read before anything is sent: what is wrong with them is told at once.
+"""Certificate and key files of a target file, validated before anything is sent.
 
-A file that is missing, is no PEM, is locked, does not go with its certificate, or has
-expired would otherwise be a broken connection, for which the bank is easily blamed.
+A file that is missing, not PEM, locked, expired, or does not match its certificate
+would otherwise show up as a broken connection, for which the bank is easily blamed.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from assay.transport.auth.diagnostics import problem
 
 __all__ = ["ALGORITHMS", "Key", "check", "expiry", "signing_key"]
 
-#: What can sign a message.
+#: The key types that can sign a message.
 Key: TypeAlias = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey
 
-#: The kind of key that each algorithm takes, and what it is called; `hs2019` takes any.
+#: The type of key of each algorithm, and its name; `hs2019` accepts any.
 ALGORITHMS: Mapping[str, tuple[type[object], str]] = {
     "rsa-sha256": (rsa.RSAPrivateKey, "an RSA key"),
     "rsa-v1_5-sha256": (rsa.RSAPrivateKey, "an RSA key"),
@@ -35,10 +35,10 @@ ALGORITHMS: Mapping[str, tuple[type[object], str]] = {
 
 
 def check(target: Target, secrets: Mapping[str, str], now: datetime | None = None) -> Key | None:
-    """Read every file that a profile names, and return the key to sign with, if there is one.
+    """Read every file that a target file names, and return the signing key, if there is one.
 
     Raises:
-        InputError: any of them cannot be used; all that is wrong is told at once.
+        InputError: a file cannot be used; all problems are reported at once.
 
     """
     problems = list(_tls(target, secrets, now or datetime.now(UTC)))
@@ -53,7 +53,7 @@ def check(target: Target, secrets: Mapping[str, str], now: datetime | None = Non
 
 
 def expiry(target: Target) -> datetime | None:
-    """Return when our own certificate expires; None if there is none that can be read."""
+    """Return when the client certificate expires; None if none can be read."""
     if target.tls is None or target.tls.certificate_file is None:
         return None
     certificates, _ = _certificates(target, "certificate_file", target.tls.certificate_file)
@@ -64,12 +64,14 @@ def signing_key(target: Target, secrets: Mapping[str, str]) -> Key:
     """Return the key that calls are signed with.
 
     Raises:
-        InputError: there is none, or it is none for the algorithm.
+        InputError: there is none, or it does not fit the algorithm.
 
     """
     said = target.signature
     if said is None:
-        raise InputError([problem(target, "signature", what="nothing says how calls are signed")])
+        raise InputError(
+            [problem(target, "signature", what="the target file does not say how calls are signed")]
+        )
     key, wrong = _key(target, "signature", said.key_file, said.key_password_env, secrets)
     if wrong:
         raise InputError([wrong])
@@ -79,14 +81,14 @@ def signing_key(target: Target, secrets: Mapping[str, str]) -> Key:
     else:
         fits = isinstance(key, wanted)
     if not fits or not isinstance(key, Key):
-        what = f"{said.algorithm} takes {name}, and this is another"
-        hint = "another key_file, or another algorithm"
+        what = f"{said.algorithm} requires {name}; this is another kind of key"
+        hint = "set another key_file, or another algorithm"
         raise InputError([problem(target, "signature", "key_file", what=what, hint=hint)])
     return key
 
 
 def _tls(target: Target, secrets: Mapping[str, str], now: datetime) -> Iterator[Problem]:
-    """Say what is wrong with whom to trust, and with our own certificate."""
+    """Yield what is wrong with the trusted authorities and the client certificate."""
     said = target.tls or Tls()
     if said.ca_file is not None:
         _, wrong = _certificates(target, "ca_file", said.ca_file)
@@ -98,7 +100,7 @@ def _tls(target: Target, secrets: Mapping[str, str], now: datetime) -> Iterator[
     if wrong:
         yield wrong
     elif untimely := _untimely(certificates[0], now):
-        hint = "ask for a new one"
+        hint = "request a new one"
         yield problem(target, "tls", "certificate_file", what=untimely, hint=hint)
     file = said.key_file or said.certificate_file
     key, wrong = _key(target, "tls", file, said.key_password_env, secrets)
@@ -106,13 +108,13 @@ def _tls(target: Target, secrets: Mapping[str, str], now: datetime) -> Iterator[
         yield wrong
     elif certificates and _public(key) != certificates[0].public_key():
         at = "key_file" if said.key_file else "certificate_file"
-        what = "the key is not that of the certificate"
-        hint = "the first certificate of certificate_file is the client's own"
+        what = "the key does not belong to the certificate"
+        hint = "the client's own certificate must come first in certificate_file"
         yield problem(target, "tls", at, what=what, hint=hint)
 
 
 def _untimely(certificate: x509.Certificate, now: datetime) -> str:
-    """Say that a certificate is not valid now; nothing if it is."""
+    """Say that a certificate is not valid now; empty if it is."""
     if now > certificate.not_valid_after_utc:
         return f"the certificate expired on {certificate.not_valid_after_utc:%Y-%m-%d}"
     if now < certificate.not_valid_before_utc:
@@ -130,7 +132,7 @@ def _certificates(
         return x509.load_pem_x509_certificates(raw), None
     except ValueError:
         hint = "a certificate begins with -----BEGIN CERTIFICATE-----"
-        what = f"{file.name} holds no certificate in PEM"
+        what = f"{file.name} contains no certificate in PEM format"
         return [], problem(target, "tls", name, what=what, hint=hint)
 
 
@@ -141,7 +143,7 @@ def _key(
     password_env: str | None,
     secrets: Mapping[str, str],
 ) -> tuple[object, Problem | None]:
-    """Read a private key, or say what is wrong with it and its password."""
+    """Read a private key; return it, or what is wrong with it or its password."""
     tls = target.tls or Tls()
     own = section == "signature" or tls.key_file is not None
     at = (section, "key_file" if own else "certificate_file")
@@ -153,17 +155,19 @@ def _key(
         return load_pem_private_key(raw, password), None
     except TypeError:
         if password is None:
-            hint = "name the variable with its password: key_password_env"
-            return None, problem(target, *at, what=f"the key in {file.name} is locked", hint=hint)
-        what = "the key has no password"
-        hint = "take key_password_env out"
+            hint = "set key_password_env to the variable with its password"
+            return None, problem(
+                target, *at, what=f"the key in {file.name} is encrypted", hint=hint
+            )
+        what = "the key is not encrypted"
+        hint = "remove key_password_env"
         return None, problem(target, section, "key_password_env", what=what, hint=hint)
     except Exception:  # noqa: BLE001 -- of many kinds, and any may quote what it read
         if password is not None and b"ENCRYPTED" in raw:
-            what = f"{password_env} does not open the key in {file.name}"
+            what = f"the password in {password_env} does not decrypt the key in {file.name}"
             return None, problem(target, section, "key_password_env", what=what)
         hint = "a key begins with -----BEGIN PRIVATE KEY-----"
-        what = f"{file.name} holds no private key in PEM"
+        what = f"{file.name} contains no private key in PEM format"
         return None, problem(target, *at, what=what, hint=hint)
 
 
@@ -172,10 +176,10 @@ def _read(target: Target, at: tuple[str, str], file: Path) -> tuple[bytes, Probl
         return file.read_bytes(), None
     except OSError as error:
         what = f"cannot read {file}: {error.strerror or type(error).__name__}"
-        hint = "a path is taken from the target file on"
+        hint = "paths are relative to the target file"
         return b"", problem(target, *at, what=what, hint=hint)
     except ValueError:  # a NUL in its name
-        return b"", problem(target, *at, what="no file has such a name")
+        return b"", problem(target, *at, what="not a valid file name")
 
 
 def _public(key: object) -> object:

@@ -1,11 +1,9 @@
-"""Where a profile is wrong about how calls are authenticated: file, line, and a hint.
+"""Authentication problems of a target file: file, line, and a hint.
 
-A target that refuses a client, a scope or a certificate has said nothing of its contract.
-Nothing here quotes what a target says: it may say our own secrets.
-
-Which line of the profile a token endpoint's refusal is about.
-
-The profile comes before the bank: a wrong secret, scope or address is what it mostly is.
+A target that refuses a client, a scope or a certificate has shown nothing about its
+contract. The target file is suspected before the bank: usually a secret, scope or
+address in it is wrong. Nothing here quotes the target's answer, which may contain our
+own secrets.
 """
 
 from __future__ import annotations
@@ -18,11 +16,11 @@ from assay.transport.auth.token_endpoint import UNAUTHORIZED, OAuthClient, Token
 
 
 class AuthenticationError(TargetError):
-    """Nobody can call like this; `problem` names the line to look at.
+    """Calls cannot be authenticated; `problem` names the line to check.
 
-    `hopeless` says whether no call of this party (True: the third party) can be made in
-    the whole run; None where others of it still may. `nowhere` says that nobody was
-    reached at all.
+    `hopeless` says that no call of this party (True: the TPP) can be made in the whole
+    run; None where others of its calls still may. `nowhere` says that no connection was
+    made.
     """
 
     def __init__(
@@ -35,7 +33,7 @@ class AuthenticationError(TargetError):
 
 
 def line_of(target: Target, *pointer: str) -> tuple[str, int]:
-    """Return the file and the line of a key, or of the nearest one above it."""
+    """Return the file and line of a key, or of its nearest parent."""
     if target.document is not None:
         return target.place(*pointer)
     names = (".".join(pointer[:n]) for n in range(len(pointer), 0, -1))
@@ -43,43 +41,51 @@ def line_of(target: Target, *pointer: str) -> tuple[str, int]:
 
 
 def place_of(target: Target, *pointer: str) -> str:
-    """Return a key and where it stands, in words: `auth.scope, line 12`."""
+    """Return a key and where it is, in words: `auth.scope, line 12`."""
     path, line = line_of(target, *pointer)
     where = f"line {line}" if path == target.path else f"{path}:{line}"
     return ".".join(pointer) + (f", {where}" if line else "")
 
 
 def problem(target: Target, *pointer: str, what: str, hint: str = "") -> Problem:
-    """Return what is wrong at a key of a profile."""
+    """Return a problem with a key of a target file."""
     path, line = line_of(target, *pointer)
     key = ".".join(pointer)
     return Problem(path=path, line=line, what=f"{key}: {what}", hint=hint, key=key)
 
 
-#: For each word of RFC 6749 the first of these keys that the profile has, and a hint.
+#: For each error code of RFC 6749, the keys it may be about (the first that the file has
+#: is named), and a hint.
 ABOUT: Mapping[str, tuple[tuple[str, ...], str]] = {
     "invalid_client": (
         ("client_secret_env", "client_id_env", "client_id", "client_auth"),
-        "is it this client's secret, of this environment? does client_auth fit?",
+        "check that the secret is this client's, for this environment, and that client_auth fits",
     ),
     "unauthorized_client": (
         ("client_id_env", "client_id", "kind"),
-        "is the client registered for this way of getting tokens?",
+        "check that the client is registered for this grant type",
     ),
-    "invalid_scope": (("scope",), "which scopes does the bank's documentation have?"),
-    "unsupported_grant_type": (("kind",), "which ways of getting tokens does the bank have?"),
-    "unsupported_response_type": (("kind",), "which ways of getting tokens does the bank have?"),
+    "invalid_scope": (("scope",), "compare with the scopes in the bank's documentation"),
+    "unsupported_grant_type": (
+        ("kind",),
+        "compare with the grant types in the bank's documentation",
+    ),
+    "unsupported_response_type": (
+        ("kind",),
+        "compare with the grant types in the bank's documentation",
+    ),
     "invalid_grant": (
         ("redirect_uri", "kind"),
-        "is redirect_uri spelt as it is registered? does the bank want pkce?",
+        "check that redirect_uri is as registered, and whether the bank requires pkce",
     ),
     "invalid_request": (
         ("client_auth", "pkce", "kind"),
-        "does the bank want pkce, or client_auth: post?",
+        "check whether the bank requires pkce, or client_auth: post",
     ),
-    "access_denied": (("scope", "kind"), "is the customer one who may agree to this?"),
+    "access_denied": (("scope", "kind"), "check that this customer may give the consent"),
 }
-#: What concerns the client, and so every call of the party; the rest may be one customer's.
+#: Errors that concern the client, and so every call of the party; others may concern one
+#: customer.
 CLIENTS = frozenset(
     [
         "invalid_client",
@@ -92,7 +98,7 @@ CLIENTS = frozenset(
 
 
 def place(target: Target, *, by_provider: bool) -> tuple[str, ...]:
-    """Return where the profile says how the party's calls are authenticated."""
+    """Return the key that says how the party's calls are authenticated."""
     apart = by_provider and target.auth.provider is not None
     return ("auth", "provider") if apart else ("auth",)
 
@@ -100,7 +106,7 @@ def place(target: Target, *, by_provider: bool) -> tuple[str, ...]:
 def refusal(
     target: Target, said: OAuth, client: OAuthClient, refused: TokenRefused, *, by_provider: bool
 ) -> AuthenticationError:
-    """Put a refusal of the token endpoint down to a line."""
+    """Explain a refusal of the token endpoint by a line of the target file."""
     section = place(target, by_provider=by_provider)
     error = refused.error
     if not error and refused.status == UNAUTHORIZED:
@@ -114,14 +120,14 @@ def refusal(
     at = (*section, "token_url")
     if refused.failed:
         what = f"the token endpoint failed ({refused.why or refused.status})"
-        return AuthenticationError(problem(target, *at, what=what, hint="is it down?"))
-    what = f"that is no token endpoint: {refused.why or f'it answers {refused.status}'}"
-    hint = "is the whole URL right?"
+        return AuthenticationError(problem(target, *at, what=what, hint="the endpoint may be down"))
+    what = f"this is not a token endpoint: {refused.why or f'it answers {refused.status}'}"
+    hint = "check the whole URL"
     return AuthenticationError(problem(target, *at, what=what, hint=hint), hopeless=by_provider)
 
 
 def _has(said: OAuth, client: OAuthClient, key: str) -> bool:
-    """Whether a key stands in the profile, and is what was sent."""
+    """Whether a key is in the target file, and its value was sent."""
     if client.made and key.startswith(("client_id", "client_secret")):
         return False
     return key == "kind" or bool(getattr(said, key))

@@ -1,6 +1,6 @@
 """HTTP message signatures (RFC 9421), made by the library `http-message-signatures`."""
 
-# What it exports it does not say in a way that pyright takes for saying so.
+# The library's exports are not declared in a way that pyright recognises.
 # pyright: reportPrivateImportUsage=false
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ WAYS: Mapping[str, type[HTTPSignatureAlgorithm]] = {
     "ecdsa-p256-sha256": algorithms.ECDSA_P256_SHA256,
     "ed25519": algorithms.ED25519,
 }
-#: What this signature is called among others of a message.
+#: The label of this signature in the message.
 LABEL = "assay"
 
 
 @dataclass(slots=True, kw_only=True)
 class _Request:
-    """A request as the library wants it: it puts headers in."""
+    """A request in the form that the library expects; it adds headers."""
 
     method: str
     url: str
@@ -45,7 +45,7 @@ def sign(message: Message, said: Signature, key: Key) -> list[tuple[str, str]]:
     """Return the headers `Signature-Input` and `Signature` of a message.
 
     Raises:
-        ValueError: it has a URL of which nothing can be signed.
+        ValueError: its URL cannot be signed.
 
     """
     names = [name for name in said.covers if name.startswith("@") or name in message.headers]

@@ -1,7 +1,7 @@
-"""The ways to a target, made of what its profile says: for calls, for screens, for tokens.
+"""The channels to a target, built from its target file: for calls, screens and tokens.
 
-Calls are signed; what a customer's browser would ask for is not. Endpoints of OAuth may
-have hosts of their own, to which no link of an answer leads.
+Calls are signed; requests that a customer's browser would make are not. OAuth endpoints
+may have hosts of their own, to which no link of an answer leads.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ __all__ = ["Channels", "endpoints", "open_channels"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Channels:
-    """What carries calls, and what shows screens; where tokens come from, if from anywhere.
+    """The transports for calls and for screens, and the store of tokens, if there is one.
 
-    `common` is what all customers' calls are authorised with, `party` those of the third
-    party, where the profile has that.
+    `common` are the credentials of all customers' calls, `party` those of the TPP's
+    calls, where the target file has them.
     """
 
     client: Transport
@@ -34,7 +34,7 @@ class Channels:
 
 
 def open_channels(target: Target, secrets: Mapping[str, str], app: Application | None) -> Channels:
-    """Open the ways to a target; `app` is a bank in this process, if it is one.
+    """Open the channels to a target; `app` is a bank in this process, if it is one.
 
     Raises:
         InputError: certificates or keys cannot be used.
@@ -97,7 +97,7 @@ def _auths(target: Target) -> Iterator[Auth]:
 
 
 def endpoints(target: Target) -> tuple[str, ...]:
-    """Return the endpoints of OAuth, whose hosts need not be the bank's."""
+    """Return the OAuth endpoints, whose hosts need not be the bank's."""
     said = [one.oauth for one in _auths(target) if one.oauth]
     return tuple(url for one in said for url in (one.token_url, one.authorize_url) if url)
 

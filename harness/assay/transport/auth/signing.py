@@ -1,8 +1,8 @@
-"""Signing every request, just before it is sent, as a profile says.
+"""Transport that signs every request as the target file says, just before it is sent.
 
-A carrier around another: what is signed is what goes out, and nothing adds to it
-afterwards. The control API, the customer's screens and answers are not signed. Both kinds
-of signatures are made of the same `Message`.
+It wraps another transport: what is signed is what is sent, and nothing is added
+afterwards. The control API and the customer's screens are not signed. Both kinds of
+signatures work on the same `Message`.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from assay.transport.protocol import Delivery, Transport, nothing, sendable
 
 __all__ = ["Message", "SigningTransport", "signed"]
 
-#: What each kind calls the digest of a body.
+#: The name of a body's digest header and algorithm in each kind of signature.
 DIGESTS: Mapping[SignatureKind, str] = {
     SignatureKind.CAVAGE: "digest",
     SignatureKind.RFC9421: "content-digest",
 }
-#: What is made for each request where it is signed and the profile sends none of its own.
+#: Headers that are added to a signed request unless the target file sets its own.
 MADE = ("date", "x-request-id")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """A request as it is signed: headers by names in small letters, `now` with an offset."""
+    """A request to be signed: lower-case header names, `now` with an offset."""
 
     method: str
     url: str
@@ -50,20 +50,20 @@ class Message:
 
 
 class Sign(Protocol):
-    """Signs a message: returns the headers that are added for it."""
+    """Signs a message: returns the headers to add."""
 
     def __call__(self, message: Message, said: Signature, key: Key) -> list[tuple[str, str]]:
         """Sign what `said` covers, as far as the message has it."""
         ...
 
 
-#: Returns a URL as the carrier sends it: what is signed must be that.
+#: Returns a URL as the transport sends it: that is what must be signed.
 Spell: TypeAlias = Callable[[str], str]
 
 
 @dataclass(slots=True, kw_only=True)
 class SigningTransport:
-    """Signs what it is given and hands it on. `own` are the headers that the profile sends."""
+    """Signs each request and passes it on. `own` are the headers that the target file sets."""
 
     inner: Transport
     said: Signature
@@ -107,9 +107,10 @@ class SigningTransport:
         return self.inner.send(replace(request, url=url, headers=tuple(headers)))
 
     def _headers(self, request: HttpRequest, now: datetime) -> Iterator[tuple[str, str]]:
-        """Yield a request's own headers, and those that are made for its signature.
+        """Yield a request's own headers, and those that are added for its signature.
 
-        One that is made out of another request still has what was signed of that.
+        A request that is derived from another keeps the headers that were signed in
+        that one.
         """
         covers, digest = self.said.covers, DIGESTS[self.said.kind]
         stale = {"signature", "signature-input", digest}
@@ -129,7 +130,7 @@ class SigningTransport:
                 yield "Content-Digest", f"sha-256=:{told}:"
 
     def control(self, method: str, path: str, body: Mapping[str, Any] | None) -> tuple[int, Any]:
-        """Call the control API, which is asked for no signature."""
+        """Call the control API; these calls are not signed."""
         answer = self.inner.control(method, path, body)
         self.reached = self.inner.reached
         return answer
@@ -140,7 +141,7 @@ class SigningTransport:
 
 
 def signed(transport: Transport, target: Target, key: Key) -> Transport:
-    """Return what signs as a profile says; the carrier itself where it says nothing."""
+    """Return a transport that signs as the target file says; unchanged if it says nothing."""
     said = target.signature
     if said is None:
         return transport

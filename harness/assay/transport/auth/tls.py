@@ -1,7 +1,7 @@
-"""The connection to a target: whom we trust, as whom we come, and why it came to nothing.
+"""The TLS connection to a target: trusted authorities, client certificate, error messages.
 
-TLS has many words for a refusal. Each is put down to the key of the profile that decides
-it, with its line: an authority, a name, our own certificate.
+TLS has many error codes for a refusal. Each is mapped to the key of the target file
+that decides it, with its line: an authority, a name, the client certificate.
 """
 
 from __future__ import annotations
@@ -16,37 +16,38 @@ from assay.transport.auth.diagnostics import problem
 
 __all__ = ["Explain", "context", "explainer"]
 
-#: Says what of the profile an error of a connection is about; None if it is about nothing there.
+#: Returns the problem of the target file that explains a connection error; None if there
+#: is none.
 Explain: TypeAlias = Callable[[BaseException], Problem | None]
 
-#: How OpenSSL numbers what it finds wrong with a certificate.
+#: OpenSSL's numbers of verification errors.
 EXPIRED, NOT_YET = 10, 9
 UNKNOWN = frozenset({2, 18, 19, 20, 21})
 MISNAMED = frozenset({62, 63, 64})
 
-#: What a target may say of our certificate, as OpenSSL spells it, and what that means.
+#: OpenSSL's names of a peer's errors about our certificate, and their meaning.
 ALERTS: Mapping[str, tuple[str, str]] = {
     "CERTIFICATE_EXPIRED": ("the target says that our certificate has expired", ""),
     "CERTIFICATE_REVOKED": ("the target says that our certificate was revoked", ""),
     "UNKNOWN_CA": (
         "the target does not know who issued our certificate",
-        "is it for this environment? does the file hold the certificates between, too?",
+        "check that it is for this environment, and that the file has the intermediate certificates",
     ),
-    "BAD_CERTIFICATE": ("the target does not take our certificate", ""),
+    "BAD_CERTIFICATE": ("the target rejects our certificate", ""),
     "UNSUPPORTED_CERTIFICATE": (
-        "the target does not take certificates of this kind",
-        "is it one to be recognised by (QWAC), and not one to sign with?",
+        "the target rejects this type of certificate",
+        "check that it is a certificate for TLS (QWAC), not one for signatures (QSEAL)",
     ),
-    "CERTIFICATE_UNKNOWN": ("the target does not take our certificate", ""),
-    "ACCESS_DENIED": ("the target knows our certificate, and lets nobody in with it", ""),
-    "DECRYPT_ERROR": ("the target does not take our certificate's key", ""),
+    "CERTIFICATE_UNKNOWN": ("the target rejects our certificate", ""),
+    "ACCESS_DENIED": ("the target recognises our certificate, but denies access with it", ""),
+    "DECRYPT_ERROR": ("the target rejects our certificate's key", ""),
 }
-#: What a target says that wants a certificate, or wants another kind of connection.
+#: Errors of a target that requires a certificate, or another kind of connection.
 WANTED = ("CERTIFICATE_REQUIRED", "HANDSHAKE_FAILURE")
 
 
 def context(target: Target, secrets: Mapping[str, str]) -> ssl.SSLContext | None:
-    """Return what connections are made with; None where the profile says nothing of it.
+    """Return the TLS context of connections; None where the target file sets none.
 
     Raises:
         InputError: the files cannot be used together.
@@ -64,7 +65,7 @@ def context(target: Target, secrets: Mapping[str, str]) -> ssl.SSLContext | None
             made = httpx.create_ssl_context(trust_env=False)
             made.load_default_certs()
         if said.certificate_file is not None:
-            # A password must be given: with none, OpenSSL asks on the terminal.
+            # A password must be given: without one, OpenSSL asks on the terminal.
             password = secrets[said.key_password_env] if said.key_password_env else ""
             made.load_cert_chain(said.certificate_file, said.key_file, password)
     except (OSError, ValueError):
@@ -74,7 +75,7 @@ def context(target: Target, secrets: Mapping[str, str]) -> ssl.SSLContext | None
 
 
 def explainer(target: Target) -> Explain:
-    """Return what puts an error of a connection down to a line of this profile."""
+    """Return a function that explains a connection error by a line of this target file."""
 
     def explain(error: BaseException) -> Problem | None:
         for one in _chain(error):
@@ -88,7 +89,7 @@ def explainer(target: Target) -> Explain:
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and what it came of."""
+    """Yield an error and its causes."""
     for _ in range(10):
         if error is None:
             return
@@ -97,26 +98,26 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _distrusted(target: Target, error: ssl.SSLCertVerificationError) -> Problem:
-    """Say what we have against the target's certificate."""
+    """Say why the target's certificate is not trusted."""
     code = error.verify_code
     if code in MISNAMED:
         what = "the target's certificate is for another name"
-        return problem(target, "base_url", what=what, hint="which host is it for?")
+        return problem(target, "base_url", what=what, hint="check which host it is for")
     if code == EXPIRED:
         return problem(target, "base_url", what="the target's certificate has expired")
     if code == NOT_YET:
         what = "the target's certificate is not valid yet"
-        return problem(target, "base_url", what=what, hint="is the clock of this machine right?")
+        return problem(target, "base_url", what=what, hint="check the clock of this machine")
     at = ("tls", "ca_file") if target.tls and target.tls.ca_file else ("base_url",)
     if code in UNKNOWN:
         what = "the target's certificate comes from an authority that is not trusted"
-        hint = "tls.ca_file names the certificate of the authority"
+        hint = "set tls.ca_file to the certificate of the authority"
         return problem(target, *at, what=what, hint=hint)
-    return problem(target, *at, what=f"the target's certificate is not taken (OpenSSL: {code})")
+    return problem(target, *at, what=f"the target's certificate is not valid (OpenSSL: {code})")
 
 
 def _refused(target: Target, reason: str) -> Problem:
-    """Say what the target has against us, or how else no connection came about."""
+    """Say why the target refused, or why else there was no connection."""
     own = target.tls is not None and target.tls.certificate_file is not None
     at = ("tls", "certificate_file") if own else ("tls",) if target.tls else ("base_url",)
     if own:
@@ -126,13 +127,13 @@ def _refused(target: Target, reason: str) -> Problem:
     if reason.endswith(WANTED):
         if own:
             what = "the target refuses the connection"
-            hint = "does it take this certificate? does it speak TLS 1.2 or 1.3?"
+            hint = "check that it accepts this certificate, and TLS 1.2 or 1.3"
         else:
             what = "the target refuses the connection"
-            hint = "does it ask for a client certificate? that is tls.certificate_file"
+            hint = "it may require a client certificate: set tls.certificate_file"
         return problem(target, *at, what=what, hint=hint)
     if reason in {"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"}:
-        what = "TLS is not spoken there"
-        return problem(target, "base_url", what=what, hint="http, and not https?")
-    what = f"no connection with TLS (OpenSSL: {reason[:60] or 'no reason'})"
+        what = "the target does not speak TLS on this port"
+        return problem(target, "base_url", what=what, hint="use http instead of https?")
+    what = f"no TLS connection (OpenSSL: {reason[:60] or 'no reason'})"
     return problem(target, "base_url", what=what)

@@ -1,7 +1,8 @@
-"""Asking a token endpoint (RFC 6749), once, and what its answer is taken for.
+"""Requests to an OAuth token endpoint (RFC 6749), and the validation of its answers.
 
-Requests are spelt by Authlib and sent by our own carrier. An answer is a stranger's: what
-it says is checked, and of a refusal only the words of the RFC are ever repeated.
+Authlib encodes a request, which is sent once by our own transport. The answer is
+untrusted: it is validated, and of a refusal only the error codes of the RFC are ever
+repeated.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ from assay.transport.protocol import Transport, sendable
 __all__ = ["Grant", "OAuthClient", "TokenRefused", "ask", "renewable"]
 
 OK, UNAUTHORIZED = 200, 401
-#: The longest token that is taken, in characters, and the longest life of one.
+#: The longest token that is accepted, in characters, and the longest lifetime of one.
 MOST_TOKEN = 8192
 MOST_LIFE = timedelta(days=3650)
-#: A token is renewed so long before it expires, or a tenth of its life before, if that is less.
+#: How long before its expiry a token is renewed; at most a tenth of its lifetime.
 MARGIN = timedelta(seconds=30)
 
-#: What RFC 6749 has an endpoint say; of anything else nothing is repeated.
+#: The error codes of RFC 6749; no other text of an endpoint is repeated.
 KNOWN = frozenset(
     [
         "access_denied",
@@ -47,7 +48,7 @@ KNOWN = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OAuthClient:
-    """As whom tokens are asked for; `made` says that the world made it, and no profile."""
+    """The credentials of a client; `made` says that the fixture provider created it."""
 
     id: str
     secret: str | None = None
@@ -56,7 +57,7 @@ class OAuthClient:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """A token that was issued; `expires` is None where nobody said so."""
+    """A token that was issued; `expires` is None where the endpoint gave no lifetime."""
 
     token: str
     issued: datetime
@@ -64,7 +65,7 @@ class Grant:
     refresh: str | None = None
 
     def good(self, now: datetime) -> bool:
-        """Whether it can still be shown; the clock of a world may also have gone back."""
+        """Whether it is still valid; the clock of a fixture may also have gone back."""
         if now < self.issued:
             return False
         if self.expires is None:
@@ -74,10 +75,10 @@ class Grant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenRefused:
-    """No token: `error` is a word of RFC 6749, if it is one, `why` a sentence.
+    """A refusal: `error` is an error code of RFC 6749, or empty; `why` a sentence.
 
-    `failed` says that the endpoint itself did, which is nobody's fault here; `status` is
-    0 when no answer came.
+    `failed` says that the endpoint itself failed, which is no fault of the target file;
+    `status` is 0 when no answer came.
     """
 
     status: int
@@ -89,10 +90,10 @@ class TokenRefused:
 def ask(
     transport: Transport, said: OAuth, client: OAuthClient, grant: str, now: datetime, **form: str
 ) -> Grant | TokenRefused:
-    """Ask for a token once.
+    """Request a token once.
 
     Raises:
-        TargetError: nobody can be connected to there.
+        TargetError: no connection to the endpoint is possible.
 
     """
     sent = transport.send(_request(said, client, grant, form))
@@ -102,12 +103,12 @@ def ask(
 
 
 def renewable(grant: Grant | None, now: datetime) -> str | None:
-    """Return with what a token can be asked for without the customer, if with anything."""
+    """Return the refresh token to use without the customer, if there is one."""
     return grant.refresh if grant and now >= grant.issued else None
 
 
 def _request(said: OAuth, client: OAuthClient, grant: str, form: Mapping[str, str]) -> HttpRequest:
-    # Authlib only where there is OAuth: it takes its time to load.
+    # Authlib is imported only where OAuth is used: the import is slow.
     from authlib.oauth2.rfc6749.parameters import prepare_token_request  # noqa: PLC0415
 
     headers = [
@@ -116,7 +117,7 @@ def _request(said: OAuth, client: OAuthClient, grant: str, form: Mapping[str, st
     ]
     own: dict[str, str] = {}
     if said.client_auth is ClientAuth.BASIC:
-        # Each is spelt as in a form first (RFC 6749, 2.3.1).
+        # Each is form-encoded first (RFC 6749, 2.3.1).
         pair = f"{quote_plus(client.id)}:{quote_plus(client.secret or '')}"
         headers.append(("Authorization", f"Basic {b64encode(pair.encode()).decode()}"))
     else:
@@ -141,9 +142,9 @@ def _read(wire: Wire, now: datetime) -> Grant | TokenRefused:
     if not isinstance(token, str) or not token:
         return TokenRefused(status=wire.status, why="its answer has no access_token")
     if len(token) > MOST_TOKEN or not sendable(token):
-        return TokenRefused(status=wire.status, why="its token is none that a header can carry")
+        return TokenRefused(status=wire.status, why="its token cannot be sent in a header")
     if not isinstance(kind, str) or kind.lower() != "bearer":
-        return TokenRefused(status=wire.status, why="its token is no bearer token (token_type)")
+        return TokenRefused(status=wire.status, why="its token is not a bearer token (token_type)")
     lifecycle, refresh = _life(told.get("expires_in")), told.get("refresh_token")
     return Grant(
         token=token,
@@ -154,7 +155,7 @@ def _read(wire: Wire, now: datetime) -> Grant | TokenRefused:
 
 
 def _life(told: object) -> timedelta | None:
-    """Return how long a token lives, in whatever way the seconds are spelt."""
+    """Return how long a token lives, whether the seconds are a number or a text."""
     if isinstance(told, bool) or not isinstance(told, int | str) or len(str(told)) > 12:  # noqa: PLR2004 -- more digits than any life has
         return None
     try:

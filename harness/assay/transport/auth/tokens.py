@@ -1,8 +1,9 @@
-"""Where the tokens of OAuth come from: asked for when needed, kept, renewed in time.
+"""The OAuth tokens of a run: requested when needed, kept, and renewed in time.
 
-A token belongs to a customer, or to a third party for itself, and is renewed by the
-target's clock before it expires: by its refresh token, and if that is not taken by the
-customer once more. Nothing is asked twice: what the endpoint said of a client stays said.
+A token belongs to a customer, or to a TPP itself. It is renewed before it expires by
+the target's clock: with its refresh token, and if that is refused by asking the
+customer again. No refused request is repeated: the endpoint's answer about a client is
+final.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from assay.transport.protocol import Transport
 
 __all__ = ["TokenRequest", "TokenStore"]
 
-#: So many tokens are kept: worlds are left behind, and their customers with them.
+#: The most tokens that are kept: fixtures end, and their customers with them.
 MOST = 1000
 ISSUING = frozenset({AuthKind.CLIENT, AuthKind.CODE})
 
@@ -32,11 +33,11 @@ _Key: TypeAlias = tuple[bool, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenRequest:
-    """For whom a token is needed, and what it takes.
+    """Who needs a token, and what it takes to get one.
 
-    `who` is the customer, `provider` gives the third party that calls, as the world made
-    it. `now` is the target's clock; `sign_in` takes the customer through the screens.
-    `named` says that it is a certain one of several third parties.
+    `who` is the customer, `provider` the TPP's credentials as the fixture created them.
+    `now` is the target's clock; `sign_in` takes the customer through the screens.
+    `named` says that it is a certain one of several TPPs.
     """
 
     by_provider: bool
@@ -49,7 +50,7 @@ class TokenRequest:
 
 @dataclass(slots=True, kw_only=True)
 class TokenStore:
-    """The tokens of a run. `carrier` reaches the endpoints."""
+    """The tokens of a run. `carrier` is the transport to the endpoints."""
 
     target: Target
     transport: Transport
@@ -62,16 +63,16 @@ class TokenStore:
     served: set[bool] = field(default_factory=set[bool])
 
     def issues(self, *, by_provider: bool) -> bool:
-        """Whether the tokens of a party come from here."""
+        """Whether the tokens of a party are requested by this store."""
         return self.target.auth.of(by_provider=by_provider).kind in ISSUING
 
     def token(self, asked: TokenRequest) -> str:
-        """Return a token that is good now.
+        """Return a token that is valid now.
 
         Raises:
-            CannotArrange: nobody can go through the screens, or the profile says nothing
-                of this party.
-            NoAccess: the endpoint, or the customer's bank, refuses.
+            CannotArrange: there is no signer for the screens, or the target file does not say
+                how this party authenticates.
+            AuthenticationError: the endpoint, or the customer's bank, refuses.
 
         """
         party = asked.by_provider
@@ -99,12 +100,12 @@ class TokenStore:
         return grant.token
 
     def _said(self, asked: TokenRequest) -> tuple[OAuth, OAuthClient]:
-        """Return what the profile says of a party, and as whom it asks."""
+        """Return the target file's settings of a party, and its client credentials."""
         auth = self.target.auth.of(by_provider=asked.by_provider)
         said = auth.oauth
         if said is None or (asked.by_provider and auth.kind is AuthKind.CODE):
-            # No customer agrees to what a third party does for itself.
-            what = "how the TPP's own calls are authenticated (auth.provider)"
+            # No customer consents to what a TPP does for itself.
+            what = "authentication of the TPP's own calls (set `auth.provider` in the target file)"
             raise CannotArrange(what, key=("auth", "provider"))
         return said, self._client(said, asked)
 
@@ -117,12 +118,14 @@ class TokenStore:
             if made.client_id:
                 return OAuthClient(id=made.client_id, secret=made.client_secret, made=True)
             if asked.named and id_:
-                raise CannotArrange("clients of the world's making (world: control)")
+                raise CannotArrange(
+                    "OAuth clients created by a control API (set `fixtures.kind` to `control` in the target file)"
+                )
         if id_:
             secret = self.secrets[said.client_secret_env] if said.client_secret_env else None
             return OAuthClient(id=id_, secret=secret)
         section = place(self.target, by_provider=asked.by_provider)
-        what = "client_id is missing: neither the file nor the world gives one"
+        what = "client_id is missing: neither the target file nor the fixture provider has one"
         hint = "add client_id, or client_id_env"
         found = problem(self.target, *section, what=what, hint=hint)
         raise AuthenticationError(found, hopeless=asked.by_provider)
@@ -130,13 +133,13 @@ class TokenStore:
     def _renewed(
         self, said: OAuth, client: OAuthClient, held: Grant | None, asked: TokenRequest
     ) -> Grant | None:
-        """Ask without the customer, where there was a token before."""
+        """Request a token without the customer, where there was one before."""
         refresh = renewable(held, asked.now)
         if refresh is None:
             return None
         told = self._ask(said, client, "refresh_token", asked, refresh_token=refresh)
         if isinstance(told, Grant):
-            # An endpoint that names no other means that the old one stays good.
+            # An endpoint that returns no other refresh token leaves the old one valid.
             return told if told.refresh else replace(told, refresh=refresh)
         return None
 

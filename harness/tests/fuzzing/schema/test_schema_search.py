@@ -416,9 +416,9 @@ def test_a_search_keeps_to_its_limits(generator):
     """It makes no more calls than it may, and none that writes where it may only read."""
     done = examined(generator, "aisp", "transactions", calls=6)
     assert 6 == done.exchanges
-    assert "no more than 6 calls" in done.stopped
+    assert "the limit of 6 calls" in done.stopped
     done = examined(generator, "pis", "create-payment", reads=True)
-    assert (0, 0, "only reading is asked for") == (done.cases, done.exchanges, done.stopped)
+    assert (0, 0, "the search is restricted to reading") == (done.cases, done.exchanges, done.stopped)
     assert LIVE.reads
 
 

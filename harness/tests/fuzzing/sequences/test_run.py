@@ -139,7 +139,7 @@ def test_fields_are_searched_in_the_same_way(tmp_path):
         )
     assert code == 1, out
     assert "✗ pis/payments.content/creditorAccount  violates" in out
-    assert "found by fields, in a story of" in out
+    assert "found by random search (fields), in a sequence of" in out
     assert "pis: 150 field variations" in out
 
 

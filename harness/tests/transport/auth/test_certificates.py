@@ -67,28 +67,28 @@ def told(target: Target, **secrets: str) -> list[str]:
             ["ca_file: gone.pem"],
             ["6: tls.ca_file: cannot read gone.pem: No such file or directory"],
         ),
-        (["ca_file: note.pem"], ["6: tls.ca_file: note.pem holds no certificate in PEM"]),
-        (["ca_file: empty.pem"], ["6: tls.ca_file: empty.pem holds no certificate in PEM"]),
-        (["ca_file: broken.pem"], ["6: tls.ca_file: broken.pem holds no certificate in PEM"]),
+        (["ca_file: note.pem"], ["6: tls.ca_file: note.pem contains no certificate in PEM format"]),
+        (["ca_file: empty.pem"], ["6: tls.ca_file: empty.pem contains no certificate in PEM format"]),
+        (["ca_file: broken.pem"], ["6: tls.ca_file: broken.pem contains no certificate in PEM format"]),
         (
             ["certificate_file: client.pem"],
-            ["6: tls.certificate_file: client.pem holds no private key in PEM"],
+            ["6: tls.certificate_file: client.pem contains no private key in PEM format"],
         ),
         (
             ["certificate_file: client.pem", "key_file: server-key.pem"],
-            ["7: tls.key_file: the key is not that of the certificate"],
+            ["7: tls.key_file: the key does not belong to the certificate"],
         ),
         (
             ["certificate_file: client.pem", "key_file: note.pem"],
-            ["7: tls.key_file: note.pem holds no private key in PEM"],
+            ["7: tls.key_file: note.pem contains no private key in PEM format"],
         ),
         (
             ["certificate_file: client.pem", "key_file: locked.pem"],
-            ["7: tls.key_file: the key in locked.pem is locked"],
+            ["7: tls.key_file: the key in locked.pem is encrypted"],
         ),
         (
             ["certificate_file: client.pem", "key_file: locked.pem", "key_password_env: T_WRONG"],
-            ["8: tls.key_password_env: T_WRONG does not open the key in locked.pem"],
+            ["8: tls.key_password_env: the password in T_WRONG does not decrypt the key in locked.pem"],
         ),
         (
             [
@@ -96,14 +96,14 @@ def told(target: Target, **secrets: str) -> list[str]:
                 "key_file: client-key.pem",
                 "key_password_env: T_OPEN",
             ],
-            ["8: tls.key_password_env: the key has no password"],
+            ["8: tls.key_password_env: the key is not encrypted"],
         ),
         (
             ["ca_file: gone.pem", "certificate_file: gone.pem", "key_file: note.pem"],
             [
                 "6: tls.ca_file: cannot read gone.pem: No such file or directory",
                 "7: tls.certificate_file: cannot read gone.pem: No such file or directory",
-                "8: tls.key_file: note.pem holds no private key in PEM",
+                "8: tls.key_file: note.pem contains no private key in PEM format",
             ],
         ),
     ],
@@ -155,10 +155,10 @@ def test_a_certificate_of_another_time(read: Callable[[str], Target]) -> None:
         ("rfc9421", "seal-rsa-key.pem", "rsa-pss-sha512", ""),
         ("rfc9421", "seal-ec-key.pem", "ecdsa-p256-sha256", ""),
         ("rfc9421", "seal-ed25519-key.pem", "ed25519", ""),
-        ("cavage", "seal-ec-key.pem", "rsa-sha256", "rsa-sha256 takes an RSA key"),
-        ("rfc9421", "seal-rsa-key.pem", "ed25519", "ed25519 takes an Ed25519 key"),
-        ("rfc9421", "p384.pem", "ecdsa-p256-sha256", "takes a key on the curve P-256"),
-        ("cavage", "seal-rsa.pem", "rsa-sha256", "seal-rsa.pem holds no private key in PEM"),
+        ("cavage", "seal-ec-key.pem", "rsa-sha256", "rsa-sha256 requires an RSA key"),
+        ("rfc9421", "seal-rsa-key.pem", "ed25519", "ed25519 requires an Ed25519 key"),
+        ("rfc9421", "p384.pem", "ecdsa-p256-sha256", "requires a key on the curve P-256"),
+        ("cavage", "seal-rsa.pem", "rsa-sha256", "seal-rsa.pem contains no private key in PEM format"),
         ("cavage", "gone.pem", "rsa-sha256", "cannot read gone.pem"),
     ],
 )

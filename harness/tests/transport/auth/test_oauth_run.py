@@ -220,7 +220,7 @@ def test_a_token_that_is_echoed_is_masked() -> None:
         ),
         (
             replace(AUTH, oauth=replace(CODE, scope="pisp"), provider=None),
-            "auth.scope: the bank sent the customer back with a refusal (invalid_scope)",
+            "auth.scope: the bank refused the authorization (invalid_scope)",
         ),
         (
             replace(
@@ -228,7 +228,7 @@ def test_a_token_that_is_echoed_is_masked() -> None:
                 oauth=replace(CODE, token_url=f"{BASE}/oauth/tokens"),
                 provider=Auth(kind=AuthKind.CLIENT, oauth=replace(OWN, token_url=f"{BASE}/no")),
             ),
-            "auth.token_url: that is no token endpoint: it answers 404",
+            "auth.token_url: this is not a token endpoint: it answers 404",
         ),
         (
             replace(AUTH, oauth=replace(CODE, redirect_uri="https://elsewhere.example/cb")),
@@ -277,7 +277,7 @@ def test_half_a_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
             assert (Standing.CONFORMS, "") == (standing, reason)
         else:
             assert standing is Standing.INDETERMINATE
-            assert "auth.provider.token_url: that is no token endpoint" in reason
+            assert "auth.provider.token_url: this is not a token endpoint" in reason
 
 
 def test_tokens_of_another_kind_are_not_taken() -> None:

@@ -71,7 +71,10 @@ def test_only_headers_take_what_headers_hold() -> None:
     with pytest.raises(InputError) as caught:
         look_up(target, odd)
     (one,) = caught.value.problems
-    assert (13, "auth.provider: the environment variable T_OWN holds what no header can carry") == (
+    assert (
+        13,
+        "auth.provider: the environment variable T_OWN has a value that cannot be sent in a header",
+    ) == (
         one.line,
         one.what,
     )

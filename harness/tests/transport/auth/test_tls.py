@@ -75,7 +75,7 @@ def bank(folder: CertificateFolder) -> Tls:
     ("tls", "said"),
     [
         ("{ca_file: stranger.pem}", "6: tls.ca_file: the target's certificate comes from an auth"),
-        ("{ca_file: ca.pem}", "6: tls: the target refuses the connection (does it ask for a cl"),
+        ("{ca_file: ca.pem}", "6: tls: the target refuses the connection (it may require a cl"),
         (OURS.replace("NAME", "stranger"), "6: tls.certificate_file: the target does not know who"),
     ],
 )
@@ -90,7 +90,7 @@ def test_nothing_said_of_trust(read: Callable[[str], Target], bank: Tls) -> None
     with serving(make_app(), tls=bank) as url:
         said = tried(read(TEXT.format(url=url)))
     assert said.startswith("4: base_url: the target's certificate comes from an authority that")
-    assert said.endswith("(tls.ca_file names the certificate of the authority)")
+    assert said.endswith("(set tls.ca_file to the certificate of the authority)")
 
 
 def test_an_expired_certificate_that_went_out(
@@ -129,7 +129,7 @@ def test_another_name(read: Callable[[str], Target], folder: CertificateFolder) 
     [
         (10, "base_url: the target's certificate has expired"),
         (9, "base_url: the target's certificate is not valid yet"),
-        (7, "base_url: the target's certificate is not taken (OpenSSL: 7)"),
+        (7, "base_url: the target's certificate is not valid (OpenSSL: 7)"),
     ],
 )
 def test_their_certificate(read: Callable[[str], Target], code: int, what: str) -> None:
@@ -147,11 +147,11 @@ def test_their_certificate(read: Callable[[str], Target], code: int, what: str) 
     ("reason", "own", "what"),
     [
         ("SSLV3_ALERT_CERTIFICATE_REVOKED", True, "the target says that our certificate was rev"),
-        ("TLSV1_ALERT_ACCESS_DENIED", True, "the target knows our certificate, and lets nobody"),
+        ("TLSV1_ALERT_ACCESS_DENIED", True, "the target recognises our certificate, but denies"),
         ("SSLV3_ALERT_HANDSHAKE_FAILURE", True, "the target refuses the connection"),
         ("SSLV3_ALERT_HANDSHAKE_FAILURE", False, "the target refuses the connection"),
-        ("WRONG_VERSION_NUMBER", False, "base_url: TLS is not spoken there"),
-        ("SOMETHING_NEW", False, "base_url: no connection with TLS (OpenSSL: SOMETHING_NEW)"),
+        ("WRONG_VERSION_NUMBER", False, "base_url: the target does not speak TLS on this port"),
+        ("SOMETHING_NEW", False, "base_url: no TLS connection (OpenSSL: SOMETHING_NEW)"),
     ],
 )
 def test_alerts(read: Callable[[str], Target], reason: str, own: bool, what: str) -> None:

@@ -298,7 +298,7 @@ def test_several_third_parties_take_several_clients(
 ) -> None:
     """Two third parties are never played with one client."""
     one, _ = token_store()
-    with pytest.raises(CannotArrange, match="clients of the world's making"):
+    with pytest.raises(CannotArrange, match="OAuth clients created by a control API"):
         one.token(third_party(named=True))
 
 
@@ -310,7 +310,7 @@ def test_a_client_that_nobody_gives(
     text = "".join(line for line in lines if "T_SECRET" not in line)
     one, endpoint = token_store(text=text)
     said = told(one, customer())
-    assert "bank.yaml:5: auth: client_id is missing: neither the file nor the world" in str(said)
+    assert "bank.yaml:5: auth: client_id is missing: neither the target file nor" in str(said)
     assert said.hopeless is False
     assert [] == endpoint.asked
 
@@ -343,24 +343,48 @@ def test_a_third_party_for_whom_nothing_is_said(
         (refused("unsupported_grant_type"), "6: auth.kind: the token endpoint refuses (uns", True),
         (refused("invalid_grant"), "9: auth.redirect_uri: the token endpoint refuses (inva", False),
         (refused("invalid_request"), "auth.client_auth: the token endpoint refuses (inval", False),
-        (refused("hush"), "7: auth.token_url: that is no token endpoint: it answers 400", True),
-        ((404, b"<html>"), "7: auth.token_url: that is no token endpoint: it answers 404", True),
-        ((200, b"<html>"), "auth.token_url: that is no token endpoint: its answer has no ac", True),
-        ((200, ["t"]), "auth.token_url: that is no token endpoint: its answer has no access", True),
+        (refused("hush"), "7: auth.token_url: this is not a token endpoint: it answers 400", True),
+        ((404, b"<html>"), "7: auth.token_url: this is not a token endpoint: it answers 404", True),
+        (
+            (200, b"<html>"),
+            "auth.token_url: this is not a token endpoint: its answer has no ac",
+            True,
+        ),
+        (
+            (200, ["t"]),
+            "auth.token_url: this is not a token endpoint: its answer has no access",
+            True,
+        ),
         (
             token("two\nlines"),
-            "auth.token_url: that is no token endpoint: its token is none th",
+            "auth.token_url: this is not a token endpoint: its token cannot be s",
             True,
         ),
         (
             token("t" * 8193),
-            "auth.token_url: that is no token endpoint: its token is none that",
+            "auth.token_url: this is not a token endpoint: its token cannot be s",
             True,
         ),
-        (token("t", token_type="mac"), "7: auth.token_url: that is no token endpoint: its t", True),
-        (token("t", token_type=7), "7: auth.token_url: that is no token endpoint: its token", True),
-        ((503, b""), "7: auth.token_url: the token endpoint failed (503) (is it down?)", False),
-        ("no whole answer within 10 s", "auth.token_url: the token endpoint failed (no who", False),
+        (
+            token("t", token_type="mac"),
+            "7: auth.token_url: this is not a token endpoint: its t",
+            True,
+        ),
+        (
+            token("t", token_type=7),
+            "7: auth.token_url: this is not a token endpoint: its token",
+            True,
+        ),
+        (
+            (503, b""),
+            "7: auth.token_url: the token endpoint failed (503) (the endpoint may be down)",
+            False,
+        ),
+        (
+            "no complete answer within 10 s",
+            "auth.token_url: the token endpoint failed (no com",
+            False,
+        ),
         (TargetError("cannot connect"), "7: auth.token_url: the token endpoint cannot be re", True),
     ],
 )
@@ -404,16 +428,16 @@ def back(query: str) -> Screens:
 @pytest.mark.parametrize(
     ("screens", "said"),
     [
-        (back("code=hush&state=other"), "8: auth.authorize_url: the state that came back is not"),
-        (back("code=hush"), "8: auth.authorize_url: the state that came back is not the one that"),
-        (back("code=hush&state=STATE&state=STATE"), "the state that came back is not the one"),
-        (back("error=access_denied&state=x"), "the state that came back is not the one that was"),
-        (back("state=STATE"), "8: auth.authorize_url: the customer came back without a code"),
-        (back("code=&state=STATE"), "8: auth.authorize_url: the customer came back without a code"),
-        (back("code=hush&code=a&state=STATE"), "auth.authorize_url: the customer came back with"),
-        (back("error=invalid_scope&state=STATE"), "12: auth.scope: the bank sent the customer ba"),
-        (back("error=access_denied&state=STATE"), "8: auth.authorize_url: the bank sent the cust"),
-        (back("error=hush&state=STATE"), "a refusal (in no word of RFC 6749)"),
+        (back("code=hush&state=other"), "8: auth.authorize_url: the redirect has another state"),
+        (back("code=hush"), "8: auth.authorize_url: the redirect has another state than"),
+        (back("code=hush&state=STATE&state=STATE"), "the redirect has another state"),
+        (back("error=access_denied&state=x"), "the redirect has another state than was sent"),
+        (back("state=STATE"), "8: auth.authorize_url: the redirect has no code"),
+        (back("code=&state=STATE"), "8: auth.authorize_url: the redirect has no code"),
+        (back("code=hush&code=a&state=STATE"), "auth.authorize_url: the redirect has no"),
+        (back("error=invalid_scope&state=STATE"), "12: auth.scope: the bank refused the auth"),
+        (back("error=access_denied&state=STATE"), "8: auth.authorize_url: the bank refused the"),
+        (back("error=hush&state=STATE"), "authorization (not an error code of RFC 6749)"),
         (Screens(lambda _: "https://evil.example/cb?code=hush"), "9: auth.redirect_uri: the cust"),
         (Screens(lambda _: "https://tpp.example/cbx?code=hush"), "9: auth.redirect_uri: the cust"),
         (
@@ -422,11 +446,11 @@ def back(query: str) -> Screens:
         ),
         (
             Screens(lambda _: None, status=200, screens=(), why="no screen of the profile"),
-            "8: auth.authorize_url: no screen that the profile knows (no screen of the profile)",
+            "8: auth.authorize_url: no screen matches sca.screens (no screen of the profile)",
         ),
         (
-            Screens(lambda _: None, status=200, why="the same screen came again"),
-            "21: sca.screens: the screens did not lead back: the same screen came again (filled",
+            Screens(lambda _: None, status=200, why="the same screen was shown again"),
+            "21: sca.screens: the screens did not lead to redirect_uri: the same screen was shown again (filled",
         ),
     ],
 )
