@@ -136,10 +136,14 @@ class SearchSession:
         calls = len(driven.history.exchanges)
         if evidence:
             said = weigh(evidence)[1]
-            reason = f"found by random search ({how}), in a sequence of {len(finding.story)} steps: {said}"
+            steps = len(finding.story)
+            reason = f"found by random search ({how}), in a sequence of {steps} steps: {said}"
             standing = Standing.VIOLATES
         else:
-            reason = f"found by random search ({how}) but not reproduced: the target is not deterministic"
+            reason = (
+                f"found by random search ({how}) but not reproduced:"
+                " the target is not deterministic"
+            )
             standing = Standing.INDETERMINATE
         self.session.record_finding(
             Verdict(

@@ -61,7 +61,8 @@ def way_in(step: Authorise, access: Access) -> str:
         raise CannotArrange(what, key=("operations",))
     if access.login is None or access.password is None:
         raise CannotArrange(
-            "a customer with credentials (add `credentials` to `fixtures.offers` in the target file)"
+            "a customer with credentials"
+            " (add `credentials` to `fixtures.offers` in the target file)"
         )
     return step.approval
 
@@ -140,7 +141,7 @@ class ScreenFlow:
         self.walked.moments.append(self.wait(span))
 
     def _screen(self) -> Screen | None:
-        """Return the described screen that matches the page; of several, the one with most fields."""
+        """Return the screen that matches the page; of several, the one with most fields."""
         found = [
             (fills, form)
             for form in self.sight.forms()

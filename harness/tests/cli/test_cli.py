@@ -320,7 +320,7 @@ def test_a_target_that_is_no_bank(tmp_path):
     server.server_close()
     thread.join(5)
     assert code == 2
-    assert "is assay-control/1 spoken there?" in err
+    assert "is this an assay-control/1 API?" in err
 
 
 def test_journals_name_no_folder_of_this_machine_by_default(tmp_path):

@@ -22,7 +22,7 @@ def at(day: date, hour: time, zone: ZoneInfo) -> datetime:
 
 
 def dates(instant: datetime, zone: ZoneInfo | None) -> tuple[date, ...]:
-    """Return the local dates that an instant may have: one, or several where the zone is unknown."""
+    """Return the local dates that an instant may have: one, or several in an unknown zone."""
     if zone is not None:
         return (instant.astimezone(zone).date(),)
     utc = instant.astimezone(UTC)
@@ -79,7 +79,7 @@ def never_longer(zone: ZoneInfo | None) -> str:
 
 
 def never_shorter(zone: ZoneInfo | None, weekday: int) -> str:
-    """Say that clocks never skip an hour on this weekday; empty if they do, or the zone is unknown."""
+    """Say that clocks never skip an hour on this weekday; empty if they do, or that is unknown."""
     none = zone is not None and next_day(SOME_DAY, zone, weekday=weekday, shorter=True) is None
     return f"the clocks of {zone} never skip an hour on a {WEEKDAYS[weekday]}" if none else ""
 

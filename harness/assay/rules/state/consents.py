@@ -53,7 +53,7 @@ class Consents:
         return self._sure.get(subject, NONE)
 
     def cover(self, operation: Operation, call: Call) -> bool:
-        """Whether the caller certainly consented to what a call is about, if a consent is needed."""
+        """Whether the caller certainly consented to what a call is about, where needed."""
         key = str(call.arguments.get(operation.about or ""))
         return not operation.about or not self.grant or key in self.sure(call.subject)
 

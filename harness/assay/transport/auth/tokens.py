@@ -119,7 +119,8 @@ class TokenStore:
                 return OAuthClient(id=made.client_id, secret=made.client_secret, made=True)
             if asked.named and id_:
                 raise CannotArrange(
-                    "OAuth clients created by a control API (set `fixtures.kind` to `control` in the target file)"
+                    "OAuth clients created by a control API"
+                    " (set `fixtures.kind` to `control` in the target file)"
                 )
         if id_:
             secret = self.secrets[said.client_secret_env] if said.client_secret_env else None
