@@ -175,6 +175,18 @@ def test_modules_stay_small():
     assert [] == [path for path, lines in sizes.items() if lines > 350]
 
 
+def test_one_name_is_one_class():
+    """No two classes have the same name; the sandbox has words of its own, and shares no code."""
+    places: dict[str, list[str]] = {}
+    for path in modules():
+        if part(path) == "sandbox":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
+    assert {} == {name: paths for name, paths in places.items() if len(paths) > 1}
+
+
 def test_every_test_says_what_it_shows():
     """Every test has a docstring that states the behaviour."""
     silent = [

@@ -53,7 +53,7 @@ class HttpRequest:
 
 
 @dataclass(slots=True)
-class _Draft:
+class _RequestDraft:
     """A request while arguments are being put into their places."""
 
     path: str
@@ -85,7 +85,9 @@ def encode(
         return HttpRequest(method=method, url=call.follow, headers=tuple(headers))
     body = cast("dict[str, Any]", filled(binding.template, made))
     query = [(name, str(filled(text, made))) for name, text in binding.queries.items()]
-    draft = _Draft(path=_path(call, operation, binding), query=query, headers=headers, body=body)
+    draft = _RequestDraft(
+        path=_path(call, operation, binding), query=query, headers=headers, body=body
+    )
     for name, value in arguments(call, operation, binding, made).items():
         spelling = binding.arguments.get(name)
         _place(draft, name, sent(value, spelling, made), spelling, method)
@@ -128,7 +130,7 @@ def _standing(
         yield target.presence.header, target.presence.value
 
 
-def _complete(draft: _Draft, operation: Operation) -> None:
+def _complete(draft: _RequestDraft, operation: Operation) -> None:
     """Refuse a path in which a name still stands for a value."""
     if "{" in draft.path:
         what = f"a value for each name in the path of operations.{operation.id}"
@@ -146,7 +148,9 @@ def _path(call: Call, operation: Operation, binding: OperationBinding) -> str:
     return names[call.alias]
 
 
-def _place(draft: _Draft, name: str, value: Json, spelling: Spelling | None, method: str) -> None:
+def _place(
+    draft: _RequestDraft, name: str, value: Json, spelling: Spelling | None, method: str
+) -> None:
     slot = f"{{{name}}}"
     text = value
     if slot in draft.path:
@@ -167,7 +171,9 @@ def _place(draft: _Draft, name: str, value: Json, spelling: Spelling | None, met
             draft.path = draft.path.replace(f"{{{spelling.name}}}", quote(str(text), safe=""))
 
 
-def _credentials(draft: _Draft, binding: OperationBinding, access: Access, operation: str) -> None:
+def _credentials(
+    draft: _RequestDraft, binding: OperationBinding, access: Access, operation: str
+) -> None:
     spelt = binding.credentials
     if spelt is None or access.login is None or access.password is None:
         key = ("operations", operation, "credentials")

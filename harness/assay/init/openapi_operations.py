@@ -170,7 +170,7 @@ MOST_OPERATIONS = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter:
+class OpenApiParameter:
     """A parameter of an operation: its place is query, header, path or cookie."""
 
     name: str
@@ -191,13 +191,13 @@ class OpenApiOperation:
     path: str
     id: str
     description: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[OpenApiParameter, ...]
     request: tuple[SchemaLeaf, ...]
     answer: tuple[SchemaLeaf, ...]
     statuses: tuple[str, ...]
     headers: tuple[str, ...]
 
-    def named(self, place: str) -> dict[str, Parameter]:
+    def named(self, place: str) -> dict[str, OpenApiParameter]:
         """Return the parameters in a place by their names."""
         return {one.name: one for one in self.parameters if one.place == place}
 
@@ -254,15 +254,15 @@ def _operation(
     )
 
 
-def _parameters(document: ForeignDocument, raw: list[Any]) -> Iterator[Parameter]:
+def _parameters(document: ForeignDocument, raw: list[Any]) -> Iterator[OpenApiParameter]:
     """Yield parameters; those of an operation take the place of its path's."""
-    found: dict[tuple[str, str], Parameter] = {}
+    found: dict[tuple[str, str], OpenApiParameter] = {}
     for one in raw:
         node = document.at(one)
         name, place = text(node.get("name")), text(node.get("in"))
         if is_plain_name(name):
             shape = leaves(document, node.get("schema"))[0]
-            found[name, place] = Parameter(
+            found[name, place] = OpenApiParameter(
                 name=name,
                 place=place,
                 required=node.get("required") == "true",

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from assay.contract.model import Json
 from assay.init.name_matching import words
-from assay.init.openapi_operations import EACH, Parameter, SchemaLeaf
+from assay.init.openapi_operations import EACH, OpenApiParameter, SchemaLeaf
 from assay.init.operation_match import THEIRS, MatchedOperation, guessed
 from assay.init.yaml_writer import YamlEntry, gap
 from assay.rules.clauses import clauses_of
@@ -80,7 +80,7 @@ def _things(shape: MatchedOperation) -> Iterable[str]:
         yield shape.operation.request
 
 
-def _names(name: str, one: Parameter, shape: MatchedOperation) -> bool:
+def _names(name: str, one: OpenApiParameter, shape: MatchedOperation) -> bool:
     mine = {*words(name), *(word for each in _things(shape) for word in words(each))}
     return (
         bool(mine & set(words(one.name))) and {"id", *words(name)} & set(words(one.name)) != set()
@@ -88,7 +88,7 @@ def _names(name: str, one: Parameter, shape: MatchedOperation) -> bool:
 
 
 def _found(
-    shape: MatchedOperation, name: str, place: str, parameter: Parameter | None, called: str
+    shape: MatchedOperation, name: str, place: str, parameter: OpenApiParameter | None, called: str
 ) -> Iterator[YamlEntry]:
     """Yield that an item is named by its key, or by the bank's own name found in a list."""
     spelling: dict[str, Json] = {place: called}

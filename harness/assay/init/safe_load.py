@@ -137,7 +137,7 @@ def _words(node: Any) -> Any:
 
 def _built(content: str, path: str) -> object:
     """Build values from events with a stack: no recursion, and no alias is written out."""
-    builder = _Builder()
+    builder = _LooseBuilder()
     for number, event in enumerate(yaml.parse(content, Loader=_Loader)):
         if number > MAX_VALUES or len(builder.stack) > MAX_DEPTH:
             raise InputError.one(path, "the document is too large or nested too deep to be read")
@@ -145,7 +145,7 @@ def _built(content: str, path: str) -> object:
     return builder.root
 
 
-class _Builder:
+class _LooseBuilder:
     """What is open, innermost last, each with the key that waits for its value."""
 
     def __init__(self) -> None:

@@ -39,7 +39,7 @@ from assay.rules.kinds.quota import Quota
 from assay.rules.kinds.return_address import ReturnAddress
 from assay.rules.kinds.segments import Segments
 from assay.rules.kinds.timeout import Timeout
-from assay.rules.kinds.unavailable import Unavailable
+from assay.rules.kinds.unavailable import UnavailableOperation
 from assay.rules.kinds.unmetered import Unmetered
 from assay.rules.kinds.unsupported_mode import UnsupportedMode
 from assay.rules.kinds.well_formed import WellFormed
@@ -50,7 +50,7 @@ KINDS: Mapping[str, type[Kind]] = {
     each.name: each
     for each in (
         Available,
-        Unavailable,
+        UnavailableOperation,
         UnsupportedMode,
         Listing,
         Eligibility,

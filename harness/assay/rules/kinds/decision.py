@@ -27,7 +27,7 @@ from assay.rules.lifecycle import comparison, request_queries, request_steps, tr
 from assay.rules.lifecycle.comparison import Likeness
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.request_steps import RequestResult, through
-from assay.rules.lifecycle.tracker import Instance, Progress
+from assay.rules.lifecycle.tracker import Instance, InstanceStatus
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.steps import Part
@@ -328,7 +328,7 @@ def _not_rejected(p: DecisionRule, request: Instance, result: bool) -> _Judged:
         return (DISAGREES if result else AGREES), ""
     if request_queries.signature(request) is None:
         return None
-    still = p.lifecycle.due(request.mode) and request.fate is Progress.OPEN and not result
+    still = p.lifecycle.due(request.mode) and request.fate is InstanceStatus.OPEN and not result
     return (AGREES if still else UNCLEAR), ""
 
 

@@ -41,7 +41,7 @@ from assay.rules.lifecycle.comparison import (
 )
 from assay.rules.lifecycle.parameters import arguments, check_modes, the_request
 from assay.rules.lifecycle.request_steps import RequestResult, through
-from assay.rules.lifecycle.tracker import Instance, Lifecycle, Progress, Tracker
+from assay.rules.lifecycle.tracker import Instance, InstanceStatus, Lifecycle, Tracker
 from assay.rules.parameters import Raw, maker
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
@@ -280,7 +280,7 @@ _Judged: TypeAlias = tuple[Agreement, str, tuple[Instance, ...]]
 
 def _rejected(request: Instance) -> bool:
     """Whether it was rejected for what it is, and not for who asked."""
-    return request.fate is Progress.REJECTED or (
+    return request.fate is InstanceStatus.REJECTED or (
         request.made.refused and request_queries.said_no(request.made)
     )
 
@@ -304,7 +304,7 @@ def _other(
         return AGREES, "", ()
     if not request_queries.signature(request):
         return None
-    still = p.lifecycle.due(request.mode) and request.fate is Progress.OPEN
+    still = p.lifecycle.due(request.mode) and request.fate is InstanceStatus.OPEN
     return (AGREES, "", ()) if still else (UNCLEAR, "", ())
 
 

@@ -33,7 +33,7 @@ TPP_FACET = "never-called"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unavailable(Kind):
+class UnavailableOperation(Kind):
     """An operation that is not offered, and a control that is."""
 
     name = "unavailable"
@@ -147,7 +147,7 @@ def _of_request(lifecycle: tracker.Lifecycle) -> tuple[Facet, ...]:
     )
 
 
-def _ask_of_request(p: Unavailable, lifecycle: tracker.Lifecycle, scenario: str) -> Script:
+def _ask_of_request(p: UnavailableOperation, lifecycle: tracker.Lifecycle, scenario: str) -> Script:
     psu = yield from request_steps.customer(lifecycle)
     made = yield from steps.send(request_steps.request(lifecycle, psu))
     if scenario == "signed":
@@ -159,7 +159,7 @@ def _ask_of_request(p: Unavailable, lifecycle: tracker.Lifecycle, scenario: str)
 
 
 def _check_of_request(
-    p: Unavailable, lifecycle: tracker.Lifecycle, history: History
+    p: UnavailableOperation, lifecycle: tracker.Lifecycle, history: History
 ) -> Iterator[Evidence]:
     """Judge every call of the method about a request of which the control was answered."""
     book = tracker.Tracker(lifecycle=lifecycle)

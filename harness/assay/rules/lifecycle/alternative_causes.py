@@ -23,7 +23,7 @@ from assay.rules.lifecycle.comparison import (
     Relation,
     possible_decision_times,
 )
-from assay.rules.lifecycle.tracker import Instance, Progress
+from assay.rules.lifecycle.tracker import Instance, InstanceStatus
 from assay.rules.state.calendar import DAY, dates
 
 #: A day on which something may have been carried out; None for any.
@@ -31,7 +31,7 @@ _Day: TypeAlias = date | None
 #: What may have been carried out on one of more days than these may have been on any.
 FEW = 7
 #: Where a request stands that has not been carried out.
-UNDONE = frozenset({Progress.OPEN, Progress.ENDED})
+UNDONE = frozenset({InstanceStatus.OPEN, InstanceStatus.ENDED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +105,11 @@ class Explanations:
 def _accepted(compared: ComparisonTracker, request: Instance) -> bool:
     """Whether it was carried out, or stood open after its signature, if it is put off."""
     signed = request_queries.signature(request)
-    open_ = signed is not None and request.fate is Progress.OPEN and (request.told or 0) > signed.n
+    open_ = (
+        signed is not None
+        and request.fate is InstanceStatus.OPEN
+        and (request.told or 0) > signed.n
+    )
     put_off = compared.lifecycle.due(request.mode) and open_
     return comparison.unchanged(request) and (request.done or put_off)
 
@@ -118,7 +122,7 @@ def _sent(compared: ComparisonTracker, request: Instance) -> Likeness:
 def _days(compared: ComparisonTracker, request: Instance) -> Iterator[_Day]:
     """Yield the days on which a request may have been carried out."""
     signed = request_queries.signature(request) is not None
-    if request.fate is Progress.UNKNOWN or (signed and request.fate is Progress.OPEN):
+    if request.fate is InstanceStatus.UNKNOWN or (signed and request.fate is InstanceStatus.OPEN):
         yield None
     elif request.done:
         zone = compared.lifecycle.contract.zone

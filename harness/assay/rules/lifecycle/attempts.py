@@ -36,7 +36,7 @@ from assay.history import (
 )
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules.lifecycle import request_queries, request_steps
-from assay.rules.lifecycle.tracker import Instance, Lifecycle, Progress, Tracker
+from assay.rules.lifecycle.tracker import Instance, InstanceStatus, Lifecycle, Tracker
 from assay.rules.queries import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, doubt, ordinary
 from assay.rules.steps import Part
 
@@ -82,7 +82,7 @@ class Attempt:
             return True
         soon = request.seen is not None and request.seen - self.made.at <= RECENT
         touched = request.signings or self.touched
-        return request.fate is Progress.REJECTED and not touched and soon
+        return request.fate is InstanceStatus.REJECTED and not touched and soon
 
     @property
     def touched(self) -> bool:
@@ -203,7 +203,7 @@ def must_be_turned_down(facet: str, one: Attempt, beside: Beside, why: str) -> I
     """Judge an attempt that has to be rejected, at once or once it is signed."""
     expected, request = f"a rejection: {why}", one.request
     plain = one.timely and not one.repeats
-    late = request.fate is Progress.REJECTED and not one.touched
+    late = request.fate is InstanceStatus.REJECTED and not one.touched
     if request.done:
         yield _evidence(facet, DISAGREES, expected, one)
     elif one.rejected and one.made.wire.status != UNAUTHENTICATED:
@@ -272,7 +272,7 @@ def frame(request: Instance, field: str) -> Frame:
 
 def taken(request: Instance) -> bool:
     """Whether a request was accepted, and not rejected later."""
-    return request.made.accepted and request.fate is not Progress.REJECTED
+    return request.made.accepted and request.fate is not InstanceStatus.REJECTED
 
 
 def control(request: Instance) -> bool:

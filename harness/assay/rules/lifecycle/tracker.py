@@ -110,7 +110,7 @@ def lifecycle_of_operation(contract: Contract, operation: Operation) -> Lifecycl
     return lifecycle_of_request(contract, operation.request or "")
 
 
-class Progress(Enum):
+class InstanceStatus(Enum):
     """The outcome of a request, as far as the history shows."""
 
     REFUSED = "refused at once"
@@ -122,12 +122,12 @@ class Progress(Enum):
 
 
 #: The outcomes that a contract's "rejected" covers.
-REJECTED = frozenset({Progress.REFUSED, Progress.REJECTED})
-_FATES: Mapping[State, Progress] = {
-    State.OPEN: Progress.OPEN,
-    State.DONE: Progress.DONE,
-    State.REJECTED: Progress.REJECTED,
-    State.ENDED: Progress.ENDED,
+REJECTED = frozenset({InstanceStatus.REFUSED, InstanceStatus.REJECTED})
+_FATES: Mapping[State, InstanceStatus] = {
+    State.OPEN: InstanceStatus.OPEN,
+    State.DONE: InstanceStatus.DONE,
+    State.REJECTED: InstanceStatus.REJECTED,
+    State.ENDED: InstanceStatus.ENDED,
 }
 
 
@@ -192,13 +192,13 @@ class Instance:
         return self.effect is not None or self.state is State.DONE
 
     @property
-    def fate(self) -> Progress:
+    def fate(self) -> InstanceStatus:
         """What became of it."""
         if self.made.refused:
-            return Progress.REFUSED
+            return InstanceStatus.REFUSED
         if self.effect is not None:
-            return Progress.DONE
-        return _FATES[self.state] if self.state else Progress.UNKNOWN
+            return InstanceStatus.DONE
+        return _FATES[self.state] if self.state else InstanceStatus.UNKNOWN
 
     @property
     def numbers(self) -> tuple[int, ...]:

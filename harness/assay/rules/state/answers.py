@@ -57,7 +57,7 @@ class Page:
 
 
 @dataclass(slots=True, kw_only=True)
-class Answer:
+class ComparedAnswer:
     """The pages of one answer; `whole` once the last page is there.
 
     `former` is the last answer to the question, of this state or of one whose consent
@@ -66,7 +66,7 @@ class Answer:
 
     call: Call
     state: int
-    former: Answer | None
+    former: ComparedAnswer | None
     pages: list[Page] = field(default_factory=list[Page])
     whole: bool = False
     _keys: frozenset[str | None] | None = None
@@ -92,7 +92,7 @@ class SeenAnswers:
     dated before `lately` cannot have changed. `today` is the latest possible date.
     """
 
-    answer: Answer
+    answer: ComparedAnswer
     page: Page
     number: int
     settled: bool
@@ -107,7 +107,7 @@ class _Customer:
     era: int = 0
     turn: int = 0
     asked: Question = ()
-    answers: dict[Question, Answer] = field(default_factory=dict[Question, Answer])
+    answers: dict[Question, ComparedAnswer] = field(default_factory=dict[Question, ComparedAnswer])
 
     def ask(self, question: Question) -> None:
         """Process a question; one that differs from the last begins another turn."""
@@ -128,8 +128,8 @@ class Answers:
     grant: Operation | None
     _consents: Consents = field(init=False)
     _customers: dict[str, _Customer] = field(default_factory=dict[str, _Customer])
-    _named: dict[tuple[str, str], list[tuple[Question, Answer]]] = field(
-        default_factory=dict[tuple[str, str], list[tuple[Question, Answer]]]
+    _named: dict[tuple[str, str], list[tuple[Question, ComparedAnswer]]] = field(
+        default_factory=dict[tuple[str, str], list[tuple[Question, ComparedAnswer]]]
     )
     _states: count[int] = field(default_factory=count)
     _era: int = 0
@@ -249,11 +249,11 @@ class Answers:
         )
 
     @staticmethod
-    def _begin(call: Call, question: Question, customer: _Customer) -> Answer:
+    def _begin(call: Call, question: Question, customer: _Customer) -> ComparedAnswer:
         former = customer.answers.get(question)
         if former is not None:
             former.former = None  # otherwise every answer keeps all earlier ones
-        answer = Answer(call=call, state=customer.state, former=former)
+        answer = ComparedAnswer(call=call, state=customer.state, former=former)
         customer.answers[question] = answer
         return answer
 

@@ -16,7 +16,7 @@ from datetime import date
 from assay.contract.model import Operation
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
-from assay.rules.state.answers import Answer, Question, SeenAnswers
+from assay.rules.state.answers import ComparedAnswer, Question, SeenAnswers
 
 SHORTER, MEETING = "shorter-range", "meeting-ranges"
 
@@ -102,7 +102,7 @@ def _asked(operation: Operation, seen: SeenAnswers) -> Range | None:
     return Range(since=since, until=until)
 
 
-def _whole(answer: Answer) -> _Whole | None:
+def _whole(answer: ComparedAnswer) -> _Whole | None:
     """Index an answer by date; None if not every item has a key and a date."""
     on: dict[str, date] = {}
     of_day: dict[date, set[str]] = {}
@@ -142,7 +142,7 @@ def _judge(seen: SeenAnswers, asked: Range, whole: _Whole | None) -> Iterator[Ev
     yield from _meet(seen, asked, whole)
 
 
-def _extra(answer: Answer, whole: _Whole) -> int:
+def _extra(answer: ComparedAnswer, whole: _Whole) -> int:
     """Count the items shown although the full list, which goes further back, lacks them."""
     first, last = whole.days[0], whole.days[-1]
     return sum(

@@ -31,7 +31,7 @@ from assay.contract.parse import find_contract, parse_contract
 from assay.history import Accepted, Advanced, Effects, Ending, Item, Lacking, Malformed, Rejected
 from assay.rules.lifecycle.tracker import REJECTED as NOT_ACCEPTED
 from assay.rules.lifecycle.tracker import (
-    Progress,
+    InstanceStatus,
     Tracker,
     follow,
     lifecycle_of_operation,
@@ -194,7 +194,7 @@ def test_a_request_that_was_made():
 
     assert ("psu", "P1", "deferred") == (made.subject.name, made.key, made.mode)
     assert ARGUMENTS == made.arguments
-    assert (OPEN, Progress.OPEN, False) == (made.state, made.fate, made.done)
+    assert (OPEN, InstanceStatus.OPEN, False) == (made.state, made.fate, made.done)
     assert (made.made.at, 1) == (made.seen, made.told)
     assert (None, None) == (made.signed, made.declined)
     assert (1,) == made.numbers
@@ -211,24 +211,24 @@ def test_arguments_are_those_that_were_sent():
 @pytest.mark.parametrize(
     ("came", "fate"),
     [
-        (shown(), Progress.OPEN),
-        (shown(state=DONE), Progress.DONE),
-        (shown(state=REJECTED), Progress.REJECTED),
-        (shown(state=ENDED), Progress.ENDED),
-        (shown(state=None), Progress.UNKNOWN),
-        ((Accepted(), 201), Progress.UNKNOWN),
-        ((Accepted(items=()), 201), Progress.UNKNOWN),
+        (shown(), InstanceStatus.OPEN),
+        (shown(state=DONE), InstanceStatus.DONE),
+        (shown(state=REJECTED), InstanceStatus.REJECTED),
+        (shown(state=ENDED), InstanceStatus.ENDED),
+        (shown(state=None), InstanceStatus.UNKNOWN),
+        ((Accepted(), 201), InstanceStatus.UNKNOWN),
+        ((Accepted(items=()), 201), InstanceStatus.UNKNOWN),
         (
             (Accepted(items=(Item(key="P1", state=DONE), Item(key="P2", state=DONE))), 200),
-            Progress.UNKNOWN,
+            InstanceStatus.UNKNOWN,
         ),
-        (NO, Progress.REFUSED),
-        (GONE, Progress.REFUSED),
-        (UNKNOWN, Progress.REFUSED),
-        ((Rejected(leaked=(Item(key="P1", state=DONE),)), 400), Progress.REFUSED),
-        (LOST, Progress.UNKNOWN),
-        (FAILED, Progress.UNKNOWN),
-        (ODD, Progress.UNKNOWN),
+        (NO, InstanceStatus.REFUSED),
+        (GONE, InstanceStatus.REFUSED),
+        (UNKNOWN, InstanceStatus.REFUSED),
+        ((Rejected(leaked=(Item(key="P1", state=DONE),)), 400), InstanceStatus.REFUSED),
+        (LOST, InstanceStatus.UNKNOWN),
+        (FAILED, InstanceStatus.UNKNOWN),
+        (ODD, InstanceStatus.UNKNOWN),
     ],
 )
 def test_the_fate_at_once(came, fate):
@@ -236,8 +236,10 @@ def test_the_fate_at_once(came, fate):
     made = one(make(came))
 
     assert fate is made.fate
-    assert (fate is Progress.DONE) is made.done
-    assert (fate in (Progress.REFUSED, Progress.REJECTED)) is (made.fate in NOT_ACCEPTED)
+    assert (fate is InstanceStatus.DONE) is made.done
+    assert (fate in (InstanceStatus.REFUSED, InstanceStatus.REJECTED)) is (
+        made.fate in NOT_ACCEPTED
+    )
 
 
 def test_what_a_refusal_leaks_is_not_followed():
@@ -245,7 +247,7 @@ def test_what_a_refusal_leaks_is_not_followed():
     came = Rejected(leaked=(Item(key="P1", state=OPEN),)), 400
     made = one(make(came), read(shown(state=DONE)))
 
-    assert (None, None, Progress.REFUSED, []) == (made.key, made.state, made.fate, made.reads)
+    assert (None, None, InstanceStatus.REFUSED, []) == (made.key, made.state, made.fate, made.reads)
 
 
 def test_who_made_it_may_not_be_known():
@@ -272,8 +274,8 @@ def test_a_key_that_was_given_twice():
         make(), make(shown(), amount="9.99"), read(shown(state=DONE)), sign()
     ).requests
 
-    assert ("P1", Progress.OPEN, []) == (first.key, first.fate, first.signings)
-    assert ("P1", Progress.DONE, 1) == (second.key, second.fate, len(second.signings))
+    assert ("P1", InstanceStatus.OPEN, []) == (first.key, first.fate, first.signings)
+    assert ("P1", InstanceStatus.DONE, 1) == (second.key, second.fate, len(second.signings))
 
 
 # -- what is noted ----------------------------------------------------------------
@@ -367,7 +369,7 @@ def test_a_look_moves_the_state():
     later = AT + timedelta(hours=1)
     made = one(make(), read(shown(state=DONE), at=later))
 
-    assert (DONE, later, 2, Progress.DONE, True) == (
+    assert (DONE, later, 2, InstanceStatus.DONE, True) == (
         made.state,
         made.seen,
         made.told,
@@ -381,20 +383,20 @@ def test_a_look_that_tells_nothing_moves_nothing(came):
     """The last word counts; and the exchange that had it is still cited."""
     made = one(make(), read(shown(state=REJECTED)), read(came))
 
-    assert (REJECTED, 2, Progress.REJECTED) == (made.state, made.told, made.fate)
+    assert (REJECTED, 2, InstanceStatus.REJECTED) == (made.state, made.told, made.fate)
     assert (1, 2, 3) == made.numbers
 
 
 def test_a_state_may_be_taken_back():
     """What a target says last is what it says."""
-    assert Progress.OPEN is one(make(), read(shown(state=DONE)), read()).fate
+    assert InstanceStatus.OPEN is one(make(), read(shown(state=DONE)), read()).fate
     assert not one(make(), read(shown(state=DONE)), read()).done
 
 
 def test_anybodys_look_is_a_look():
     """Another provider who is let in sees where the request stands, too."""
     made = one(make(), read(shown(state=DONE), by="other", provider="second"))
-    assert (Progress.DONE, 1) == (made.fate, len(made.reads))
+    assert (InstanceStatus.DONE, 1) == (made.fate, len(made.reads))
 
 
 # -- changing and ending ----------------------------------------------------------
@@ -435,22 +437,22 @@ def test_a_change_that_was_not_accepted_is_kept_but_not_in_force(came):
 
 def test_a_change_shows_where_it_stands():
     """Its answer is a look as well."""
-    assert Progress.ENDED is one(make(), modify(shown(state=ENDED))).fate
+    assert InstanceStatus.ENDED is one(make(), modify(shown(state=ENDED))).fate
 
 
 def test_a_cancellation_changes_no_arguments():
     """It ends the request, if the target says so."""
     made = one(make(), cancel())
 
-    assert (ARGUMENTS, Progress.ENDED, 1, 0) == (
+    assert (ARGUMENTS, InstanceStatus.ENDED, 1, 0) == (
         made.arguments,
         made.fate,
         len(made.ends),
         len(made.changes),
     )
-    assert Progress.OPEN is one(make(), cancel(NO)).fate
-    assert Progress.OPEN is one(make(), cancel(LOST)).fate
-    assert Progress.OPEN is one(make(), cancel((Accepted(), 204))).fate
+    assert InstanceStatus.OPEN is one(make(), cancel(NO)).fate
+    assert InstanceStatus.OPEN is one(make(), cancel(LOST)).fate
+    assert InstanceStatus.OPEN is one(make(), cancel((Accepted(), 204))).fate
 
 
 def test_the_customers_own_cancellation():
@@ -458,7 +460,7 @@ def test_the_customers_own_cancellation():
     made = one(make(), withdrawn(done=False), withdrawn())
 
     assert [False, True] == [each.done for each in made.withdrawn]
-    assert Progress.OPEN is made.fate
+    assert InstanceStatus.OPEN is made.fate
 
 
 # -- signing ----------------------------------------------------------------------
@@ -479,7 +481,7 @@ def test_a_signature_is_the_first_that_was_given():
 def test_a_signature_alone_carries_nothing_out():
     """That is for the target to say, or for the world."""
     made = one(make(), sign())
-    assert (False, Progress.OPEN) == (made.done, made.fate)
+    assert (False, InstanceStatus.OPEN) == (made.done, made.fate)
 
 
 # -- what the world says ----------------------------------------------------------
@@ -490,7 +492,7 @@ def test_the_world_outweighs_the_target(state):
     """What was carried out was carried out, whatever is shown."""
     made = one(make(), read(shown(state=state)), effects("P1", amount="12.30"))
 
-    assert (Progress.DONE, True) == (made.fate, made.done)
+    assert (InstanceStatus.DONE, True) == (made.fate, made.done)
     assert ("P1", date(2026, 9, 16), "12.30") == (
         made.effect.request,
         made.effect.on,
