@@ -127,7 +127,10 @@ def test_who_would_sign_is_asked_before():
     offers = (*READS, Capability.WRITE)
     by_hand = Sca(kind=ScaKind.CONTROL, factors={"sms": "sms"})
     found = told(foreseen(target(role("alice", 3), offers=offers, sca=by_hand), "pis/duplicate"))
-    assert "needs a control API that signs (set `fixtures.kind` to `control` in the target file)" in found.values()
+    assert (
+        "needs a control API that signs (set `fixtures.kind` to `control` in the target file)"
+        in found.values()
+    )
 
 
 def test_the_names_that_a_target_goes_by_are_asked_for():

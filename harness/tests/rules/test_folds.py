@@ -104,7 +104,9 @@ def test_an_empty_list_comes_with_a_hint():
     """The profile can say that it is a refusal."""
     (event,) = history(ask("accounts", NONE)).exchanges
 
-    assert queries.must_be_refused("f", event, "it must").seen.endswith("`outcomes` in the target file can say so")
+    assert queries.must_be_refused("f", event, "it must").seen.endswith(
+        "`outcomes` in the target file can say so"
+    )
 
 
 def test_doubt_takes_back_a_conviction_and_nothing_else():

@@ -418,7 +418,11 @@ def test_a_search_keeps_to_its_limits(generator):
     assert 6 == done.exchanges
     assert "the limit of 6 calls" in done.stopped
     done = examined(generator, "pis", "create-payment", reads=True)
-    assert (0, 0, "the search is restricted to reading") == (done.cases, done.exchanges, done.stopped)
+    assert (0, 0, "the search is restricted to reading") == (
+        done.cases,
+        done.exchanges,
+        done.stopped,
+    )
     assert LIVE.reads
 
 

@@ -68,8 +68,14 @@ def told(target: Target, **secrets: str) -> list[str]:
             ["6: tls.ca_file: cannot read gone.pem: No such file or directory"],
         ),
         (["ca_file: note.pem"], ["6: tls.ca_file: note.pem contains no certificate in PEM format"]),
-        (["ca_file: empty.pem"], ["6: tls.ca_file: empty.pem contains no certificate in PEM format"]),
-        (["ca_file: broken.pem"], ["6: tls.ca_file: broken.pem contains no certificate in PEM format"]),
+        (
+            ["ca_file: empty.pem"],
+            ["6: tls.ca_file: empty.pem contains no certificate in PEM format"],
+        ),
+        (
+            ["ca_file: broken.pem"],
+            ["6: tls.ca_file: broken.pem contains no certificate in PEM format"],
+        ),
         (
             ["certificate_file: client.pem"],
             ["6: tls.certificate_file: client.pem contains no private key in PEM format"],
@@ -88,7 +94,9 @@ def told(target: Target, **secrets: str) -> list[str]:
         ),
         (
             ["certificate_file: client.pem", "key_file: locked.pem", "key_password_env: T_WRONG"],
-            ["8: tls.key_password_env: the password in T_WRONG does not decrypt the key in locked.pem"],
+            [
+                "8: tls.key_password_env: the password in T_WRONG does not decrypt the key in locked.pem"
+            ],
         ),
         (
             [
@@ -158,7 +166,12 @@ def test_a_certificate_of_another_time(read: Callable[[str], Target]) -> None:
         ("cavage", "seal-ec-key.pem", "rsa-sha256", "rsa-sha256 requires an RSA key"),
         ("rfc9421", "seal-rsa-key.pem", "ed25519", "ed25519 requires an Ed25519 key"),
         ("rfc9421", "p384.pem", "ecdsa-p256-sha256", "requires a key on the curve P-256"),
-        ("cavage", "seal-rsa.pem", "rsa-sha256", "seal-rsa.pem contains no private key in PEM format"),
+        (
+            "cavage",
+            "seal-rsa.pem",
+            "rsa-sha256",
+            "seal-rsa.pem contains no private key in PEM format",
+        ),
         ("cavage", "gone.pem", "rsa-sha256", "cannot read gone.pem"),
     ],
 )
