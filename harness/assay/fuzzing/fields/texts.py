@@ -82,9 +82,9 @@ def checked(country: str, rest: str) -> str:
 def edge_accounts(argument: Argument) -> Iterator[Value]:
     """Valid ones of other countries, the shortest and the longest, and one in groups of four."""
     for one in IBANS:
-        yield Value("valid, of another country", one)
+        yield Value("valid and of another country", one)
     own = _text(argument)
-    yield Value("valid, of another account", checked(own[:2], own[4:-1] + _next(own[-1])))
+    yield Value("valid and of another account", checked(own[:2], own[4:-1] + _next(own[-1])))
 
 
 def beyond_accounts(argument: Argument) -> Iterator[Value]:
