@@ -79,7 +79,7 @@ def test_what_nobody_saw_is_not_judged(seen):
 @pytest.mark.parametrize(
     ("offered", "told"),
     [
-        (("sms", "APP"), "it offers sms, APP (APP: not spelt by the profile)"),
+        (("sms", "APP"), "it offers sms, APP (APP: not bound in the target file)"),
         (("sms", "APP", "email"), "it offers sms, APP, email"),
         (("sms",), "it offers sms"),
         ((), "it offers nothing"),

@@ -62,7 +62,7 @@ EARLIER = "it may be the key of a request from before this history"
 
 #: The TPP's obligation.
 TPP_FACET = "own-requests-only"
-OWED = "that only requests are addressed whose key was given to the provider"
+OWED = "that only requests are addressed whose key was given to the TPP"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,7 @@ class Addressed(Kind):
         for one in self.operations:
             for word, whose in (
                 (UNKNOWN, "that no request ever had"),
-                (FOREIGN, "of another provider"),
+                (FOREIGN, "of another TPP"),
             ):
                 foreign = word == FOREIGN
                 others = needs(Capability.PROVIDERS) if foreign else needs()
@@ -129,7 +129,7 @@ class Addressed(Kind):
                 yield from steps.send(call)
             return
         theirs = yield from steps.send(replace(make, by=OTHER))
-        yield from steps.send(replace(call, by=OTHER, variation="by another provider"))
+        yield from steps.send(replace(call, by=OTHER, variation="by another TPP"))
         yield from steps.send(call)
         yield from request_steps.maybe(_about(self, operation, theirs))
 
@@ -153,7 +153,7 @@ class Addressed(Kind):
         """Return the one obligation of the TPP."""
         return TppFacet(
             id=TPP_FACET,
-            description="only requests are addressed whose key was given to the provider",
+            description="only requests are addressed whose key was given to the TPP",
             requires=(BindingRequirement(operation=self.lifecycle.create.id, feature="key"),),
         )
 
@@ -275,7 +275,7 @@ class _Desk:
 
 def _judge(one: _Asked, *, controlled: bool, shown: bool) -> Iterator[Evidence]:
     facet = f"{one.exchange.call.operation}-{one.word}"
-    why = "no request has this key" if one.word == UNKNOWN else "it is another provider's"
+    why = "no request has this key" if one.word == UNKNOWN else "it is another TPP's"
     evidence = must_be_refused(facet, _telling(one.exchange, shown=shown), why)
     if controlled or evidence.agreement is DISAGREES:
         yield evidence if one.sure else doubt(evidence, EARLIER)
@@ -314,9 +314,9 @@ def _judge_by_tpp(
     judged: Agreement = OPEN
     why = "no answer of this history gave it"
     if key in makers:
-        judged, why = BROKEN, "it was given to another provider"
+        judged, why = BROKEN, "it was given to another TPP"
     elif refused and makers and not any(like(key, one) for one in makers):
         judged, why = BROKEN, f"{why}, and it looks like none that was given"
     elif exchange.accepted:
-        judged, why = KEPT, "the bank knows it as the provider's"
+        judged, why = KEPT, "the bank knows it as this TPP's"
     yield say(TPP_FACET, judged, exchange, OWED, f"{why}; {EARLIER}" if judged is OPEN else why)

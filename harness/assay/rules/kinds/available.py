@@ -258,7 +258,7 @@ def _answers(exchange: Exchange) -> Evidence:
         facet="answers",
         agreement=AGREES if exchange.accepted else DISAGREES if broken else UNCLEAR,
         expected="the method to answer a valid call",
-        seen=describe(exchange) + ("" if known else "; are the profile's credentials right?"),
+        seen=describe(exchange) + ("" if known else "; check the credentials in the target file"),
         exchanges=(exchange.n,),
     )
 

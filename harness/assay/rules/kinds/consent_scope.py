@@ -259,7 +259,7 @@ def _granted(facet: str, exchange: Exchange, owned: Owned) -> Evidence:
     if not exchange.accepted or exchange.items:
         return evidence
     if isinstance(exchange.outcome, Accepted) and exchange.outcome.items is None:
-        seen = f"{describe(exchange)}; the profile points at no list in it"
+        seen = f"{describe(exchange)}; the target file points to no list in it"
         return replace(evidence, agreement=UNCLEAR, seen=seen)
     today = dates(exchange.at, None)
     filled = any(today[-1] - one.on <= LATELY and one.on <= today[0] for one in owned.entries)

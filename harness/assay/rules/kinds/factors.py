@@ -167,7 +167,7 @@ def _offered(p: Factors, one: Signing) -> Iterator[Evidence]:
     # A word that nobody spelt may be the target's own for one of the others.
     sure = [word for word in more if word in p.words or word not in event.unspelt]
     agreement = DISAGREES if sure else UNCLEAR if more or not event.offered else AGREES
-    hint = f" ({', '.join(more)}: not spelt by the profile)" if more and not sure else ""
+    hint = f" ({', '.join(more)}: not bound in the target file)" if more and not sure else ""
     yield replace(
         one.evidence(
             f"{subject.segment if subject else ''}-offered",
