@@ -94,22 +94,32 @@ def number(text: str | None) -> Decimal | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FieldIs:
-    """One such atom."""
+class FieldAtom:
+    """What all atoms about an argument of a request share."""
 
     argument: str
-    value: str
     lifecycle: Lifecycle = field(compare=False, repr=False)
 
     @property
     def input(self) -> str:
-        """The argument."""
+        """The input that the atom looks at: all atoms about one argument share it."""
         return f"field {self.argument}"
 
     @property
     def stem(self) -> str:
         """The argument's name."""
         return self.argument
+
+    def look(self, seen: DecidedRequest) -> Value | None:
+        """Return what was sent in the argument."""
+        return look(seen, self.argument)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldIs(FieldAtom):
+    """An atom that holds where an argument has one value."""
+
+    value: str
 
     @property
     def head(self) -> str:
@@ -149,10 +159,6 @@ class FieldIs:
         """Whether a value is this one."""
         return value.text == self.value if isinstance(value, Given) else None
 
-    def look(self, seen: DecidedRequest) -> Value | None:
-        """Return what was sent."""
-        return look(seen, self.argument)
-
 
 def read_is(raw: Mapping[str, Json], lifecycle: Lifecycle) -> FieldIs:
     """Read the atom."""
@@ -163,22 +169,10 @@ _CENT = -2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FieldAbove:
-    """One such atom; `limit` is spelt as in the contract."""
+class FieldAbove(FieldAtom):
+    """An atom that holds where an argument is above a number; `limit` is as the contract has it."""
 
-    argument: str
     limit: str
-    lifecycle: Lifecycle = field(compare=False, repr=False)
-
-    @property
-    def input(self) -> str:
-        """The argument."""
-        return f"field {self.argument}"
-
-    @property
-    def stem(self) -> str:
-        """The argument's name."""
-        return self.argument
 
     @property
     def head(self) -> str:
@@ -215,10 +209,6 @@ class FieldAbove:
         """Whether a value is greater; unknown for anything but a number."""
         found = number(value.text) if isinstance(value, Given) else None
         return None if found is None else found > Decimal(self.limit)
-
-    def look(self, seen: DecidedRequest) -> Value | None:
-        """Return what was sent."""
-        return look(seen, self.argument)
 
 
 def read_above(raw: Mapping[str, Json], lifecycle: Lifecycle) -> FieldAbove:
