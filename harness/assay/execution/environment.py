@@ -102,7 +102,7 @@ class Environment:
             else self
         )
 
-    def foretell(self, signatures: int) -> None:
+    def expect_signatures(self, signatures: int) -> None:
         """Announce how many signatures the run may ask a person for."""
         if self.callback_server:
             self.callback_server.signatures = signatures

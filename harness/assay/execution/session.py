@@ -81,7 +81,7 @@ class Session:
         options = self.options
         self.environment.guard.learn(self.plan)
         if self.plan.person:
-            self.environment.foretell(count_signatures(self.plan))
+            self.environment.expect_signatures(count_signatures(self.plan))
         self.journal.write(
             "header",
             header(

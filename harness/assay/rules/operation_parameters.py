@@ -1,14 +1,15 @@
-"""Declaring parameters that follow from the operation that a clause is about.
+"""Declaring parameters that follow from the operations that a clause is about.
 
-Both go with a field `operation: Operation = parameters.operation()` declared before them.
+They go with a field `operation` or `operations` of `parameters`, declared before them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assay.contract.files.document import Finding, Pointer
+from assay.contract.model import Contract, Operation
 from assay.rules import steps
 from assay.rules.parameters import Raw, derived, known, word
 
@@ -30,3 +31,14 @@ def check_argument(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Fi
 def owner() -> Any:
     """Derive the resource that a customer must own so that the operation can be called."""
     return derived(lambda contract, fields: steps.owners(contract, fields["operation"])[0])
+
+
+def owner_of_operations() -> Any:
+    """Derive what a customer must own so that the clause's operations can be called."""
+
+    def make(contract: Contract, fields: Mapping[str, Any]) -> str:
+        every: tuple[Operation, ...] = fields["operations"]
+        about = next((operation for operation in every if operation.about), every[0])
+        return steps.owners(contract, about)[0]
+
+    return derived(make)

@@ -42,7 +42,7 @@ def test_no_trial_asks_for_more_than_was_foretold(prepared):
 
 
 def test_who_need_not_sign_is_asked_for_nothing(prepared):
-    """Trials without a signature foretell none."""
+    """Trials without a signature expect_signatures none."""
     ids = {one.obligation.id for one in prepared.plan.items if "payments." in one.obligation.id}
     some = restrict(prepared.plan, ids)
     assert 1 == count_signatures(some) == sum(trial.signed for trial in some.trials)

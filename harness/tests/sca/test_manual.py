@@ -383,7 +383,7 @@ def test_closing_the_stage_closes_the_door() -> None:
     one = target()
     for _ in range(2):
         environment = set_up(one)
-        environment.foretell(3)
+        environment.expect_signatures(3)
         assert environment.callback_server is not None
         assert 3 == environment.callback_server.signatures
         environment.close()

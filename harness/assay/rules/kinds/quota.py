@@ -17,13 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 from zoneinfo import ZoneInfo
 
-from assay.contract.model import Capability, Contract, Json, Operation
+from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History, Subject
 from assay.judging.verdict import Evidence
-from assay.rules import parameters, steps
+from assay.rules import operation_parameters, parameters, steps
 from assay.rules.queries import (
     answered,
     bare,
@@ -62,13 +61,6 @@ _PER: Mapping[str, Json] = {
     "description": "calendar-day, clock-hour, rolling-hour or hour",
     "enum": ["calendar-day", "clock-hour", "rolling-hour", "hour"],
 }
-
-
-def _first_about(contract: Contract, known: Mapping[str, Any]) -> str:
-    """Return the resource to own so that the operations can be asked about it."""
-    every: tuple[Operation, ...] = known["operations"]
-    about = next((one for one in every if one.about), every[0])
-    return steps.owners(contract, about)[0]
 
 
 #: The TPP's obligation.
@@ -118,7 +110,7 @@ class Quota(Kind):
         parameters.ref("counted"), lambda value, _: value, key="page-turns"
     )
     grant: Operation | None = parameters.grant()
-    owner: str = parameters.derived(_first_about)
+    owner: str = operation_parameters.owner_of_operations()
 
     @property
     def zone(self) -> ZoneInfo | None:

@@ -7,16 +7,16 @@ are served when it is used up. Batch calls by another customer are the control.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any, TypeAlias
+from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
-from assay.contract.model import Capability, Contract, Operation
+from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Subject
 from assay.judging.verdict import Evidence
-from assay.rules import parameters, steps
+from assay.rules import operation_parameters, parameters, steps
 from assay.rules.queries import answered, bare, doubt, fresh, must_be_served, plain, question
 from assay.rules.rule import Facet, Kind, Scenario, Script, consent, needs, scenario_of
 from assay.rules.state.calendar import within_a_day
@@ -28,13 +28,6 @@ Slot: TypeAlias = tuple[str, str, date | datetime]
 #: How many times the quota "far more" is.
 FAR = 5
 NOT_COUNTED, EXHAUSTED = "not-counted", "after-exhausted"
-
-
-def _first_about(contract: Contract, known: Mapping[str, Any]) -> str:
-    """Return the resource to own so that the operations can be asked about it."""
-    every: tuple[Operation, ...] = known["operations"]
-    about = next((one for one in every if one.about), every[0])
-    return steps.owners(contract, about)[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +47,7 @@ class Unmetered(Kind):
     operations: tuple[Operation, ...] = parameters.operations()
     quota: int = parameters.whole(key="quota")
     grant: Operation | None = parameters.grant()
-    owner: str = parameters.derived(_first_about)
+    owner: str = operation_parameters.owner_of_operations()
     zone: ZoneInfo | None = parameters.the_zone()
 
     def facets(self) -> tuple[Facet, ...]:

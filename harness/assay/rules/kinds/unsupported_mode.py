@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 from assay.contract.model import Capability, Operation
 from assay.history import Call, History, Holding
 from assay.judging.verdict import Evidence
-from assay.rules import parameters, steps
+from assay.rules import operation_parameters, parameters, steps
 from assay.rules.queries import (
     AGREES,
     DISAGREES,
@@ -58,9 +58,7 @@ class UnsupportedMode(Kind):
     mode: str = parameters.mode()
     days: int = parameters.whole(key="days")
     grant: Operation | None = parameters.grant()
-    owner: str = parameters.derived(
-        lambda contract, known: steps.owners(contract, known["operation"])[0]
-    )
+    owner: str = operation_parameters.owner()
     zone: ZoneInfo | None = parameters.the_zone()
 
     def schema_pieces(self) -> Iterator[SchemaPiece]:
