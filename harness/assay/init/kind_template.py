@@ -68,6 +68,10 @@ $name = "$module:$kind_class"
 
 [tool.hatch.build.targets.wheel]
 only-include = ["$module.py"]
+
+[tool.ruff]
+line-length = 100
+lint.ignore = ["RUF009"] # a parameter is declared by a call, as `field()` is
 """)
 
 _KIND: Final = Template('''\
@@ -185,9 +189,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from $module import $kind_class
-from ${module}_mutants import BREAKS, Sound
-
 from assay.kinds import Call, Standing
 from assay.testing import (
     accepted,
@@ -197,11 +198,15 @@ from assay.testing import (
     history,
     judge,
     kind_in,
+    play,
     problems,
     refused,
     use_kind,
     violated,
 )
+
+from $module import $kind_class
+from ${module}_mutants import BREAKS, Sound
 
 CONTRACT = """\\
 assay: 1
@@ -268,6 +273,12 @@ def test_a_mutant_violates_exactly_what_it_breaks(clause, mutant):
 def test_every_facet_has_a_mutant(clause):
     """No facet is without a bank that violates it."""
     assert {facet.id for facet in clause.facets()} == set().union(*BREAKS.values())
+
+
+def test_a_scenario_costs_what_it_says(clause):
+    """What a plan announces for each scenario is what its probe sends to a sound bank."""
+    for scenario in {facet.scenario.id: facet.scenario for facet in clause.facets()}.values():
+        assert clause.price(scenario) == len(play(clause, scenario.id, Sound()).calls)
 
 
 def test_a_wrong_name_is_a_finding(path):

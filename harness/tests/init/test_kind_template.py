@@ -39,7 +39,7 @@ def test_the_skeleton_passes_its_own_test(begin, tmp_path):
         check=False,
     )
     assert 0 == ran.returncode, ran.stdout
-    assert "6 passed" in ran.stdout
+    assert "7 passed" in ran.stdout
 
 
 def test_the_skeleton_is_typed(begin, tmp_path):
