@@ -104,12 +104,15 @@ def served(history: History, *, present: bool = True) -> frozenset[tuple[str, st
 
 
 def plain(call: Call) -> bool:
-    """Whether a call is an ordinary first question: no further page, no variation."""
+    """Whether a call is a first question, well formed and in no mode.
+
+    `variation` is not looked at: it tells readers what a probe did; recorded traffic has none.
+    """
     return not (call.follow or call.malformed or call.credentials or call.mode)
 
 
 def ordinary(call: Call) -> bool:
-    """Whether a call is a first question without variation, in any mode."""
+    """Whether a call is a first question, well formed, in any mode; as `plain` otherwise."""
     return not (call.follow or call.malformed or call.credentials)
 
 

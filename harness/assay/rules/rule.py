@@ -34,8 +34,10 @@ Script: TypeAlias = Generator[Step, Reply, None]
 class BindingRequirement:
     """A feature that the target file must bind before a facet can be tested.
 
-    `feature` is one of `binding.features.BINDING_FEATURES`; `name` says which argument, field,
-    mode or value is meant. `if_missing` is the verdict where the target does not bind it.
+    `feature` is what has to stand at the operation in a target file: `key`, `on`, `field` or
+    `state` of its `item`; `argument`, or `other`, the second value of one; `mode`, `value`,
+    `links`, `approval`, `aliases` or `credentials`. `name` says which argument, field, mode or
+    value is meant. `if_missing` is the verdict where the target does not bind it.
     """
 
     operation: str

@@ -150,6 +150,12 @@ def test_a_reason_names_the_key_that_is_missing() -> None:
     assert "needs operations.op.modes.x in the target file" == missing_reason(want)
 
 
+def test_a_requirement_says_which_features_there_are() -> None:
+    """Who writes a kind elsewhere finds the words where they are used."""
+    said = BindingRequirement.__doc__ or ""
+    assert [] == [name for name in BINDING_FEATURES if f"`{name}`" not in said]
+
+
 def test_waivers() -> None:
     """A waiver holds through its last day, and for its own obligation only."""
     waiver = Waiver(obligation="a/b/c", owner="o", reason="r", expires="2026-09-16")
