@@ -14,21 +14,12 @@ from typing import Any
 
 from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Contract, Operation
-from assay.history import Exchange, History, Holding, Owned
-from assay.judging.verdict import Evidence
+from assay.history import Exchange, Holding, Owned
 from assay.rules import parameters, steps
-from assay.rules.lifecycle import request_steps, tracker
-from assay.rules.lifecycle.attempts import (
-    Attempt,
-    attempts,
-    controls,
-    must_be_taken,
-    must_be_turned_down,
-    press,
-)
-from assay.rules.lifecycle.parameters import the_request
+from assay.rules.lifecycle import request_steps
+from assay.rules.lifecycle.attempts import AcceptanceRule, Attempt, Case, press
 from assay.rules.parameters import Raw, all_known, maker
-from assay.rules.rule import Facet, Kind, Scenario, Script, needs
+from assay.rules.rule import Facet, Scenario, Script, needs
 
 ORDINARY = "serves-ordinary"
 
@@ -59,13 +50,12 @@ def _owned(_contract: Contract, known: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EligibleFor(Kind):
+class EligibleFor(AcceptanceRule):
     """The argument that names a thing, and the traits that the thing must not have."""
 
     name = "eligible-for"
     applies_to = ("makes",)
 
-    lifecycle: tracker.Lifecycle = the_request()
     refuses: tuple[str, ...] = parameters.names(
         parameters.ref("names"), key="refuses", references=_refuses
     )
@@ -106,30 +96,28 @@ class EligibleFor(Kind):
             made.append((yield from steps.send(call)))
         yield from press(self.lifecycle, made[0], *made[1:-1])
 
-    def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every attempt about a thing of which it is known what it is."""
-        every = attempts(self.lifecycle, history)
-        found = controls(every, lambda one: _trait(self, one.thing) == "", _shared)
-        for one in every:
-            trait, beside = _trait(self, one.thing), found.get(one.made.n, ())
-            if trait == "":
-                why = f"the {self.lifecycle.owner} is an ordinary one"
-                yield from must_be_taken(ORDINARY, one, beside, why)
-            elif trait in self.refuses:
-                why = f"the {self.lifecycle.owner} is {trait}"
-                yield from must_be_turned_down(f"refuses-{trait}", one, beside, why)
-
-
-def _trait(p: EligibleFor, thing: Owned | None) -> str | None:
-    """Return the one trait that a thing has, empty if it has none; None if nobody can say."""
-    if thing is None or thing.resource != p.lifecycle.owner:
+    def case(self, attempt: Attempt) -> Case | None:
+        """Return what is expected of an attempt about a thing whose traits are known."""
+        trait, owner = self._trait(attempt.thing), self.lifecycle.owner
+        if trait == "":
+            return Case(facet=ORDINARY, accepted=True, why=f"the {owner} is an ordinary one")
+        if trait in self.refuses:
+            return Case(facet=f"refuses-{trait}", accepted=False, why=f"the {owner} is {trait}")
         return None
-    told = [name for name, state in thing.traits.items() if state is not False]
-    if not told:
-        return ""
-    return told[0] if len(told) == 1 and thing.traits[told[0]] is True else None
 
+    def is_control(self, attempt: Attempt) -> bool:
+        """Whether an attempt is about an ordinary thing."""
+        return self._trait(attempt.thing) == ""
 
-def _shared(one: Attempt) -> Hashable:
-    """Return what an attempt has in common with its control: the customer, and the mode."""
-    return one.subject.name, one.request.mode
+    def common(self, attempt: Attempt) -> Hashable:
+        """Return the customer, and the mode."""
+        return attempt.subject.name, attempt.request.mode
+
+    def _trait(self, thing: Owned | None) -> str | None:
+        """Return the one trait that a thing has, empty if it has none; None if not known."""
+        if thing is None or thing.resource != self.lifecycle.owner:
+            return None
+        traits = [name for name, state in thing.traits.items() if state is not False]
+        if not traits:
+            return ""
+        return traits[0] if len(traits) == 1 and thing.traits[traits[0]] is True else None

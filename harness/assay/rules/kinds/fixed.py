@@ -3,26 +3,28 @@
 The other values are those that the contract names, which a target may well know, and
 some that are made from the right one, so that a target cannot know them. Whether another
 spelling (small letters, blanks around it) is another value is asked only where `spelling`
-is exact; where it is unspecified, such values are nobody's matter. What became of a
-request that was accepted, and what it takes for a refusal to count, is said in `bent`.
+is exact; where it is unspecified, such values are not judged. `lifecycle.defects` says when
+a request counts as accepted, and when a refusal counts.
 
-The TPP: the field has the one value that is right.
-A field that is not there is the business of `mandatory`. Where spelling is left open, the
-right value in other letters is, too.
+The TPP: the field has its one valid value.
+An absent field is the subject of `mandatory`. Where the spelling is unspecified, the valid
+value in other letters is not judged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from assay.contract.model import Capability, Json
 from assay.history import Call, History, Subject
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import parameters, steps
-from assay.rules.lifecycle import attempts, request_steps, tracker
-from assay.rules.lifecycle.parameters import check_argument, the_request
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
+from assay.rules.lifecycle import request_steps
+from assay.rules.lifecycle.defects import Defect, DefectRule
+from assay.rules.lifecycle.parameters import check_argument
+from assay.rules.lifecycle.tracker import Instance
+from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
 from assay.rules.schema_pieces import ArgumentSchema, SchemaPiece
 from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, say
 
@@ -43,13 +45,12 @@ TPP_FACET = "value-kept"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fixed(Kind):
+class Fixed(DefectRule):
     """A field of a request and its only valid value; `exact` if spelling matters."""
 
     name = "fixed"
     applies_to = ("makes",)
 
-    lifecycle: tracker.Lifecycle = the_request()
     field: str = parameters.word(key="field", references=check_argument)
     const: str = parameters.parameter(
         {"description": "the one value that is right", "type": "string", "minLength": 1},
@@ -115,21 +116,20 @@ class Fixed(Kind):
             made = yield from steps.send(call)
             yield from request_steps.read(self.lifecycle, made)
 
-    def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every request whose field is a text other than the right one."""
-        made = tuple(tracker.follow(history, self.lifecycle))
-        controls = {
-            attempts.frame(one, self.field): one
-            for one in made
-            if _sent(self, one) == self.const and attempts.control(one)
-        }
-        for one in made:
-            facet = _facet(self, _sent(self, one))
-            beside = controls.get(attempts.frame(one, self.field))
-            why = f"{self.field} must be {self.const!r}"
-            found = attempts.judge(facet, one, beside, why) if facet else None
-            if found is not None:
-                yield found
+    def judged_arguments(self) -> Sequence[str]:
+        """Return the field."""
+        return (self.field,)
+
+    def defects(self, made: Sequence[Instance]) -> Iterator[Sequence[Defect] | None]:
+        """Yield for each request whether its field has a value other than the right one."""
+        why = f"{self.field} must be {self.const!r}"
+        for request in made:
+            value = request.made.call.arguments.get(self.field)
+            facet = _facet(self, value)
+            if facet:
+                yield (Defect(argument=self.field, facet=facet, why=why),)
+            else:
+                yield () if value == self.const else None
 
     def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""
@@ -199,10 +199,6 @@ def _next(letter: str) -> str:
         if first <= letter <= last:
             return first if letter == last else chr(ord(letter) + 1)
     return letter
-
-
-def _sent(p: Fixed, request: tracker.Instance) -> Json:
-    return request.made.call.arguments.get(p.field)
 
 
 def _judge(p: Fixed, value: Json) -> Agreement:

@@ -1,14 +1,13 @@
 """`mandatory`: a request without a mandatory field, or with a bad value in it, is rejected.
 
-What type is right is learned from the first request that was accepted whole; the values
-of other types are made from the one that it had. A request in which two of the fields
-are wrong at once belongs to neither. What became of one that was accepted, and what it
-takes for a refusal to count, is said in `bent`: it is refused at once or read as rejected,
-and nobody signs it.
+The right type is learned from the first request that was accepted with all fields; the
+values of other types are made from the one that it had. A request with two wrong fields
+shows nothing of either. `lifecycle.defects` says when a request counts as accepted, and
+when a refusal counts.
 
-The TPP: no request is made without a field that it must have.
-A field that is missing, null or empty is not there. What type is right, only the bank can
-tell. A request that is no object at all, or was cut short, is not judged.
+The TPP: no request is made without a mandatory field.
+A field that is missing, null or empty is absent. Which type is right, only the bank can
+tell. A request that is no JSON object, or was cut short, is not judged.
 """
 
 from __future__ import annotations
@@ -21,9 +20,11 @@ from assay.contract.model import Capability, Json
 from assay.history import Call, History
 from assay.judging.verdict import Evidence
 from assay.rules import steps
-from assay.rules.lifecycle import attempts, request_steps, tracker
-from assay.rules.lifecycle.parameters import arguments, the_request
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
+from assay.rules.lifecycle import defects, request_steps
+from assay.rules.lifecycle.defects import Defect, DefectRule
+from assay.rules.lifecycle.parameters import arguments
+from assay.rules.lifecycle.tracker import Instance
+from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
 from assay.rules.schema_pieces import ArgumentSchema, SchemaPiece
 from assay.rules.tpp_evidence import BROKEN, KEPT, say
 
@@ -43,13 +44,12 @@ TPP_FACET = "fields-there"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mandatory(Kind):
+class Mandatory(DefectRule):
     """The mandatory fields of a request."""
 
     name = "mandatory"
     applies_to = ("makes",)
 
-    lifecycle: tracker.Lifecycle = the_request()
     fields: tuple[str, ...] = arguments()
 
     def schema_pieces(self) -> Iterator[SchemaPiece]:
@@ -78,34 +78,28 @@ class Mandatory(Kind):
         )
 
     def probe(self, scenario: Scenario) -> Script:
-        """Make a valid request, and then bend one field in every way; read what was accepted."""
+        """Make a valid request, then one for each way in which a field can be wrong."""
         psu = yield from request_steps.customer(self.lifecycle)
         control = request_steps.request(self.lifecycle, psu)
         made = yield from steps.send(control)
         right = made.call.arguments.get(scenario.id, "")
-        for call in _bent(control, scenario.id, right):
+        for call in _variations(control, scenario.id, right):
             made = yield from steps.send(call)
             yield from request_steps.read(self.lifecycle, made)
 
-    def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every request that is wrong in one of the fields."""
-        made = tuple(tracker.follow(history, self.lifecycle))
+    def judged_arguments(self) -> Sequence[str]:
+        """Return the mandatory fields."""
+        return self.fields
+
+    def defects(self, made: Sequence[Instance]) -> Iterator[Sequence[Defect] | None]:
+        """Yield the ways in which each request is wrong, once the right types are known."""
         types = _types(self, made)
-        wrong = [_wrong(self, one.made.call.arguments, types) for one in made]
-        controls = {
-            (field, attempts.frame(one, field)): one
-            for one, ways in zip(made, wrong, strict=True)
-            if not ways and types and attempts.control(one)
-            for field in self.fields
-        }
-        for one, ways in zip(made, wrong, strict=True):
-            if len(ways) != 1:
-                continue
-            ((field, way),) = ways.items()
-            beside = controls.get((field, attempts.frame(one, field)))
-            found = attempts.judge(f"{field}-{way}", one, beside, f"{field} {WAYS[way]}")
-            if found is not None:
-                yield found
+        for request in made:
+            wrong = tuple(
+                Defect(argument=field, facet=f"{field}-{way}", why=f"{field} {WAYS[way]}")
+                for field, way in _wrong(self, request.made.call.arguments, types).items()
+            )
+            yield wrong if wrong or types else None
 
     def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""
@@ -159,8 +153,8 @@ def _others(right: Json) -> Sequence[tuple[str, Json]]:
     return [one for kind, values in every.items() if kind != _kind(right) for one in values]
 
 
-def _bent(control: Call, field: str, right: Json) -> Iterator[Call]:
-    """Bend a request in every way that its field can be wrong."""
+def _variations(control: Call, field: str, right: Json) -> Iterator[Call]:
+    """Vary a request in every way that its field can be wrong."""
     yield replace(control, without=(field,), variation=f"{field} is missing")
     nothing: Json = {"list": [], "object": {}}.get(_kind(right), "")
     for what, value in (("null", None), ("empty", nothing), *_others(right)):
@@ -168,11 +162,11 @@ def _bent(control: Call, field: str, right: Json) -> Iterator[Call]:
         yield replace(control, arguments=sent, variation=f"{field} is {what}")
 
 
-def _types(p: Mandatory, made: Sequence[tracker.Instance]) -> Mapping[str, str]:
+def _types(p: Mandatory, made: Sequence[Instance]) -> Mapping[str, str]:
     """Return the types of the first request that was accepted with all fields in it."""
     for one in made:
         sent = one.made.call.arguments
-        if attempts.taken(one) and not _wrong(p, sent, {}):
+        if defects.taken(one) and not _wrong(p, sent, {}):
             return {field: _kind(sent[field]) for field in p.fields}
     return {}
 

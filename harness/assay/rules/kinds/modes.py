@@ -21,21 +21,13 @@ from assay.history import Exchange, History, Lacking
 from assay.history.steps import UNBOUND_MODE
 from assay.judging.verdict import Agreement, Evidence, Standing
 from assay.rules import steps
-from assay.rules.lifecycle import request_steps, tracker
-from assay.rules.lifecycle.attempts import (
-    Attempt,
-    attempts,
-    controls,
-    must_be_taken,
-    must_be_turned_down,
-    press,
-)
-from assay.rules.lifecycle.parameters import modes, the_request
+from assay.rules.lifecycle import request_steps
+from assay.rules.lifecycle.attempts import AcceptanceRule, Attempt, Case, press
+from assay.rules.lifecycle.parameters import modes
 from assay.rules.lifecycle.request_queries import said_no
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
-    Kind,
     Scenario,
     Script,
     TppFacet,
@@ -67,14 +59,13 @@ class ModeScenario(Scenario):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Modes(Kind):
+class Modes(AcceptanceRule):
     """The modes in which requests are accepted everywhere, where offered, or never."""
 
     name = "modes"
     applies_to = ("makes",)
     at_least_one_of = ("served", "where-offered", "refused")
 
-    lifecycle: tracker.Lifecycle = the_request()
     served: tuple[str, ...] = modes(key="served")
     offered: tuple[str, ...] = modes(key="where-offered")
     refused: tuple[str, ...] = modes(key="refused")
@@ -129,26 +120,33 @@ class Modes(Kind):
         if not tried.accepted:
             yield from press(self.lifecycle, control, made)
 
-    def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every attempt in one of the modes."""
-        every = attempts(self.lifecycle, history)
-        plain = {self.lifecycle.mode, *self.served}
-        found = controls(
-            every, lambda one: one.request.mode in plain, lambda one: _shared(self, one)
-        )
-        for one in every:
-            mode, beside = one.request.mode or "", found.get(one.made.n, ())
-            if mode in self.served:
-                yield from must_be_taken(mode, one, beside, f"{mode} requests are served")
-            elif mode in self.offered and mode not in one.bank:
-                why = f"{mode} requests are offered"
-                yield from must_be_taken(f"{mode}{OFFERED}", one, beside, why)
-            elif mode in self.offered:
-                why = f"{mode} requests are not offered here"
-                yield from must_be_turned_down(f"{mode}{NOT_OFFERED}", one, beside, why)
-            elif mode in self.refused:
-                why = f"{mode} requests are not served"
-                yield from must_be_turned_down(f"{mode}{REFUSED}", one, beside, why)
+    def case(self, attempt: Attempt) -> Case | None:
+        """Return what is expected of an attempt in one of the modes."""
+        mode = attempt.request.mode or ""
+        if mode in self.served:
+            return Case(facet=mode, accepted=True, why=f"{mode} requests are served")
+        if mode in self.offered and mode not in attempt.bank:
+            why = f"{mode} requests are offered"
+            return Case(facet=f"{mode}{OFFERED}", accepted=True, why=why)
+        if mode in self.offered:
+            why = f"{mode} requests are not offered here"
+            return Case(facet=f"{mode}{NOT_OFFERED}", accepted=False, why=why)
+        if mode in self.refused:
+            why = f"{mode} requests are not served"
+            return Case(facet=f"{mode}{REFUSED}", accepted=False, why=why)
+        return None
+
+    def is_control(self, attempt: Attempt) -> bool:
+        """Whether an attempt is in a plain mode."""
+        return attempt.request.mode in {self.lifecycle.mode, *self.served}
+
+    def common(self, attempt: Attempt) -> Hashable:
+        """Return the customer, and the thing.
+
+        The thing counts whoever owns it. That none was named counts too: it is not null.
+        """
+        owned, sent = self.lifecycle.create.owned or "", attempt.made.call.arguments
+        return attempt.subject.name, owned in sent, repr(sent.get(owned))
 
     def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""
@@ -190,15 +188,6 @@ def _want(p: Modes, mode: str, otherwise: Standing = Standing.UNVERIFIED) -> Bin
     return BindingRequirement(
         operation=p.lifecycle.create.id, feature="mode", name=mode, if_missing=otherwise
     )
-
-
-def _shared(p: Modes, one: Attempt) -> Hashable:
-    """Return what an attempt has in common with its control: the customer, and the thing.
-
-    The thing counts whoever owns it, and so does that none was named, which is not null.
-    """
-    owned, sent = p.lifecycle.create.owned or "", one.made.call.arguments
-    return one.subject.name, owned in sent, repr(sent.get(owned))
 
 
 def _judge(p: Modes, mode: str, exchange: Exchange, lacking: set[str]) -> Agreement | None:

@@ -7,34 +7,24 @@ same request for a customer of a segment that is served.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from assay.contract.model import Capability
-from assay.history import Call, Exchange, History, Subject
-from assay.judging.verdict import Evidence
+from assay.history import Call, Exchange, Subject
 from assay.rules import parameters, steps
-from assay.rules.lifecycle import request_steps, tracker
-from assay.rules.lifecycle.attempts import (
-    Attempt,
-    attempts,
-    controls,
-    must_be_taken,
-    must_be_turned_down,
-    press,
-)
-from assay.rules.lifecycle.parameters import the_request
-from assay.rules.rule import Facet, Kind, Scenario, Script, needs
+from assay.rules.lifecycle import request_steps
+from assay.rules.lifecycle.attempts import AcceptanceRule, Attempt, Case, press
+from assay.rules.rule import Facet, Scenario, Script, needs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Segments(Kind):
+class Segments(AcceptanceRule):
     """The segments of customers that are served, and those that are refused."""
 
     name = "segments"
     applies_to = ("makes",)
 
-    lifecycle: tracker.Lifecycle = the_request()
     served: tuple[str, ...] = parameters.names(parameters.ref("names"), key="served")
     refused: tuple[str, ...] = parameters.names(parameters.ref("names"), key="refused")
 
@@ -73,28 +63,27 @@ class Segments(Kind):
         control = (taken or [made[self.served[-1]]])[-1]
         yield from press(self.lifecycle, control, *(made[segment] for segment in self.refused))
 
-    def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every attempt for a customer whose segment is known."""
-        every = tuple(one for one in attempts(self.lifecycle, history) if _plain(self, one))
-        served = {None, *self.served}
-        found = controls(every, lambda one: one.subject.segment in served, _shared)
-        for one in every:
-            segment, beside = one.subject.segment or "", found.get(one.made.n, ())
-            if segment in self.served:
-                why = f"{segment} customers are served"
-                yield from must_be_taken(segment, one, beside, why)
-            elif segment in self.refused:
-                why = f"{segment} customers are not served"
-                yield from must_be_turned_down(segment, one, beside, why)
+    def case(self, attempt: Attempt) -> Case | None:
+        """Return what is expected of an attempt for a customer whose segment is known."""
+        segment = attempt.subject.segment or ""
+        if not self._is_plain(attempt):
+            return None
+        if segment in self.served:
+            return Case(facet=segment, accepted=True, why=f"{segment} customers are served")
+        if segment in self.refused:
+            return Case(facet=segment, accepted=False, why=f"{segment} customers are not served")
+        return None
 
+    def is_control(self, attempt: Attempt) -> bool:
+        """Whether an attempt is for a customer of a segment that is served, or of none."""
+        return self._is_plain(attempt) and attempt.subject.segment in {None, *self.served}
 
-def _plain(p: Segments, one: Attempt) -> bool:
-    """Whether an attempt is about something ordinary, if it has to be about anything."""
-    if not p.lifecycle.create.owned:
-        return True
-    return one.thing is not None and not any(one.thing.traits.values())
+    def common(self, attempt: Attempt) -> Hashable:
+        """Return the mode: attempts are compared across customers."""
+        return attempt.request.mode
 
-
-def _shared(one: Attempt) -> Hashable:
-    """Return what an attempt has in common with its control: the mode."""
-    return one.request.mode
+    def _is_plain(self, attempt: Attempt) -> bool:
+        """Whether an attempt is about something ordinary, if it has to be about anything."""
+        if not self.lifecycle.create.owned:
+            return True
+        return attempt.thing is not None and not any(attempt.thing.traits.values())

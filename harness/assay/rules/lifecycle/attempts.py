@@ -1,19 +1,16 @@
-"""Attempts to make a request, each judged beside its control.
+"""Rules on who is served with which requests: each attempt is judged beside its control.
 
 A control is the same request but for one thing, made shortly before or after, and
 accepted: so nothing else prevented it. Without a control a refusal shows nothing,
 because a target that refuses everything would do the same.
 
-For rules on who is served and with what, a request that must be rejected may be
-rejected at once, or only after the customer has signed. So `press` goes on with what
-was accepted, and its execution is the violation. A request like one that was signed
-before may be rejected as a repeat, and one to a creditor whom the customer has
-registered for what that brings: neither is judged.
+A request that must be rejected may be rejected at once, or only after the customer has
+signed. So `press` signs and reads what was accepted, and its execution is the violation. A
+request like one that was signed before may be rejected as a repeat, and one to a creditor
+whom the customer has registered may be rejected because of the registration: neither is
+judged.
 
-For rules on how a request must not be made, acceptance itself is the violation, unless
-the request is shown as rejected before anybody has signed or ended it: such requests
-are not signed. An answer that never came, a failing target, and a state that the target
-file does not list decide nothing.
+Rules on requests that are wrong in themselves are in `defects`.
 """
 
 from __future__ import annotations
@@ -36,8 +33,10 @@ from assay.history import (
 )
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules.lifecycle import request_queries, request_steps
+from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.tracker import Instance, InstanceStatus, Lifecycle, Tracker
 from assay.rules.queries import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, doubt, ordinary
+from assay.rules.rule import Kind
 from assay.rules.steps import Part
 
 #: The longest time between an attempt and its control; in a longer one too much changes.
@@ -255,69 +254,42 @@ def _stands(exchange: Exchange | None) -> State | None:
     return exchange.item.state if exchange is not None and exchange.item is not None else None
 
 
-#: All that a request has besides one of its arguments.
-Frame: TypeAlias = tuple[object, ...]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """What a rule expects of an attempt, the facet that this shows, and why."""
+
+    facet: str
+    accepted: bool
+    why: str
 
 
-def frame(request: Instance, field: str) -> Frame:
-    """Return all that was sent but for one argument: what it shares with its control.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptanceRule(Kind):
+    """Base of the kinds that say which requests are accepted, and which are rejected.
 
-    A customer who was introduced anew is somebody else, perhaps at another bank.
+    A subclass defines `case`, `is_control` and `common`; the check follows from them.
     """
-    call = request.made.call
-    rest = sorted((name, repr(value)) for name, value in call.arguments.items() if name != field)
-    who = call.subject, id(request.subject), call.by
-    return who, call.mode, call.host, call.alias, call.present, tuple(rest)
 
+    lifecycle: Lifecycle = the_request()  # noqa: RUF009 -- declares a parameter
 
-def taken(request: Instance) -> bool:
-    """Whether a request was accepted, and not rejected later."""
-    return request.made.accepted and request.fate is not InstanceStatus.REJECTED
+    def case(self, attempt: Attempt) -> Case | None:
+        """Return what the rule expects of an attempt; None if it does not speak of it."""
+        raise NotImplementedError
 
+    def is_control(self, attempt: Attempt) -> bool:
+        """Whether the rule expects an attempt to be accepted, so that others compare with it."""
+        raise NotImplementedError
 
-def control(request: Instance) -> bool:
-    """Whether others can be compared with a request.
+    def common(self, attempt: Attempt) -> Hashable:
+        """Return what an attempt must have in common with its control, besides what was sent."""
+        raise NotImplementedError
 
-    One that was signed is no control any more: its repeat may be rejected for being one.
-    """
-    return taken(request) and not request.done and request.signed is None
-
-
-def judge(facet: str, request: Instance, beside: Instance | None, why: str) -> Evidence | None:
-    """Judge a request that must not be accepted; None where it could not come out otherwise."""
-    made, seen = request.made, request.tell()
-    if taken(request):
-        agreement = DISAGREES
-        if _unknown(request):
-            agreement = UNCLEAR
-            seen += "; its current state is not listed in the target file"
-    elif beside is None:
-        return None
-    elif made.accepted and _touched(request):
-        agreement = UNCLEAR
-        seen += "; it may have been rejected for what happened to it since"
-    elif made.accepted or (made.refused and made.wire.status != UNAUTHENTICATED):
-        agreement = AGREES
-    else:
-        agreement = UNCLEAR
-    numbers = {*request.numbers, *((beside.made.n,) if beside else ())}
-    return Evidence(
-        facet=facet,
-        agreement=agreement,
-        expected=f"a refusal: {why}",
-        seen=seen,
-        exchanges=tuple(sorted(numbers)),
-        variation=made.call.variation,
-    )
-
-
-def _touched(request: Instance) -> bool:
-    """Whether somebody signed, changed or ended a request, which may have got it rejected."""
-    return bool(request.signings or request.changes or request.ends or request.withdrawn)
-
-
-def _unknown(request: Instance) -> bool:
-    """Whether somebody looked at a request last without learning where it stands."""
-    looks = [one for one in (*request.reads, *request.changes, *request.ends) if one.accepted]
-    last = max(looks, key=lambda one: one.n, default=None)
-    return last is not None and not request.done and (not last.item or last.item.state is None)
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every attempt of which the rule speaks, beside its controls."""
+        every = attempts(self.lifecycle, history)
+        beside = controls(every, self.is_control, self.common)
+        for attempt in every:
+            case = self.case(attempt)
+            if case is not None:
+                judge = must_be_taken if case.accepted else must_be_turned_down
+                yield from judge(case.facet, attempt, beside.get(attempt.made.n, ()), case.why)

@@ -1,0 +1,134 @@
+"""Rules on requests that are wrong in themselves: a missing argument, a wrong value.
+
+Acceptance itself is the violation, unless the request is shown as rejected before anybody
+has signed or ended it: such requests are not signed. An answer that never came, a failing
+target, and a state that the target file does not list decide nothing. A refusal counts
+only beside a control: the same request with the one argument as it should be, accepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from assay.history import History
+from assay.judging.verdict import Evidence
+from assay.rules.lifecycle.parameters import the_request
+from assay.rules.lifecycle.tracker import Instance, InstanceStatus, Lifecycle, follow
+from assay.rules.queries import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR
+from assay.rules.rule import Kind
+
+#: All that a request has besides one of its arguments.
+Frame: TypeAlias = tuple[object, ...]
+
+
+def frame(request: Instance, field: str) -> Frame:
+    """Return all that was sent but for one argument: what it shares with its control.
+
+    A customer who was introduced anew is somebody else, perhaps at another bank.
+    """
+    call = request.made.call
+    rest = sorted((name, repr(value)) for name, value in call.arguments.items() if name != field)
+    who = call.subject, id(request.subject), call.by
+    return who, call.mode, call.host, call.alias, call.present, tuple(rest)
+
+
+def taken(request: Instance) -> bool:
+    """Whether a request was accepted, and not rejected later."""
+    return request.made.accepted and request.fate is not InstanceStatus.REJECTED
+
+
+def control(request: Instance) -> bool:
+    """Whether others can be compared with a request.
+
+    One that was signed is no control any more: its repeat may be rejected for being one.
+    """
+    return taken(request) and not request.done and request.signed is None
+
+
+def judge(facet: str, request: Instance, beside: Instance | None, why: str) -> Evidence | None:
+    """Judge a request that must not be accepted; None where it could not come out otherwise."""
+    made, seen = request.made, request.tell()
+    if taken(request):
+        agreement = DISAGREES
+        if _unknown(request):
+            agreement = UNCLEAR
+            seen += "; its current state is not listed in the target file"
+    elif beside is None:
+        return None
+    elif made.accepted and _touched(request):
+        agreement = UNCLEAR
+        seen += "; it may have been rejected for what happened to it since"
+    elif made.accepted or (made.refused and made.wire.status != UNAUTHENTICATED):
+        agreement = AGREES
+    else:
+        agreement = UNCLEAR
+    numbers = {*request.numbers, *((beside.made.n,) if beside else ())}
+    return Evidence(
+        facet=facet,
+        agreement=agreement,
+        expected=f"a refusal: {why}",
+        seen=seen,
+        exchanges=tuple(sorted(numbers)),
+        variation=made.call.variation,
+    )
+
+
+def _touched(request: Instance) -> bool:
+    """Whether somebody signed, changed or ended a request, which may have got it rejected."""
+    return bool(request.signings or request.changes or request.ends or request.withdrawn)
+
+
+def _unknown(request: Instance) -> bool:
+    """Whether somebody looked at a request last without learning where it stands."""
+    looks = [one for one in (*request.reads, *request.changes, *request.ends) if one.accepted]
+    last = max(looks, key=lambda one: one.n, default=None)
+    return last is not None and not request.done and (not last.item or last.item.state is None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Defect:
+    """What is wrong with an argument of a request, the facet that this shows, and why."""
+
+    argument: str
+    facet: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefectRule(Kind):
+    """Base of the kinds that say how an argument of a request must not be.
+
+    A subclass defines `defects`; the check follows from it. A request with several defects
+    shows nothing of any of them.
+    """
+
+    lifecycle: Lifecycle = the_request()  # noqa: RUF009 -- declares a parameter
+
+    def defects(self, made: Sequence[Instance]) -> Iterator[Sequence[Defect] | None]:
+        """Yield the defects of each request; None for one that is neither wrong nor a control."""
+        raise NotImplementedError
+
+    def judged_arguments(self) -> Sequence[str]:
+        """Return the arguments of which the rule speaks."""
+        raise NotImplementedError
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every request with one defect, beside the same request without it."""
+        made = tuple(follow(history, self.lifecycle))
+        defects = tuple(self.defects(made))
+        controls: Mapping[tuple[str, Frame], Instance] = {
+            (argument, frame(request, argument)): request
+            for request, wrong in zip(made, defects, strict=True)
+            if wrong is not None and not wrong and control(request)
+            for argument in self.judged_arguments()
+        }
+        for request, wrong in zip(made, defects, strict=True):
+            if wrong is None or len(wrong) != 1:
+                continue
+            (defect,) = wrong
+            beside = controls.get((defect.argument, frame(request, defect.argument)))
+            evidence = judge(defect.facet, request, beside, defect.why)
+            if evidence is not None:
+                yield evidence
