@@ -101,8 +101,8 @@ class Operation:
     A request is a resource that somebody makes, and that is carried out later: `makes`,
     `shows`, `changes` and `ends` name it. `owned` is the argument that names the thing
     of the customer's that it is about, `returns` the one that says where the customer
-    comes back to after signing, `due` when it is to be carried out. `by_provider` says
-    that the call is authorised as the third party, not as the customer.
+    comes back to after signing, `due` when it is to be carried out, `amount` how much of it,
+    `payee` whom it is for. `by_provider` says that the call is authorised as the third party, not as the customer.
     """
 
     id: str
@@ -126,6 +126,8 @@ class Operation:
     owned: str | None = None
     returns: str | None = None
     due: Due | None = None
+    amount: str | None = None
+    payee: str | None = None
 
     @property
     def request(self) -> str | None:

@@ -150,6 +150,8 @@ def _operation(id_: str, raw: _Raw) -> Operation:
         changes=raw.get("changes"),
         ends=raw.get("ends"),
         owned=raw.get("owned"),
+        amount=raw.get("amount"),
+        payee=raw.get("payee"),
         returns=raw.get("returns"),
         **{name: tuple(raw.get(name, ())) for name in names},
     )

@@ -110,7 +110,7 @@ def _request(at: Pointer, one: Raw, arguments: Sequence[str], every: Raw) -> Ite
             yield (*at, name), "nothing says which one it is about", "add `about`"
     for name in does[1:]:
         yield (*at, name), f"it also {does[0]} one", "write two operations of one path"
-    for name in ("owned", "returns"):
+    for name in ("owned", "returns", "amount", "payee"):
         if name in one:
             yield from known((*at, name), one[name], arguments, "argument")
     if "due" in one:

@@ -14,6 +14,7 @@ from pathlib import Path
 from assay.binding.encode import Access
 from assay.contract.model import Contract
 from assay.errors import JournalError, TargetError
+from assay.execution import contextual
 from assay.execution.environment import Environment
 from assay.execution.executor import Recorder, run_probe
 from assay.fuzzing.sequences.abstract_step import AbstractStep
@@ -121,15 +122,62 @@ class Session:
                 raise
             verdicts = self._without(trial, f"the fixture provider failed: {error}")
         except Exception as error:  # noqa: BLE001 -- a fault of ours must not cost the record
-            what = self.journal.redactor.bounded(f"{type(error).__name__}: {error}", 500)
-            self.faults.append(f"{trial.id}: {what}")
-            self.journal.write("fault", {"where": trial.id, "what": what})
+            self._fault(trial, error)
             verdicts = self._without(trial, "harness fault")
         else:
             self._assembly.see_trial(driven.history)
         verdicts = tuple(map(self.journal.clean, verdicts))
         self._assembly.record(verdicts)
         return self._assembly.corrected(verdicts)
+
+    def run_contextual(self, trial: Trial) -> None:
+        """Run one trial in a further context, and record what it violates.
+
+        Raises:
+            TargetError: nothing was ever reached at the target.
+            JournalError: the journal can no longer be written.
+
+        """
+        base = trial.settles[0].trial
+        try:
+            found = tuple(
+                contextual.findings(
+                    trial,
+                    base,
+                    lambda held: self._hold(held).history,
+                    lambda contract, history: self.broken(self.plan, contract, history),
+                    self.violated(),
+                )
+            )
+        except (JournalError, TargetError, AuthenticationError):
+            if not self.environment.client.reached:
+                raise
+            return
+        except Exception as error:  # noqa: BLE001 -- a fault of ours must not cost the record
+            self._fault(trial, error)
+            return
+        for finding in found:
+            self.record_finding(finding.verdict, trial=finding.trial, replay=None)
+
+    def _hold(self, trial: Trial) -> ProbeRun:
+        """Run the probe of a trial for the record."""
+        _, probe = script_of(self.plan, trial)
+        self.journal.redactor.begin()
+        driven = run_probe(
+            probe,
+            self.environment,
+            self.plan.contracts[trial.contract].operations,
+            number=self._number,
+            record=self._recorder(trial.id),
+        )
+        self._assembly.see_trial(driven.history)
+        return driven
+
+    def _fault(self, trial: Trial, error: Exception) -> None:
+        """Record a fault of the harness in a trial."""
+        what = self.journal.redactor.bounded(f"{type(error).__name__}: {error}", 500)
+        self.faults.append(f"{trial.id}: {what}")
+        self.journal.write("fault", {"where": trial.id, "what": what})
 
     def replay(
         self,
@@ -302,6 +350,9 @@ def run_session(
         for trial in session.plan.trials:
             on_trial(trial)
             session.run_trial(trial)
+        for trial in session.plan.contextual:
+            on_trial(trial)
+            session.run_contextual(trial)
         more()
     except TargetError as error:
         session.abort(str(error))

@@ -14,6 +14,7 @@ from typing import Any
 from assay.binding.features import is_bound, missing_reason
 from assay.binding.join import BoundContract, capabilities
 from assay.binding.target import ScaKind, Target
+from assay.contexts.context import Context, in_context
 from assay.contract.model import Capability, Contract
 from assay.errors import Shortage
 from assay.history import Authorise
@@ -102,7 +103,8 @@ class Planned:
 class Trial:
     """One run of a probe on one fixture, and the obligations that it settles.
 
-    `signed` is true if one of these obligations needs a signature.
+    `signed` is true if one of these obligations needs a signature. A trial in a `context` can
+    only add violations to what the same trial in the base context shows.
     """
 
     id: str
@@ -112,6 +114,7 @@ class Trial:
     settles: tuple[Obligation, ...]
     calls: int
     signed: bool = False
+    context: Context = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +130,12 @@ class Plan:
     ruled: dict[str, dict[str, BoundClause]]
     contracts: dict[str, Contract]
     person: bool = False
+    contextual: tuple[Trial, ...] = ()
+
+    @property
+    def all_trials(self) -> tuple[Trial, ...]:
+        """The trials in the base context, and then those in others."""
+        return (*self.trials, *self.contextual)
 
     @property
     def asked(self) -> frozenset[str]:
@@ -136,7 +145,7 @@ class Plan:
     @property
     def calls(self) -> int:
         """The number of calls of the whole run."""
-        return sum(trial.calls for trial in self.trials)
+        return sum(trial.calls for trial in self.all_trials)
 
     @property
     def signed(self) -> int:
@@ -259,9 +268,10 @@ def _trial(id_: str, settled: list[Planned]) -> Trial:
 
 
 def script_of(plan_: Plan, trial: Trial) -> tuple[BoundClause, Any]:
-    """Return the clause of a trial, and a new probe for it."""
+    """Return the clause of a trial, and a new probe for it, in the trial's context."""
     applied = plan_.ruled[trial.contract][trial.clause]
-    return applied, applied.kind.probe(trial.scenario)
+    probe = applied.kind.probe(trial.scenario)
+    return applied, in_context(probe, trial.context) if trial.context else probe
 
 
 def count_signatures(plan_: Plan) -> int:
@@ -280,11 +290,25 @@ def decided(plan_: Plan, items: Iterable[Planned]) -> Plan:
     """Return a plan of these items; the trials that remain keep their order."""
     settled = tuple(items)
     order = {trial.id: number for number, trial in enumerate(plan_.trials)}
+    asked = frozenset(one.obligation.id for one in settled if one.fate is Disposition.ASK)
     trials = sorted(
         _trials(settled, person=plan_.person),
         key=lambda one: (plan_.person and one.signed, order.get(one.id, len(order))),
     )
-    return replace(plan_, items=settled, trials=tuple(trials))
+    return replace(
+        plan_,
+        items=settled,
+        trials=tuple(trials),
+        contextual=tuple(_remaining(plan_.contextual, asked)),
+    )
+
+
+def _remaining(trials: Iterable[Trial], asked: Collection[str]) -> Iterator[Trial]:
+    """Yield the trials that settle something that is still asked, with only that."""
+    for trial in trials:
+        settles = tuple(one for one in trial.settles if one.id in asked)
+        if settles:
+            yield replace(trial, settles=settles)
 
 
 def restrict(plan_: Plan, ids: Collection[str]) -> Plan:

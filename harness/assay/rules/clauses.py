@@ -125,6 +125,23 @@ def changeable_modes(contract: Contract, request: str) -> tuple[tuple[str, ...],
     return tuple(modes for modes in every if modes is not None)
 
 
+def accepted_modes(contract: Contract, request: str) -> tuple[str, ...]:
+    """Return the modes in which a contract says that a request is accepted, if offered."""
+    every = (
+        clause.accepted_modes(request) for clause in _answering(_Same(contract), "accepted_modes")
+    )
+    return tuple(dict.fromkeys(mode for modes in every for mode in modes))
+
+
+def unattended_limits(contract: Contract) -> Mapping[str, int]:
+    """Return how many calls without the customer are allowed in a period, by operation."""
+    limits: dict[str, int] = {}
+    for clause in _answering(_Same(contract), "unattended_limits"):
+        for operation, limit in clause.unattended_limits().items():
+            limits[operation] = min(limit, limits.get(operation, limit))
+    return limits
+
+
 def disclosures(contract: Contract, operation: str) -> tuple[str, ...]:
     """Return the values that an operation discloses with a consent only."""
     every = (

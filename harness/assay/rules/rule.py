@@ -267,6 +267,10 @@ class Kind:
         """Return the modes in which a request can be changed, if the clause restricts them."""
         return None
 
+    def accepted_modes(self, request: str) -> Sequence[str]:
+        """Return the modes in which the clause says that a request is accepted, if offered."""
+        return ()
+
     def disclosed_with_consent(self, operation: str) -> str | None:
         """Return the value that an operation discloses with a consent only, if there is one."""
         return None

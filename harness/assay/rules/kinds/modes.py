@@ -13,7 +13,7 @@ omission.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 from assay.contract.model import Capability
@@ -69,6 +69,11 @@ class Modes(AcceptanceRule):
     served: tuple[str, ...] = modes(key="served")
     offered: tuple[str, ...] = modes(key="where-offered")
     refused: tuple[str, ...] = modes(key="refused")
+
+    def accepted_modes(self, request: str) -> Sequence[str]:
+        """Return the modes that are served, and those that are where they are offered."""
+        concerned = request == self.lifecycle.request.id
+        return (*self.served, *self.offered) if concerned else ()
 
     def schema_pieces(self) -> Iterator[SchemaPiece]:
         """Yield what the clause says of the shape of a request."""

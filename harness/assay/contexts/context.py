@@ -1,0 +1,118 @@
+"""Context of a trial: values of dimensions, and the probe whose steps they change.
+
+A value maps what a probe asks for: the same customer in another segment, the same request in
+another mode. It never maps what a probe varies on purpose, so the probe and the checks need not
+know of it. `in_context` wraps a probe; the values of one trial act one after another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from assay.history import Reply, Step
+from assay.rules.rule import Script
+
+
+class StepMapper:
+    """What a value does to the steps of one trial; a new one is made for each trial.
+
+    The default changes nothing.
+    """
+
+    def before(self, step: Step) -> Script:
+        """Yield steps to perform before a step of the probe; each receives its reply."""
+        del step
+        yield from ()
+
+    def map(self, step: Step) -> Step:
+        """Return the step to perform in place of a step of the probe."""
+        return step
+
+    def after(self, step: Step, reply: Reply) -> Script:
+        """Yield steps to perform after a step, before the probe goes on."""
+        del step, reply
+        yield from ()
+
+    def reply(self, step: Step, reply: Reply) -> Reply:
+        """Return what the probe receives as the reply to a step."""
+        del step
+        return reply
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DimensionValue:
+    """One value of a dimension, in words that complete "only ...".
+
+    `reason` says why the probe with these steps cannot be tested with it; empty if it can.
+    """
+
+    dimension: str
+    name: str
+    description: str
+    reason: Callable[[Sequence[Step]], str]
+    mapper: Callable[[], StepMapper]
+
+    @property
+    def id(self) -> str:
+        """Dimension and value, as they stand in a trial's id."""
+        return f"{self.dimension}={self.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dimension:
+    """A way in which the situation of a rule can vary.
+
+    `unavailable` maps each value that this target cannot show to what is missing.
+    """
+
+    name: str
+    description: str
+    values: tuple[DimensionValue, ...]
+    unavailable: tuple[tuple[str, str], ...] = ()
+
+
+#: The values of a trial's dimensions, at most one of each; empty in the base context.
+Context: TypeAlias = tuple[DimensionValue, ...]
+
+
+def label(context: Context) -> str:
+    """Return a context in words, for reports: "for instant requests, by another TPP"."""
+    return ", ".join(value.description for value in context)
+
+
+def in_context(script: Script, context: Context) -> Script:
+    """Return a probe with its steps changed by each value of a context."""
+    mappers = [value.mapper() for value in context]
+    try:
+        step = next(script)
+        while True:
+            mapped = step
+            for mapper in mappers:
+                mapped = mapper.map(mapped)
+            for mapper in mappers:
+                yield from _added(mappers, mapper, mapper.before(mapped))
+            reply = yield mapped
+            for mapper in mappers:
+                yield from _added(mappers, mapper, mapper.after(mapped, reply))
+            for mapper in reversed(mappers):
+                reply = mapper.reply(mapped, reply)
+            step = script.send(reply)
+    except StopIteration:
+        return
+    finally:
+        script.close()
+
+
+def _added(mappers: Sequence[StepMapper], adding: StepMapper, script: Script) -> Script:
+    """Yield the steps that one value adds, as the other values change them."""
+    try:
+        step = next(script)
+        while True:
+            for mapper in mappers:
+                if mapper is not adding:
+                    step = mapper.map(step)
+            step = script.send((yield step))
+    except StopIteration:
+        return

@@ -1,0 +1,48 @@
+"""Covering arrays: the contexts in which a trial is held beside the base context.
+
+With `each`, every value of every dimension appears with every trial that it can be tested
+with, so a trial is held as many more times as its longest dimension has values. With
+`pairs`, every two values of two dimensions meet as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import Enum
+
+from assay.contexts.context import Context, Dimension, DimensionValue
+from assay.history import Step
+
+
+class Depth(Enum):
+    """How many contexts a trial is held in."""
+
+    BASE = "base"
+    EACH = "each"
+    PAIRS = "pairs"
+
+
+def applicable(dimensions: Iterable[Dimension], steps: Sequence[Step]) -> list[list[DimensionValue]]:
+    """Return the values of each dimension that a trial with these steps can be tested with."""
+    values = [[value for value in each.values if not value.reason(steps)] for each in dimensions]
+    return [every for every in values if every]
+
+
+def contexts(values: Sequence[Sequence[DimensionValue]], depth: Depth) -> tuple[Context, ...]:
+    """Return the contexts in which the values of each dimension are covered."""
+    if depth is Depth.BASE or not values:
+        return ()
+    if depth is Depth.EACH:
+        rows = max(map(len, values))
+        return tuple(tuple(every[row % len(every)] for every in values) for row in range(rows))
+    return _pairs(values)
+
+
+def _pairs(values: Sequence[Sequence[DimensionValue]]) -> tuple[Context, ...]:
+    """Return contexts in which every two values meet, the base values among them."""
+    from allpairspy import AllPairs  # noqa: PLC0415 -- only where pairs are asked for
+
+    columns: list[list[DimensionValue | None]] = [[None, *every] for every in values]
+    rows = AllPairs(columns) if len(columns) > 1 else ([value] for value in columns[0])
+    found = (tuple(value for value in row if value is not None) for row in rows)
+    return tuple(dict.fromkeys(row for row in found if row))

@@ -1,0 +1,234 @@
+"""Dimensions of a request: mode, amount, payee, factor, TPP, and whether it is the first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, time, timedelta
+
+from assay.contexts.context import StepMapper
+from assay.contexts.customers import OWN, calls
+from assay.contract.model import Contract, Json, Operation
+from assay.history import (
+    Advance,
+    Arrange,
+    Authorise,
+    Authorised,
+    Call,
+    Ending,
+    Register,
+    Reply,
+    Step,
+    Subject,
+)
+from assay.rules.lifecycle.request_steps import AHEAD
+from assay.rules.rule import Script
+
+NO_REQUEST = "the trial makes no request"
+#: How long a payee is registered: longer than any rule asks.
+LONG_AGO = timedelta(days=60)
+
+
+def creating(contract: Contract) -> dict[str, Operation]:
+    """Return the operations that make requests."""
+    every = contract.operations.values()
+    return {operation.id: operation for operation in every if operation.makes and operation.available}
+
+
+def created(contract: Contract, steps: Sequence[Step]) -> list[Call]:
+    """Return the calls among steps that make requests."""
+    makes = creating(contract)
+    return [call for call in calls(steps) if call.operation in makes]
+
+
+@dataclass(slots=True, kw_only=True)
+class InMode(StepMapper):
+    """Every plain request is made in another mode; a deferred one waits for its day."""
+
+    contract: Contract
+    mode: str
+    now: datetime | None = None
+    due: dict[str, datetime] = field(default_factory=dict[str, datetime])
+
+    def map(self, step: Step) -> Step:
+        """Return a plain request in the mode."""
+        makes = creating(self.contract)
+        if not isinstance(step, Call) or step.operation not in makes:
+            return step
+        operation = makes[step.operation]
+        if step.mode != operation.modes[0]:
+            return step
+        arguments = dict(step.arguments)
+        if operation.due and self.mode in operation.due.modes:
+            day = self._day()
+            if day is not None and operation.due.argument not in step.without:
+                arguments.setdefault(operation.due.argument, day.date().isoformat())
+        return replace(step, mode=self.mode, arguments=arguments)
+
+    def _day(self) -> datetime | None:
+        if self.now is None:
+            return None
+        zone = self.contract.zone
+        local = self.now.astimezone(zone) if zone else self.now
+        return datetime.combine(local.date() + timedelta(days=AHEAD), time(18), local.tzinfo)
+
+    def after(self, step: Step, reply: Reply) -> Script:
+        """Let the days pass until a deferred request that was signed is due."""
+        operation = next(iter(creating(self.contract).values()))
+        deferred = operation.due is not None and self.mode in operation.due.modes
+        day = self._day()
+        if isinstance(reply, Authorised) and reply.ending is Ending.CONFIRMED and deferred and day:
+            self.now = day
+            yield Advance(to=day)
+
+    def reply(self, step: Step, reply: Reply) -> Reply:
+        """Note the time at which customers come into being."""
+        if isinstance(reply, Subject):
+            self.now = reply.now
+        return reply
+
+
+def mode_reason(contract: Contract, steps: Sequence[Step]) -> str:
+    """Say why the requests of a trial cannot be made in another mode."""
+    made = created(contract, steps)
+    if not made:
+        return NO_REQUEST
+    plain = {operation.modes[0] for operation in creating(contract).values() if operation.modes}
+    return OWN if any(call.mode not in plain for call in made) else ""
+
+
+@dataclass(slots=True, kw_only=True)
+class WithArgument(StepMapper):
+    """Every request has another value of an argument, unless the trial gives one."""
+
+    contract: Contract
+    argument: str
+    value: Json
+
+    def map(self, step: Step) -> Step:
+        """Return a request with the value."""
+        if not isinstance(step, Call) or step.operation not in creating(self.contract):
+            return step
+        if self.argument in {*step.arguments, *step.without, *step.varied} or step.malformed:
+            return step
+        return replace(step, arguments={**step.arguments, self.argument: self.value})
+
+
+def argument_reason(contract: Contract, argument: str, steps: Sequence[Step]) -> str:
+    """Say why the requests of a trial cannot have another value of an argument."""
+    made = created(contract, steps)
+    if not made:
+        return NO_REQUEST
+    named = [argument in {*call.arguments, *call.without, *call.varied} for call in made]
+    return OWN if any(named) else ""
+
+
+@dataclass(slots=True, kw_only=True)
+class PayeeRegistered(StepMapper):
+    """Every customer has registered the payee of the target file long ago."""
+
+    operation: str
+    argument: str
+
+    def after(self, step: Step, reply: Reply) -> Script:
+        """Register the payee once a customer exists."""
+        if isinstance(step, Arrange) and isinstance(reply, Subject):
+            yield Register(
+                subject=reply.name,
+                operation=self.operation,
+                argument=self.argument,
+                age=LONG_AGO,
+            )
+
+
+def registration_reason(contract: Contract, steps: Sequence[Step]) -> str:
+    """Say why the payees of a trial cannot be registered before."""
+    if not created(contract, steps):
+        return NO_REQUEST
+    return OWN if any(isinstance(step, Register) for step in steps) else ""
+
+
+@dataclass(slots=True, kw_only=True)
+class WithFactor(StepMapper):
+    """Every signature is given with another factor, where the customer's segment has it."""
+
+    factor: str
+    by_segment: Mapping[str, tuple[str, ...]]
+    segments: dict[str, str | None] = field(default_factory=dict[str, str | None])
+
+    def map(self, step: Step) -> Step:
+        """Return a signature with the factor."""
+        if not isinstance(step, Authorise) or step.factor is not None:
+            return step
+        segment = self.segments.get(step.by or step.subject)
+        offered = self.by_segment.get(segment or next(iter(self.by_segment), ""), ())
+        return replace(step, factor=self.factor) if self.factor in offered else step
+
+    def reply(self, step: Step, reply: Reply) -> Reply:
+        """Note the segment of each customer."""
+        if isinstance(reply, Subject):
+            self.segments[reply.name] = reply.segment
+        return reply
+
+
+def factor_reason(steps: Sequence[Step]) -> str:
+    """Say why the signatures of a trial cannot be given with another factor."""
+    signatures = [step for step in steps if isinstance(step, Authorise)]
+    if not signatures:
+        return "the trial has no signature"
+    return OWN if any(step.factor is not None for step in signatures) else ""
+
+
+@dataclass(slots=True, kw_only=True)
+class ByAnotherTpp(StepMapper):
+    """Every call that a TPP makes in its own name is made by another one."""
+
+    operations: frozenset[str]
+    tpp: str
+
+    def map(self, step: Step) -> Step:
+        """Return the call as made by the other TPP."""
+        if isinstance(step, Call) and step.operation in self.operations and not step.by:
+            return replace(step, by=self.tpp)
+        return step
+
+
+def tpp_reason(operations: frozenset[str], steps: Sequence[Step]) -> str:
+    """Say why the calls of a trial cannot be made by another TPP."""
+    concerned = [call for call in calls(steps) if call.operation in operations]
+    if not concerned:
+        return "the trial has no call in the name of a TPP"
+    return OWN if any(call.by for call in concerned) else ""
+
+
+@dataclass(slots=True, kw_only=True)
+class AfterAnother(StepMapper):
+    """Every plain call has a twin before it: the same read, or a request like it."""
+
+    contract: Contract
+    done: set[str] = field(default_factory=set[str])
+
+    def before(self, step: Step) -> Script:
+        """Make the twin of the first plain call of each operation."""
+        if not isinstance(step, Call) or step.variation or step.follow or step.malformed:
+            return
+        operation = self.contract.operations[step.operation]
+        if operation.id in self.done or operation.changes or operation.ends:
+            return
+        self.done.add(operation.id)
+        yield step
+
+
+def repetition_reason(contract: Contract, steps: Sequence[Step]) -> str:
+    """Say why a trial cannot make a call twice."""
+    every = [step for step in steps if isinstance(step, Call)]
+    if any(not call.present for call in every):
+        return "calls without the customer are counted"
+    plain = [
+        call
+        for call in every
+        if not (call.variation or call.follow or call.malformed)
+        and not contract.operations[call.operation].changes
+        and not contract.operations[call.operation].ends
+    ]
+    return "" if plain else "the trial has no plain call"

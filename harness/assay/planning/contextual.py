@@ -1,0 +1,75 @@
+"""Trials in further contexts: the plan's trials again, in the contexts of a covering array.
+
+Whether a trial can be held in a context follows from its steps, which a dry run shows. So the
+coverage of a plan is known before anything is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from assay.binding.target import Target
+from assay.contexts.context import Context, Dimension, in_context
+from assay.contexts.coverage import Cell, HeldTrial, coverage
+from assay.contexts.covering import Depth, applicable, contexts
+from assay.contexts.dimensions import dimensions
+from assay.history import Authorise, Call, Step
+from assay.planning.plan import Plan, Trial
+from assay.rules.dry_run import ConformingTarget, play
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextPlan:
+    """A plan with its trials in further contexts, and what these cover, by contract."""
+
+    plan: Plan
+    dimensions: Mapping[str, Sequence[Dimension]]
+    coverage: Mapping[str, Mapping[str, tuple[Cell, ...]]]
+
+
+def with_contexts(plan: Plan, target: Target, depth: Depth) -> ContextPlan:
+    """Return a plan with its trials in the contexts of a covering array of this depth."""
+    found = {name: dimensions(contract, target) for name, contract in plan.contracts.items()}
+    held = {trial.id: _steps(plan, trial) for trial in plan.trials}
+    rows = {
+        trial.id: contexts(applicable(found[trial.contract], held[trial.id]), depth)
+        for trial in plan.trials
+    }
+    table = {
+        name: coverage(
+            found[name],
+            (
+                HeldTrial(clause=trial.clause, steps=held[trial.id], contexts=rows[trial.id])
+                for trial in plan.trials
+                if trial.contract == name
+            ),
+        )
+        for name in plan.contracts
+    }
+    contextual = tuple(
+        _trial(plan, trial, context) for trial in plan.trials for context in rows[trial.id]
+    )
+    return ContextPlan(
+        plan=replace(plan, contextual=contextual), dimensions=found, coverage=table
+    )
+
+
+def _steps(plan: Plan, trial: Trial) -> tuple[Step, ...]:
+    """Return the steps of a trial at a bank that conforms."""
+    return tuple(_dry(plan, trial))
+
+
+def _dry(plan: Plan, trial: Trial) -> Iterator[Step]:
+    kind = plan.ruled[trial.contract][trial.clause].kind
+    target = ConformingTarget(
+        contract=plan.contracts[trial.contract],
+        accepts_variation=kind.accepts_variation(trial.scenario),
+    )
+    yield from play(in_context(kind.probe(trial.scenario), trial.context), target)
+
+
+def _trial(plan: Plan, trial: Trial, context: Context) -> Trial:
+    named = replace(trial, id=f"{trial.id} [{', '.join(value.id for value in context)}]", context=context)
+    calls = sum(isinstance(step, Call | Authorise) for step in _dry(plan, named))
+    return replace(named, calls=calls)
