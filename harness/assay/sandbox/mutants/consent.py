@@ -5,12 +5,13 @@ also discloses the customer's name. A fault of the redirect approach honours cus
 own credentials.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from assay.sandbox.access import AccessRequest, Decision, Scope, consented_only
 from assay.sandbox.accounts import Identity, Row
 from assay.sandbox.messages import KINDS, Kind, Operation
-from assay.sandbox.mutants.mutant import Change, breaking
+from assay.sandbox.mutants.mutant import Change, breaking, only_when
 from assay.sandbox.policies import Approach, put
 
 
@@ -29,28 +30,9 @@ def _owner_consented(request: AccessRequest) -> bool:
     return not request.own and request.item.key in (request.owners_consent or ())
 
 
-def _outside_served(request: AccessRequest) -> Decision:
-    return Decision.SERVED if _outside(request) else consented_only(request)
-
-
-def _outside_leaked(request: AccessRequest) -> Decision:
-    return Decision.LEAKED if _outside(request) else consented_only(request)
-
-
-def _before_served(request: AccessRequest) -> Decision:
-    return Decision.SERVED if _before(request) else consented_only(request)
-
-
-def _before_leaked(request: AccessRequest) -> Decision:
-    return Decision.LEAKED if _before(request) else consented_only(request)
-
-
-def _foreign_served(request: AccessRequest) -> Decision:
-    return Decision.SERVED if _owner_consented(request) else consented_only(request)
-
-
-def _foreign_leaked(request: AccessRequest) -> Decision:
-    return Decision.LEAKED if _owner_consented(request) else consented_only(request)
+def _decided(when: Callable[[AccessRequest], bool], decision: Decision) -> Scope:
+    """Return one decision in some situations, and the right one in all others."""
+    return only_when(when, lambda _: decision, consented_only)
 
 
 def _all_or_nothing(request: AccessRequest) -> Decision:
@@ -71,12 +53,37 @@ _SCOPES: tuple[tuple[str, str, str, Scope], ...] = (
         "refused unless the consent names all items of the customer",
         _all_or_nothing,
     ),
-    ("any-consent", "refused", "any consent grants access to all items", _outside_served),
-    ("leaks-outside", "refused", "the refusal contains the data", _outside_leaked),
-    ("before-any", "before", "served as long as there is no consent", _before_served),
-    ("leaks-before", "before", "the refusal contains the data", _before_leaked),
-    ("owners-consent", "foreign", "another customer's consent counts", _foreign_served),
-    ("leaks-foreign", "foreign", "the refusal contains the data", _foreign_leaked),
+    (
+        "any-consent",
+        "refused",
+        "any consent grants access to all items",
+        _decided(_outside, Decision.SERVED),
+    ),
+    (
+        "leaks-outside",
+        "refused",
+        "the refusal contains the data",
+        _decided(_outside, Decision.LEAKED),
+    ),
+    (
+        "before-any",
+        "before",
+        "served as long as there is no consent",
+        _decided(_before, Decision.SERVED),
+    ),
+    ("leaks-before", "before", "the refusal contains the data", _decided(_before, Decision.LEAKED)),
+    (
+        "owners-consent",
+        "foreign",
+        "another customer's consent counts",
+        _decided(_owner_consented, Decision.SERVED),
+    ),
+    (
+        "leaks-foreign",
+        "foreign",
+        "the refusal contains the data",
+        _decided(_owner_consented, Decision.LEAKED),
+    ),
 )
 _CARDS: tuple[Kind, ...] = ("outstanding", "slip")
 

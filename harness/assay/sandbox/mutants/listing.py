@@ -7,18 +7,14 @@ so that eligibility and pagination, which have clauses of their own, stay correc
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
-from typing import TypeAlias
 
-from assay.sandbox.access import Listing, card_eligible
+from assay.sandbox.access import CARD_WINDOW, Eligible, Listing
 from assay.sandbox.accounts import Item
 from assay.sandbox.calendar import months_before
-from assay.sandbox.mutants.mutant import Change, breaking
+from assay.sandbox.mutants.mutant import Change, Operator, breaking, limited_to, never, one_more
 from assay.sandbox.policies import put
 
 __all__ = ["LISTING"]
-
-#: Whether the last use of a card is recent enough, given today.
-_Window: TypeAlias = Callable[[date, date], bool]
 
 _PAGE = 5
 
@@ -77,39 +73,35 @@ def _offline_too(item: Item, _today: date) -> bool:
 
 
 def _inactive_card_too(item: Item, today: date) -> bool:
-    return card_eligible(replace(item, active=True), today)
+    return CARD_WINDOW(replace(item, active=True), today)
 
 
 def _unused_card_too(item: Item, today: date) -> bool:
-    return item.active and (item.last_used is None or card_eligible(item, today))
+    return item.active and (item.last_used is None or CARD_WINDOW(item, today))
 
 
-def _accounts(eligible: Callable[[Item, date], bool]) -> Change:
+def _accounts(eligible: Eligible) -> Change:
     return lambda bank: replace(bank, eligible=put(bank.eligible, account=eligible))
 
 
-def _cards(eligible: Callable[[Item, date], bool]) -> Change:
+def _cards(eligible: Eligible) -> Change:
     return lambda bank: replace(bank, eligible=put(bank.eligible, card=eligible))
 
 
-def _window(recent: _Window) -> Change:
-    def eligible(item: Item, today: date) -> bool:
-        return item.active and item.last_used is not None and recent(item.last_used, today)
-
-    return _cards(eligible)
+def _window_from(begins: Callable[[date], date]) -> Change:
+    return _cards(replace(CARD_WINDOW, begins=begins))
 
 
-def _days(count: int) -> _Window:
-    return lambda used, today: used >= today - timedelta(days=count)
+def _window(operator: Operator[int]) -> Change:
+    return _cards(replace(CARD_WINDOW, too_old=operator(CARD_WINDOW.too_old)))
 
 
-def _months(count: int) -> _Window:
-    return lambda used, today: used >= months_before(today, count)
+def _days(count: int) -> Callable[[date], date]:
+    return lambda today: today - timedelta(days=count)
 
 
-def _edge(days: int) -> _Window:
-    """Shift the limit of two months by some days."""
-    return lambda used, today: used >= months_before(today, 2) + timedelta(days=days)
+def _months(count: int) -> Callable[[date], date]:
+    return lambda today: months_before(today, count)
 
 
 LISTING = (
@@ -171,49 +163,49 @@ LISTING = (
         "cards.sixty-days",
         "cards.eligible/lists-just-inside",
         "sixty days instead of two months (differs if the two months have 62 days)",
-        _window(_days(60)),
+        _window_from(_days(60)),
     ),
     breaking(
         "cards.eight-weeks",
         "cards.eligible/lists-just-inside",
         "eight weeks instead of two months",
-        _window(_days(56)),
+        _window_from(_days(56)),
     ),
     breaking(
         "cards.one-month",
         "cards.eligible/lists-just-inside",
         "one month instead of two",
-        _window(_months(1)),
+        _window_from(_months(1)),
     ),
     breaking(
         "cards.edge-two-days-early",
         "cards.eligible/lists-just-inside",
         "the window is two days too short",
-        _window(_edge(2)),
+        _window(limited_to(-2)),
     ),
     breaking(
         "cards.edge-one-day-late",
         "cards.eligible/hides-just-outside",
         "the window is one day too long",
-        _window(_edge(-1)),
+        _window(one_more),
     ),
     breaking(
         "cards.nine-weeks",
         "cards.eligible/hides-just-outside",
         "nine weeks instead of two months",
-        _window(_days(63)),
+        _window_from(_days(63)),
     ),
     breaking(
         "cards.three-months",
         "cards.eligible/hides-just-outside",
         "three months instead of two",
-        _window(_months(3)),
+        _window_from(_months(3)),
     ),
     breaking(
         "cards.any-use",
         "cards.eligible/hides-just-outside",
         "a card that was ever used is listed",
-        _window(lambda _used, _today: True),
+        _window(never),
     ),
     breaking(
         "cards.inactive-listed",

@@ -9,11 +9,11 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from itertools import count
 
-from assay.sandbox.access import BATCH, Listing
+from assay.sandbox.access import BATCH, CARD_WINDOW, Listing
 from assay.sandbox.accounts import Entry, Item
-from assay.sandbox.calendar import Span, months_before, ninety_days, today
+from assay.sandbox.calendar import NINETY_DAYS
 from assay.sandbox.messages import OPERATIONS, Answer, Fault, Json, Request, error
-from assay.sandbox.mutants.mutant import Change, Neutral, answering
+from assay.sandbox.mutants.mutant import Change, Neutral, answering, edge_flipped, limited_to
 from assay.sandbox.policies import Policies, put
 
 __all__ = ["NEUTRAL"]
@@ -99,10 +99,6 @@ def _as_hal(answer: Answer) -> Answer:
     return replace(answer, media="application/hal+json;charset=utf-8")
 
 
-def _forty_five_days(span: Span) -> date:
-    return today(span.now) - timedelta(days=45)
-
-
 def _oldest_first(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
     return entries[::-1]
 
@@ -123,9 +119,7 @@ def _adds_up(former: frozenset[str] | None, new: frozenset[str]) -> frozenset[st
     return new | (former or frozenset())
 
 
-def _edge_excluded(item: Item, day: date) -> bool:
-    used = item.last_used
-    return item.active and used is not None and used > months_before(day, 2)
+_EDGE_EXCLUDED = replace(CARD_WINDOW, too_old=edge_flipped(CARD_WINDOW.too_old))
 
 
 def _first_day_excluded(first: date | None, last: date | None) -> tuple[date | None, date | None]:
@@ -227,7 +221,9 @@ NEUTRAL = (
     Neutral(
         id="neutral.45-days",
         says="the history is 45 days long",
-        change=lambda bank: replace(bank, depth=_forty_five_days),
+        change=lambda bank: replace(
+            bank, depth=replace(NINETY_DAYS, too_old=limited_to(45)(NINETY_DAYS.too_old))
+        ),
     ),
     Neutral(
         id="neutral.oldest-first",
@@ -247,7 +243,7 @@ NEUTRAL = (
     Neutral(
         id="neutral.extended-is-ignored",
         says="the extended history mode is ignored and returns the usual 90 days",
-        change=lambda bank: replace(bank, extended=ninety_days),
+        change=lambda bank: replace(bank, extended=NINETY_DAYS),
     ),
     Neutral(
         id="neutral.no-maintenance",
@@ -269,8 +265,8 @@ NEUTRAL = (
         says="a card last used exactly two months ago is not listed",
         change=lambda bank: replace(
             bank,
-            eligible=put(bank.eligible, card=_edge_excluded),
-            grantable=put(bank.grantable, card=_edge_excluded),
+            eligible=put(bank.eligible, card=_EDGE_EXCLUDED),
+            grantable=put(bank.grantable, card=_EDGE_EXCLUDED),
         ),
     ),
     Neutral(

@@ -13,30 +13,37 @@ from zoneinfo import ZoneInfo
 from assay.sandbox.access import BATCH, Access, Quota
 from assay.sandbox.calendar import PARIS, local, today
 from assay.sandbox.messages import OPERATIONS, Operation
-from assay.sandbox.mutants.mutant import Change, breaking
+from assay.sandbox.mutants.mutant import (
+    Change,
+    Operator,
+    breaking,
+    limited_to,
+    never,
+    one_less,
+    one_more,
+)
 from assay.sandbox.policies import put
 
 _HELSINKI = ZoneInfo("Europe/Helsinki")
-_ALL = OPERATIONS
 
 
-def _rules(operations: tuple[Operation, ...], *rules: Quota) -> Change:
+def _quotas(operations: tuple[Operation, ...], *quotas: Quota) -> Change:
     """Give some operations other quotas."""
-    return lambda bank: replace(bank, quota=put(bank.quota, **dict.fromkeys(operations, rules)))
+    return lambda bank: replace(bank, quota=put(bank.quota, **dict.fromkeys(operations, quotas)))
 
 
-def _limit(operation: Operation, limit: int) -> Change:
-    return _rules((operation,), replace(BATCH, limit=limit))
+def _limit(operation: Operation, operator: Operator[int]) -> Change:
+    return _quotas((operation,), replace(BATCH, used_up=operator(BATCH.used_up)))
 
 
 def _counts(
     operations: tuple[Operation, ...], counts: Callable[[datetime, datetime], bool]
 ) -> Change:
-    return _rules(operations, replace(BATCH, counts=counts))
+    return _quotas(operations, replace(BATCH, counts=counts))
 
 
 def _pool(operations: tuple[Operation, ...], pool: Callable[[Access], Hashable]) -> Change:
-    return _rules(operations, replace(BATCH, pool=pool))
+    return _quotas(operations, replace(BATCH, pool=pool))
 
 
 def _same_utc_day(then: datetime, now: datetime) -> bool:
@@ -75,6 +82,11 @@ def _one_for_all_customers(access: Access) -> Hashable:
     return access.operation
 
 
+_LIMITS: tuple[tuple[str, str, str, Operator[int]], ...] = (
+    ("three-a-day", "served", "the fourth access of a day is refused", one_less),
+    ("five-a-day", "refused", "the fifth access of a day is served", one_more),
+    ("unlimited", "refused", "there is no quota", never),
+)
 _NEXT_DAY = (
     ("utc-day", "the quota applies to the UTC day", _same_utc_day),
     ("sliding-day", "the quota applies to the past 24 hours", _past_24_hours),
@@ -84,29 +96,12 @@ _NEXT_DAY = (
 QUOTA = (
     *(
         breaking(
-            f"quota.{operation}-three-a-day",
-            f"batch-quota/{operation}-served",
-            f"{operation}: the fourth access of a day is refused",
-            _limit(operation, 3),
+            f"quota.{operation}-{name}",
+            f"batch-quota/{operation}-{facet}",
+            f"{operation}: {says}",
+            _limit(operation, operator),
         )
-        for operation in OPERATIONS
-    ),
-    *(
-        breaking(
-            f"quota.{operation}-five-a-day",
-            f"batch-quota/{operation}-refused",
-            f"{operation}: the fifth access of a day is served",
-            _limit(operation, 5),
-        )
-        for operation in OPERATIONS
-    ),
-    *(
-        breaking(
-            f"quota.{operation}-unlimited",
-            f"batch-quota/{operation}-refused",
-            f"{operation}: there is no quota",
-            _rules((operation,)),
-        )
+        for name, facet, says, operator in _LIMITS
         for operation in OPERATIONS
     ),
     *(
@@ -132,19 +127,19 @@ QUOTA = (
         "quota.helsinki-day",
         "batch-quota/before-midnight batch-quota/long-day",
         "the quota applies to the day in Helsinki",
-        _counts(_ALL, _same_helsinki_day),
+        _counts(OPERATIONS, _same_helsinki_day),
     ),
     breaking(
         "quota.24-hour-day",
         "batch-quota/long-day",
         "the quota is reset 24 hours after midnight, even on a day of 25 hours",
-        _counts(_ALL, _within_24_hours_of_midnight),
+        _counts(OPERATIONS, _within_24_hours_of_midnight),
     ),
     breaking(
         "quota.one-for-all-methods",
         "batch-quota/per-method",
         "all operations share one quota",
-        _pool(_ALL, _one_for_all_methods),
+        _pool(OPERATIONS, _one_for_all_methods),
     ),
     breaking(
         "quota.balances-and-transactions-share",
@@ -162,9 +157,13 @@ QUOTA = (
         "quota.one-for-all-customers",
         "batch-quota/per-customer",
         "all customers share the quotas",
-        _pool(_ALL, _one_for_all_customers),
+        _pool(OPERATIONS, _one_for_all_customers),
     ),
 )
+
+
+def _batch_of(limit: int) -> Quota:
+    return replace(BATCH, used_up=limited_to(limit)(BATCH.used_up))
 
 
 def _attended(access: Access) -> bool:
@@ -175,18 +174,10 @@ def _any(access: Access) -> bool:
     return access.page == 1
 
 
-def _per_operation(access: Access) -> Hashable:
-    return (access.customer, access.operation)
-
-
 def _limited(operation: Operation, limit: int) -> Change:
     """Limit attended calls as well."""
-    rule = Quota(limit=limit, pool=_per_operation, applies=_attended, charged=_attended)
-    return lambda bank: replace(bank, quota=put(bank.quota, **{operation: (BATCH, rule)}))
-
-
-def _every(*rules: Quota) -> Change:
-    return lambda bank: replace(bank, quota=put(bank.quota, **dict.fromkeys(OPERATIONS, rules)))
+    quota = replace(_batch_of(limit), applies=_attended, charged=_attended)
+    return _quotas((operation,), BATCH, quota)
 
 
 ATTENDED = (
@@ -204,18 +195,18 @@ ATTENDED = (
         "attended.seven-in-all",
         "online-unlimited/not-counted",
         "batch accesses are refused after seven calls of any kind",
-        _every(BATCH, replace(BATCH, limit=7, charged=_any)),
+        _quotas(OPERATIONS, BATCH, replace(_batch_of(7), charged=_any)),
     ),
     breaking(
         "attended.eight-in-all",
         "online-unlimited/not-counted",
         "batch accesses are refused after eight calls of any kind",
-        _every(BATCH, replace(BATCH, limit=8, charged=_any)),
+        _quotas(OPERATIONS, BATCH, replace(_batch_of(8), charged=_any)),
     ),
     breaking(
         "attended.refused-after-batch",
         "online-unlimited/after-exhausted",
         "attended calls are refused once the batch quota is used up",
-        _every(replace(BATCH, applies=_any)),
+        _quotas(OPERATIONS, replace(BATCH, applies=_any)),
     ),
 )

@@ -84,10 +84,10 @@ def advance(context: PaymentContext) -> None:
 
 def _lapse(context: PaymentContext, payment: Payment, signing: Signing) -> None:
     """Expire a signing whose time is over; the customer counts as disconnected."""
+    now, timers = context.world.now, context.policies.timers
     times = Times(first=signing.first, last=signing.last)
-    until = {lapse: context.policies.timers[lapse](times) for lapse in LAPSES}
-    lapse = min(LAPSES, key=until.__getitem__)
-    if context.world.now >= until[lapse]:
+    lapse = min(LAPSES, key=lambda lapse: timers[lapse].left(times, now))
+    if timers[lapse](times, now):
         signing.step = "disconnected"
         signing.lapse = lapse
         payment.status = context.policies.lapsed[lapse]

@@ -62,7 +62,7 @@ class Submission:
     def wrong(self, message: str) -> View:
         """Return the same screen again, or lock the signing after too many wrong entries."""
         self.signing.wrong += 1
-        if self.signing.wrong < self.context.policies.tries:
+        if not self.context.policies.locked(self.signing.wrong):
             return self.show(message)
         self.signing.step = "locked"
         self.payment.status = "expired"

@@ -6,15 +6,14 @@ depend on them.
 """
 
 from dataclasses import replace
-from datetime import timedelta
 from types import MappingProxyType
 from typing import Any
 
 from assay.sandbox.messages import Answer, error
-from assay.sandbox.mutants.mutant import Neutral
+from assay.sandbox.mutants.mutant import Neutral, allowing, changing_pis, edge_flipped
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation, Return
 from assay.sandbox.payments.records import Payment
-from assay.sandbox.payments.rules import Until, after_first, after_last
+from assay.sandbox.payments.rules import Timer
 from assay.sandbox.payments.terms import (
     FIELDS,
     Factor,
@@ -25,16 +24,13 @@ from assay.sandbox.payments.terms import (
     Terms,
     origin,
 )
-from assay.sandbox.policies import Policies, put
+from assay.sandbox.policies import put
 
 __all__ = ["PIS_NEUTRAL"]
 
 
 def _neutral(id: str, says: str, **policies: Any) -> Neutral:
-    def change(bank: Policies) -> Policies:
-        return replace(bank, payments=replace(bank.payments, **policies))
-
-    return Neutral(id=f"pis.{id}", says=says, change=change)
+    return Neutral(id=f"pis.{id}", says=says, change=changing_pis(**policies))
 
 
 def _refusals(status: int) -> dict[str, Any]:
@@ -49,10 +45,8 @@ def _refusals(status: int) -> dict[str, Any]:
     }
 
 
-def _also_cancelled(payment: Payment) -> bool:
-    """Allow modifying deferred payments that are open or cancelled."""
-    open_ = payment.status in ("received", "pending", "cancelled")
-    return payment.terms.type == "deferred" and open_
+def _deferred_and_cancelled(payment: Payment) -> bool:
+    return payment.terms.type == "deferred" and payment.status == "cancelled"
 
 
 def _not_offered(_signed: bool) -> Answer:
@@ -88,9 +82,9 @@ def _cancelled_as_rejected(payment: Payment) -> Status:
     return "rejected" if payment.status == "cancelled" else payment.status
 
 
-def _past(until: Until) -> Until:
+def _just_after(timer: Timer) -> Timer:
     """Expire just after the time instead of at it."""
-    return lambda times: until(times) + timedelta(microseconds=1)
+    return replace(timer, expired=edge_flipped(timer.expired))
 
 
 #: Replaces a malformed value.
@@ -191,13 +185,13 @@ PIS_NEUTRAL: tuple[Neutral, ...] = (
         "timers-just-after",
         "A timer expires just after its time instead of at it.",
         timers=MappingProxyType(
-            {"idle": _past(after_last(minutes=4)), "overall": _past(after_first(minutes=30))}
+            {lapse: _just_after(timer) for lapse, timer in SOUND_PAYMENTS.timers.items()}
         ),
     ),
     _neutral(
         "cancelled-modifiable",
         "A cancelled payment can be modified, and stays cancelled.",
-        modifiable=_also_cancelled,
+        modifiable=allowing(_deferred_and_cancelled, SOUND_PAYMENTS.modifiable),
     ),
     _neutral(
         "cancelled-is-rejected",
