@@ -16,8 +16,7 @@ from assay.sandbox.payments.handlers import PAYMENT_METHODS, PaymentCall, Paymen
 from assay.sandbox.payments.lifecycle import PaymentContext
 from assay.sandbox.payments.policies import PaymentOperation
 from assay.sandbox.payments.records import Payment, Tpp
-from assay.sandbox.payments.screens import final_page, render_view
-from assay.sandbox.payments.signing import begin, look, submit
+from assay.sandbox.payments.screens import begin, final_page, look, render_view, submit
 from assay.sandbox.payments.terms import PAYMENT_PATHS, FieldError
 from assay.sandbox.policies import Policies
 from assay.sandbox.world import Registry, World, find_session_by_basic
