@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.sandbox.app import make_app
+from assay.sandbox.guard import require_signature
 from assay.sandbox.guard.cavage import check_cavage, signing_string
-from assay.sandbox.guard.middleware import require_signature
 from assay.sandbox.guard.rfc9421 import check_rfc9421, read_bytes, read_signed, signature_base
 from assay.sandbox.guard.server import Tls
 from assay.sandbox.guard.signatures import BODY_LIMIT, Message, SignatureError, read_message, verify
