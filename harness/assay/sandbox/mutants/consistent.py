@@ -66,9 +66,9 @@ def _again(operation: Operation, altered: Callable[[_Row], _Row | None]) -> Chan
         rows = _rows(operation, answer)
         if not rows:
             return answer
-        *others, row = rows
-        other = altered(row)
-        return _showing(operation, answer, [*others, other] if other else others)
+        *kept, row = rows
+        changed = altered(row)
+        return _showing(operation, answer, [*kept, changed] if changed else kept)
 
     return _recalling(recall)
 

@@ -91,8 +91,8 @@ def _as_html(answer: Answer) -> Answer:
 
 
 def _with_headers(answer: Answer) -> Answer:
-    more = (("X-Request-Id", "0f3c"), ("Cache-Control", "no-store"))
-    return replace(answer, headers=(*answer.headers, *more))
+    headers = (("X-Request-Id", "0f3c"), ("Cache-Control", "no-store"))
+    return replace(answer, headers=(*answer.headers, *headers))
 
 
 def _as_hal(answer: Answer) -> Answer:

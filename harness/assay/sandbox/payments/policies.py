@@ -157,7 +157,7 @@ def _offered(type: PaymentType, instant: bool) -> bool:
     return type != "instant" or instant
 
 
-def _whatever_is_open(_type: PaymentType, _open: frozenset[PaymentType]) -> bool:
+def _beside_any(_type: PaymentType, _open: frozenset[PaymentType]) -> bool:
     return True
 
 
@@ -238,7 +238,7 @@ SOUND_PAYMENTS = PaymentPolicies(
     malformed=_bad_request,
     refusals=MappingProxyType({"debtor": 403, "segment": 403, "state": 403, "foreign": 404}),
     offered=_offered,
-    beside=_whatever_is_open,
+    beside=_beside_any,
     segments=_retail_and_small,
     debtor=_current_account,
     at_once=True,

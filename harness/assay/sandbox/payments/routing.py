@@ -45,11 +45,11 @@ def answer_payments(environ: "WSGIEnvironment", policies: Policies, registry: Re
     if not policies.payments.serves(own_base(environ).partition("://")[2]):
         return error(421, "this host is not served")
     if path.startswith(PAYMENT_PATHS[0]):
-        return _answer_provider(environ, path, policies, registry)
+        return _answer_tpp(environ, path, policies, registry)
     return _answer_browser(environ, path, policies, registry)
 
 
-def _answer_provider(
+def _answer_tpp(
     environ: "WSGIEnvironment", path: str, policies: Policies, registry: Registry
 ) -> Answer:
     operation: PaymentOperation | None = None

@@ -121,7 +121,7 @@ def is_allowed_redirect(uri: str, registered: Collection[str]) -> bool:
     return host in _LOOPBACK or host == _EXAMPLE
 
 
-def with_parameters(uri: str, said: Mapping[str, str | None]) -> str:
+def with_parameters(uri: str, parameters: Mapping[str, str | None]) -> str:
     """Append parameters to a URI; those that are None are omitted."""
-    query = urlencode({name: value for name, value in said.items() if value is not None})
+    query = urlencode({name: value for name, value in parameters.items() if value is not None})
     return f"{uri}{'&' if '?' in uri else '?'}{query}"

@@ -79,7 +79,7 @@ def _executes_cancelled(by: str) -> Callable[[Payment], bool]:
     return allowing(_cancelled(by), _SOUND.executable)
 
 
-def _cancelled_whatever_came(payment: Payment) -> Status:
+def _cancelled_once(payment: Payment) -> Status:
     return "cancelled" if payment.cancelled_by else payment.status
 
 
@@ -203,7 +203,7 @@ LIFECYCLE_FAULTS = (
             f"cancel/by-{by}-never-done",
             f"a payment cancelled by the {_BY[by]} is executed, but still shown as cancelled",
             executable=_executes_cancelled(by),
-            shown=_cancelled_whatever_came,
+            shown=_cancelled_once,
         )
         for by in ("provider", "customer")
     ),

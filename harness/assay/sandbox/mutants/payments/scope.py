@@ -24,8 +24,8 @@ _EXCLUDED: tuple[tuple[Segment, str], ...] = (
 )
 
 
-def _serves(more: Segment) -> Callable[[Segment, frozenset[Segment]], bool]:
-    return allowing(lambda segment, _others: segment == more, _SOUND.segments)
+def _serves(served: Segment) -> Callable[[Segment, frozenset[Segment]], bool]:
+    return allowing(lambda segment, _others: segment == served, _SOUND.segments)
 
 
 def _not_small(segment: Segment, _others: frozenset[Segment]) -> bool:
