@@ -7,7 +7,6 @@ night of a clock change has an obligation of its own; one mutant breaks both. Th
 never changes on a Monday, so payments have no such obligation.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 
@@ -25,7 +24,6 @@ from assay.sandbox.calendar import (
     local,
 )
 from assay.sandbox.mutants.mutant import (
-    Change,
     Operator,
     breaking,
     breaking_pis,
@@ -40,10 +38,6 @@ __all__ = ["CLOSING_FAULTS", "DEPTH", "MAINTENANCE"]
 _OFFICE_HOURS = range(8, 20)
 
 
-def _depth(depth: Depth) -> Change:
-    return lambda bank: replace(bank, depth=depth)
-
-
 def _history(operator: Operator[int]) -> Depth:
     return replace(NINETY_DAYS, too_old=operator(NINETY_DAYS.too_old))
 
@@ -52,27 +46,23 @@ def _in_office_hours(span: Span) -> bool:
     return local(span.now).hour in _OFFICE_HOURS
 
 
-def _unasked(operator: Operator[int]) -> Change:
+def _unasked(operator: Operator[int]) -> Depth:
     """Show more days if no first day was requested."""
 
     def unasked(span: Span) -> bool:
         return _in_office_hours(span) and span.asked is None
 
-    return _depth(only_when(unasked, _history(operator), NINETY_DAYS))
+    return only_when(unasked, _history(operator), NINETY_DAYS)
 
 
-def _asked(operator: Operator[int]) -> Change:
+def _asked(operator: Operator[int]) -> Depth:
     """Show what was requested, up to another number of days."""
     wider = _history(operator)
 
     def requested(span: Span) -> date:
         return max(span.asked or NINETY_DAYS(span), wider(span))
 
-    return _depth(only_when(_in_office_hours, requested, NINETY_DAYS))
-
-
-def _day(today: Callable[[datetime], date]) -> Change:
-    return _depth(replace(NINETY_DAYS, today=today))
+    return only_when(_in_office_hours, requested, NINETY_DAYS)
 
 
 def _utc_day(now: datetime) -> date:
@@ -84,68 +74,60 @@ def _day_from_two(now: datetime) -> date:
     return (local(now) - timedelta(hours=2)).date()
 
 
-def _extended(operator: Operator[int]) -> Change:
-    return lambda bank: replace(bank, extended=_history(operator))
-
-
 DEPTH = (
     breaking(
         "depth.one-day-more",
         "transactions.depth/default",
         "91 days are shown",
-        _unasked(one_more),
+        depth=_unasked(one_more),
     ),
     breaking(
         "depth.half-a-year",
         "transactions.depth/default",
         "half a year is shown",
-        _unasked(limited_to(182)),
+        depth=_unasked(limited_to(182)),
     ),
     breaking(
         "depth.asked-one-day-more",
         "transactions.depth/asked-older",
         "91 days are shown on request",
-        _asked(one_more),
+        depth=_asked(one_more),
     ),
     breaking(
         "depth.asked-is-given",
         "transactions.depth/asked-older",
         "any number of days is shown on request",
-        _asked(limited_to(10_000)),
+        depth=_asked(limited_to(10_000)),
     ),
     breaking(
         "depth.utc-day",
         "transactions.depth/local-day",
         "the 90 days are counted from the UTC day",
-        _day(_utc_day),
+        depth=replace(NINETY_DAYS, today=_utc_day),
     ),
     breaking(
         "depth.day-from-two",
         "transactions.depth/local-day",
         "the bank's day starts at 02:00",
-        _day(_day_from_two),
+        depth=replace(NINETY_DAYS, today=_day_from_two),
     ),
     breaking(
         "extended.one-day-more",
         "no-extended-history/gives-no-more",
         "the extended history mode returns 91 days",
-        _extended(one_more),
+        extended=_history(one_more),
     ),
     breaking(
         "extended.two-years",
         "no-extended-history/gives-no-more",
         "the extended history mode returns two years",
-        _extended(limited_to(730)),
+        extended=_history(limited_to(730)),
     ),
 )
 
 _EVERY_DAY = frozenset(range(7))
 #: Minute of the day.
 _SEVEN = 7 * 60
-
-
-def _closed(closed: Closed) -> Change:
-    return lambda bank: replace(bank, closed=closed)
 
 
 def _begins(closing: Closing, operator: Operator[int]) -> Closing:
@@ -194,55 +176,55 @@ MAINTENANCE = (
         "maintenance.from-midnight",
         "maintenance/before",
         "closed from Sunday 00:00",
-        _closed(_begins(SUNDAY_NIGHT, limited_to(0))),
+        closed=_begins(SUNDAY_NIGHT, limited_to(0)),
     ),
     breaking(
         "maintenance.a-minute-early",
         "maintenance/before",
         "closed from Sunday 01:59",
-        _closed(_begins(SUNDAY_NIGHT, one_less)),
+        closed=_begins(SUNDAY_NIGHT, one_less),
     ),
     breaking(
         "maintenance.a-minute-late",
         "maintenance/after",
         "closed until Sunday 06:01, except on the nights of a clock change",
-        _closed(_usually(_ends(SUNDAY_NIGHT, one_more))),
+        closed=_usually(_ends(SUNDAY_NIGHT, one_more)),
     ),
     breaking(
         "maintenance.until-seven",
         "maintenance/after",
         "closed until Sunday 07:00, except on the nights of a clock change",
-        _closed(_usually(_ends(SUNDAY_NIGHT, limited_to(_SEVEN)))),
+        closed=_usually(_ends(SUNDAY_NIGHT, limited_to(_SEVEN))),
     ),
     breaking(
         "maintenance.always-until-seven",
         "maintenance/after maintenance/short-night",
         "closed until Sunday 07:00",
-        _closed(_ends(SUNDAY_NIGHT, limited_to(_SEVEN))),
+        closed=_ends(SUNDAY_NIGHT, limited_to(_SEVEN)),
     ),
     breaking(
         "maintenance.every-night",
         "maintenance/other-days",
         "closed every night from 02:00 to 06:00",
-        _closed(replace(SUNDAY_NIGHT, days=_EVERY_DAY)),
+        closed=replace(SUNDAY_NIGHT, days=_EVERY_DAY),
     ),
     breaking(
         "maintenance.at-three",
         "maintenance/other-days",
         "closed for a quarter of an hour at 03:00 every night",
-        _closed(_and_at_three),
+        closed=_and_at_three,
     ),
     breaking(
         "maintenance.four-hours",
         "maintenance/short-night",
         "closed for four hours from 02:00, even if the clock is set forward",
-        _closed(_four_hours_from_two),
+        closed=_four_hours_from_two,
     ),
     breaking(
         "maintenance.hours-after-midnight",
         "maintenance/short-night",
         "closed until six hours after midnight, even if the clock is set forward",
-        _closed(_hours_after_midnight),
+        closed=_hours_after_midnight,
     ),
 )
 

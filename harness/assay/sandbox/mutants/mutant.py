@@ -48,16 +48,40 @@ class Neutral:
     change: Change
 
 
-def breaking(id: str, facets: str, says: str, change: Change) -> Mutant:
-    """Return a mutant of account information; facets are separated by spaces."""
+def breaking(
+    id: str, facets: str, says: str, change: Change | None = None, **policies: Any
+) -> Mutant:
+    """Return a mutant of account information; facets are separated by spaces.
+
+    It replaces policies. A change is given instead where each bank has a state of its own.
+    """
     broken = frozenset(f"aisp/{facet}" for facet in facets.split())
-    return Mutant(id=id, breaks=broken, says=says, change=change)
+    return Mutant(id=id, breaks=broken, says=says, change=change or changing(**policies))
 
 
 def breaking_pis(id: str, facets: str, says: str, **policies: Any) -> Mutant:
     """Return a mutant that replaces policies of payments; facets are separated by spaces."""
     broken = frozenset(f"pis/{facet}" for facet in facets.split())
     return Mutant(id=f"pis.{id}", breaks=broken, says=says, change=changing_pis(**policies))
+
+
+def neutral(id: str, says: str, change: Change | None = None, **policies: Any) -> Neutral:
+    """Return a neutral variant of account information.
+
+    It replaces whole policies. A change is given instead where entries of a table are
+    replaced, so that one bank can have several variants.
+    """
+    return Neutral(id=f"neutral.{id}", says=says, change=change or changing(**policies))
+
+
+def neutral_pis(id: str, says: str, **policies: Any) -> Neutral:
+    """Return a neutral variant that replaces policies of payments."""
+    return Neutral(id=f"pis.{id}", says=says, change=changing_pis(**policies))
+
+
+def changing(**policies: Any) -> Change:
+    """Replace policies of account information."""
+    return lambda bank: replace(bank, **policies)
 
 
 def changing_pis(**policies: Any) -> Change:

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from assay.sandbox.accounts import Cut, Cutter, pages_of
-from assay.sandbox.mutants.mutant import Change, Mutant, breaking
-from assay.sandbox.policies import put
+from assay.sandbox.mutants.mutant import Mutant, breaking
+from assay.sandbox.policies import SOUND, put
 
 #: Returns a wrong cutter, given the right page size.
 _Wrong: TypeAlias = Callable[[int], Cutter]
@@ -134,20 +134,10 @@ _WRONG: tuple[tuple[str, str, str, _Wrong], ...] = (
         _spoilt(_last_repeats_first),
     ),
     ("last-twice", "no-repeats", "the last item appears twice", _spoilt(_last_twice)),
-    (
-        "back-to-first",
-        "ends",
-        "the last page links to the first",
-        _spoilt(_back_to_first),
-    ),
+    ("back-to-first", "ends", "the last page links to the first", _spoilt(_back_to_first)),
     ("stays", "ends", "the last page links to itself", _spoilt(_stays)),
     ("goes-on", "ends", "empty pages follow without end", _spoilt(_goes_on)),
 )
-
-
-def _cuts(what: _Paged, size: int, wrong: _Wrong) -> Change:
-    cutter = wrong(size)
-    return lambda bank: replace(bank, pages=put(bank.pages, **{what: cutter}))
 
 
 def _table(what: _Paged, size: int) -> tuple[Mutant, ...]:
@@ -156,7 +146,7 @@ def _table(what: _Paged, size: int) -> tuple[Mutant, ...]:
             f"paging.{what}-{name}",
             f"{what}.page-size/{facet}",
             f"{what}: {says}",
-            _cuts(what, size, wrong),
+            pages=put(SOUND.pages, **{what: wrong(size)}),
         )
         for name, facet, says, wrong in _WRONG
     )

@@ -8,41 +8,36 @@ other trials, so these faults appear only after more calls than a set-up makes.
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
+from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
 from assay.sandbox.access import BATCH, Access, Quota
 from assay.sandbox.calendar import PARIS, local, today
-from assay.sandbox.messages import OPERATIONS, Operation
-from assay.sandbox.mutants.mutant import (
-    Change,
-    Operator,
-    breaking,
-    limited_to,
-    never,
-    one_less,
-    one_more,
-)
-from assay.sandbox.policies import put
+from assay.sandbox.messages import OPERATIONS, Operation, Table
+from assay.sandbox.mutants.mutant import Operator, breaking, limited_to, never, one_less, one_more
+from assay.sandbox.policies import SOUND, put
+
+_Quotas: TypeAlias = Table[Operation, tuple[Quota, ...]]
 
 _HELSINKI = ZoneInfo("Europe/Helsinki")
 
 
-def _quotas(operations: tuple[Operation, ...], *quotas: Quota) -> Change:
+def _quotas(operations: tuple[Operation, ...], *quotas: Quota) -> _Quotas:
     """Give some operations other quotas."""
-    return lambda bank: replace(bank, quota=put(bank.quota, **dict.fromkeys(operations, quotas)))
+    return put(SOUND.quota, **dict.fromkeys(operations, quotas))
 
 
-def _limit(operation: Operation, operator: Operator[int]) -> Change:
+def _limit(operation: Operation, operator: Operator[int]) -> _Quotas:
     return _quotas((operation,), replace(BATCH, used_up=operator(BATCH.used_up)))
 
 
 def _counts(
     operations: tuple[Operation, ...], counts: Callable[[datetime, datetime], bool]
-) -> Change:
+) -> _Quotas:
     return _quotas(operations, replace(BATCH, counts=counts))
 
 
-def _pool(operations: tuple[Operation, ...], pool: Callable[[Access], Hashable]) -> Change:
+def _pool(operations: tuple[Operation, ...], pool: Callable[[Access], Hashable]) -> _Quotas:
     return _quotas(operations, replace(BATCH, pool=pool))
 
 
@@ -99,7 +94,7 @@ QUOTA = (
             f"quota.{operation}-{name}",
             f"batch-quota/{operation}-{facet}",
             f"{operation}: {says}",
-            _limit(operation, operator),
+            quota=_limit(operation, operator),
         )
         for name, facet, says, operator in _LIMITS
         for operation in OPERATIONS
@@ -109,7 +104,7 @@ QUOTA = (
             f"quota.{operation}-{name}",
             f"batch-quota/{operation}-next-day",
             f"{operation}: {says}",
-            _counts((operation,), counts),
+            quota=_counts((operation,), counts),
         )
         for operation in OPERATIONS
         for name, says, counts in _NEXT_DAY
@@ -119,7 +114,7 @@ QUOTA = (
             f"quota.{operation}-until-quarter-to-midnight",
             "batch-quota/before-midnight",
             f"{operation}: the day ends at 23:45",
-            _counts((operation,), _until_quarter_to_midnight),
+            quota=_counts((operation,), _until_quarter_to_midnight),
         )
         for operation in OPERATIONS
     ),
@@ -127,37 +122,37 @@ QUOTA = (
         "quota.helsinki-day",
         "batch-quota/before-midnight batch-quota/long-day",
         "the quota applies to the day in Helsinki",
-        _counts(OPERATIONS, _same_helsinki_day),
+        quota=_counts(OPERATIONS, _same_helsinki_day),
     ),
     breaking(
         "quota.24-hour-day",
         "batch-quota/long-day",
         "the quota is reset 24 hours after midnight, even on a day of 25 hours",
-        _counts(OPERATIONS, _within_24_hours_of_midnight),
+        quota=_counts(OPERATIONS, _within_24_hours_of_midnight),
     ),
     breaking(
         "quota.one-for-all-methods",
         "batch-quota/per-method",
         "all operations share one quota",
-        _pool(OPERATIONS, _one_for_all_methods),
+        quota=_pool(OPERATIONS, _one_for_all_methods),
     ),
     breaking(
         "quota.balances-and-transactions-share",
         "batch-quota/per-method",
         "balances and transactions share one quota",
-        _pool(("balances", "transactions"), _one_for_all_methods),
+        quota=_pool(("balances", "transactions"), _one_for_all_methods),
     ),
     breaking(
         "quota.accounts-and-consents-share",
         "batch-quota/per-method",
         "accounts and consents share one quota",
-        _pool(("accounts", "consents"), _one_for_all_methods),
+        quota=_pool(("accounts", "consents"), _one_for_all_methods),
     ),
     breaking(
         "quota.one-for-all-customers",
         "batch-quota/per-customer",
         "all customers share the quotas",
-        _pool(OPERATIONS, _one_for_all_customers),
+        quota=_pool(OPERATIONS, _one_for_all_customers),
     ),
 )
 
@@ -174,7 +169,7 @@ def _any(access: Access) -> bool:
     return access.page == 1
 
 
-def _limited(operation: Operation, limit: int) -> Change:
+def _limited(operation: Operation, limit: int) -> _Quotas:
     """Limit attended calls as well."""
     quota = replace(_batch_of(limit), applies=_attended, charged=_attended)
     return _quotas((operation,), BATCH, quota)
@@ -186,7 +181,7 @@ ATTENDED = (
             f"attended.{operation}-{limit}-a-day",
             f"online-unlimited/{operation}-unlimited",
             f"{operation}: at most {limit} attended calls a day",
-            _limited(operation, limit),
+            quota=_limited(operation, limit),
         )
         for operation in OPERATIONS
         for limit in (15, 19)
@@ -195,18 +190,18 @@ ATTENDED = (
         "attended.seven-in-all",
         "online-unlimited/not-counted",
         "batch accesses are refused after seven calls of any kind",
-        _quotas(OPERATIONS, BATCH, replace(_batch_of(7), charged=_any)),
+        quota=_quotas(OPERATIONS, BATCH, replace(_batch_of(7), charged=_any)),
     ),
     breaking(
         "attended.eight-in-all",
         "online-unlimited/not-counted",
         "batch accesses are refused after eight calls of any kind",
-        _quotas(OPERATIONS, BATCH, replace(_batch_of(8), charged=_any)),
+        quota=_quotas(OPERATIONS, BATCH, replace(_batch_of(8), charged=_any)),
     ),
     breaking(
         "attended.refused-after-batch",
         "online-unlimited/after-exhausted",
         "attended calls are refused once the batch quota is used up",
-        _quotas(OPERATIONS, replace(BATCH, applies=_any)),
+        quota=_quotas(OPERATIONS, replace(BATCH, applies=_any)),
     ),
 )

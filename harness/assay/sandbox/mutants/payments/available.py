@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from assay.sandbox.messages import Answer, Json, error
-from assay.sandbox.mutants.methods import as_text, cut_off
+from assay.sandbox.mutants.methods import as_text, cut_off, down
 from assay.sandbox.mutants.mutant import breaking_pis, only_when
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation
 from assay.sandbox.payments.records import Payment
@@ -51,10 +51,6 @@ def _accepted(
         return altered(answer) if operation == on and answer.status < 300 else answer  # noqa: PLR2004
 
     return respond
-
-
-def _down(status: int) -> Callable[[Answer], Answer]:
-    return lambda _: error(status, "out of order")
 
 
 def _empty(id: str) -> Answer:
@@ -107,7 +103,7 @@ AVAILABLE_FAULTS = (
             f"available.{operation}-{status}",
             f"payments.{operation}/answers",
             f"{operation} answers {status} to every valid call",
-            respond=_accepted(operation, _down(status)),
+            respond=_accepted(operation, down(status)),
         )
         for operation in _OPERATIONS
         for status in (500, 503)

@@ -137,10 +137,7 @@ SCOPE_FAULTS = (
     ),
     *(
         breaking_pis(
-            f"types.{kind}-refused",
-            facets,
-            f"{kind} payments are refused",
-            offered=_refuses(kind),
+            f"types.{kind}-refused", facets, f"{kind} payments are refused", offered=_refuses(kind)
         )
         for kind, facets in _TYPES
     ),

@@ -163,11 +163,7 @@ SIGNING_FAULTS = (
             ("no-code", "any code, or none, is accepted", _no_code),
             ("empty-code", "the right code, or none, is accepted", _empty_code),
             ("half-a-code", "only the first half of a code is checked", _first_half),
-            (
-                "any-cap",
-                "the codes of the card reader are not checked",
-                _looked_at_but_for("cap"),
-            ),
+            ("any-cap", "the codes of the card reader are not checked", _looked_at_but_for("cap")),
         )
     ),
 )
