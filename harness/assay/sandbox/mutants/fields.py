@@ -10,9 +10,9 @@ from http import HTTPStatus
 from typing import cast
 
 from assay.sandbox.accounts import Currency, IdSeed, Position, iban
-from assay.sandbox.messages import KINDS, Answer, Json, Kind, Request, Resource
-from assay.sandbox.mutants.mutant import Change, answering, breaking
-from assay.sandbox.policies import put
+from assay.sandbox.messages import KINDS, Answer, Json, Request, Resource
+from assay.sandbox.mutants.mutant import answering, breaking
+from assay.sandbox.policies import SOUND, put
 
 __all__ = ["FIELDS"]
 
@@ -38,14 +38,7 @@ _CURRENCIES: tuple[tuple[str, str, Currency], ...] = (
 )
 
 
-def _currency(kind: Kind, currency: Currency) -> Change:
-    return lambda bank: replace(bank, currency=put(bank.currency, **{kind: currency}))
-
-
-_READ: tuple[tuple[Resource, str], ...] = (
-    ("account", "balance"),
-    ("card", "outstanding"),
-)
+_READ: tuple[tuple[Resource, str], ...] = (("account", "balance"), ("card", "outstanding"))
 _TYPES: tuple[tuple[str, str, str, tuple[str | None, ...]], ...] = (
     ("other-type", "", "the last has the type ITAV", ("CLBD", "VALU", "ITAV")),
     ("type-lower-case", "", "a type is in lower case", ("CLBD", "valu", "OTHR")),
@@ -53,10 +46,6 @@ _TYPES: tuple[tuple[str, str, str, tuple[str | None, ...]], ...] = (
     ("last-untyped", "-present", "the last has no type", ("CLBD", "VALU", None)),
     ("first-untyped", "-present", "the first has no type", (None, "VALU", "OTHR")),
 )
-
-
-def _types(resource: Resource, types: tuple[str | None, ...]) -> Change:
-    return lambda bank: replace(bank, balance_types=put(bank.balance_types, **{resource: types}))
 
 
 def _wrong_check_digits(id_seed: IdSeed) -> str:
@@ -83,10 +72,6 @@ def _clear_pan(prefix: int) -> Callable[[IdSeed], str]:
     return pan
 
 
-def _mint(resource: Resource, mint: Callable[[IdSeed], str]) -> Change:
-    return lambda bank: replace(bank, mint=put(bank.mint, **{resource: mint}))
-
-
 def _with_room(request: Request, answer: Answer) -> bool:
     """Return whether the answer is a last page with room for one more row."""
     if request.operation != "accounts" or answer.status != HTTPStatus.OK:
@@ -95,20 +80,15 @@ def _with_room(request: Request, answer: Answer) -> bool:
     return "next" not in body["links"] and len(body["accounts"]) < _PAGE
 
 
-def _nameless(resource: Resource) -> Change:
-    row: Mapping[str, Json] = {
-        "kind": resource,
-        "name": "En cours d'ouverture",
-        "currency": "EUR",
-    }
+def _nameless(resource: Resource) -> Callable[[Request, Answer], Answer]:
+    row: Mapping[str, Json] = {"kind": resource, "name": "En cours d'ouverture", "currency": "EUR"}
 
     def altered(answer: Answer) -> Answer:
         body = cast("dict[str, list[Json]]", answer.body)
         body = {**body, "accounts": [*body["accounts"], row]}
         return replace(answer, body=cast("Json", body))
 
-    respond = answering(_with_room, altered)
-    return lambda bank: replace(bank, respond=respond)
+    return answering(_with_room, altered)
 
 
 FIELDS = (
@@ -117,7 +97,7 @@ FIELDS = (
             f"euro.{kind}-{name}",
             f"euro/{kind}",
             f"{kind}: {says}",
-            _currency(kind, currency),
+            currency=put(SOUND.currency, **{kind: currency}),
         )
         for kind in KINDS.values()
         for name, says, currency in _CURRENCIES
@@ -127,7 +107,7 @@ FIELDS = (
             f"balance-type.{read}-{name}",
             f"balance-type/{read}{facet}",
             f"{read}: {says}",
-            _types(resource, types),
+            balance_types=put(SOUND.balance_types, **{resource: types}),
         )
         for resource, read in _READ
         for name, facet, says, types in _TYPES
@@ -136,42 +116,42 @@ FIELDS = (
         "iban.wrong-check-digits",
         "iban/account",
         "the check digits of IBANs are one too high",
-        _mint("account", _wrong_check_digits),
+        mint=put(SOUND.mint, account=_wrong_check_digits),
     ),
     breaking(
         "iban.wrong-last-digit",
         "iban/account",
         "the last digit of IBANs is wrong",
-        _mint("account", _wrong_last_digit),
+        mint=put(SOUND.mint, account=_wrong_last_digit),
     ),
     breaking(
         "iban.domestic",
         "iban/account",
         "the domestic account number is shown instead of the IBAN",
-        _mint("account", _domestic),
+        mint=put(SOUND.mint, account=_domestic),
     ),
     breaking(
         "iban.clear-visa",
         "iban/card",
         "cards are identified by their clear PAN",
-        _mint("card", _clear_pan(497_010)),
+        mint=put(SOUND.mint, card=_clear_pan(497_010)),
     ),
     breaking(
         "iban.clear-mastercard",
         "iban/card",
         "cards are identified by their clear PAN of another scheme",
-        _mint("card", _clear_pan(513_200)),
+        mint=put(SOUND.mint, card=_clear_pan(513_200)),
     ),
     breaking(
         "iban.account-nameless",
         "iban/account-present",
         "an account is listed without its IBAN",
-        _nameless("account"),
+        respond=_nameless("account"),
     ),
     breaking(
         "iban.card-nameless",
         "iban/card-present",
         "a card is listed without its encrypted PAN",
-        _nameless("card"),
+        respond=_nameless("card"),
     ),
 )

@@ -1,20 +1,16 @@
-"""Mutants of pagination and of the depth of the history.
+"""Mutants of pagination.
 
-Each pagination fault breaks one facet of reading three pages (12 accounts, or 40
-transactions) and keeps the others; lists of one page are never changed. General faults
-of the depth apply in office hours only, when worlds start, so that the clause on the
-local day, which is checked just after midnight, stays correct.
+Each fault breaks one facet of reading three pages (12 accounts, or 40 transactions) and
+keeps the others; lists of one page are never changed.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import date, timedelta
 from typing import Literal, TypeAlias
 
 from assay.sandbox.accounts import Cut, Cutter, pages_of
-from assay.sandbox.calendar import Depth, Extended, Span, local, ninety_days
-from assay.sandbox.mutants.mutant import Change, Mutant, breaking
-from assay.sandbox.policies import put
+from assay.sandbox.mutants.mutant import Mutant, breaking
+from assay.sandbox.policies import SOUND, put
 
 #: Returns a wrong cutter, given the right page size.
 _Wrong: TypeAlias = Callable[[int], Cutter]
@@ -138,20 +134,10 @@ _WRONG: tuple[tuple[str, str, str, _Wrong], ...] = (
         _spoilt(_last_repeats_first),
     ),
     ("last-twice", "no-repeats", "the last item appears twice", _spoilt(_last_twice)),
-    (
-        "back-to-first",
-        "ends",
-        "the last page links to the first",
-        _spoilt(_back_to_first),
-    ),
+    ("back-to-first", "ends", "the last page links to the first", _spoilt(_back_to_first)),
     ("stays", "ends", "the last page links to itself", _spoilt(_stays)),
     ("goes-on", "ends", "empty pages follow without end", _spoilt(_goes_on)),
 )
-
-
-def _cuts(what: _Paged, size: int, wrong: _Wrong) -> Change:
-    cutter = wrong(size)
-    return lambda bank: replace(bank, pages=put(bank.pages, **{what: cutter}))
 
 
 def _table(what: _Paged, size: int) -> tuple[Mutant, ...]:
@@ -160,108 +146,10 @@ def _table(what: _Paged, size: int) -> tuple[Mutant, ...]:
             f"paging.{what}-{name}",
             f"{what}.page-size/{facet}",
             f"{what}: {says}",
-            _cuts(what, size, wrong),
+            pages=put(SOUND.pages, **{what: wrong(size)}),
         )
         for name, facet, says, wrong in _WRONG
     )
 
 
 PAGING = (*_table("accounts", 5), *_table("transactions", 15))
-
-
-_OFFICE_HOURS = range(8, 20)
-
-
-def _in_office_hours(oldest: Callable[[date, Span], date]) -> Change:
-    def depth(span: Span) -> date:
-        right = ninety_days(span)
-        if local(span.now).hour not in _OFFICE_HOURS:
-            return right
-        return oldest(right, span)
-
-    return lambda bank: replace(bank, depth=depth)
-
-
-def _unasked(days: int) -> Change:
-    """Show more days if no first day was requested."""
-    extra = timedelta(days=days)
-    return _in_office_hours(lambda right, span: right if span.asked else right - extra)
-
-
-def _asked(most: int) -> Change:
-    """Show what was requested, up to a number of additional days."""
-    extra = timedelta(days=most)
-    return _in_office_hours(lambda right, span: max(span.asked or right, right - extra))
-
-
-def _utc_day(span: Span) -> date:
-    return span.now.date() - timedelta(days=90)
-
-
-def _day_from_two(span: Span) -> date:
-    """Start the day at 02:00."""
-    return (local(span.now) - timedelta(hours=2)).date() - timedelta(days=90)
-
-
-def _depth(depth: Depth) -> Change:
-    return lambda bank: replace(bank, depth=depth)
-
-
-def _extended(extra: int) -> Change:
-    def extended(span: Span) -> date:
-        return ninety_days(span) - timedelta(days=extra)
-
-    mode: Extended = extended
-    return lambda bank: replace(bank, extended=mode)
-
-
-DEPTH = (
-    breaking(
-        "depth.one-day-more",
-        "transactions.depth/default",
-        "91 days are shown",
-        _unasked(1),
-    ),
-    breaking(
-        "depth.half-a-year",
-        "transactions.depth/default",
-        "half a year is shown",
-        _unasked(92),
-    ),
-    breaking(
-        "depth.asked-one-day-more",
-        "transactions.depth/asked-older",
-        "91 days are shown on request",
-        _asked(1),
-    ),
-    breaking(
-        "depth.asked-is-given",
-        "transactions.depth/asked-older",
-        "any number of days is shown on request",
-        _asked(10_000),
-    ),
-    breaking(
-        "depth.utc-day",
-        "transactions.depth/local-day",
-        "the 90 days are counted from the UTC day",
-        _depth(_utc_day),
-    ),
-    breaking(
-        "depth.day-from-two",
-        "transactions.depth/local-day",
-        "the bank's day starts at 02:00",
-        _depth(_day_from_two),
-    ),
-    breaking(
-        "extended.one-day-more",
-        "no-extended-history/gives-no-more",
-        "the extended history mode returns 91 days",
-        _extended(1),
-    ),
-    breaking(
-        "extended.two-years",
-        "no-extended-history/gives-no-more",
-        "the extended history mode returns two years",
-        _extended(640),
-    ),
-)
