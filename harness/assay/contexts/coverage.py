@@ -28,9 +28,13 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldTrial:
-    """The steps of one trial of a clause in the base context, and its other contexts."""
+    """The steps of one trial of a clause in the base context, and its other contexts.
+
+    `dimensions` are those of the contract, with the reasons of this clause.
+    """
 
     clause: str
+    dimensions: Sequence[Dimension]
     steps: Sequence[Step]
     contexts: Sequence[Context]
 
@@ -53,9 +57,11 @@ def _cells(
     asked = Counter(
         value.id for trial in held for context in trial.contexts for value in context
     )
-    for dimension in dimensions:
-        for value in dimension.values:
-            reasons = [value.reason(trial.steps) for trial in held]
+    for number, dimension in enumerate(dimensions):
+        for place, value in enumerate(dimension.values):
+            reasons = [
+                trial.dimensions[number].values[place].reason(trial.steps) for trial in held
+            ]
             # The most frequent reason speaks for a clause with several trials.
             why = Counter(reason for reason in reasons if reason).most_common(1)
             yield Cell(

@@ -32,10 +32,22 @@ def contexts(values: Sequence[Sequence[DimensionValue]], depth: Depth) -> tuple[
     """Return the contexts in which the values of each dimension are covered."""
     if depth is Depth.BASE or not values:
         return ()
-    if depth is Depth.EACH:
-        rows = max(map(len, values))
-        return tuple(tuple(every[row % len(every)] for every in values) for row in range(rows))
-    return _pairs(values)
+    return _each(values) if depth is Depth.EACH else _pairs(values)
+
+
+def _each(values: Sequence[Sequence[DimensionValue]]) -> tuple[Context, ...]:
+    """Return as few contexts as there are values of the longest dimension.
+
+    Every value stands in one of them. Those of shorter dimensions are spread over them in
+    turn, so that as few as possible stand together: one may hide what another would show.
+    """
+    rows: list[list[DimensionValue]] = [[] for _ in range(max(map(len, values)))]
+    start = 0
+    for every in values:
+        for place, value in enumerate(every):
+            rows[(start + place) % len(rows)].append(value)
+        start += len(every)
+    return tuple(tuple(row) for row in rows)
 
 
 def _pairs(values: Sequence[Sequence[DimensionValue]]) -> tuple[Context, ...]:

@@ -99,7 +99,7 @@ def page_reason(contract: Contract, size: int, steps: Sequence[Step]) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class Unattended(StepMapper):
-    """The customer is absent in every call for which the contract limits such calls."""
+    """The customer is absent in every call that is made in her name."""
 
     operations: frozenset[str]
 

@@ -145,12 +145,13 @@ def presence(at: Situation) -> Values:
     if Capability.BATCH not in at.offered:
         yield "absent", "`presence` in the target file"
         return
+    own = frozenset(one.id for one in at.contract.operations.values() if not one.by_provider)
     yield DimensionValue(
         dimension="presence",
         name="absent",
         description="without the customer",
         reason=partial(customers.unattended_reason, limits),
-        mapper=partial(customers.Unattended, operations=frozenset(limits)),
+        mapper=partial(customers.Unattended, operations=own),
     )
 
 

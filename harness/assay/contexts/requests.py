@@ -203,19 +203,19 @@ def tpp_reason(operations: frozenset[str], steps: Sequence[Step]) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class AfterAnother(StepMapper):
-    """Every plain call has a twin before it: the same read, or a request like it."""
+    """The first call of each operation is made twice, and the first one with a variation."""
 
     contract: Contract
-    done: set[str] = field(default_factory=set[str])
+    done: set[tuple[str, bool]] = field(default_factory=set[tuple[str, bool]])
 
     def before(self, step: Step) -> Script:
-        """Make the twin of the first plain call of each operation."""
-        if not isinstance(step, Call) or step.variation or step.follow or step.malformed:
+        """Make the twin of a call, before it; what has ended cannot be ended again."""
+        if not isinstance(step, Call) or step.follow or step.malformed:
             return
-        operation = self.contract.operations[step.operation]
-        if operation.id in self.done or operation.changes or operation.ends:
+        first = step.operation, bool(step.variation)
+        if first in self.done or self.contract.operations[step.operation].ends:
             return
-        self.done.add(operation.id)
+        self.done.add(first)
         yield step
 
 
@@ -224,11 +224,5 @@ def repetition_reason(contract: Contract, steps: Sequence[Step]) -> str:
     every = [step for step in steps if isinstance(step, Call)]
     if any(not call.present for call in every):
         return "calls without the customer are counted"
-    plain = [
-        call
-        for call in every
-        if not (call.variation or call.follow or call.malformed)
-        and not contract.operations[call.operation].changes
-        and not contract.operations[call.operation].ends
-    ]
-    return "" if plain else "the trial has no plain call"
+    repeated = [call for call in calls(every) if not contract.operations[call.operation].ends]
+    return "" if repeated else "the trial has no call to repeat"

@@ -74,6 +74,9 @@ def third_party(executor: Executor, name: str) -> Access:
         offered = Capability.PROVIDERS in environment.target.fixtures.offers
         if name and not offered:
             raise CannotArrange(REMEDIES[Capability.PROVIDERS])
+        if name:
+            # The second TPP is second at the bank too, whoever calls first.
+            third_party(executor, "")
         common = environment.party or environment.common
         executor.providers[name] = executor.fixture.provider() if offered else common
     return executor.providers[name]

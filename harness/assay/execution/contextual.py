@@ -1,13 +1,14 @@
 """Trials in further contexts: what they violate, and the context that this takes.
 
 Every check of the contract judges such a trial, as it judges a random sequence. A trial varies
-several dimensions at once; what it violates is tried again with each value alone, so that a
-violation names the one that it takes.
+several dimensions at once. What it violates is tried again with each value alone, so that a
+violation names the one that it takes; so is what it does not show, though the base context does:
+one value may hide what another would show.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from assay.contexts.context import Context, label
@@ -20,6 +21,8 @@ from assay.planning.plan import Trial
 Hold = Callable[[Trial], History]
 #: Returns what a history violates of a contract.
 Judge = Callable[[str, History], tuple[Breach, ...]]
+#: Returns the obligations of a trial that conform, but of which its history shows nothing.
+Open = Callable[[Trial, History], frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,36 +34,29 @@ class Finding:
     context: Context
 
 
-def in_context(trial: Trial, base: str, context: Context) -> Trial:
-    """Return a trial in another context; `base` is its id in the base context."""
+def in_context(trial: Trial, context: Context) -> Trial:
+    """Return a trial in another context."""
     values = ", ".join(value.id for value in context)
-    return replace(trial, id=f"{base} [{values}]", context=context)
+    return replace(trial, id=f"{trial.settles[0].trial} [{values}]", context=context)
 
 
 def findings(
-    trial: Trial, base: str, hold: Hold, judge: Judge, known: frozenset[str]
+    trial: Trial, hold: Hold, judge: Judge, still_open: Open, known: frozenset[str]
 ) -> Iterator[Finding]:
     """Hold a trial in its context, and yield what it violates beyond the `known` obligations."""
-    new = _violated(judge(trial.contract, hold(trial)), known)
-    if not new:
+    history = hold(trial)
+    together = _violated(judge(trial.contract, history), known)
+    if not together and not still_open(trial, history):
         return
-    alone: dict[str, tuple[Trial, Mapping[str, Sequence[Breach]]]] = {}
-    if len(trial.context) > 1:
-        for value in trial.context:
-            single = in_context(trial, base, (value,))
-            found = _violated(judge(trial.contract, hold(single)), known)
-            alone[value.id] = single, found
-    for obligation, evidence in new.items():
-        shown = next(
-            ((single, found[obligation]) for single, found in alone.values() if obligation in found),
-            None,
-        )
-        held, breaches = shown or (trial, evidence)
-        yield Finding(
-            verdict=_verdict(obligation, held.context, breaches),
-            trial=held.id,
-            context=held.context,
-        )
+    alone = [in_context(trial, (value,)) for value in trial.context] if trial.context[1:] else []
+    held = [(each, _violated(judge(each.contract, hold(each)), known)) for each in alone]
+    found: dict[str, Finding] = {}
+    for each, violated in (*held, (trial, together)):
+        for obligation, breaches in violated.items():
+            verdict = _verdict(obligation, each.context, breaches)
+            finding = Finding(verdict=verdict, trial=each.id, context=each.context)
+            found.setdefault(obligation, finding)
+    yield from found.values()
 
 
 def _violated(

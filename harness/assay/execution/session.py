@@ -25,7 +25,7 @@ from assay.journal.writer import Journal, header, planned
 from assay.judging.assembly import VerdictAssembly
 from assay.judging.judge import Breach, breaches, judge
 from assay.judging.rejected_credentials import parties
-from assay.judging.verdict import Exit, Standing, Verdict, tally
+from assay.judging.verdict import Agreement, Exit, Standing, Verdict, tally
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan, Trial, count_signatures, script_of
 from assay.rules.clauses import clauses_of
@@ -138,14 +138,13 @@ class Session:
             JournalError: the journal can no longer be written.
 
         """
-        base = trial.settles[0].trial
         try:
             found = tuple(
                 contextual.findings(
                     trial,
-                    base,
                     lambda held: self._hold(held).history,
                     lambda contract, history: self.broken(self.plan, contract, history),
+                    self._still_open,
                     self.violated(),
                 )
             )
@@ -158,6 +157,20 @@ class Session:
             return
         for finding in found:
             self.record_finding(finding.verdict, trial=finding.trial, replay=None)
+
+    def _still_open(self, trial: Trial, history: History) -> frozenset[str]:
+        """Return the obligations that conform in the base context, and of which this shows nothing."""
+        clause = self.plan.ruled[trial.contract][trial.clause]
+        shown = {
+            evidence.facet
+            for evidence in clause.kind.check(history)
+            if evidence.agreement is Agreement.AGREES
+        }
+        return frozenset(
+            obligation.id
+            for obligation in trial.settles
+            if obligation.facet not in shown and self._assembly.conforms(obligation.id)
+        )
 
     def _hold(self, trial: Trial) -> ProbeRun:
         """Run the probe of a trial for the record."""

@@ -113,6 +113,11 @@ class VerdictAssembly:
         """Whether there is a verdict on an obligation."""
         return obligation in self._verdicts
 
+    def conforms(self, obligation: str) -> bool:
+        """Whether an obligation is recorded as conforming so far."""
+        verdict = self._verdicts.get(obligation)
+        return verdict is not None and verdict.standing is Standing.CONFORMS
+
     def violated(self) -> frozenset[str]:
         """Return the obligations recorded as violated so far."""
         recorded = self._verdicts.values()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from assay.binding.target import Target
 from assay.contexts.context import Context, Dimension, in_context
@@ -17,6 +18,7 @@ from assay.contexts.dimensions import dimensions
 from assay.history import Authorise, Call, Step
 from assay.planning.plan import Plan, Trial
 from assay.rules.dry_run import ConformingTarget, play
+from assay.rules.rule import Kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,17 +32,26 @@ class ContextPlan:
 
 def with_contexts(plan: Plan, target: Target, depth: Depth) -> ContextPlan:
     """Return a plan with its trials in the contexts of a covering array of this depth."""
-    found = {name: dimensions(contract, target) for name, contract in plan.contracts.items()}
+    every = {name: dimensions(contract, target) for name, contract in plan.contracts.items()}
     held = {trial.id: _steps(plan, trial) for trial in plan.trials}
+    found = {
+        trial.id: _affecting(every[trial.contract], _kind(plan, trial).unaffected_by())
+        for trial in plan.trials
+    }
     rows = {
-        trial.id: contexts(applicable(found[trial.contract], held[trial.id]), depth)
+        trial.id: contexts(applicable(found[trial.id], held[trial.id]), depth)
         for trial in plan.trials
     }
     table = {
         name: coverage(
-            found[name],
+            every[name],
             (
-                HeldTrial(clause=trial.clause, steps=held[trial.id], contexts=rows[trial.id])
+                HeldTrial(
+                    clause=trial.clause,
+                    dimensions=found[trial.id],
+                    steps=held[trial.id],
+                    contexts=rows[trial.id],
+                )
                 for trial in plan.trials
                 if trial.contract == name
             ),
@@ -51,8 +62,31 @@ def with_contexts(plan: Plan, target: Target, depth: Depth) -> ContextPlan:
         _trial(plan, trial, context) for trial in plan.trials for context in rows[trial.id]
     )
     return ContextPlan(
-        plan=replace(plan, contextual=contextual), dimensions=found, coverage=table
+        plan=replace(plan, contextual=contextual), dimensions=every, coverage=table
     )
+
+
+def _kind(plan: Plan, trial: Trial) -> Kind:
+    return plan.ruled[trial.contract][trial.clause].kind
+
+
+def _affecting(every: Sequence[Dimension], unaffected: Mapping[str, str]) -> list[Dimension]:
+    """Return the dimensions with a reason at each value that cannot matter to a clause."""
+    return [
+        replace(
+            dimension,
+            values=tuple(
+                replace(value, reason=partial(_because, why)) if why else value
+                for value in dimension.values
+                for why in (unaffected.get(dimension.name) or unaffected.get(value.id),)
+            ),
+        )
+        for dimension in every
+    ]
+
+
+def _because(why: str, _steps: Sequence[Step]) -> str:
+    return why
 
 
 def _steps(plan: Plan, trial: Trial) -> tuple[Step, ...]:
@@ -61,7 +95,7 @@ def _steps(plan: Plan, trial: Trial) -> tuple[Step, ...]:
 
 
 def _dry(plan: Plan, trial: Trial) -> Iterator[Step]:
-    kind = plan.ruled[trial.contract][trial.clause].kind
+    kind = _kind(plan, trial)
     target = ConformingTarget(
         contract=plan.contracts[trial.contract],
         accepts_variation=kind.accepts_variation(trial.scenario),

@@ -94,12 +94,12 @@ def kinds(history: History, contract: Contract) -> Mapping[str, str]:
     return known
 
 
-def served(history: History, *, present: bool = True) -> frozenset[tuple[str, str]]:
-    """Return (subject, operation) pairs that were answered at least once, plainly."""
+def served(history: History) -> frozenset[tuple[str, str, bool]]:
+    """Return who was answered plainly by which operation, and whether the customer was there."""
     return frozenset(
-        (one.call.subject, one.call.operation)
-        for one in history.exchanges
-        if one.accepted and one.call.present is present and plain(one.call)
+        (exchange.call.subject, exchange.call.operation, exchange.call.present)
+        for exchange in history.exchanges
+        if exchange.accepted and plain(exchange.call)
     )
 
 

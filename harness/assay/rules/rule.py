@@ -201,6 +201,13 @@ class Kind:
         played = dry_run.play(self.probe(scenario), dry_target)
         return sum(isinstance(step, Call | Authorise) for step in played)
 
+    def unaffected_by(self) -> Mapping[str, str]:
+        """Return the dimensions of contexts that cannot matter to the clause, each with why.
+
+        A key is the name of a dimension ("payee"), or a dimension and a value ("mode=deferred").
+        """
+        return {}
+
     def explain(self) -> str | None:
         """Write down what was derived from the parameters, where facets do not show it."""
         return None

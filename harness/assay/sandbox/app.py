@@ -32,6 +32,7 @@ from assay.sandbox.messages import (
 from assay.sandbox.payments.terms import PAYMENT_PATHS
 from assay.sandbox.policies import SOUND, Approach, Policies
 from assay.sandbox.world import (
+    DEMO,
     DEMO_PROVIDERS,
     DEMO_TOKENS,
     Registry,
@@ -159,15 +160,19 @@ def _query(environ: "WSGIEnvironment") -> Mapping[str, str]:
     return query
 
 
-def make_app(policies: Policies = SOUND, base_url: str | None = None) -> "WSGIApplication":
+def make_app(
+    policies: Policies = SOUND, base_url: str | None = None, registry: Registry | None = None
+) -> "WSGIApplication":
     """Return a bank as a WSGI application.
 
     Links start with ``base_url`` (scheme and host); without it, with the host that was
     called. Links of payment initiation always use the host that was called, because that
-    half of the bank has two forms of host and a flow keeps the one it started with.
+    half of the bank has two forms of host and a flow keeps the one it started with. Two
+    applications with the same ``registry`` are one bank that decides in two ways.
     """
-    registry = Registry()
-    open_demo(registry, policies)
+    registry = Registry() if registry is None else registry
+    if registry.world(DEMO) is None:
+        open_demo(registry, policies)
     base = base_url.rstrip("/") if base_url else None
 
     def app(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:

@@ -121,6 +121,10 @@ class Available(Kind):
             )
         return tuple(out)
 
+    def unaffected_by(self) -> Mapping[str, str]:
+        """Return the customer's absence: whether such a call is served is for quotas to say."""
+        return {"presence": "a call without the customer may be refused for its number"}
+
     def probe(self, scenario: Scenario) -> Script:
         """Call plainly; then by every name; or bent in every way between two plain calls."""
         if self.operation.request:
@@ -179,9 +183,10 @@ class Available(Kind):
                     yield from _judge_bent(exchange, call.malformed)
             elif not bare(call, self.operation):
                 continue
-            elif call.alias is None:
+            elif call.alias is None or question(call) not in shown:
                 controlled |= {call.subject} if exchange.accepted else set()
-                shown[question(call)] = exchange
+                if call.alias is None:
+                    shown[question(call)] = exchange
                 sound = _sound(self, exchange, subjects.get(call.subject), consents)
                 if sound or (exchange.accepted and exchange.items):
                     yield _answers(exchange)

@@ -65,6 +65,17 @@ class DecisionRule(Kind):
     )
     controls: Mapping[str, Control] = parameters.derived(_controls)
 
+    def unaffected_by(self) -> Mapping[str, str]:
+        """Return what the condition itself speaks of: registrations, and their age on a day."""
+        if not any("registered" in atom for atom in conditions.atoms_of(self.when)):
+            return {}
+        due = self.lifecycle.create.due
+        why = "what is registered by the day of the request may count"
+        return {
+            "payee": "the condition itself is about registered values",
+            **{f"mode={mode}": why for mode in (due.modes if due else ())},
+        }
+
     def may_reject(self, request: str, arguments: Mapping[str, Json]) -> bool:
         """Whether an argument has a value of which an atom of the condition speaks."""
         if request != self.lifecycle.request.id:

@@ -91,6 +91,13 @@ class Duplicate(Kind):
         """The modes in which repeats are tried."""
         return self.named_modes or (self.lifecycle.mode,)
 
+    def unaffected_by(self) -> Mapping[str, str]:
+        """Return repetition, and the deferred modes: when one was carried out, its day is over."""
+        due = self.lifecycle.create.due
+        why = "the day of a deferred request is over once it was carried out"
+        modes = {f"mode={mode}": why for mode in (due.modes if due else ())}
+        return {"turn": "the clause itself is about repetition", **modes}
+
     def rejects_repeats(self, request: str) -> bool:
         """Whether it is the request of this clause."""
         return request == self.lifecycle.request.id

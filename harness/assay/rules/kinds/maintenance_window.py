@@ -91,6 +91,10 @@ class MaintenanceWindow(Kind):
         into = wall - self.latest(wall)
         return -1 if into < timedelta(0) else 0 if into < self.spans else 1
 
+    def unaffected_by(self) -> Mapping[str, str]:
+        """Return the customer's absence: whether such a call is served is for quotas to say."""
+        return {"presence": "a call without the customer may be refused for its number"}
+
     def facets(self) -> tuple[Facet, ...]:
         """Just before, just after, on other days, and after the short night."""
         clock = needs(Capability.PSU, Capability.CLOCK, Capability.ZONE)

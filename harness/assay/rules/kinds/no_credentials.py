@@ -91,14 +91,14 @@ class NoCredentials(Kind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every call with credentials whose proper twin was answered."""
         known = {
-            (one.call.subject, one.call.operation)
+            (one.call.subject, one.call.operation, one.call.present)
             for one in history.exchanges
-            if one.accepted and one.call.present and ordinary(one.call)
+            if one.accepted and ordinary(one.call)
         }
         named = {operation.id for operation in self.operations}
         for exchange in history.exchanges:
             call = exchange.call
-            controlled = (call.subject, call.operation) in known
+            controlled = (call.subject, call.operation, call.present) in known
             if call.credentials and controlled and call.operation in named:
                 yield must_be_refused(
                     call.operation, exchange, "it carries the customer's credentials"

@@ -103,7 +103,7 @@ class UnavailableOperation(Kind):
         for exchange in history.exchanges:
             call = exchange.call
             consents.note(exchange)
-            controlled = (call.subject, self.control.id) in known
+            controlled = (call.subject, self.control.id, call.present) in known
             sure, perhaps = consents.sure(call.subject), consents.perhaps(call.subject)
             if call.operation == self.operation.id and plain(call) and controlled:
                 judged = must_be_refused(

@@ -6,9 +6,8 @@ because a target that refuses everything would do the same.
 
 A request that must be rejected may be rejected at once, or only after the customer has
 signed. So `press` signs and reads what was accepted, and its execution is the violation. A
-request like one that was signed before may be rejected as a repeat, and one to a creditor
-whom the customer has registered may be rejected because of the registration: neither is
-judged.
+request like one that was signed before may be rejected as a repeat, and is not judged. A
+registration (of a creditor) may matter, so only customers with the same ones are compared.
 
 Rules on requests that are wrong in themselves are in `defects`.
 """
@@ -16,7 +15,7 @@ Rules on requests that are wrong in themselves are in `defects`.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TypeAlias
 
@@ -100,20 +99,26 @@ def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
     """Return all attempts that can be compared, in their order."""
     book = Tracker(lifecycle=lifecycle)
     bank: tuple[str, ...] = ()
-    registrants = {one.subject for one in history.events if isinstance(one, Registered)}
     signed: set[Hashable] = set()
+    registered: dict[str, tuple[str, ...]] = {}
     found: list[Attempt] = []
     for event in history.events:
         request = book.note(event)
-        if isinstance(event, Lacking):
+        if isinstance(event, Registered):
+            value = f"{event.argument}={event.value!r}"
+            registered[event.subject] = (*registered.get(event.subject, ()), value)
+        elif isinstance(event, Lacking):
             bank = (*bank, event.mode)
         elif request is None or request.subject is None:
             continue
         elif isinstance(event, Authorised):
             signed.add(_what(lifecycle, request.made.call))
         elif request.made is event and ordinary(request.made.call):
-            found.append(_attempt(lifecycle, request, request.subject, bank, signed))
-    return tuple(one for one in found if one.subject.name not in registrants)
+            attempt = _attempt(lifecycle, request, request.subject, bank, signed)
+            # A registration may bring something: only those with the same ones are compared.
+            rest = attempt.rest, registered.get(request.subject.name, ())
+            found.append(replace(attempt, rest=rest))
+    return tuple(found)
 
 
 def _attempt(

@@ -1,0 +1,222 @@
+"""Contextual mutants: banks with a fault that shows in one situation only.
+
+A fault of a real gateway is often confined: to instant payments, to the second name of a
+method, to the weekend. Every mutant gives such banks: the wrong bank answers the requests of
+the situation, and the sound one all others, on the same state. A situation is what a request
+shows of itself (host, path, headers, caller) and what it is about (a payment, an item).
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, cast
+
+from assay.sandbox.app import make_app
+from assay.sandbox.calendar import local
+from assay.sandbox.control import PREFIX
+from assay.sandbox.messages import BODY_LIMIT, decoded_path
+from assay.sandbox.payments.records import Payment
+from assay.sandbox.policies import Policies
+from assay.sandbox.world import Customer, Registry, World
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+#: Items on a page of the accounts.
+_PAGE = 5
+#: The ordinary amount lies between these.
+_SMALL, _LARGE = Decimal(1), Decimal(10_000)
+_SATURDAY, _SUNDAY = 6, 7
+#: The status of payments that nothing more happens to.
+_OPEN = ("received", "pending")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Concern:
+    """A payment that a request is about, as far as it says: its type, and whose it is."""
+
+    type: str = ""
+    amount: str = ""
+    creditor: str = ""
+    factor: str = ""
+    owner: Customer | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """What a request shows of itself, and what it is about.
+
+    `payments` are those that it concerns: the one that it makes or names, or for the clock
+    all that are open. `earlier` counts the requests of the world before with its method and path.
+    """
+
+    path: str
+    host: str
+    world: World | None
+    customer: Customer | None
+    provider: str
+    attended: bool
+    query: str
+    payments: tuple[Concern, ...]
+    earlier: int
+
+    def any(self, test: Callable[[Concern], bool]) -> bool:
+        """Whether a payment that the request concerns passes a test."""
+        return any(map(test, self.payments))
+
+    @property
+    def segment(self) -> str:
+        """The segment of the customer, or of the owner of the first payment."""
+        owner = self.customer or next((each.owner for each in self.payments if each.owner), None)
+        return owner.segment if owner else ""
+
+    @property
+    def on_a_later_page(self) -> bool:
+        """Whether the item that the request names stands beyond the first page."""
+        if self.customer is None:
+            return False
+        keys = list(self.customer.items)
+        return any(key in self.path or key in self.query for key in keys[_PAGE:]) or (
+            self.path == "/accounts" and "page" in self.query
+        )
+
+    def weekday(self, day: int) -> bool:
+        """Whether it is this day of the week (ISO) in the world."""
+        return self.world is not None and local(self.world.now).isoweekday() == day
+
+
+def _amount(concern: Concern) -> Decimal:
+    """Return the amount of a payment; an ordinary one where it cannot be read."""
+    try:
+        amount = Decimal(concern.amount)
+    except InvalidOperation:
+        return _SMALL
+    return amount if amount.is_finite() else _SMALL
+
+
+def _registered(concern: Concern) -> bool:
+    return concern.owner is not None and concern.creditor in concern.owner.creditors
+
+
+#: Each situation by the name of its dimension and its value.
+SITUATIONS: Mapping[str, Callable[[Situation], bool]] = {
+    "mode=deferred": lambda s: s.any(lambda each: each.type == "deferred"),
+    "mode=instant": lambda s: s.any(lambda each: each.type == "instant"),
+    "segment=PRO": lambda s: s.segment == "PRO",
+    "page=later": lambda s: s.on_a_later_page,
+    "presence=absent": lambda s: not s.attended,
+    "name=alias-1": lambda s: s.path == "/balances" or s.path.count("/") > 2,
+    "name=alias-2": lambda s: s.path == "/transactions",
+    "host=host-2": lambda s: ".live." in s.host and s.host.endswith(".bank.example"),
+    "tpp=other": lambda s: s.provider not in ("", "p1"),
+    "factor=sms": lambda s: s.any(lambda each: each.factor == "sms"),
+    "factor=cap": lambda s: s.any(lambda each: each.factor == "cap"),
+    "factor=soft-token": lambda s: s.any(lambda each: each.factor == "soft-token"),
+    "amount=small": lambda s: s.any(lambda each: _amount(each) < _SMALL),
+    "amount=large": lambda s: s.any(lambda each: _amount(each) > _LARGE),
+    "payee=registered": lambda s: s.any(_registered),
+    "weekday=saturday": lambda s: s.weekday(_SATURDAY),
+    "weekday=sunday": lambda s: s.weekday(_SUNDAY),
+    "turn=second": lambda s: s.earlier > 0,
+}
+
+
+def make_contextual_app(
+    wrong: Policies, right: Policies, situation: str, base_url: str | None = None
+) -> "WSGIApplication":
+    """Return a bank that decides wrongly in one situation, and rightly in all others."""
+    registry = Registry()
+    apps = {
+        False: make_app(right, base_url=base_url, registry=registry),
+        True: make_app(wrong, base_url=base_url, registry=registry),
+    }
+    applies = SITUATIONS[situation]
+    counted: dict[tuple[str, str, str], int] = {}
+
+    def app(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        return apps[applies(_situation(environ, registry, counted))](environ, start_response)
+
+    return app
+
+
+def _situation(
+    environ: "WSGIEnvironment", registry: Registry, counted: dict[tuple[str, str, str], int]
+) -> Situation:
+    path, method = decoded_path(environ), str(environ["REQUEST_METHOD"])
+    token = environ.get("HTTP_AUTHORIZATION", "").partition(" ")[2].strip()
+    session, tpp = registry.by_token(token), registry.by_tpp_token(token)
+    world = session.world if session else tpp[0] if tpp else _named(path, registry)
+    key = (world.id if world else "", method, path)
+    earlier = counted.get(key, 0)
+    if not path.startswith(PREFIX):
+        counted[key] = earlier + 1
+    payments = tuple(_concerns(environ, path, world)) if world else ()
+    provider = tpp[1].id if tpp else ""
+    if world and not provider:
+        provider = next((each.provider for each in _payments(path, world)), "")
+    return Situation(
+        path=path,
+        host=str(environ.get("HTTP_HOST", "")),
+        world=world,
+        customer=session.customer if session else None,
+        provider=provider,
+        attended=bool(environ.get("HTTP_PSU_IP_ADDRESS")),
+        query=str(environ.get("QUERY_STRING", "")),
+        payments=payments,
+        earlier=earlier,
+    )
+
+
+def _named(path: str, registry: Registry) -> World | None:
+    """Return the world that a path of the control API or of a screen names."""
+    for part in path.split("/"):
+        world = registry.world(part)
+        if world is not None:
+            return world
+    return None
+
+
+def _payments(path: str, world: World) -> Iterator[Payment]:
+    """Yield the payments that a path names; for the control API all that are open."""
+    book, parts = world.payments, path.split("/")
+    for part in parts:
+        for known in (book.payments, book.approvals, book.signings):
+            if part in known:
+                yield known[part]
+                return
+    if path.startswith(PREFIX):
+        yield from (each for each in book.payments.values() if each.status in _OPEN)
+
+
+def _concerns(environ: "WSGIEnvironment", path: str, world: World) -> Iterator[Concern]:
+    for payment in _payments(path, world):
+        signing = payment.signing
+        yield Concern(
+            type=payment.terms.type,
+            amount=payment.terms.amount,
+            creditor=payment.terms.creditor,
+            factor=payment.factor or (signing.factor if signing else None) or "",
+            owner=world.owners.get(payment.terms.debtor),
+        )
+    if environ["REQUEST_METHOD"] == "POST" and path == "/payment-requests":
+        sent = _body(environ)
+        yield Concern(
+            type=str(sent.get("paymentType", "")),
+            amount=str(sent.get("amount", "")),
+            creditor=str(sent.get("creditorAccount", "")),
+            owner=world.owners.get(str(sent.get("debtorAccount", ""))),
+        )
+
+
+def _body(environ: "WSGIEnvironment") -> Mapping[str, Any]:
+    """Return the JSON object of a request, and leave it to be read again."""
+    length = min(int(environ.get("CONTENT_LENGTH") or 0), BODY_LIMIT + 1)
+    sent = environ["wsgi.input"].read(length)
+    environ["wsgi.input"] = BytesIO(sent)
+    try:
+        content: object = json.loads(sent)
+    except (ValueError, RecursionError):
+        return {}
+    return cast("dict[str, Any]", content) if isinstance(content, dict) else {}
