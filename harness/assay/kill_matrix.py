@@ -83,7 +83,8 @@ class Matrix:
 
 
 @cache
-def _reference(contracts: tuple[str, ...] = CONTRACTS) -> tuple[Plan, Target]:
+def reference(contracts: tuple[str, ...] = CONTRACTS) -> tuple[Plan, Target]:
+    """Return the plan of the proof in the base context, and its target."""
     target = read_target(find_target(TARGET))
     bound = bind([parse_contract(find_contract(name)) for name in contracts], target)
     return plan(bound, target), target
@@ -117,7 +118,7 @@ def run_on_bank(
         RuntimeError: the harness itself failed.
 
     """
-    reference, target = _reference(contracts)
+    planned, target = reference(contracts)
 
     def bank(base_url: str) -> Any:
         return make_app(policies, base_url=base_url)
@@ -126,7 +127,7 @@ def run_on_bank(
     try:
         result = run_session(
             Session(
-                plan=reference,
+                plan=planned,
                 environment=environment,
                 journal=Journal(out=None, redactor=Careless()),
             )
@@ -175,7 +176,7 @@ def prove(
     `workers` is the number of processes, one per core by default; `on_row` is called with
     each row as soon as it is known.
     """
-    reference, _ = _reference()
+    planned, _ = reference()
     rows: list[MatrixRow] = []
     ids = [id_ for id_ in variants() if chosen(id_)]
     for row in _rows(ids, workers or os.cpu_count() or 1):
@@ -184,7 +185,7 @@ def prove(
     return Matrix(
         rows=tuple(rows),
         obligations=tuple(
-            one.obligation.id for one in reference.items if one.fate is Disposition.ASK
+            one.obligation.id for one in planned.items if one.fate is Disposition.ASK
         ),
     )
 

@@ -28,7 +28,7 @@ OTHER_TPP = "other"
 #: Days on which banks often work differently.
 WEEKEND = ("saturday", "sunday")
 #: Amounts far below and far above those that target files usually give.
-AMOUNTS = {"small": "0.01", "large": "15000.00"}
+AMOUNTS = {"small": "0.01", "large": "15000.50"}
 _NOTHING = OperationBinding()
 
 
