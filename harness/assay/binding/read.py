@@ -3,7 +3,7 @@
 A target file is laid over the file that it extends, and that over the next: mappings are
 merged key by key, lists and other values replace, and `null` removes an inherited key. Every
 value keeps the file and line where it stands. The merged document is then checked by schema
-and by `binding.checks`, and built by `binding.build`. What the operations mean is known only
+and by `binding.checks`, and converted by `binding.convert`. What the operations mean is known only
 with a contract: see `binding.join`. A name is that of a shipped target, or a path.
 """
 
@@ -18,8 +18,8 @@ from typing import Any, Final, TypeAlias, cast
 from urllib.parse import urlsplit
 
 from assay._resources import contract_dir
-from assay.binding.build import build
 from assay.binding.checks import bad_url, findings
+from assay.binding.convert import convert
 from assay.binding.target import Target, TransportKind
 from assay.contract.files.document import Document, Spot, found, problem
 from assay.contract.files.load import load
@@ -50,7 +50,7 @@ def read_document(document: Document, *, base_url: str | None = None) -> Target:
         problems.sort(key=lambda one: (one.path != document.path, one.line))
     if problems:
         raise InputError(problems)
-    target = build(whole, _lines(document, whole))
+    target = convert(whole, _lines(document, whole))
     if base_url is None:
         return target
     # Another address for the same bank: it answers there under its other host names, too.

@@ -23,6 +23,10 @@ class AuthKind(Enum):
     CODE = "authorization-code"
 
 
+#: The kinds whose tokens are requested by OAuth.
+ISSUING = frozenset({AuthKind.CLIENT, AuthKind.CODE})
+
+
 class ClientAuth(Enum):
     """How a client shows at the token endpoint who it is."""
 
@@ -91,6 +95,17 @@ class SignatureKind(Enum):
 
     CAVAGE = "cavage"
     RFC9421 = "rfc9421"
+
+
+#: The components and the algorithm of a signature where the target file names none.
+COVERS: Mapping[SignatureKind, tuple[str, ...]] = {
+    SignatureKind.CAVAGE: ("(request-target)", "host", "date", "digest", "x-request-id"),
+    SignatureKind.RFC9421: ("@method", "@target-uri", "content-digest"),
+}
+ALGORITHMS: Mapping[SignatureKind, str] = {
+    SignatureKind.CAVAGE: "rsa-sha256",
+    SignatureKind.RFC9421: "rsa-pss-sha512",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
-from assay.binding.build import ALGORITHMS, COVERS
+from assay.binding.security import ALGORITHMS, COVERS
 from assay.binding.target import AuthKind, ClientAuth, ScaKind, SignatureKind, TransportKind
 from assay.contract.files.document import Finding, Pointer, found
 from assay.errors import did_you_mean

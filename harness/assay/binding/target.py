@@ -38,6 +38,7 @@ from assay.binding.spelling import (
 )
 from assay.contract.files.document import Document
 from assay.contract.model import Capability, Json
+from assay.history import Entry
 
 __all__ = [
     "Auth",
@@ -109,7 +110,7 @@ class RoleHolding:
     resource: str
     key: str
     traits: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    entries: tuple[tuple[str, str], ...] | None = None
+    entries: tuple[Entry, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,8 +122,8 @@ class Role:
     """
 
     name: str
-    token_env: str | None
     owns: tuple[RoleHolding, ...]
+    token_env: str | None = None
     segment: str | None = None
     login_env: str | None = None
     password_env: str | None = None
