@@ -1,27 +1,28 @@
 """Decoder of answers: from the wire to an abstract outcome, by the matchers of the target file.
 
-All input is hostile: bodies may be invalid JSON, nested, huge, or wrong. An answer that no
-matcher knows, or that lacks what the target file points at, is indeterminate because of the
-binding; nothing is guessed.
+Also finds the URL of the next page: by link, header, cursor, page number or offset. All input
+is hostile: bodies may be invalid JSON, nested, huge, or wrong, a link may be no URL. An answer
+that no matcher knows, or that lacks what the target file points at, is indeterminate because
+of the binding; nothing is guessed.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from datetime import date
 from decimal import Decimal
 from typing import Any, cast
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlencode, urljoin, urlsplit, urlunsplit
 
-from assay.binding.digest import digest
 from assay.binding.encode import BARE
-from assay.binding.paging import absolute, header_link, next_page
-from assay.binding.pointer import MISSING, find, lists
+from assay.binding.pointer import MISSING, digest, find, lists
 from assay.binding.target import (
     FieldAt,
     ItemBinding,
     Matcher,
+    NextPage,
     OperationBinding,
     StateAt,
     Target,
@@ -43,6 +44,11 @@ from assay.history import (
 
 SERVER_ERRORS = range(500, 600)
 NO_CONTENT = 204
+#: One link of a header (RFC 8288), with its parameters.
+_LINK = re.compile(r"<([^<>]*)>([^<]*)")
+_NEXT = re.compile(r';\s*rel\s*=\s*"?(?:[^";]*\s)?next(?:\s[^";]*)?"?\s*(?:[;,]|$)', re.IGNORECASE)
+#: A number that can be a page or an offset.
+_NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 def body_of(wire: Wire) -> Json:
@@ -250,3 +256,65 @@ def _date(value: object) -> date | None:
         return date.fromisoformat(value[:10]) if isinstance(value, str) else None
     except ValueError:
         return None
+
+
+# -- the next page ---------------------------------------------------------------
+def absolute(url: str, link: str) -> str:
+    """Return a link as it stands in the answer from a URL, made absolute."""
+    try:
+        return urljoin(url, link)
+    except ValueError:  # a link that is no URL leads nowhere on this host
+        return "invalid://" + link[:200]
+
+
+def next_page(
+    wire: Wire, body: Json, items: tuple[Item, ...] | None, how: NextPage | None
+) -> str | None:
+    """Return the absolute URL of the page after this one, if there is one."""
+    if how is None:
+        return None
+    match how.turn:
+        case Turn.LINK:
+            link = find(body, how.at)
+            return absolute(wire.url, link) if isinstance(link, str) and link else None
+        case Turn.HEADER:
+            return header_link(wire, how)
+        case Turn.CURSOR:
+            cursor = find(body, how.at)
+            told = isinstance(cursor, str | int) and not isinstance(cursor, bool) and cursor != ""
+            return _with(wire.url, how.query, str(cursor)) if told else None
+        case Turn.PAGE | Turn.OFFSET:
+            return _counted(wire, body, items, how)
+
+
+def header_link(wire: Wire, how: NextPage) -> str | None:
+    """Return the link to the next page that stands in a header, if any."""
+    for name, value in wire.headers:
+        if name.lower() == how.at.lower():
+            for link, told in _LINK.findall(value):
+                if _NEXT.search(told):
+                    return absolute(wire.url, link)
+    return None
+
+
+def _counted(wire: Wire, body: Json, items: tuple[Item, ...] | None, how: NextPage) -> str | None:
+    """Return the next page by its number, or by how many items were before it."""
+    if not items:
+        return None
+    here = dict(parse_qsl(urlsplit(wire.url).query)).get(how.query, "")
+    now = int(here) if _NUMBER.fullmatch(here) else how.first
+    after = now + (len(items) if how.turn is Turn.OFFSET else 1)
+    if how.more is not None and find(body, how.more) in (MISSING, None, False, "", 0):
+        return None
+    if how.total is not None:
+        total = find(body, how.total)
+        if not isinstance(total, int) or after - how.first >= total:
+            return None
+    return _with(wire.url, how.query, str(after))
+
+
+def _with(url: str, name: str, value: str) -> str:
+    """Return a URL whose query has a parameter once, with this value."""
+    parts = urlsplit(url)
+    query = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if pair[0] != name]
+    return urlunsplit(parts._replace(query=urlencode([*query, (name, value)])))

@@ -14,8 +14,8 @@ from typing import Any, cast
 from urllib.parse import quote, urlencode
 
 from assay.binding.pointer import put
+from assay.binding.spelling import RequestValues, filled, sent
 from assay.binding.target import AuthKind, OperationBinding, Place, Spelling, Target
-from assay.binding.wire_values import RequestValues, filled, sent
 from assay.contract.model import Json, Operation
 from assay.errors import CannotArrange
 from assay.history import Call, Malformed

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid5
 
 from assay.binding.encode import BARE, Access
-from assay.binding.wire_values import RequestValues
+from assay.binding.spelling import RequestValues
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange
 from assay.history import Authorise, Call
