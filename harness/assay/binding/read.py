@@ -3,7 +3,7 @@
 A target file is laid over the file that it extends, and that over the next: mappings are
 merged key by key, lists and other values replace, and `null` removes an inherited key. Every
 value keeps the file and line where it stands. The merged document is then checked by schema
-and by `binding.checks`, and converted by `binding.convert`. What the operations mean is known only
+by `binding.checks` and by its fixture provider, and converted by `binding.convert`. What the operations mean is known only
 with a contract: see `binding.join`. A name is that of a shipped target, or a path.
 """
 
@@ -26,6 +26,7 @@ from assay.contract.files.load import load
 from assay.contract.files.shape_check import check
 from assay.contract.model import Json
 from assay.errors import InputError, did_you_mean
+from assay.fixtures.providers import fixture_findings
 
 _Raw: TypeAlias = Mapping[str, Any]
 
@@ -46,7 +47,7 @@ def read_document(document: Document, *, base_url: str | None = None) -> Target:
     problems = check(whole, "target")
     if not problems:
         raw = cast("_Raw", whole.data)
-        problems = [problem(whole, *one) for one in findings(raw)]
+        problems = [problem(whole, *one) for one in (*findings(raw), *fixture_findings(raw))]
         problems.sort(key=lambda one: (one.path != document.path, one.line))
     if problems:
         raise InputError(problems)

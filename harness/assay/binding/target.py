@@ -238,11 +238,6 @@ class Target:
         """Whether it is a live bank, with real money and real customers."""
         return self.environment == "live"
 
-    @property
-    def has_real_customers(self) -> bool:
-        """Whether its customers exist already, so that a quota they used today stays used."""
-        return self.fixtures.kind in {FixtureKind.ROLES, FixtureKind.PYTHON}
-
     def place(self, *pointer: str | int) -> tuple[str, int]:
         """Return the file and line of a key, or of its nearest parent that exists."""
         return self.document.place(pointer) if self.document else (self.path, 0)

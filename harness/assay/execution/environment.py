@@ -9,19 +9,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 from assay.binding.encode import Access
-from assay.binding.target import FixtureKind, ScaKind, Target, TransportKind
+from assay.binding.target import ScaKind, Target, TransportKind
 from assay.errors import CannotArrange
 from assay.execution.guard import Guard
-from assay.fixtures.control import ControlProvider
-from assay.fixtures.protocol import Fixture, FixtureProvider, ReadOnlyFixture
-from assay.fixtures.roles import RolesProvider
+from assay.fixtures.protocol import Fixture, FixtureProvider
+from assay.fixtures.providers import Customers, customers_of, has_real_customers, open_provider
 from assay.fixtures.waiting import Waiting, WaitingProvider
-from assay.history import Arrange, Authorise, Subject
+from assay.history import Authorise
 from assay.sca.control import ControlSigner
 from assay.sca.forms import FormsSigner
 from assay.sca.prompt import Prompt, StderrPrompt
@@ -95,12 +94,9 @@ class Environment:
 
     def seeded(self, seed: int) -> Environment:
         """Return the same environment with fixtures from another seed."""
-        fixtures = self.fixtures
-        return (
-            replace(self, fixtures=replace(fixtures, seed=seed))
-            if isinstance(fixtures, ControlProvider)
-            else self
-        )
+        if customers_of(self.target) is not Customers.CREATED:
+            return self
+        return replace(self, fixtures=open_provider(self.target, self.client.control, seed))
 
     def expect_signatures(self, signatures: int) -> None:
         """Announce how many signatures the run may ask a person for."""
@@ -121,28 +117,6 @@ class MissingSigner(AnyReturnAddress):
     def sign(self, step: Authorise, access: Access, wait: Wait) -> ScreenFlowResult:
         """Refuse."""
         raise CannotArrange("an SCA signer (set `sca` in the target file)")
-
-
-@dataclass(frozen=True, slots=True)
-class MissingFixtures(ReadOnlyFixture):
-    """The fixture provider of a target file without `fixtures`: every step fails."""
-
-    def open(self) -> Fixture:
-        """Begin a trial in which every arrangement fails."""
-        return self
-
-    def arrange(self, step: Arrange) -> tuple[Subject, Access]:
-        """Refuse."""
-        raise CannotArrange("a fixture provider (set `fixtures` in the target file)")
-
-    def clock(self, to: datetime | None) -> datetime:
-        """Return the real time."""
-        if to is not None:
-            raise CannotArrange("a clock that can be moved")
-        return datetime.now(UTC)
-
-    def close(self) -> None:
-        """Do nothing."""
 
 
 #: Makes the embedded bank: a WSGI application for a base URL.
@@ -185,7 +159,7 @@ def set_up(
         client=ways.client,
         screens=ways.screens,
         token_store=ways.token_store,
-        fixtures=_waited_for(_world(target, ways.client, seed), waiting),
+        fixtures=_waited_for(open_provider(target, ways.client.control, seed), waiting),
         waiting=waiting,
         common=ways.common,
         party=ways.party,
@@ -197,7 +171,7 @@ def set_up(
 
 def _ledger(target: Target, path: Path | None) -> Ledger | None:
     """Open the ledger of what is spent on real customers."""
-    if not target.has_real_customers:
+    if not has_real_customers(target):
         return None
     from assay.execution.ledger import Ledger, default_path  # noqa: PLC0415 -- SQLite, seldom needed
 
@@ -234,25 +208,6 @@ def _reception(target: Target) -> CallbackServer | None:
     from assay.sca.callback_server import opened  # noqa: PLC0415 -- seldom used
 
     return opened(target)
-
-
-def _world(target: Target, client: Transport, seed: int) -> FixtureProvider:
-    match target.fixtures.kind:
-        case FixtureKind.CONTROL:
-            return ControlProvider(
-                send=client.control,
-                seed=seed,
-                segments=target.fixtures.segments,
-                effects=target.fixtures.effects,
-            )
-        case FixtureKind.ROLES:
-            return RolesProvider(roles=target.fixtures.roles, now=lambda: datetime.now(UTC))
-        case FixtureKind.PYTHON:
-            from assay.fixtures.python import found as found_class  # noqa: PLC0415 -- seldom used
-
-            return found_class(target, seed)
-        case FixtureKind.NONE:
-            return MissingFixtures()
 
 
 def _waited_for(fixtures: FixtureProvider, waiting: Waiting | None) -> FixtureProvider:
