@@ -216,7 +216,7 @@ def _field(one: Json, where: FieldAt) -> Json:
     value = _first(one, where.at)
     if where.first is not None and isinstance(value, str):
         value = value[: where.first]
-    return next((word for word, spelt in where.words.items() if same(spelt, value)), value)
+    return next((word for word, sent in where.words.items() if same(sent, value)), value)
 
 
 def _resource(one: Json, binding: ItemBinding) -> str | None:
@@ -281,8 +281,8 @@ def next_page(
             return header_link(wire, how)
         case Turn.CURSOR:
             cursor = find(body, how.at)
-            told = isinstance(cursor, str | int) and not isinstance(cursor, bool) and cursor != ""
-            return _with(wire.url, how.query, str(cursor)) if told else None
+            usable = isinstance(cursor, str | int) and not isinstance(cursor, bool) and cursor != ""
+            return _with(wire.url, how.query, str(cursor)) if usable else None
         case Turn.PAGE | Turn.OFFSET:
             return _counted(wire, body, items, how)
 
@@ -291,8 +291,8 @@ def header_link(wire: Wire, how: NextPage) -> str | None:
     """Return the link to the next page that stands in a header, if any."""
     for name, value in wire.headers:
         if name.lower() == how.at.lower():
-            for link, told in _LINK.findall(value):
-                if _NEXT.search(told):
+            for link, parameters in _LINK.findall(value):
+                if _NEXT.search(parameters):
                     return absolute(wire.url, link)
     return None
 

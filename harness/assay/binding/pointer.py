@@ -93,7 +93,7 @@ def _room(here: Any) -> dict[str, Any]:
 
 
 # -- digests ---------------------------------------------------------------------
-#: Longer numbers are told apart by how they are written.
+#: Longer numbers are compared as they are written.
 MOST_DIGITS = 18
 
 

@@ -271,7 +271,7 @@ def _one(value: Json, spelling: Spelling, made: RequestValues) -> Json:
         value = _day_after(value)
     if spelling.each:
         shape = spelling.each.get(made.resources.get(key, ""), spelling.each.get(""))
-        # What nobody owns still has to look like something.
+        # An item that no customer owns still needs a shape.
         value = _shaped(shape or next(iter(spelling.each.values())), value)
     return value if spelling.text == "{}" else spelling.text.replace("{}", str(value))
 

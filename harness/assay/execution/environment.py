@@ -25,8 +25,7 @@ from assay.sca.control import ControlSigner
 from assay.sca.forms import FormsSigner
 from assay.sca.prompt import Prompt, StderrPrompt
 from assay.sca.protocol import AnyReturnAddress, ScreenFlowResult, Signer, Wait
-from assay.transport.auth.setup import endpoints
-from assay.transport.auth.setup import open_channels as opened_ways
+from assay.transport.auth.setup import endpoints, open_channels
 from assay.transport.auth.tokens import TokenStore
 from assay.transport.embedded import Application
 from assay.transport.protocol import Transport
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from assay.sca.callback_server import CallbackServer
     from assay.sca.chromium import Chromium
 
-#: Stands for the gates until a profile is there to make them of.
+#: Stands for the guard until it is made from the target.
 _UNGUARDED = cast("Guard", None)
 
 
@@ -47,12 +46,11 @@ _UNGUARDED = cast("Guard", None)
 class Environment:
     """Everything that a trial uses of the target.
 
-    `client` sends calls, and `screens` the requests of a customer's browser, which are not signed
-    (the same, if None). `token_store` has the OAuth tokens. `common` is the access that every
-    customer has in common, `party` the third party's own, where the target file has one. What signs
-    during a whole run is kept here too: the browser, or the server that a person comes back to.
-    `person` prompts that person. `guard` is what every call passes. `waiting` waits in real time,
-    where that is allowed.
+    `client` sends calls. `screens` sends the requests of a customer's browser, which are not
+    signed; None if `client` does. `token_store` has the OAuth tokens. `common` is the access that
+    all customers share, `party` that of the TPP, if the target file has one. `chromium` or
+    `callback_server` serve the signer for a whole run, and `person` prompts who signs. Every call
+    passes `guard`. `waiting` waits in real time, where a run may.
     """
 
     target: Target
@@ -69,7 +67,7 @@ class Environment:
     waiting: Waiting | None = None
 
     def __post_init__(self) -> None:
-        """Make the guard that the target file asks for, unless one is given."""
+        """Make the guard for the target, unless one is given."""
         if self.guard is _UNGUARDED:
             self.guard = Guard(target=self.target)
 
@@ -104,10 +102,10 @@ class Environment:
             self.callback_server.signatures = signatures
 
     def close(self) -> None:
-        """Close the connections, the browser, and the server that a person comes back to."""
-        for one in (self.client, self.chromium, self.callback_server):
-            if one is not None:
-                one.close()
+        """Close the connections, the browser and the callback server."""
+        for resource in (self.client, self.chromium, self.callback_server):
+            if resource is not None:
+                resource.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,39 +136,38 @@ def set_up(
     ledger: Path | None = None,
     wait: timedelta | None = None,
 ) -> Environment:
-    """Make a target ready for use; `ledger` is where accesses are kept, if not as usual.
+    """Make a target ready for use.
 
-    `wait` is how long the run may wait in all, where that helps.
+    `ledger` is the file of the ledger, if not the usual one. `wait` is how long the run may
+    wait in all, where waiting helps.
 
     Raises:
-        InputError: the ledger cannot be used; or
-            secrets that the profile names are not set, and it tells all of them;
-            or who signs is not there: no browser, no port to come back to; or a world
-            that is written in Python cannot be made; or certificates and keys cannot
-            be used.
+        InputError: secrets that the target file names are not set (it lists all of them);
+            the ledger, a certificate or a key cannot be used; there is no browser, or no
+            free port, for the signer; a fixture provider in Python cannot be created.
 
     """
     secrets = look_up(target, os.environ)
     waiting = Waiting(span=wait) if wait is not None else None
     embedded = target.transport is TransportKind.EMBEDDED
-    ways = opened_ways(target, secrets, _spoken(bank, target) if embedded else None)
+    channels = open_channels(target, secrets, _embedded(bank, target) if embedded else None)
     return Environment(
         target=target,
-        client=ways.client,
-        screens=ways.screens,
-        token_store=ways.token_store,
-        fixtures=_waited_for(open_provider(target, ways.client.control, seed), waiting),
+        client=channels.client,
+        screens=channels.screens,
+        token_store=channels.token_store,
+        fixtures=_waited_for(open_provider(target, channels.client.control, seed), waiting),
         waiting=waiting,
-        common=ways.common,
-        party=ways.party,
+        common=channels.common,
+        party=channels.party,
         chromium=_chromium(target),
-        callback_server=_reception(target),
+        callback_server=_callback_server(target),
         guard=Guard(target=target, book=_ledger(target, ledger)),
     )
 
 
 def _ledger(target: Target, path: Path | None) -> Ledger | None:
-    """Open the ledger of what is spent on real customers."""
+    """Open the ledger of the quota used for real customers, if there are any."""
     if not has_real_customers(target):
         return None
     from assay.execution.ledger import Ledger, default_path  # noqa: PLC0415 -- SQLite, seldom needed
@@ -178,13 +175,13 @@ def _ledger(target: Target, path: Path | None) -> Ledger | None:
     return Ledger.at(path or default_path())
 
 
-def _spoken(bank: Bank, target: Target) -> Application:
-    """Open the bank on the host of the base URL, in the dialect that the profile spells."""
+def _embedded(bank: Bank, target: Target) -> Application:
+    """Return the bank on the host of the base URL, in the dialect of the target file."""
     parts = urlsplit(target.base_url)
     app = bank(f"{parts.scheme}://{parts.netloc}")
     if not target.dialect:
         return app
-    from assay.sandbox.dialects import DIALECTS  # noqa: PLC0415 -- seldom spoken
+    from assay.sandbox.dialects import DIALECTS  # noqa: PLC0415 -- seldom used
 
     return DIALECTS[target.dialect](app)
 
@@ -197,12 +194,12 @@ def _chromium(target: Target) -> Chromium | None:
     chromium = found(target)
     base = origin(target.base_url)
     for url in endpoints(target):
-        # Where customers agree that a token is issued, they may be on another host.
+        # The authorisation server may be on another host.
         chromium.hosts = {origin(url): base if target.nearby else origin(url), **chromium.hosts}
     return chromium
 
 
-def _reception(target: Target) -> CallbackServer | None:
+def _callback_server(target: Target) -> CallbackServer | None:
     if target.sca.kind is not ScaKind.MANUAL:
         return None
     from assay.sca.callback_server import opened  # noqa: PLC0415 -- seldom used
