@@ -87,16 +87,16 @@ def bad_url(url: str) -> tuple[str, str] | None:
     example = "for example https://sandbox.bank.example/v1"
     try:
         parts = urlsplit(url)
-        whole = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+        valid = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
     except ValueError:
-        whole = False
+        valid = False
         parts = urlsplit("")
     if "@" in parts.netloc:
         return (
             "the URL contains credentials",
             "set credentials under auth",
         )
-    if not whole or any(one.isspace() or not one.isprintable() for one in url):
+    if not valid or any(character.isspace() or not character.isprintable() for character in url):
         return "expected an http or https URL", example
     if parts.query or parts.fragment or "?" in url or "#" in url:
         return "the URL has a query or a fragment", example
@@ -194,7 +194,7 @@ def _oauth(auth: _Raw, at: Pointer) -> Iterator[Finding]:
                 hint = "write `kind: authorization-code`, or remove it"
                 yield (*at, name), "client credentials need no customer", hint
     none = auth.get("client_auth") == ClientAuth.NONE.value
-    named = next((one for one in ("client_id", "client_id_env") if one in auth), None)
+    named = next((name for name in ("client_id", "client_id_env") if name in auth), None)
     if named and not none and "client_secret_env" not in auth:
         hint = "add `client_secret_env: NAME`, or `client_auth: none`"
         yield (*at, named), "client_secret_env is missing", hint
@@ -216,10 +216,10 @@ def _tls(raw: _Raw) -> Iterator[Finding]:
         yield ("tls",), "TLS needs an https base_url", "https://…"
 
 
-def _signature(said: _Raw) -> Iterator[Finding]:
-    kind = SignatureKind(said["kind"])
+def _signature(signature: _Raw) -> Iterator[Finding]:
+    kind = SignatureKind(signature["kind"])
     known = KNOWN_ALGORITHMS[kind]
-    algorithm = said.get("algorithm", ALGORITHMS[kind])
+    algorithm = signature.get("algorithm", ALGORITHMS[kind])
     if algorithm not in known:
         hint = f"known: {', '.join(sorted(known))}"
         yield (
@@ -227,16 +227,16 @@ def _signature(said: _Raw) -> Iterator[Finding]:
             f"unknown algorithm of a {kind.value} signature: {found(algorithm)}",
             hint,
         )
-    covers = said.get("covers", COVERS[kind])
+    covers = signature.get("covers", COVERS[kind])
     derived = DERIVED_COMPONENTS[kind]
     for index, name in enumerate(covers):
         at: Pointer = ("signature", "covers", index)
-        other, meant = DIGEST_NAMES[kind]
+        wrong, right = DIGEST_NAMES[kind]
         if name[0] in "(@" and name not in derived:
             hint = did_you_mean(name, derived)
             yield at, f"a {kind.value} signature cannot cover {found(name)}", hint
-        elif name == other:
-            hint = f"did you mean {meant!r}?"
+        elif name == wrong:
+            hint = f"did you mean {right!r}?"
             yield at, f"a {kind.value} signature cannot cover {found(name)}", hint
         elif name == "(created)" and algorithm != "hs2019":
             what = f"(created) cannot be used with {algorithm}"

@@ -72,7 +72,7 @@ class _Converter:
         """
         inner, origin = get_args(hint), get_origin(hint)
         if NoneType in inner:
-            (hint,) = (one for one in inner if one is not NoneType)
+            (hint,) = (member for member in inner if member is not NoneType)
             return None if raw is None else self.value(hint, raw, at)
         if origin is Mapping:
             key, each = inner
@@ -115,8 +115,10 @@ def _target(raw: _Raw) -> _Raw:
     """Return the keys of a target; the outcomes of an operation are laid over the common ones."""
     common = raw.get("outcomes", {})
     operations = {
-        name: {**one, "outcomes": {**common, **one["outcomes"]}} if "outcomes" in one else one
-        for name, one in raw.get("operations", {}).items()
+        name: {**binding, "outcomes": {**common, **binding["outcomes"]}}
+        if "outcomes" in binding
+        else binding
+        for name, binding in raw.get("operations", {}).items()
     }
     return {
         **_without(raw, "assay", "extends", "target"),

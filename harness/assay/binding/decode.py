@@ -72,7 +72,7 @@ def links_of(wire: Wire, body: Json, binding: OperationBinding) -> tuple[str, ..
         ]
     )
     found = (find(body, pointer) for pointer in pointers if pointer)
-    links = [absolute(wire.url, one) for one in found if isinstance(one, str) and one]
+    links = [absolute(wire.url, link) for link in found if isinstance(link, str) and link]
     if how and how.turn is Turn.HEADER and (link := header_link(wire, how)):
         links.append(link)
     named = (binding.item.key_header or "").lower()
@@ -133,13 +133,14 @@ def _accepted(
 def _any(
     matchers: Iterable[Matcher], wire: Wire, body: Json, items: tuple[Item, ...] | None
 ) -> bool:
-    return any(_matches(one, wire, body, items) for one in matchers)
+    return any(_matches(matcher, wire, body, items) for matcher in matchers)
 
 
 def _matches(matcher: Matcher, wire: Wire, body: Json, items: tuple[Item, ...] | None) -> bool:
     status = str(wire.status)
     if matcher.statuses and not any(
-        status == one or (one.endswith("xx") and status[0] == one[0]) for one in matcher.statuses
+        status == code or (code.endswith("xx") and status[0] == code[0])
+        for code in matcher.statuses
     ):
         return False
     if matcher.empty is not None and (items == ()) is not matcher.empty:
@@ -160,7 +161,7 @@ def _leaked(items: tuple[Item, ...] | None, binding: OperationBinding) -> tuple[
     """Return the items that a refusal shows nevertheless; an error object is none."""
     if binding.one is None:
         return items or ()
-    return tuple(one for one in items or () if one.key or one.state or one.fields)
+    return tuple(item for item in items or () if item.key or item.state or item.fields)
 
 
 def _all(wire: Wire, body: Json, binding: OperationBinding) -> tuple[Item, ...] | None:
@@ -168,34 +169,34 @@ def _all(wire: Wire, body: Json, binding: OperationBinding) -> tuple[Item, ...] 
     if binding.one is not None:
         shown = find(body, binding.one)
         return (_item(shown, wire, binding.item),) if isinstance(shown, dict) else None
-    found = [lists(body, pointer) for pointer in binding.list]
-    if all(one is None for one in found):
+    item_lists = [lists(body, pointer) for pointer in binding.list]
+    if all(items is None for items in item_lists):
         return None
-    return tuple(_item(one, wire, binding.item) for each in found for one in each or ())
+    return tuple(_item(item, wire, binding.item) for items in item_lists for item in items or ())
 
 
-def _item(one: Json, wire: Wire, binding: ItemBinding) -> Item:
+def _item(shown: Json, wire: Wire, binding: ItemBinding) -> Item:
     fields: dict[str, Json] = {}
     for name, where in binding.fields.items():
-        value = _field(one, where)
+        value = _field(shown, where)
         if value is not MISSING:
             fields[name] = value
-    key = _named(wire, binding.key_header) if binding.key_header else _first(one, binding.key)
-    own = find(one, binding.id) if binding.id is not None else None
+    key = _named(wire, binding.key_header) if binding.key_header else _first(shown, binding.key)
+    own = find(shown, binding.id) if binding.id is not None else None
     return Item(
-        resource=_resource(one, binding),
+        resource=_resource(shown, binding),
         key=key if isinstance(key, str) and key else None,
         id=own if isinstance(own, str) and own else None,
-        on=_date(_first(one, binding.on)) if binding.on else None,
-        state=_state(one, binding.state) if binding.state is not None else None,
+        on=_date(_first(shown, binding.on)) if binding.on else None,
+        state=_state(shown, binding.state) if binding.state is not None else None,
         fields=fields,
-        digest="" if binding.volatile is None else digest(one, binding.volatile),
+        digest="" if binding.volatile is None else digest(shown, binding.volatile),
     )
 
 
-def _first(one: Json, pointers: Iterable[str]) -> Json:
+def _first(shown: Json, pointers: Iterable[str]) -> Json:
     """Return the value of the first pointer that finds one."""
-    found = (find(one, pointer) for pointer in pointers)
+    found = (find(shown, pointer) for pointer in pointers)
     return next((value for value in found if value is not MISSING), MISSING)
 
 
@@ -211,28 +212,28 @@ def _named(wire: Wire, header: str) -> Json:
     return MISSING
 
 
-def _field(one: Json, where: FieldAt) -> Json:
+def _field(shown: Json, where: FieldAt) -> Json:
     """Return a field in the contract's word, as far as the target file maps it."""
-    value = _first(one, where.at)
+    value = _first(shown, where.at)
     if where.first is not None and isinstance(value, str):
         value = value[: where.first]
     return next((word for word, sent in where.words.items() if same(sent, value)), value)
 
 
-def _resource(one: Json, binding: ItemBinding) -> str | None:
+def _resource(shown: Json, binding: ItemBinding) -> str | None:
     if binding.resource is None:
         return None
-    value = find(one, binding.resource.at)
+    value = find(shown, binding.resource.at)
     values: Mapping[str, Any] = binding.resource.values
     return next((name for name, known in values.items() if same(known, value)), None)
 
 
-def _state(one: Json, where: StateAt) -> State | None:
+def _state(element: Json, where: StateAt) -> State | None:
     """Return the state of a request; None for a word that the target file does not map.
 
     A combination of values takes precedence over a single one.
     """
-    shown = tuple(find(one, pointer) for pointer in where.at)
+    shown = tuple(find(element, pointer) for pointer in where.at)
     single: State | None = None
     for state, known in where.values.items():
         for word in known:

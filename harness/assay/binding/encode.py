@@ -281,5 +281,5 @@ def _wrong(value: Any) -> Any:
     """Return a value in which everything has another type, and names stay."""
     if isinstance(value, dict):
         named: dict[str, Any] = value
-        return {name: _wrong(one) for name, one in named.items()}
+        return {name: _wrong(member) for name, member in named.items()}
     return 42 if isinstance(value, str | list) else "forty-two"

@@ -59,10 +59,10 @@ def lists(document: Json, pointer: str) -> list[Json] | None:
     here = find(document, before)
     if not isinstance(here, list):
         return None
-    found = cast("list[Json]", here)
+    elements = cast("list[Json]", here)
     if not star:
-        return found
-    return [item for one in found for item in lists(one, after) or ()]
+        return elements
+    return [item for element in elements for item in lists(element, after) or ()]
 
 
 def put(document: dict[str, Any], pointer: str, value: Json) -> None:
@@ -117,10 +117,12 @@ def _without(value: Any, way: Sequence[str]) -> Any:
         members = cast("dict[str, Any]", value)
         if step not in members:
             return members
-        others = {name: one for name, one in members.items() if name != step}
+        others = {name: member for name, member in members.items() if name != step}
         return {**others, step: _without(members[step], rest)} if rest else others
     if isinstance(value, list) and step.isdecimal():
-        return [_without(one, rest) if n == int(step) else one for n, one in enumerate(value)]
+        return [
+            _without(member, rest) if n == int(step) else member for n, member in enumerate(value)
+        ]
     return value
 
 

@@ -213,8 +213,8 @@ class OperationBinding:
 
     def taken(self, operation: Operation) -> Mapping[str, None]:
         """Return the names of all arguments that a call can have, each once and in order."""
-        one = operation
-        every = (one.about, one.since, one.until, one.grants, *one.arguments, *self.arguments)
+        named = (operation.about, operation.since, operation.until, operation.grants)
+        every = (*named, *operation.arguments, *self.arguments)
         return dict.fromkeys(name for name in every if name)
 
     def names(self, operation: Operation) -> Sequence[str]:
@@ -247,9 +247,9 @@ def filled(value: Json, made: RequestValues) -> Json:
         return value
     if isinstance(value, Mapping):
         named = cast("Mapping[str, Json]", value)
-        return {name: filled(one, made) for name, one in named.items()}
+        return {name: filled(member, made) for name, member in named.items()}
     if isinstance(value, list | tuple):
-        return [filled(one, made) for one in cast("list[Json]", value)]
+        return [filled(member, made) for member in cast("list[Json]", value)]
     return value
 
 
@@ -258,11 +258,11 @@ def sent(value: Json, spelling: Spelling | None, made: RequestValues) -> Json:
     if spelling is None:
         return value
     if isinstance(value, list | tuple):
-        return [_one(one, spelling, made) for one in cast("list[Json]", value)]
-    return _one(value, spelling, made)
+        return [_sent_value(member, spelling, made) for member in cast("list[Json]", value)]
+    return _sent_value(value, spelling, made)
 
 
-def _one(value: Json, spelling: Spelling, made: RequestValues) -> Json:
+def _sent_value(value: Json, spelling: Spelling, made: RequestValues) -> Json:
     key = value if isinstance(value, str) else ""
     if spelling.found is not None:
         value = made.ids.get(key, value)
@@ -280,15 +280,15 @@ def _day_after(value: Json) -> Json:
     try:
         return (date.fromisoformat(str(value)) + timedelta(days=1)).isoformat()
     except (ValueError, OverflowError):
-        return value  # a date that is none stays what it is
+        return value  # what is no date is sent as it is
 
 
 def _shaped(shape: Any, value: Json) -> Json:
     """Return a copy of a shape with the value where `{}` stands."""
     if isinstance(shape, Mapping):
         named = cast("Mapping[str, Any]", shape)
-        return {name: _shaped(one, value) for name, one in named.items()}
+        return {name: _shaped(member, value) for name, member in named.items()}
     if isinstance(shape, list):
         listed: list[Any] = shape
-        return [_shaped(one, value) for one in listed]
+        return [_shaped(member, value) for member in listed]
     return value if shape == "{}" else shape
