@@ -19,7 +19,7 @@ from assay.binding.encode import Access, HttpRequest
 from assay.binding.target import Budget, OperationBinding, Role, Target
 from assay.contract.model import Json
 from assay.errors import CannotArrange, Shortage
-from assay.estimate.fakes import ANYTHING, NullLedger, NullTransport, scene_of, signer_of
+from assay.estimate.fakes import ANYTHING, NullLedger, NullTransport, fixture_of, signer_of
 from assay.execution.environment import Environment
 from assay.execution.executor import Executor
 from assay.execution.guard import Customer, Guard, absent
@@ -196,7 +196,7 @@ def dry_run_trial(
         guard=Guard(target=replace(target, budget=Budget()), book=NullLedger()),
     )
     environment.guard.learn(plan)
-    fixture = scene_of(target, dry_target, waits=waits)
+    fixture = fixture_of(target, dry_target, waits=waits)
     numbers = count(1)
     played = DryExecutor(
         environment=environment,

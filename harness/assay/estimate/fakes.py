@@ -25,7 +25,7 @@ from assay.transport.protocol import Delivery, nothing
 if TYPE_CHECKING:
     from assay.execution.ledger import QuotaUse
 
-__all__ = ["ANYTHING", "NullLedger", "NullTransport", "scene_of", "signer_of"]
+__all__ = ["ANYTHING", "NullLedger", "NullTransport", "fixture_of", "signer_of"]
 
 #: Stands for every secret of a fake customer.
 ANYTHING = "-"
@@ -108,7 +108,7 @@ class NullLedger:
         return True
 
 
-def scene_of(target: Target, dry_target: DryTarget, *, waits: bool) -> Fixture:
+def fixture_of(target: Target, dry_target: DryTarget, *, waits: bool) -> Fixture:
     """Return a trial's fixture; `waits` says that a clock which cannot move is waited for."""
     roles = target.fixtures.roles
     match customers_of(target):

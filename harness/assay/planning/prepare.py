@@ -229,12 +229,12 @@ def _waiting(
     from assay.fixtures import waiting  # noqa: PLC0415 -- only for real customers
 
     if wait is not None:
-        waiting.refuse_elsewhere(target)
-    if not waiting.lends_itself(target):
+        waiting.reject_useless_wait(target)
+    if not waiting.can_wait(target):
         return planned
     from assay.estimate import estimate  # noqa: PLC0415 -- as above
 
-    timed = plan(bound, waiting.timed(target), select)
+    timed = plan(bound, waiting.with_clock(target), select)
     screens = len(target.sca.screens)
     most = wait or waiting.NONE
     return estimate.with_waits(planned, timed, now(), screens=screens, most=most)
