@@ -24,6 +24,7 @@ ROWS = (
     {"fuzzing"},
     {"execution"},
     {"journal", "judging"},
+    {"binding.read"},
     {"transport", "sca", "fixtures"},
     {"openapi", "init"},
     {"fuzzing.sequences", "fuzzing.fields"},

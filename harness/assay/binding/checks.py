@@ -1,47 +1,71 @@
-"""Checks of a target file that its schema cannot express: URLs, dates, zones, roles, offers.
+"""Checks of a target file that its schema cannot express: URLs, dates, SCA, authentication.
 
-What needs a contract is checked in `binding.join`, authentication in
-`binding.security_checks`. Secrets are not looked up here: see `transport.secrets`.
+What needs a contract is checked in `binding.join`, what a fixture provider needs in
+`fixtures.providers`. Files are not opened and secrets not looked up here: see
+`transport.auth.certificates` and `transport.secrets`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from datetime import date
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
-from assay.binding.security_checks import security_findings
-from assay.binding.target import (
-    AuthKind,
-    FixtureKind,
-    ScaKind,
-    TransportKind,
-)
+from assay.binding.security import ALGORITHMS, COVERS, AuthKind, ClientAuth, OAuth, SignatureKind
+from assay.binding.target import ScaKind, TransportKind
 from assay.contract.files.document import Finding, Pointer, found
 from assay.contract.files.load import read_zone
+from assay.errors import did_you_mean
 
 _Raw: TypeAlias = Mapping[str, Any]
-_Roles: TypeAlias = Sequence[_Raw]
+
+OAUTH_URLS = ("token_url", "authorize_url", "redirect_uri")
+#: The keys of OAuth, and those of authorization codes only.
+OAUTH_KEYS = tuple(field.name for field in fields(OAuth))
+CODE_KEYS = ("authorize_url", "redirect_uri", "pkce")
+#: The signers that fill in the screens.
+SCREEN_SIGNERS = frozenset({ScaKind.FORMS.value, ScaKind.BROWSER.value})
+
+#: The algorithms of each kind of signature.
+KNOWN_ALGORITHMS: Mapping[SignatureKind, frozenset[str]] = {
+    SignatureKind.CAVAGE: frozenset({"rsa-sha256", "hs2019"}),
+    SignatureKind.RFC9421: frozenset(
+        {"rsa-v1_5-sha256", "rsa-pss-sha512", "ecdsa-p256-sha256", "ed25519"}
+    ),
+}
+#: The components of each kind that are no headers.
+DERIVED_COMPONENTS: Mapping[SignatureKind, frozenset[str]] = {
+    SignatureKind.CAVAGE: frozenset({"(request-target)", "(created)"}),
+    SignatureKind.RFC9421: frozenset(
+        {"@method", "@target-uri", "@authority", "@scheme", "@request-target", "@path", "@query"}
+    ),
+}
+#: Headers that every call has, or gets for its signature.
+COMMON_HEADERS = frozenset({"accept", "host", "date", "x-request-id"})
+#: The name of the other kind for the digest of a body, and the right one.
+DIGEST_NAMES: Mapping[SignatureKind, tuple[str, str]] = {
+    SignatureKind.CAVAGE: ("content-digest", "digest"),
+    SignatureKind.RFC9421: ("digest", "content-digest"),
+}
 
 
 def findings(raw: _Raw) -> Iterator[Finding]:
     """Find the problems that the schema cannot express."""
     for at, url in (
         (("base_url",), raw["base_url"]),
-        (("fixtures", "url"), _fixtures_url(raw)),
+        (("fixtures", "url"), raw.get("fixtures", {}).get("url")),
     ):
         if url is not None and (wrong := bad_url(url)):
             yield at, *wrong
-    yield from security_findings(raw, bad_url)
+    yield from _security(raw)
     yield from _live(raw)
     if "zone" in raw and isinstance(hint := read_zone(raw["zone"]), str):
         yield ("zone",), f"unknown time zone {found(raw['zone'])}", hint
     for index, waiver in enumerate(raw.get("waivers", ())):
-        yield from _day(("waivers", index, "expires"), waiver["expires"])
+        yield from bad_day(("waivers", index, "expires"), waiver["expires"])
     yield from _sca(raw)
-    yield from _roles(raw)
-    yield from _offers(raw)
     yield from _matchers(raw)
 
 
@@ -58,33 +82,29 @@ def _live(raw: _Raw) -> Iterator[Finding]:
                 yield ("safety", "allow_writes"), what, hint
 
 
-def _fixtures_url(raw: _Raw) -> str | None:
-    url: str | None = raw.get("fixtures", {}).get("url")
-    return url
-
-
 def bad_url(url: str) -> tuple[str, str] | None:
     """Return the problem of a URL and a hint; the URL itself may contain secrets."""
     example = "for example https://sandbox.bank.example/v1"
     try:
         parts = urlsplit(url)
-        whole = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+        valid = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
     except ValueError:
-        whole = False
+        valid = False
         parts = urlsplit("")
     if "@" in parts.netloc:
         return (
             "the URL contains credentials",
             "set credentials under auth",
         )
-    if not whole or any(one.isspace() or not one.isprintable() for one in url):
+    if not valid or any(character.isspace() or not character.isprintable() for character in url):
         return "expected an http or https URL", example
     if parts.query or parts.fragment or "?" in url or "#" in url:
         return "the URL has a query or a fragment", example
     return None
 
 
-def _day(at: Pointer, text: str) -> Iterator[Finding]:
+def bad_day(at: Pointer, text: str) -> Iterator[Finding]:
+    """Find a date that no calendar has."""
     try:
         date.fromisoformat(text)
     except ValueError:
@@ -95,7 +115,7 @@ def _sca(raw: _Raw) -> Iterator[Finding]:
     """Check that an SCA signer has what its kind needs."""
     sca = raw.get("sca", {})
     kind, at = sca.get("kind"), ("sca", "kind")
-    if kind in {ScaKind.FORMS.value, ScaKind.BROWSER.value} and not sca.get("screens"):
+    if kind in SCREEN_SIGNERS and not sca.get("screens"):
         hint = "for example screens: [{user: login, secret: password}, {answer: decision}]"
         yield at, f"`kind: {kind}` needs screens", hint
     if kind == ScaKind.MANUAL.value and "callback" not in sca:
@@ -111,37 +131,6 @@ def _sca(raw: _Raw) -> Iterator[Finding]:
         yield at, "a browser cannot reach an embedded bank", hint
 
 
-def _roles(raw: _Raw) -> Iterator[Finding]:
-    fixtures = raw.get("fixtures", {})
-    python = fixtures.get("kind") == FixtureKind.PYTHON.value
-    if python is not ("adapter" in fixtures):
-        hint = "for example {kind: python, adapter: our_bank.fixtures:SandboxFixtures}"
-        what = "`adapter` and `kind: python` must be set together"
-        yield ("fixtures", "adapter" if "adapter" in fixtures else "kind"), what, hint
-    if fixtures.get("kind") != FixtureKind.ROLES.value:
-        if "roles" in fixtures:
-            yield (
-                ("fixtures", "roles"),
-                f"`kind: {fixtures['kind']}` has no roles",
-                "write `kind: roles`",
-            )
-        return
-    if not fixtures.get("roles"):
-        yield ("fixtures",), "`kind: roles` needs at least one role", "add roles"
-    shared = "token_env" in raw.get("auth", {})
-    for name, role in fixtures.get("roles", {}).items():
-        at: Pointer = ("fixtures", "roles", name)
-        # With OAuth a token is requested for each customer.
-        kind = raw.get("auth", {}).get("kind", "none")
-        authenticated = kind in {AuthKind.BEARER.value, AuthKind.KEY.value}
-        if authenticated and not shared and "token_env" not in role:
-            hint = "add `token_env: NAME` here or under auth"
-            yield at, "this customer has no token", hint
-        for index, holding in enumerate(role["owns"]):
-            for number, entry in enumerate(holding.get("entries", ())):
-                yield from _day((*at, "owns", index, "entries", number, "on"), entry["on"])
-
-
 def _matchers(raw: _Raw) -> Iterator[Finding]:
     """Check that answers can be accepted at all."""
     if raw.get("outcomes", {}).get("accepted") == []:
@@ -149,74 +138,109 @@ def _matchers(raw: _Raw) -> Iterator[Finding]:
         yield ("outcomes", "accepted"), "no answer would ever be accepted", hint
 
 
-#: Capabilities that listed customers cannot offer, and what to do instead.
-INSTEAD = "remove the offer, or use `kind: control` or `kind: python`"
-NEVER = {
-    "clock": "remove the offer: a real clock cannot be moved; a run can wait with --wait",
-    "registrations": INSTEAD,
-    "providers": INSTEAD,
-    "banks": INSTEAD,
-    "effects": INSTEAD,
-    "direct-access": INSTEAD,
-}
+# -- authentication, TLS and signatures ------------------------------------------
+def _security(raw: _Raw) -> Iterator[Finding]:
+    """Find the problems of authentication, TLS and signatures."""
+    auth = raw.get("auth", {})
+    yield from _auth(auth, ("auth",))
+    code = auth.get("kind") == AuthKind.CODE.value
+    if code and raw.get("sca", {}).get("kind", ScaKind.NONE.value) not in SCREEN_SIGNERS:
+        hint = "set sca.kind to forms or browser, with the screens to log in and to consent"
+        yield ("auth", "kind"), "authorization codes need an SCA signer that logs in", hint
+    yield from _tls(raw)
+    if "signature" in raw:
+        yield from _signature(raw["signature"])
 
 
-def _two(roles: _Roles) -> bool:
-    return len(roles) > 1
+def _auth(auth: _Raw, at: Pointer) -> Iterator[Finding]:
+    """Check how calls are authenticated, or those of the TPP."""
+    kind = auth.get("kind")
+    if "header" in auth and kind != AuthKind.KEY.value:
+        instead = "write `kind: key`, or remove it"
+        yield (*at, "header"), "only `kind: key` has a header of its own", instead
+    for name in OAUTH_URLS:
+        if name in auth and (wrong := bad_url(auth[name])):
+            yield (*at, name), *wrong
+    if kind in {AuthKind.CLIENT.value, AuthKind.CODE.value}:
+        yield from _oauth(auth, at)
+    else:
+        hint = "write `kind: client-credentials` or `kind: authorization-code`, or remove it"
+        for name in OAUTH_KEYS:
+            if name in auth:
+                yield (*at, name), f"`kind: {kind}` does not use this key", hint
+    if {"client_id", "client_id_env"} <= auth.keys():
+        yield (*at, "client_id_env"), "client_id and client_id_env are both set", "keep one"
+    if "provider" in auth:
+        if len(at) > 1:
+            yield (*at, "provider"), "auth.provider cannot be nested", "remove it"
+        else:
+            yield from _provider(auth["provider"], (*at, "provider"))
 
 
-def _known(roles: _Roles) -> bool:
-    return any("login_env" in one and "password_env" in one for one in roles)
+def _provider(auth: _Raw, at: Pointer) -> Iterator[Finding]:
+    if auth.get("kind") == AuthKind.CODE.value:
+        hint = "write `kind: client-credentials`"
+        yield (*at, "kind"), "the TPP's own calls have no customer to log in", hint
+    yield from _auth(auth, at)
 
 
-def _kinds(roles: _Roles) -> bool:
-    return any("segment" in one for one in roles)
+def _oauth(auth: _Raw, at: Pointer) -> Iterator[Finding]:
+    if "token_env" in auth:
+        what = "an OAuth token is requested, not read from a variable"
+        yield (*at, "token_env"), what, "write `kind: bearer`, or remove it"
+    if auth["kind"] == AuthKind.CLIENT.value:
+        for name in CODE_KEYS:
+            if name in auth:
+                hint = "write `kind: authorization-code`, or remove it"
+                yield (*at, name), "client credentials need no customer", hint
+    none = auth.get("client_auth") == ClientAuth.NONE.value
+    named = next((name for name in ("client_id", "client_id_env") if name in auth), None)
+    if named and not none and "client_secret_env" not in auth:
+        hint = "add `client_secret_env: NAME`, or `client_auth: none`"
+        yield (*at, named), "client_secret_env is missing", hint
+    if none and "client_secret_env" in auth:
+        hint = "write `client_auth: basic` or `client_auth: post`, or remove the secret"
+        yield (*at, "client_secret_env"), "`client_auth: none` sends no secret", hint
+    if "client_secret_env" in auth and not named:
+        hint = "add client_id or client_id_env"
+        yield (*at, "client_secret_env"), "client_id is missing", hint
 
 
-def _entries(roles: _Roles) -> bool:
-    return any(thing.get("entries") for one in roles for thing in one["owns"])
-
-
-#: Offers that need something in the list: whether it is there, what is missing, a hint.
-LISTED: Mapping[str, tuple[Callable[[_Roles], bool], str, str]] = {
-    "two-psu": (_two, "there is only one role", "list a second one, or remove the offer"),
-    "credentials": (
-        _known,
-        "no role has a login and a password",
-        "add login_env and password_env to one, or remove the offer",
-    ),
-    "segments": (_kinds, "no role has a segment", "add `segment`, or remove the offer"),
-    "entries": (
-        _entries,
-        "no role lists any",
-        "add `entries` to what one owns, or remove the offer",
-    ),
-}
-
-
-def _offers(raw: _Raw) -> Iterator[Finding]:
-    """Find offers that listed customers cannot fulfil: they would fail in the run."""
-    fixtures = raw.get("fixtures", {})
-    if fixtures.get("kind") != FixtureKind.ROLES.value:
+def _tls(raw: _Raw) -> Iterator[Finding]:
+    if "tls" not in raw:
         return
-    roles = [*fixtures.get("roles", {}).values()]
-    for index, offer in enumerate(fixtures.get("offers", ())):
-        at = ("fixtures", "offers", index)
-        if offer in NEVER:
-            yield at, f"`kind: roles` cannot offer {offer}", NEVER[offer]
-        elif offer in LISTED:
-            is_listed, missing, hint = LISTED[offer]
-            if not is_listed(roles):
-                yield at, f"{offer} is offered, but {missing}", hint
-    yield from _signing(raw, roles)
+    if raw["transport"] == TransportKind.EMBEDDED.value:
+        hint = "write `transport: http` with an https base_url"
+        yield ("tls",), "an embedded bank has no connection", hint
+    elif urlsplit(raw["base_url"]).scheme != "https":
+        yield ("tls",), "TLS needs an https base_url", "https://…"
 
 
-def _signing(raw: _Raw, roles: _Roles) -> Iterator[Finding]:
-    """Find screens that ask for credentials that no listed customer has."""
-    sca = raw.get("sca", {})
-    asks = {one for screen in sca.get("screens") or () for one in screen.values()}
-    walked = sca.get("kind") in {ScaKind.FORMS.value, ScaKind.BROWSER.value}
-    writes = "write" in (raw["fixtures"].get("offers") or ())
-    if walked and writes and "password" in asks and not _known(roles):
-        hint = "add login_env and password_env to one, or `sca: null`"
-        yield ("sca", "kind"), "the screens ask for a password, but no role has one", hint
+def _signature(signature: _Raw) -> Iterator[Finding]:
+    kind = SignatureKind(signature["kind"])
+    known = KNOWN_ALGORITHMS[kind]
+    algorithm = signature.get("algorithm", ALGORITHMS[kind])
+    if algorithm not in known:
+        hint = f"known: {', '.join(sorted(known))}"
+        yield (
+            ("signature", "algorithm"),
+            f"unknown algorithm of a {kind.value} signature: {found(algorithm)}",
+            hint,
+        )
+    covers = signature.get("covers", COVERS[kind])
+    derived = DERIVED_COMPONENTS[kind]
+    for index, name in enumerate(covers):
+        at: Pointer = ("signature", "covers", index)
+        wrong, right = DIGEST_NAMES[kind]
+        if name[0] in "(@" and name not in derived:
+            hint = did_you_mean(name, derived)
+            yield at, f"a {kind.value} signature cannot cover {found(name)}", hint
+        elif name == wrong:
+            hint = f"did you mean {right!r}?"
+            yield at, f"a {kind.value} signature cannot cover {found(name)}", hint
+        elif name == "(created)" and algorithm != "hs2019":
+            what = f"(created) cannot be used with {algorithm}"
+            yield at, what, "write `algorithm: hs2019`, or cover date"
+    if not derived & set(covers) and not COMMON_HEADERS & set(covers):
+        hint = f"for example {', '.join(COVERS[kind])}"
+        yield ("signature", "covers"), "some calls have none of these components", hint

@@ -1,27 +1,28 @@
 """Decoder of answers: from the wire to an abstract outcome, by the matchers of the target file.
 
-All input is hostile: bodies may be invalid JSON, nested, huge, or wrong. An answer that no
-matcher knows, or that lacks what the target file points at, is indeterminate because of the
-binding; nothing is guessed.
+Also finds the URL of the next page: by link, header, cursor, page number or offset. All input
+is hostile: bodies may be invalid JSON, nested, huge, or wrong, a link may be no URL. An answer
+that no matcher knows, or that lacks what the target file points at, is indeterminate because
+of the binding; nothing is guessed.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from datetime import date
 from decimal import Decimal
 from typing import Any, cast
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlencode, urljoin, urlsplit, urlunsplit
 
-from assay.binding.digest import digest
 from assay.binding.encode import BARE
-from assay.binding.paging import absolute, header_link, next_page
-from assay.binding.pointer import MISSING, find, lists
+from assay.binding.pointer import MISSING, digest, find, lists
 from assay.binding.target import (
     FieldAt,
     ItemBinding,
     Matcher,
+    NextPage,
     OperationBinding,
     StateAt,
     Target,
@@ -43,6 +44,11 @@ from assay.history import (
 
 SERVER_ERRORS = range(500, 600)
 NO_CONTENT = 204
+#: One link of a header (RFC 8288), with its parameters.
+_LINK = re.compile(r"<([^<>]*)>([^<]*)")
+_NEXT = re.compile(r';\s*rel\s*=\s*"?(?:[^";]*\s)?next(?:\s[^";]*)?"?\s*(?:[;,]|$)', re.IGNORECASE)
+#: A number that can be a page or an offset.
+_NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 def body_of(wire: Wire) -> Json:
@@ -66,7 +72,7 @@ def links_of(wire: Wire, body: Json, binding: OperationBinding) -> tuple[str, ..
         ]
     )
     found = (find(body, pointer) for pointer in pointers if pointer)
-    links = [absolute(wire.url, one) for one in found if isinstance(one, str) and one]
+    links = [absolute(wire.url, link) for link in found if isinstance(link, str) and link]
     if how and how.turn is Turn.HEADER and (link := header_link(wire, how)):
         links.append(link)
     named = (binding.item.key_header or "").lower()
@@ -127,13 +133,14 @@ def _accepted(
 def _any(
     matchers: Iterable[Matcher], wire: Wire, body: Json, items: tuple[Item, ...] | None
 ) -> bool:
-    return any(_matches(one, wire, body, items) for one in matchers)
+    return any(_matches(matcher, wire, body, items) for matcher in matchers)
 
 
 def _matches(matcher: Matcher, wire: Wire, body: Json, items: tuple[Item, ...] | None) -> bool:
     status = str(wire.status)
     if matcher.statuses and not any(
-        status == one or (one.endswith("xx") and status[0] == one[0]) for one in matcher.statuses
+        status == code or (code.endswith("xx") and status[0] == code[0])
+        for code in matcher.statuses
     ):
         return False
     if matcher.empty is not None and (items == ()) is not matcher.empty:
@@ -154,7 +161,7 @@ def _leaked(items: tuple[Item, ...] | None, binding: OperationBinding) -> tuple[
     """Return the items that a refusal shows nevertheless; an error object is none."""
     if binding.one is None:
         return items or ()
-    return tuple(one for one in items or () if one.key or one.state or one.fields)
+    return tuple(item for item in items or () if item.key or item.state or item.fields)
 
 
 def _all(wire: Wire, body: Json, binding: OperationBinding) -> tuple[Item, ...] | None:
@@ -162,34 +169,34 @@ def _all(wire: Wire, body: Json, binding: OperationBinding) -> tuple[Item, ...] 
     if binding.one is not None:
         shown = find(body, binding.one)
         return (_item(shown, wire, binding.item),) if isinstance(shown, dict) else None
-    found = [lists(body, pointer) for pointer in binding.list]
-    if all(one is None for one in found):
+    item_lists = [lists(body, pointer) for pointer in binding.list]
+    if all(items is None for items in item_lists):
         return None
-    return tuple(_item(one, wire, binding.item) for each in found for one in each or ())
+    return tuple(_item(item, wire, binding.item) for items in item_lists for item in items or ())
 
 
-def _item(one: Json, wire: Wire, binding: ItemBinding) -> Item:
+def _item(shown: Json, wire: Wire, binding: ItemBinding) -> Item:
     fields: dict[str, Json] = {}
     for name, where in binding.fields.items():
-        value = _field(one, where)
+        value = _field(shown, where)
         if value is not MISSING:
             fields[name] = value
-    key = _named(wire, binding.key_header) if binding.key_header else _first(one, binding.key)
-    own = find(one, binding.id) if binding.id is not None else None
+    key = _named(wire, binding.key_header) if binding.key_header else _first(shown, binding.key)
+    own = find(shown, binding.id) if binding.id is not None else None
     return Item(
-        resource=_resource(one, binding),
+        resource=_resource(shown, binding),
         key=key if isinstance(key, str) and key else None,
         id=own if isinstance(own, str) and own else None,
-        on=_date(_first(one, binding.on)) if binding.on else None,
-        state=_state(one, binding.state) if binding.state is not None else None,
+        on=_date(_first(shown, binding.on)) if binding.on else None,
+        state=_state(shown, binding.state) if binding.state is not None else None,
         fields=fields,
-        digest="" if binding.volatile is None else digest(one, binding.volatile),
+        digest="" if binding.volatile is None else digest(shown, binding.volatile),
     )
 
 
-def _first(one: Json, pointers: Iterable[str]) -> Json:
+def _first(shown: Json, pointers: Iterable[str]) -> Json:
     """Return the value of the first pointer that finds one."""
-    found = (find(one, pointer) for pointer in pointers)
+    found = (find(shown, pointer) for pointer in pointers)
     return next((value for value in found if value is not MISSING), MISSING)
 
 
@@ -205,28 +212,28 @@ def _named(wire: Wire, header: str) -> Json:
     return MISSING
 
 
-def _field(one: Json, where: FieldAt) -> Json:
+def _field(shown: Json, where: FieldAt) -> Json:
     """Return a field in the contract's word, as far as the target file maps it."""
-    value = _first(one, where.at)
+    value = _first(shown, where.at)
     if where.first is not None and isinstance(value, str):
         value = value[: where.first]
-    return next((word for word, spelt in where.words.items() if same(spelt, value)), value)
+    return next((word for word, sent in where.words.items() if same(sent, value)), value)
 
 
-def _resource(one: Json, binding: ItemBinding) -> str | None:
+def _resource(shown: Json, binding: ItemBinding) -> str | None:
     if binding.resource is None:
         return None
-    value = find(one, binding.resource.at)
+    value = find(shown, binding.resource.at)
     values: Mapping[str, Any] = binding.resource.values
     return next((name for name, known in values.items() if same(known, value)), None)
 
 
-def _state(one: Json, where: StateAt) -> State | None:
+def _state(element: Json, where: StateAt) -> State | None:
     """Return the state of a request; None for a word that the target file does not map.
 
     A combination of values takes precedence over a single one.
     """
-    shown = tuple(find(one, pointer) for pointer in where.at)
+    shown = tuple(find(element, pointer) for pointer in where.at)
     single: State | None = None
     for state, known in where.values.items():
         for word in known:
@@ -250,3 +257,65 @@ def _date(value: object) -> date | None:
         return date.fromisoformat(value[:10]) if isinstance(value, str) else None
     except ValueError:
         return None
+
+
+# -- the next page ---------------------------------------------------------------
+def absolute(url: str, link: str) -> str:
+    """Return a link as it stands in the answer from a URL, made absolute."""
+    try:
+        return urljoin(url, link)
+    except ValueError:  # a link that is no URL leads nowhere on this host
+        return "invalid://" + link[:200]
+
+
+def next_page(
+    wire: Wire, body: Json, items: tuple[Item, ...] | None, how: NextPage | None
+) -> str | None:
+    """Return the absolute URL of the page after this one, if there is one."""
+    if how is None:
+        return None
+    match how.turn:
+        case Turn.LINK:
+            link = find(body, how.at)
+            return absolute(wire.url, link) if isinstance(link, str) and link else None
+        case Turn.HEADER:
+            return header_link(wire, how)
+        case Turn.CURSOR:
+            cursor = find(body, how.at)
+            usable = isinstance(cursor, str | int) and not isinstance(cursor, bool) and cursor != ""
+            return _with(wire.url, how.query, str(cursor)) if usable else None
+        case Turn.PAGE | Turn.OFFSET:
+            return _counted(wire, body, items, how)
+
+
+def header_link(wire: Wire, how: NextPage) -> str | None:
+    """Return the link to the next page that stands in a header, if any."""
+    for name, value in wire.headers:
+        if name.lower() == how.at.lower():
+            for link, parameters in _LINK.findall(value):
+                if _NEXT.search(parameters):
+                    return absolute(wire.url, link)
+    return None
+
+
+def _counted(wire: Wire, body: Json, items: tuple[Item, ...] | None, how: NextPage) -> str | None:
+    """Return the next page by its number, or by how many items were before it."""
+    if not items:
+        return None
+    here = dict(parse_qsl(urlsplit(wire.url).query)).get(how.query, "")
+    now = int(here) if _NUMBER.fullmatch(here) else how.first
+    after = now + (len(items) if how.turn is Turn.OFFSET else 1)
+    if how.more is not None and find(body, how.more) in (MISSING, None, False, "", 0):
+        return None
+    if how.total is not None:
+        total = find(body, how.total)
+        if not isinstance(total, int) or after - how.first >= total:
+            return None
+    return _with(wire.url, how.query, str(after))
+
+
+def _with(url: str, name: str, value: str) -> str:
+    """Return a URL whose query has a parameter once, with this value."""
+    parts = urlsplit(url)
+    query = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if pair[0] != name]
+    return urlunsplit(parts._replace(query=urlencode([*query, (name, value)])))

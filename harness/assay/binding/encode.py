@@ -14,8 +14,8 @@ from typing import Any, cast
 from urllib.parse import quote, urlencode
 
 from assay.binding.pointer import put
+from assay.binding.spelling import RequestValues, filled, sent
 from assay.binding.target import AuthKind, OperationBinding, Place, Spelling, Target
-from assay.binding.wire_values import RequestValues, filled, sent
 from assay.contract.model import Json, Operation
 from assay.errors import CannotArrange
 from assay.history import Call, Malformed
@@ -25,11 +25,11 @@ BARE = OperationBinding()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """What a subject's calls are authorised with, as the fixture provider gave it.
+    """The credentials of a subject, as the fixture provider supplied them.
 
-    `name` is the customer's own, known only so that it can be kept out of records;
-    `codes` are what each factor shows, by the provider's names; `id` is the provider's own name.
-    A third party may be given a `client_id` and its secret, to ask for tokens with.
+    `name` is the customer's own name, known only so that it can be kept out of records.
+    `codes` has the code that each factor shows, `id` the fixture provider's name for the
+    customer. A TPP may have a `client_id` and its secret, with which it requests tokens.
     """
 
     token: str | None = None
@@ -174,16 +174,16 @@ def _place(
 def _credentials(
     draft: _RequestDraft, binding: OperationBinding, access: Access, operation: str
 ) -> None:
-    spelt = binding.credentials
-    if spelt is None or access.login is None or access.password is None:
+    spelling = binding.credentials
+    if spelling is None or access.login is None or access.password is None:
         key = ("operations", operation, "credentials")
         raise CannotArrange(f"customer credentials and {'.'.join(key)}", key=key)
-    if spelt.basic:
+    if spelling.basic:
         pair = base64.b64encode(f"{access.login}:{access.password}".encode()).decode()
         draft.headers.append(("Authorization", f"Basic {pair}"))
     for name, value in (("login", access.login), ("password", access.password)):
-        if name in spelt.body:
-            put(draft.body, spelt.body[name], value)
+        if name in spelling.body:
+            put(draft.body, spelling.body[name], value)
 
 
 #: What stands in place of an identifier in a malformed read.
@@ -281,5 +281,5 @@ def _wrong(value: Any) -> Any:
     """Return a value in which everything has another type, and names stay."""
     if isinstance(value, dict):
         named: dict[str, Any] = value
-        return {name: _wrong(one) for name, one in named.items()}
+        return {name: _wrong(member) for name, member in named.items()}
     return 42 if isinstance(value, str | list) else "forty-two"

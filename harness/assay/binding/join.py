@@ -43,9 +43,9 @@ def bind(contracts: Sequence[Contract], target: Target) -> tuple[BoundContract, 
     """
     bound = tuple(_bind(contract, target) for contract in contracts)
     problems = [
-        *(one for each in bound for one in _excluded(each.contract, target)),
+        *(problem for each in bound for problem in _excluded(each.contract, target)),
         *_operations(bound, target),
-        *(one for each in bound for one in _host(each.contract, target)),
+        *(problem for each in bound for problem in _host(each.contract, target)),
         *_waivers(bound, target),
     ]
     if problems:
@@ -84,7 +84,7 @@ def _problem(target: Target, key: str, what: str, hint: str = "") -> Problem:
 
 
 def _excluded(contract: Contract, target: Target) -> Iterator[Problem]:
-    scope = {one.id: one for one in contract.scope}
+    scope = {statement.id: statement for statement in contract.scope}
     for name in target.outside:
         if name in scope:
             yield _problem(
@@ -133,7 +133,7 @@ def _unknown(
     given: Iterable[str],
     known: Iterable[str | None],
 ) -> Iterator[Problem]:
-    names = {one for one in known if one}
+    names = {name for name in known if name}
     for name in given:
         if name not in names:
             yield _problem(
@@ -167,7 +167,7 @@ def _host(contract: Contract, target: Target) -> Iterator[Problem]:
 
 
 def _waivers(bound: Sequence[BoundContract], target: Target) -> Iterator[Problem]:
-    known = {one.id for each in bound for one in each.obligations}
+    known = {obligation.id for each in bound for obligation in each.obligations}
     elsewhere = target.contracts - {each.contract.id for each in bound}
     for waiver in target.waivers:
         contract = waiver.obligation.partition("/")[0]
@@ -182,7 +182,7 @@ def _waivers(bound: Sequence[BoundContract], target: Target) -> Iterator[Problem
 
 def waiver_of(target: Target, obligation: str) -> Waiver | None:
     """Return the waiver of an obligation, expired or not."""
-    return next((one for one in target.waivers if one.obligation == obligation), None)
+    return next((waiver for waiver in target.waivers if waiver.obligation == obligation), None)
 
 
 def expired(waiver: Waiver, today: date) -> bool:

@@ -1,8 +1,17 @@
-"""JSON pointers (RFC 6901), read and written; hostile documents are expected."""
+"""JSON values of targets: pointers into them (RFC 6901), and digests to compare them in full.
+
+Hostile documents are expected. Two values have the same digest if they hold the same JSON:
+the order of members and the notation of numbers do not matter, and members that the target
+file calls volatile are left out. A digest protects no secrets.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from decimal import Decimal
 from functools import lru_cache
+from hashlib import blake2b
 from typing import Any, Final, cast
 
 from assay.contract.model import Json
@@ -50,10 +59,10 @@ def lists(document: Json, pointer: str) -> list[Json] | None:
     here = find(document, before)
     if not isinstance(here, list):
         return None
-    found = cast("list[Json]", here)
+    elements = cast("list[Json]", here)
     if not star:
-        return found
-    return [item for one in found for item in lists(one, after) or ()]
+        return elements
+    return [item for element in elements for item in lists(element, after) or ()]
 
 
 def put(document: dict[str, Any], pointer: str, value: Json) -> None:
@@ -81,3 +90,52 @@ def _indexed(here: list[Any] | dict[str, Any], step: str) -> bool:
 def _room(here: Any) -> dict[str, Any]:
     """Return where a member can be put; what is in the way has no members."""
     return cast("dict[str, Any]", here) if isinstance(here, dict) else {}
+
+
+# -- digests ---------------------------------------------------------------------
+#: Longer numbers are compared as they are written.
+MOST_DIGITS = 18
+
+
+def digest(item: Json, volatile: Sequence[str] = ()) -> str:
+    """Return 16 letters for an item; none for one that is nested too deep."""
+    try:
+        for pointer in volatile:
+            item = _without(item, steps(pointer))
+        text = _canonical(item)
+    except RecursionError:
+        return ""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _without(value: Any, way: Sequence[str]) -> Any:
+    """Return a copy in which nothing stands at the end of the way."""
+    if not way:
+        return None
+    step, *rest = way
+    if isinstance(value, dict):
+        members = cast("dict[str, Any]", value)
+        if step not in members:
+            return members
+        others = {name: member for name, member in members.items() if name != step}
+        return {**others, step: _without(members[step], rest)} if rest else others
+    if isinstance(value, list) and step.isdecimal():
+        return [
+            _without(member, rest) if n == int(step) else member for n, member in enumerate(value)
+        ]
+    return value
+
+
+def _number(number: Decimal) -> Json:
+    """Write a number in one way only: 12 for 12.0, and apart from the text "12.5"."""
+    text = str(number)
+    if "." in text and "E" not in text:
+        text = text.rstrip("0").rstrip(".")
+    whole = text.lstrip("-").isdigit() and len(text) <= MOST_DIGITS
+    return int(text) if whole else {"": text}
+
+
+#: Built once: nearly all the cost of a digest would be in building it.
+_canonical = json.JSONEncoder(
+    sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_number
+).encode

@@ -3,7 +3,7 @@
 A target file is laid over the file that it extends, and that over the next: mappings are
 merged key by key, lists and other values replace, and `null` removes an inherited key. Every
 value keeps the file and line where it stands. The merged document is then checked by schema
-and by `binding.checks`, and built by `binding.build`. What the operations mean is known only
+by `binding.checks` and by its fixture provider, and converted by `binding.convert`. What the operations mean is known only
 with a contract: see `binding.join`. A name is that of a shipped target, or a path.
 """
 
@@ -18,14 +18,15 @@ from typing import Any, Final, TypeAlias, cast
 from urllib.parse import urlsplit
 
 from assay._resources import contract_dir
-from assay.binding.build import build
 from assay.binding.checks import bad_url, findings
+from assay.binding.convert import convert
 from assay.binding.target import Target, TransportKind
 from assay.contract.files.document import Document, Spot, found, problem
 from assay.contract.files.load import load
 from assay.contract.files.shape_check import check
 from assay.contract.model import Json
 from assay.errors import InputError, did_you_mean
+from assay.fixtures.providers import fixture_findings
 
 _Raw: TypeAlias = Mapping[str, Any]
 
@@ -42,20 +43,21 @@ def read_document(document: Document, *, base_url: str | None = None) -> Target:
     """Read a loaded target file, with the files that it extends."""
     if base_url is not None and (wrong := bad_url(base_url)):
         raise InputError.one("--target", wrong[0], hint=wrong[1])
-    whole = extended(document)
-    problems = check(whole, "target")
+    merged = extended(document)
+    problems = check(merged, "target")
     if not problems:
-        raw = cast("_Raw", whole.data)
-        problems = [problem(whole, *one) for one in findings(raw)]
-        problems.sort(key=lambda one: (one.path != document.path, one.line))
+        raw = cast("_Raw", merged.data)
+        every = (*findings(raw), *fixture_findings(raw))
+        problems = [problem(merged, *finding) for finding in every]
+        problems.sort(key=lambda each: (each.path != document.path, each.line))
     if problems:
         raise InputError(problems)
-    target = build(whole, _lines(document, whole))
+    target = convert(merged, _lines(document, merged))
     if base_url is None:
         return target
     # Another address for the same bank: it answers there under its other host names, too.
     scheme = urlsplit(base_url).scheme
-    hosts = tuple(urlsplit(one)._replace(scheme=scheme).geturl() for one in target.hosts)
+    hosts = tuple(urlsplit(host)._replace(scheme=scheme).geturl() for host in target.hosts)
     return replace(
         target,
         base_url=base_url.rstrip("/"),
@@ -65,18 +67,18 @@ def read_document(document: Document, *, base_url: str | None = None) -> Target:
     )
 
 
-def _lines(document: Document, whole: Document) -> Mapping[str, int]:
+def _lines(document: Document, merged: Document) -> Mapping[str, int]:
     """Give the line of each part in the file; what is inherited stands at `extends`."""
-    pointers: list[tuple[str, ...]] = [(name,) for name in whole.data]
+    pointers: list[tuple[str, ...]] = [(name,) for name in merged.data]
     for name in ("operations", "not_offered", "outcomes", "auth", "fixtures"):
-        below = cast("_Raw", whole.data.get(name) or {})
+        below = cast("_Raw", merged.data.get(name) or {})
         pointers += [(name, key) for key in below]
-    roles = cast("_Raw", whole.data.get("fixtures") or {}).get("roles", {})
+    roles = cast("_Raw", merged.data.get("fixtures") or {}).get("roles", {})
     pointers += [("fixtures", "roles", key) for key in roles]
     inherited = document.line(("extends",))
     lines: dict[str, int] = {}
     for pointer in pointers:
-        path, line = whole.place(pointer)
+        path, line = merged.place(pointer)
         lines[".".join(pointer)] = line if path == document.path else inherited
     return lines
 
@@ -171,7 +173,7 @@ def find_target(name_or_path: str | Path) -> Path:
 
 def shipped() -> list[str]:
     """Return the names of the shipped targets."""
-    return sorted(one.stem for one in _folder().glob("*.yaml"))
+    return sorted(path.stem for path in _folder().glob("*.yaml"))
 
 
 def shipped_file(name: str) -> Path:

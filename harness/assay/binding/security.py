@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 class AuthKind(Enum):
-    """Where the token of a call comes from, and how it is shown."""
+    """Where the token of a call comes from, and how it is sent."""
 
     NONE = "none"
     BEARER = "bearer"
@@ -23,8 +23,12 @@ class AuthKind(Enum):
     CODE = "authorization-code"
 
 
+#: The kinds whose tokens are requested by OAuth.
+ISSUING = frozenset({AuthKind.CLIENT, AuthKind.CODE})
+
+
 class ClientAuth(Enum):
-    """How a client shows at the token endpoint who it is."""
+    """How a client authenticates at the token endpoint."""
 
     BASIC = "basic"
     POST = "post"
@@ -33,10 +37,10 @@ class ClientAuth(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OAuth:
-    """Where and how tokens are asked for (RFC 6749); URLs are absolute.
+    """Where and how tokens are requested (RFC 6749); URLs are absolute.
 
     `client_id` stands in the file or in the environment variable `client_id_env`; with
-    neither, the world gives it. `scope` may be empty. `pkce` adds a proof key (RFC 7636).
+    neither, the fixture provider supplies it. `scope` may be empty. `pkce` adds a proof key (RFC 7636).
     `authorize_url` and `redirect_uri` are for codes only.
     """
 
@@ -55,11 +59,10 @@ class OAuth:
 class Auth:
     """How calls are authenticated.
 
-    `bearer` shows the subject's token, `key` the same as it is in a `header` of its own. A
-    token comes from the world with its subject, or from the environment variable
-    `token_env` for all subjects, or by OAuth (`oauth` is there for its two kinds).
-    `provider` is how calls that are made as the third party are authenticated, where that
-    differs.
+    `bearer` sends the token as a bearer token, `key` as it is in the given `header`. A token
+    comes from the fixture provider with its subject, from the environment variable
+    `token_env` for all subjects, or by OAuth (`oauth` is set for its two kinds). `provider`
+    is how calls of the TPP in its own name are authenticated, where that differs.
     """
 
     kind: AuthKind = AuthKind.NONE
@@ -69,13 +72,13 @@ class Auth:
     provider: Auth | None = None
 
     def of(self, *, by_provider: bool) -> Auth:
-        """Return how a customer's calls, or those of the third party, are authenticated."""
+        """Return how a customer's calls, or the TPP's own, are authenticated."""
         return self.provider if by_provider and self.provider else self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tls:
-    """Whom to trust, and the client's own certificate (files in PEM, or None).
+    """The certificates to trust, and the client's own (files in PEM, or None).
 
     `key_password_env` names the variable with the key's password, if it has one.
     """
@@ -87,19 +90,31 @@ class Tls:
 
 
 class SignatureKind(Enum):
-    """Which way of signing HTTP messages."""
+    """The standard by which HTTP messages are signed."""
 
     CAVAGE = "cavage"
     RFC9421 = "rfc9421"
+
+
+#: The components and the algorithm of a signature where the target file names none.
+COVERS: Mapping[SignatureKind, tuple[str, ...]] = {
+    SignatureKind.CAVAGE: ("(request-target)", "host", "date", "digest", "x-request-id"),
+    SignatureKind.RFC9421: ("@method", "@target-uri", "content-digest"),
+}
+ALGORITHMS: Mapping[SignatureKind, str] = {
+    SignatureKind.CAVAGE: "rsa-sha256",
+    SignatureKind.RFC9421: "rsa-pss-sha512",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
     """How every call is signed.
 
-    `covers` are what is signed, in order, in the words of its kind: `(request-target)`,
-    `host`, `digest` ... or `@method`, `@target-uri`, `content-digest` ...; what a call does not
-    have (a digest without a body) is left out. `key_id` is sent as it is.
+    `covers` lists the signed components in order, with the names of its kind:
+    `(request-target)`, `host`, `digest` ... or `@method`, `@target-uri`, `content-digest` ...; a
+    component that a call does not have (a digest without a body) is left out. `key_id` is sent
+    as it is.
     """
 
     kind: SignatureKind
@@ -112,10 +127,10 @@ class Signature:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """How much may be asked; None where nothing bounds it.
+    """The limits on calls; None for no limit.
 
-    `calls` in one run; `batch` accesses without the customer, for each customer, method
-    and calendar day, by whichever run.
+    `calls` is the limit of one run. `batch` is the limit of accesses without the customer, for
+    each customer, method and calendar day, in all runs together.
     """
 
     calls: int | None = None
@@ -124,11 +139,11 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Safety:
-    """What must not happen to somebody's money.
+    """What must not happen to real money.
 
-    Without `allow_writes` a live bank is only read. `only` lists the values that an
-    argument of what is written may have, `most` the largest number. After `breaker`
-    failures in a row nothing more is sent; None for never.
+    Without `allow_writes`, a live bank is only read. `only` lists the values that an argument
+    of a writing call may have, `most` its largest number. After `breaker` failures in a row
+    nothing more is sent; None for never.
     """
 
     allow_writes: bool = False

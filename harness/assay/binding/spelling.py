@@ -1,7 +1,8 @@
 """How a target spells operations, as values: where things stand, what answers mean.
 
-Plain data of the `operations` and `outcomes` of a target file. `encode` writes requests
-by it, `decode` and `paging` read answers by it. No I/O here.
+Plain data of the `operations` and `outcomes` of a target file, by which `encode` writes
+requests and `decode` reads answers. `sent` gives a value the target's own ids, words, shapes
+and formats; `filled` fills in the placeholders of headers and templates. No I/O here.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from enum import Enum
+from typing import Any, cast
 
 from assay.contract.model import Json, Operation
 from assay.history import State
@@ -210,10 +213,82 @@ class OperationBinding:
 
     def taken(self, operation: Operation) -> Mapping[str, None]:
         """Return the names of all arguments that a call can have, each once and in order."""
-        one = operation
-        every = (one.about, one.since, one.until, one.grants, *one.arguments, *self.arguments)
+        named = (operation.about, operation.since, operation.until, operation.grants)
+        every = (*named, *operation.arguments, *self.arguments)
         return dict.fromkeys(name for name in every if name)
 
     def names(self, operation: Operation) -> Sequence[str]:
         """Return the other paths of the method: the target's own, or the contract's."""
         return operation.aliases if self.aliases is None else self.aliases
+
+
+# -- values as they are sent -----------------------------------------------------
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestValues:
+    """What belongs to one request and to no other.
+
+    `now` is the moment (ISO 8601), `unique` is never the same twice, and `alike` is the
+    same for requests that ask for the same. `ids` are the target's own names, and
+    `resources` what kind of thing it is, by key.
+    """
+
+    now: str = ""
+    unique: str = ""
+    alike: str = ""
+    ids: Mapping[str, str] = field(default_factory=dict[str, str])
+    resources: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def filled(value: Json, made: RequestValues) -> Json:
+    """Return a copy of a value in whose texts `{now}`, `{unique}` and `{alike}` are filled in."""
+    if isinstance(value, str):
+        for name in ("now", "unique", "alike"):
+            value = value.replace(f"{{{name}}}", getattr(made, name))
+        return value
+    if isinstance(value, Mapping):
+        named = cast("Mapping[str, Json]", value)
+        return {name: filled(member, made) for name, member in named.items()}
+    if isinstance(value, list | tuple):
+        return [filled(member, made) for member in cast("list[Json]", value)]
+    return value
+
+
+def sent(value: Json, spelling: Spelling | None, made: RequestValues) -> Json:
+    """Return what is sent for a value, or for each of a list of them."""
+    if spelling is None:
+        return value
+    if isinstance(value, list | tuple):
+        return [_sent_value(member, spelling, made) for member in cast("list[Json]", value)]
+    return _sent_value(value, spelling, made)
+
+
+def _sent_value(value: Json, spelling: Spelling, made: RequestValues) -> Json:
+    key = value if isinstance(value, str) else ""
+    if spelling.found is not None:
+        value = made.ids.get(key, value)
+    value = spelling.words.get(str(value), value)
+    if spelling.exclusive:
+        value = _day_after(value)
+    if spelling.each:
+        shape = spelling.each.get(made.resources.get(key, ""), spelling.each.get(""))
+        # An item that no customer owns still needs a shape.
+        value = _shaped(shape or next(iter(spelling.each.values())), value)
+    return value if spelling.text == "{}" else spelling.text.replace("{}", str(value))
+
+
+def _day_after(value: Json) -> Json:
+    try:
+        return (date.fromisoformat(str(value)) + timedelta(days=1)).isoformat()
+    except (ValueError, OverflowError):
+        return value  # what is no date is sent as it is
+
+
+def _shaped(shape: Any, value: Json) -> Json:
+    """Return a copy of a shape with the value where `{}` stands."""
+    if isinstance(shape, Mapping):
+        named = cast("Mapping[str, Any]", shape)
+        return {name: _shaped(member, value) for name, member in named.items()}
+    if isinstance(shape, list):
+        listed: list[Any] = shape
+        return [_shaped(member, value) for member in listed]
+    return value if shape == "{}" else shape

@@ -38,6 +38,7 @@ from assay.binding.spelling import (
 )
 from assay.contract.files.document import Document
 from assay.contract.model import Capability, Json
+from assay.history import Entry
 
 __all__ = [
     "Auth",
@@ -109,7 +110,7 @@ class RoleHolding:
     resource: str
     key: str
     traits: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    entries: tuple[tuple[str, str], ...] | None = None
+    entries: tuple[Entry, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,8 +122,8 @@ class Role:
     """
 
     name: str
-    token_env: str | None
     owns: tuple[RoleHolding, ...]
+    token_env: str | None = None
     segment: str | None = None
     login_env: str | None = None
     password_env: str | None = None
@@ -236,11 +237,6 @@ class Target:
     def is_live(self) -> bool:
         """Whether it is a live bank, with real money and real customers."""
         return self.environment == "live"
-
-    @property
-    def has_real_customers(self) -> bool:
-        """Whether its customers exist already, so that a quota they used today stays used."""
-        return self.fixtures.kind in {FixtureKind.ROLES, FixtureKind.PYTHON}
 
     def place(self, *pointer: str | int) -> tuple[str, int]:
         """Return the file and line of a key, or of its nearest parent that exists."""

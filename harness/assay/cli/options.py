@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from assay.estimate.estimate import announced, in_turn
-from assay.fixtures.waiting import NONE, format_span, lends_itself, span, timed
+from assay.fixtures.waiting import NONE, can_wait, format_span, span, with_clock
 from assay.planning.plan import plan
 from assay.planning.prepare import Prepared
 
@@ -153,13 +153,13 @@ def waiting_lines(prepared: Prepared, *, now: datetime | None = None) -> Iterato
     Yields nothing where no waiting is needed.
     """
     target, now = prepared.target, now or datetime.now(UTC)
-    if not lends_itself(target):
+    if not can_wait(target):
         return
     if announcement := announced(prepared.plan, target, now):
         yield announcement
     # All trials of the selected obligations, as if the clock could be moved.
     selected = {one.obligation.id for one in prepared.plan.items}
-    timed_plan = plan(prepared.bound, timed(target), lambda one: one.id in selected)
+    timed_plan = plan(prepared.bound, with_clock(target), lambda one: one.id in selected)
     waits = [one for one in in_turn(timed_plan, now, len(target.sca.screens)) if one.span]
     asked = prepared.plan.asked
     if any(each.id not in asked for one in waits for each in one.trial.settles):

@@ -16,14 +16,19 @@ from datetime import date, datetime, timedelta
 from itertools import count
 
 from assay.binding.encode import Access, HttpRequest
-from assay.binding.target import Budget, FixtureKind, OperationBinding, Role, Target
+from assay.binding.target import Budget, OperationBinding, Role, Target
 from assay.contract.model import Json
 from assay.errors import CannotArrange, Shortage
-from assay.estimate.fakes import ANYTHING, NullLedger, NullTransport, scene_of, signer_of
+from assay.estimate.fakes import ANYTHING, NullLedger, NullTransport, fixture_of, signer_of
 from assay.execution.environment import Environment
-from assay.execution.environment import MissingFixtures as NoWorld
 from assay.execution.executor import Executor
 from assay.execution.guard import Customer, Guard, absent
+from assay.fixtures.providers import (
+    Customers,
+    MissingFixtures,
+    customers_of,
+    has_real_customers,
+)
 from assay.fixtures.roles import access_of
 from assay.history import (
     Arrange,
@@ -138,7 +143,7 @@ class DryExecutor(Executor):
         operation, guard = self.operations[call.operation], self.environment.guard
         guard.admit(call, operation, request, lambda: self.who(call.subject), self.look)
         who = self.who(call.subject)
-        if self.environment.target.has_real_customers and absent(
+        if has_real_customers(self.environment.target) and absent(
             call, request, self.environment.target
         ):
             day = guard.use(operation.id, who, self.look()).day
@@ -182,16 +187,16 @@ def dry_run_trial(
     contract = plan.contracts[trial.contract]
     applied, script = script_of(plan, trial)
     dry_target = DryTarget(contract=contract, now=now)
-    granted = target.fixtures.kind in {FixtureKind.CONTROL, FixtureKind.PYTHON}
+    granted = customers_of(target) in {Customers.CREATED, Customers.CHOSEN}
     environment = Environment(
         target=target,
         client=NullTransport(target.base_url),
-        fixtures=NoWorld(),
+        fixtures=MissingFixtures(),
         # Budgets are checked where all trials are considered together.
         guard=Guard(target=replace(target, budget=Budget()), book=NullLedger()),
     )
     environment.guard.learn(plan)
-    fixture = scene_of(target, dry_target, waits=waits)
+    fixture = fixture_of(target, dry_target, waits=waits)
     numbers = count(1)
     played = DryExecutor(
         environment=environment,

@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 
 from assay.binding.target import Target
 from assay.contract.model import Capability
-from assay.fixtures.waiting import NONE, Waiting, describe_span, format_span, telling
+from assay.fixtures.waiting import NONE, Waiting, announcing, describe_span, format_span
 from assay.history import Advance, Authorise, Event, Step
 from assay.planning.plan import Plan, Planned, Trial, restrict, script_of
 from assay.rules.dry_run import MOST, DryTarget
@@ -132,4 +132,4 @@ def announce(
     """Announce before a run how long it will wait in total, and during it each wait."""
     if waiting is not None and (words := announced(plan, target, datetime.now(UTC))):
         tell(words)
-        waiting.tell = telling(waiting, tell)
+        waiting.tell = announcing(waiting, tell)

@@ -11,11 +11,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from assay.binding.encode import Access, HttpRequest
-from assay.binding.target import FixtureKind, ScaKind, Target
+from assay.binding.target import ScaKind, Target
 from assay.errors import CannotArrange
 from assay.execution.environment import Environment
-from assay.execution.environment import MissingFixtures as NoWorld
 from assay.fixtures.protocol import Fixture, ReadOnlyFixture
+from assay.fixtures.providers import Customers, MissingFixtures, customers_of
 from assay.fixtures.roles import RolesFixture, RolesProvider
 from assay.history import Arrange, Authorise, Ending, Subject, Wire
 from assay.rules.dry_run import DryTarget
@@ -25,7 +25,7 @@ from assay.transport.protocol import Delivery, nothing
 if TYPE_CHECKING:
     from assay.execution.ledger import QuotaUse
 
-__all__ = ["ANYTHING", "NullLedger", "NullTransport", "scene_of", "signer_of"]
+__all__ = ["ANYTHING", "NullLedger", "NullTransport", "fixture_of", "signer_of"]
 
 #: Stands for every secret of a fake customer.
 ANYTHING = "-"
@@ -108,18 +108,18 @@ class NullLedger:
         return True
 
 
-def scene_of(target: Target, dry_target: DryTarget, *, waits: bool) -> Fixture:
+def fixture_of(target: Target, dry_target: DryTarget, *, waits: bool) -> Fixture:
     """Return a trial's fixture; `waits` says that a clock which cannot move is waited for."""
     roles = target.fixtures.roles
-    match target.fixtures.kind:
-        case FixtureKind.ROLES if waits:
+    match customers_of(target):
+        case Customers.LISTED if waits:
             return FakeClock(roles=roles, now=lambda: dry_target.now, dry_target=dry_target)
-        case FixtureKind.ROLES:
+        case Customers.LISTED:
             return RolesProvider(roles=roles, now=lambda: dry_target.now).open()
-        case FixtureKind.CONTROL | FixtureKind.PYTHON:
+        case Customers.CREATED | Customers.CHOSEN:
             return FakeFixture(dry_target)
-        case FixtureKind.NONE:
-            return NoWorld().open()
+        case Customers.NONE:
+            return MissingFixtures().open()
 
 
 def signer_of(environment: Environment, fixture: Fixture) -> Signer:

@@ -18,11 +18,12 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-from assay.binding.target import FixtureKind, Target
+from assay.binding.target import Target
 from assay.errors import Shortage
 from assay.estimate.dry_run import TrialEstimate, dry_run_trial
 from assay.execution.guard import UNTOUCHED, Customer, Guard, QuotaRecord, held_back
 from assay.execution.ledger import Ledger, default_path
+from assay.fixtures.providers import Customers, customers_of, has_real_customers
 from assay.planning.plan import Disposition, Plan, Planned, Trial, decided
 
 __all__ = ["Feasibility", "assess"]
@@ -79,7 +80,7 @@ def assess(
 
 
 def _ledger(target: Target, path: Path | None) -> QuotaRecord | None:
-    return Ledger.found(path or default_path()) if target.has_real_customers else None
+    return Ledger.found(path or default_path()) if has_real_customers(target) else None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -158,11 +159,11 @@ class _Foretold:
     def _before(self, count: _Count) -> int:
         """Return how many accesses are used when a trial begins: before the run, and in it.
 
-        With fixtures written in Python, only the trial itself shows which customers it
+        Where the provider chooses the customers, only the trial itself shows which customers it
         uses.
         """
         who, operation, day = count
-        if self.target.fixtures.kind is FixtureKind.PYTHON:
+        if customers_of(self.target) is Customers.CHOSEN:
             return 0
         if count not in self.gone and self.guard.book is not None:
             use = self.guard.use(operation, who, datetime.now(UTC))

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from uuid import uuid5
 
 from assay.binding.encode import BARE, Access
-from assay.binding.wire_values import RequestValues
+from assay.binding.spelling import RequestValues
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange
 from assay.history import Authorise, Call
-from assay.planning.plan import REMEDIES
+from assay.planning.remedies import REMEDIES
 from assay.sca.protocol import ScreenFlowResult
 from assay.transport.auth.tokens import TokenRequest
 
@@ -73,7 +73,7 @@ def third_party(executor: Executor, name: str) -> Access:
     if name not in executor.providers:
         offered = Capability.PROVIDERS in environment.target.fixtures.offers
         if name and not offered:
-            raise CannotArrange(REMEDIES[Capability.PROVIDERS])
+            raise CannotArrange(str(REMEDIES[Capability.PROVIDERS]))
         if name:
             # The second TPP is second at the bank too, whoever calls first.
             third_party(executor, "")

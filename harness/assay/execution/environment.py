@@ -9,25 +9,23 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 from assay.binding.encode import Access
-from assay.binding.target import FixtureKind, ScaKind, Target, TransportKind
+from assay.binding.target import ScaKind, Target, TransportKind
 from assay.errors import CannotArrange
 from assay.execution.guard import Guard
-from assay.fixtures.control import ControlProvider
-from assay.fixtures.protocol import Fixture, FixtureProvider, ReadOnlyFixture
-from assay.fixtures.roles import RolesProvider
+from assay.fixtures.protocol import Fixture, FixtureProvider
+from assay.fixtures.providers import Customers, customers_of, has_real_customers, open_provider
 from assay.fixtures.waiting import Waiting, WaitingProvider
-from assay.history import Arrange, Authorise, Subject
+from assay.history import Authorise
 from assay.sca.control import ControlSigner
 from assay.sca.forms import FormsSigner
 from assay.sca.prompt import Prompt, StderrPrompt
 from assay.sca.protocol import AnyReturnAddress, ScreenFlowResult, Signer, Wait
-from assay.transport.auth.setup import endpoints
-from assay.transport.auth.setup import open_channels as opened_ways
+from assay.transport.auth.setup import endpoints, open_channels
 from assay.transport.auth.tokens import TokenStore
 from assay.transport.embedded import Application
 from assay.transport.protocol import Transport
@@ -40,7 +38,7 @@ if TYPE_CHECKING:
     from assay.sca.callback_server import CallbackServer
     from assay.sca.chromium import Chromium
 
-#: Stands for the gates until a profile is there to make them of.
+#: Stands for the guard until it is made from the target.
 _UNGUARDED = cast("Guard", None)
 
 
@@ -48,12 +46,11 @@ _UNGUARDED = cast("Guard", None)
 class Environment:
     """Everything that a trial uses of the target.
 
-    `client` sends calls, and `screens` the requests of a customer's browser, which are not signed
-    (the same, if None). `token_store` has the OAuth tokens. `common` is the access that every
-    customer has in common, `party` the third party's own, where the target file has one. What signs
-    during a whole run is kept here too: the browser, or the server that a person comes back to.
-    `person` prompts that person. `guard` is what every call passes. `waiting` waits in real time,
-    where that is allowed.
+    `client` sends calls. `screens` sends the requests of a customer's browser, which are not
+    signed; None if `client` does. `token_store` has the OAuth tokens. `common` is the access that
+    all customers share, `party` that of the TPP, if the target file has one. `chromium` or
+    `callback_server` serve the signer for a whole run, and `person` prompts who signs. Every call
+    passes `guard`. `waiting` waits in real time, where a run may.
     """
 
     target: Target
@@ -70,7 +67,7 @@ class Environment:
     waiting: Waiting | None = None
 
     def __post_init__(self) -> None:
-        """Make the guard that the target file asks for, unless one is given."""
+        """Make the guard for the target, unless one is given."""
         if self.guard is _UNGUARDED:
             self.guard = Guard(target=self.target)
 
@@ -95,12 +92,9 @@ class Environment:
 
     def seeded(self, seed: int) -> Environment:
         """Return the same environment with fixtures from another seed."""
-        fixtures = self.fixtures
-        return (
-            replace(self, fixtures=replace(fixtures, seed=seed))
-            if isinstance(fixtures, ControlProvider)
-            else self
-        )
+        if customers_of(self.target) is not Customers.CREATED:
+            return self
+        return replace(self, fixtures=open_provider(self.target, self.client.control, seed))
 
     def expect_signatures(self, signatures: int) -> None:
         """Announce how many signatures the run may ask a person for."""
@@ -108,10 +102,10 @@ class Environment:
             self.callback_server.signatures = signatures
 
     def close(self) -> None:
-        """Close the connections, the browser, and the server that a person comes back to."""
-        for one in (self.client, self.chromium, self.callback_server):
-            if one is not None:
-                one.close()
+        """Close the connections, the browser and the callback server."""
+        for resource in (self.client, self.chromium, self.callback_server):
+            if resource is not None:
+                resource.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,28 +115,6 @@ class MissingSigner(AnyReturnAddress):
     def sign(self, step: Authorise, access: Access, wait: Wait) -> ScreenFlowResult:
         """Refuse."""
         raise CannotArrange("an SCA signer (set `sca` in the target file)")
-
-
-@dataclass(frozen=True, slots=True)
-class MissingFixtures(ReadOnlyFixture):
-    """The fixture provider of a target file without `fixtures`: every step fails."""
-
-    def open(self) -> Fixture:
-        """Begin a trial in which every arrangement fails."""
-        return self
-
-    def arrange(self, step: Arrange) -> tuple[Subject, Access]:
-        """Refuse."""
-        raise CannotArrange("a fixture provider (set `fixtures` in the target file)")
-
-    def clock(self, to: datetime | None) -> datetime:
-        """Return the real time."""
-        if to is not None:
-            raise CannotArrange("a clock that can be moved")
-        return datetime.now(UTC)
-
-    def close(self) -> None:
-        """Do nothing."""
 
 
 #: Makes the embedded bank: a WSGI application for a base URL.
@@ -164,53 +136,52 @@ def set_up(
     ledger: Path | None = None,
     wait: timedelta | None = None,
 ) -> Environment:
-    """Make a target ready for use; `ledger` is where accesses are kept, if not as usual.
+    """Make a target ready for use.
 
-    `wait` is how long the run may wait in all, where that helps.
+    `ledger` is the file of the ledger, if not the usual one. `wait` is how long the run may
+    wait in all, where waiting helps.
 
     Raises:
-        InputError: the ledger cannot be used; or
-            secrets that the profile names are not set, and it tells all of them;
-            or who signs is not there: no browser, no port to come back to; or a world
-            that is written in Python cannot be made; or certificates and keys cannot
-            be used.
+        InputError: secrets that the target file names are not set (it lists all of them);
+            the ledger, a certificate or a key cannot be used; there is no browser, or no
+            free port, for the signer; a fixture provider in Python cannot be created.
 
     """
     secrets = look_up(target, os.environ)
     waiting = Waiting(span=wait) if wait is not None else None
     embedded = target.transport is TransportKind.EMBEDDED
-    ways = opened_ways(target, secrets, _spoken(bank, target) if embedded else None)
+    channels = open_channels(target, secrets, _embedded(bank, target) if embedded else None)
     return Environment(
         target=target,
-        client=ways.client,
-        screens=ways.screens,
-        token_store=ways.token_store,
-        fixtures=_waited_for(_world(target, ways.client, seed), waiting),
+        client=channels.client,
+        screens=channels.screens,
+        token_store=channels.token_store,
+        fixtures=_waited_for(open_provider(target, channels.client.control, seed), waiting),
         waiting=waiting,
-        common=ways.common,
-        party=ways.party,
+        common=channels.common,
+        party=channels.party,
         chromium=_chromium(target),
-        callback_server=_reception(target),
+        callback_server=_callback_server(target),
         guard=Guard(target=target, book=_ledger(target, ledger)),
     )
 
 
 def _ledger(target: Target, path: Path | None) -> Ledger | None:
-    """Open the ledger of what is spent on real customers."""
-    if not target.has_real_customers:
+    """Open the ledger of the quota used for real customers, if there are any."""
+    if not has_real_customers(target):
         return None
     from assay.execution.ledger import Ledger, default_path  # noqa: PLC0415 -- SQLite, seldom needed
 
     return Ledger.at(path or default_path())
 
 
-def _spoken(bank: Bank, target: Target) -> Application:
-    """Open the bank on the host of the base URL, in the dialect that the profile spells."""
+def _embedded(bank: Bank, target: Target) -> Application:
+    """Return the bank on the host of the base URL, in the dialect of the target file."""
     parts = urlsplit(target.base_url)
     app = bank(f"{parts.scheme}://{parts.netloc}")
     if not target.dialect:
         return app
-    from assay.sandbox.dialects import DIALECTS  # noqa: PLC0415 -- seldom spoken
+    from assay.sandbox.dialects import DIALECTS  # noqa: PLC0415 -- seldom used
 
     return DIALECTS[target.dialect](app)
 
@@ -223,36 +194,17 @@ def _chromium(target: Target) -> Chromium | None:
     chromium = found(target)
     base = origin(target.base_url)
     for url in endpoints(target):
-        # Where customers agree that a token is issued, they may be on another host.
+        # The authorisation server may be on another host.
         chromium.hosts = {origin(url): base if target.nearby else origin(url), **chromium.hosts}
     return chromium
 
 
-def _reception(target: Target) -> CallbackServer | None:
+def _callback_server(target: Target) -> CallbackServer | None:
     if target.sca.kind is not ScaKind.MANUAL:
         return None
     from assay.sca.callback_server import opened  # noqa: PLC0415 -- seldom used
 
     return opened(target)
-
-
-def _world(target: Target, client: Transport, seed: int) -> FixtureProvider:
-    match target.fixtures.kind:
-        case FixtureKind.CONTROL:
-            return ControlProvider(
-                send=client.control,
-                seed=seed,
-                segments=target.fixtures.segments,
-                effects=target.fixtures.effects,
-            )
-        case FixtureKind.ROLES:
-            return RolesProvider(roles=target.fixtures.roles, now=lambda: datetime.now(UTC))
-        case FixtureKind.PYTHON:
-            from assay.fixtures.python import found as found_class  # noqa: PLC0415 -- seldom used
-
-            return found_class(target, seed)
-        case FixtureKind.NONE:
-            return MissingFixtures()
 
 
 def _waited_for(fixtures: FixtureProvider, waiting: Waiting | None) -> FixtureProvider:

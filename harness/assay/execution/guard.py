@@ -23,6 +23,7 @@ from assay.binding.target import Role, Target
 from assay.contract.model import Operation
 from assay.errors import CannotArrange, Shortage
 from assay.execution.limits import check_written
+from assay.fixtures.providers import has_real_customers
 from assay.history import Call
 from assay.judging.verdict import Standing, Verdict
 from assay.planning.obligation import BoundClause
@@ -159,7 +160,7 @@ class Guard:
         if operation.writes or operation.grants:
             check_written(call, operation, request, self.target)
         self.count()
-        if self.target.has_real_customers and absent(call, request, self.target):
+        if has_real_customers(self.target) and absent(call, request, self.target):
             self._spend(operation.id, who(), now())
 
     def bound(self, operation: str) -> int | None:

@@ -14,12 +14,13 @@ from urllib.parse import parse_qs, urlsplit
 
 from assay.binding.encode import BARE, HttpRequest
 from assay.binding.pointer import MISSING, find, steps
+from assay.binding.spelling import RequestValues, sent
 from assay.binding.target import OperationBinding, Place, Spelling, Target
-from assay.binding.wire_values import RequestValues, sent
 from assay.contract.model import Capability, Json, Operation
 from assay.errors import CannotArrange
 from assay.history import Call
-from assay.planning.plan import ALLOW_WRITES, REMEDIES, read_only
+from assay.planning.plan import read_only
+from assay.planning.remedies import ALLOW_WRITES, REMEDIES
 
 __all__ = ["check_offered", "check_written"]
 
@@ -35,13 +36,13 @@ def check_offered(call: Call, operation: Operation, target: Target) -> None:
 
     """
     if operation.grants and Capability.CONSENT not in target.fixtures.offers:
-        raise CannotArrange(REMEDIES[Capability.CONSENT])
+        raise CannotArrange(str(REMEDIES[Capability.CONSENT]))
     if operation.writes and Capability.WRITE not in target.fixtures.offers:
-        raise CannotArrange(REMEDIES[Capability.WRITE])
+        raise CannotArrange(str(REMEDIES[Capability.WRITE]))
     if call.host is not None and call.host >= len(target.hosts):
-        raise CannotArrange(REMEDIES[Capability.HOSTS])
+        raise CannotArrange(str(REMEDIES[Capability.HOSTS]))
     if not call.present and target.presence is None:
-        raise CannotArrange(REMEDIES[Capability.BATCH])
+        raise CannotArrange(str(REMEDIES[Capability.BATCH]))
 
 
 def check_written(call: Call, operation: Operation, request: HttpRequest, target: Target) -> None:
@@ -53,7 +54,7 @@ def check_written(call: Call, operation: Operation, request: HttpRequest, target
     """
     safety, live = target.safety, target.environment == "live"
     if read_only(target):
-        raise CannotArrange(ALLOW_WRITES)
+        raise CannotArrange(str(ALLOW_WRITES))
     if live and call.malformed is not None:
         raise CannotArrange("a bank that is not live: nothing malformed is written there (safety)")
     binding = target.operations.get(operation.id, BARE)

@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from assay.binding.target import FixtureKind, Sca, ScaKind, Target, TransportKind
+from assay.binding.target import Sca, ScaKind, Target, TransportKind
 from assay.contract.files.document import file_name
 from assay.errors import InputError, did_you_mean
 from assay.execution.session import Session
+from assay.fixtures.providers import Customers, customers_of
 from assay.fuzzing.examples import Examples
 from assay.fuzzing.fields import stories
 from assay.fuzzing.findings import FuzzFinding, SearchRequest, SearchResult
@@ -42,7 +43,7 @@ def limits_of(target: Target, journeys: int) -> SearchLimits:
     and findings are not shortened, but replayed once for the record. A person who signs
     is asked for the planned signatures only.
     """
-    if target.fixtures.kind is not FixtureKind.CONTROL or target.environment == "live":
+    if customers_of(target) is not Customers.CREATED or target.environment == "live":
         return SearchLimits(journeys=journeys, steps=10, tries=0, calls=10 * journeys, reads=True)
     signs = target.sca.kind is not ScaKind.MANUAL
     tries = 400 if target.transport is TransportKind.EMBEDDED else 150

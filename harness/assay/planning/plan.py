@@ -20,55 +20,12 @@ from assay.errors import Shortage
 from assay.history import Authorise
 from assay.judging.verdict import Standing
 from assay.planning.obligation import UNSPECIFIED, BoundClause, Obligation, bound_clauses
+from assay.planning.remedies import ALLOW_WRITES, REMEDIES, needs
 from assay.rules.dry_run import DryTarget, dry_run
 from assay.rules.rule import Scenario
 
-#: What the fixtures of a target can provide, by the word that `fixtures.offers` has for it.
-_OFFERS: Mapping[Capability, str] = {
-    Capability.PSU: "a test customer",
-    Capability.TWO_PSU: "a second test customer",
-    Capability.CONSENT: "permission to transmit consents",
-    Capability.ROSTER: "a complete list of what the customer owns",
-    Capability.CREDENTIALS: "fictitious customer credentials",
-    Capability.ENTRIES: "dated entries below what the customer owns",
-    Capability.WRITE: "permission to make requests",
-    Capability.SEGMENTS: "a customer of every segment",
-}
-
-#: The same for what only fixtures of kind `control` or `python` can provide.
-_ARRANGED: Mapping[Capability, str] = {
-    Capability.CLOCK: "a clock that can be moved",
-    Capability.REGISTRATIONS: "registrations of a chosen age",
-    Capability.PROVIDERS: "a second TPP",
-    Capability.BANKS: "a bank of the group that does not offer it",
-    Capability.EFFECTS: "a record of what the bank carried out",
-    Capability.DIRECT_ACCESS: "a customer who acts through direct access",
-}
-
-#: What an obligation needs where the target lacks a capability, and which key of the
-#: target file provides it.
-REMEDIES: Mapping[Capability, str] = {
-    **{
-        capability: f"{what} (add `{capability.value}` to `fixtures.offers` in the target file)"
-        for capability, what in _OFFERS.items()
-    },
-    **{
-        capability: f"{what} (set `fixtures.kind` to `control` or `python`,"
-        f" with `{capability.value}` in `fixtures.offers`, in the target file)"
-        for capability, what in _ARRANGED.items()
-    },
-    Capability.BATCH: "a mark for calls without the customer (set `presence` in the target file)",
-    Capability.ZONE: "the time zone of the bank's calendar day (set `zone` in the target file)",
-    Capability.HOSTS: "the other hosts of the target (set `hosts` in the target file)",
-    Capability.SCA: "an SCA signer (set `sca` in the target file)",
-    Capability.SCREENS: "an SCA signer that fills in the bank's screens"
-    " (set `sca.kind` to `forms` or `browser` in the target file)",
-}
-
-
 #: What a live bank refuses unless the target file allows it.
 WRITING = frozenset({Capability.CONSENT, Capability.WRITE})
-ALLOW_WRITES = "permission to write to a live bank (set `safety.allow_writes` in the target file)"
 
 
 class Disposition(Enum):
@@ -213,7 +170,7 @@ def _decide(
     if obligation.needs & WRITING & offered and read_only(target):
         remedies.append(ALLOW_WRITES)
     if remedies:
-        why = "needs " + "; ".join(remedies)
+        why = needs(remedies)
         return Planned(obligation=obligation, fate=Disposition.UNVERIFIED, why=why)
     return Planned(obligation=obligation, fate=Disposition.ASK)
 

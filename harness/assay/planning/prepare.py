@@ -16,9 +16,10 @@ from urllib.parse import urlsplit
 
 from assay.binding.join import BoundContract, bind
 from assay.binding.read import find_target, read_target
-from assay.binding.target import FixtureKind, Target, TransportKind
+from assay.binding.target import Target, TransportKind
 from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
+from assay.fixtures.providers import Customers, customers_of
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan, plan, restrict
 
@@ -208,7 +209,7 @@ def _assessment(
     Elsewhere every planned trial can run, so there is nothing to assess.
     """
     limits = target.budget.calls, target.safety.only, target.safety.most
-    if target.fixtures.kind is FixtureKind.CONTROL and not any(limits):
+    if customers_of(target) is Customers.CREATED and not any(limits):
         return None
     from assay.estimate.feasibility import assess  # noqa: PLC0415 -- not for a bank in this process
 
@@ -228,12 +229,12 @@ def _waiting(
     from assay.fixtures import waiting  # noqa: PLC0415 -- only for real customers
 
     if wait is not None:
-        waiting.refuse_elsewhere(target)
-    if not waiting.lends_itself(target):
+        waiting.reject_useless_wait(target)
+    if not waiting.can_wait(target):
         return planned
     from assay.estimate import estimate  # noqa: PLC0415 -- as above
 
-    timed = plan(bound, waiting.timed(target), select)
+    timed = plan(bound, waiting.with_clock(target), select)
     screens = len(target.sca.screens)
     most = wait or waiting.NONE
     return estimate.with_waits(planned, timed, now(), screens=screens, most=most)

@@ -22,8 +22,9 @@ from assay.history import Authorised, Exchange
 from assay.journal.redact import Redactor
 from assay.journal.writer import Journal, header, planned
 from assay.planning.obligation import UNSPECIFIED, Obligation, bound_clauses, tpp_obligations
-from assay.planning.plan import REMEDIES, Disposition, Plan, Planned, lacking
+from assay.planning.plan import Disposition, Plan, Planned, lacking
 from assay.planning.prepare import SHIPPED, load_target, selector
+from assay.planning.remedies import REMEDIES, needs
 from assay.traffic.har import read_har
 from assay.traffic.har_to_history import MOST_KNOWN, to_history
 from assay.traffic.journal_history import JournalHistories, is_journal, read_trials
@@ -217,7 +218,7 @@ def _decide(one: Obligation, contract: Contract, target: Target, party: Party) -
             return Planned(obligation=one, fate=fate, why=missing_reason(requirement))
     remedies = [REMEDIES[need] for need in lacking(one, capabilities(contract, target))]
     if party is Party.TPP and remedies:
-        why = "needs " + "; ".join(remedies)
+        why = needs(remedies)
         return Planned(obligation=one, fate=Disposition.UNVERIFIED, why=why)
     # What has to be arranged to ask for it may stand in a recording as well.
     return Planned(obligation=one, fate=Disposition.ASK)

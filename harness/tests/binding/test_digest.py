@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.binding.decode import body_of, decode
-from assay.binding.digest import digest
+from assay.binding.pointer import digest
 from assay.binding.target import ItemBinding, OperationBinding, Target, TransportKind
 from assay.contract.model import Operation
 from assay.history import Accepted, Wire

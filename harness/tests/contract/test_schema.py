@@ -75,6 +75,7 @@ def test_the_right_shape_has_no_errors() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
+        ("/loans, lists", "/loans, by: provider, lists", "f.yaml:11: operations.loans.by: expected tpp, found 'provider' (remove the key for calls in the name of a customer)"),
         ("limit: 4", "limit: four", "f.yaml:18: rules[0].limit: expected a whole number of at least 1, found 'four'"),
         ("limit: 4", "limit: 0", "f.yaml:18: rules[0].limit: expected a whole number of at least 1, found 0"),
         ("limit: 4", "limit: 4.5", "f.yaml:18: rules[0].limit: expected a whole number of at least 1, found 4.5"),

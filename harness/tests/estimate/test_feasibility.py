@@ -26,8 +26,9 @@ from assay.estimate.dry_run import dry_run_trial
 from assay.estimate.feasibility import assess
 from assay.execution.guard import Customer
 from assay.execution.ledger import Ledger, QuotaUse
-from assay.planning.plan import ALLOW_WRITES, Disposition, plan
+from assay.planning.plan import Disposition, plan
 from assay.planning.prepare import prepare
+from assay.planning.remedies import ALLOW_WRITES
 
 SANDBOX = prepare().target
 CONTRACTS = [one.contract for one in prepare().bound]

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from assay.binding.target import Auth, AuthKind, FixtureKind, Fixtures, Role, Target, TransportKind
-from assay.errors import CannotArrange, InputError
-from assay.execution.environment import MissingFixtures, set_up
+from assay.errors import InputError
+from assay.execution.environment import set_up
 from assay.fixtures.control import ControlProvider
+from assay.fixtures.providers import MissingFixtures
 from assay.fixtures.roles import RolesProvider
-from assay.history import Arrange
 
 PROFILE = Target(
     name="t",
@@ -68,17 +67,6 @@ def test_worlds(world: Fixtures, kind: type) -> None:
     environment = set_up(replace(PROFILE, fixtures=world))
     environment.close()
     assert isinstance(environment.fixtures, kind)
-
-
-def test_nobody() -> None:
-    """With no world nothing can be arranged, and the clock is the real one."""
-    fixture = MissingFixtures().open()
-    with pytest.raises(CannotArrange, match="a fixture provider"):
-        fixture.arrange(Arrange(subject="psu", holdings=()))
-    with pytest.raises(CannotArrange, match="a clock that can be moved"):
-        fixture.clock(datetime(2026, 1, 1, tzinfo=UTC))
-    assert abs(fixture.clock(None) - datetime.now(UTC)) < timedelta(minutes=1)
-    fixture.close()
 
 
 def test_the_common_token(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,8 +27,9 @@ from assay.fuzzing.session import MAKERS, SearchSession, limits_of
 from assay.history import Arrange, Holding
 from assay.journal.writer import Journal
 from assay.judging.verdict import Exit, Standing
-from assay.planning.plan import ALLOW_WRITES, Disposition, restrict
+from assay.planning.plan import Disposition, restrict
 from assay.planning.prepare import Prepared, prepare
+from assay.planning.remedies import ALLOW_WRITES
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
 from assay.transport.protocol import Delivery, nothing

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from assay.binding.encode import Access
+from assay.binding.security import ISSUING
 from assay.binding.target import Auth, Target
-from assay.transport.auth.tokens import ISSUING, TokenStore
+from assay.transport.auth.tokens import TokenStore
 from assay.transport.embedded import Application, Embedded
 from assay.transport.protocol import Transport
 

@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from assay.binding.encode import Access
+from assay.binding.security import ISSUING
 from assay.binding.target import AuthKind, OAuth, Target
 from assay.errors import CannotArrange, TargetError
 from assay.transport.auth.authorization_code import AuthorizationCode, SignIn, request_code
@@ -26,7 +27,6 @@ __all__ = ["TokenRequest", "TokenStore"]
 
 #: The most tokens that are kept: fixtures end, and their customers with them.
 MOST = 1000
-ISSUING = frozenset({AuthKind.CLIENT, AuthKind.CODE})
 
 _Key: TypeAlias = tuple[bool, str, str]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -26,6 +27,7 @@ from assay.binding.target import (
 )
 from assay.contract.model import Capability
 from assay.errors import InputError
+from assay.history import Entry
 
 SMALLEST = """\
 assay: 1
@@ -121,7 +123,10 @@ fixtures:
     (alice,) = target.fixtures.roles
     assert ("alice", "A", 15) == (alice.name, alice.token_env, alice.line)
     first = RoleHolding(
-        resource="card", key="K", traits={"used": "2026-01-01"}, entries=(("T", "2026-01-02"),)
+        resource="card",
+        key="K",
+        traits={"used": "2026-01-01"},
+        entries=(Entry(key="T", on=date(2026, 1, 2)),),
     )
     assert (first, RoleHolding(resource="card", key="L")) == alice.owns
     assert 2.5 == target.timeout
