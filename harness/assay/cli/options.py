@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from assay.contexts.covering import Depth
 from assay.estimate.estimate import announced, in_turn
 from assay.fixtures.waiting import NONE, can_wait, format_span, span, with_clock
 from assay.planning.plan import plan
@@ -110,6 +111,23 @@ def allow_incomplete(command: F) -> F:
 def quiet(command: F) -> F:
     """Add `--quiet`."""
     return click.option("-q", "--quiet", is_flag=True, help="Print only the closing line.")(command)
+
+
+def _read_depth(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Any:
+    return None if value is None else Depth(value)
+
+
+def contexts(command: F) -> F:
+    """Add `--contexts`."""
+    return click.option(
+        "--contexts",
+        type=click.Choice([depth.value for depth in Depth]),
+        callback=_read_depth,
+        envvar="ASSAY_CONTEXTS",
+        help="Contexts in which each rule is tested (payment type, segment, host, weekday, ...): "
+        "only the base context, each value once, or every pair of values. "
+        "Default: each where customers are created for each trial, base elsewhere.",
+    )(command)
 
 
 def _read_span(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Any:

@@ -11,6 +11,8 @@ from pathlib import Path
 import click
 
 from assay.cli import options
+from assay.cli.coverage import coverage_lines, coverage_records
+from assay.contexts.covering import Depth
 from assay.journal.writer import planned
 from assay.planning.obligation import UNSPECIFIED
 from assay.planning.plan import Disposition, Plan, Planned, count_signatures
@@ -31,6 +33,7 @@ Examples:
 @options.selection
 @options.wait
 @options.ledger
+@options.contexts
 @click.option("-v", "--verbose", is_flag=True, help="Also show sentences and sources.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def command(
@@ -40,6 +43,7 @@ def command(
     marks: str,
     wait: timedelta | None,
     ledger: Path | None,
+    contexts: Depth | None,
     verbose: bool,
     as_json: bool,
 ) -> int:
@@ -47,7 +51,15 @@ def command(
 
     Nothing is sent.
     """
-    prepared = prepare(contracts, target, keywords=keywords, marks=marks, wait=wait, ledger=ledger)
+    prepared = prepare(
+        contracts,
+        target,
+        keywords=keywords,
+        marks=marks,
+        wait=wait,
+        ledger=ledger,
+        contexts=contexts,
+    )
     plan = prepared.plan
     lines = (
         (json.dumps(planned(one)) for one in plan.items) if as_json else plan_lines(plan, verbose)
@@ -56,9 +68,14 @@ def command(
         click.echo(line)
     for line in options.cost_json(prepared) if as_json else options.cost_lines(prepared):
         click.echo(line)
-    if not as_json:
-        for line in options.waiting_lines(prepared):
-            click.echo(line)
+    if as_json:
+        for record in coverage_records(prepared.contexts):
+            click.echo(json.dumps(record))
+        return 0
+    for line in options.waiting_lines(prepared):
+        click.echo(line)
+    for line in coverage_lines(prepared.contexts, verbose):
+        click.echo(line)
     return 0
 
 
@@ -74,7 +91,8 @@ def plan_lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
     yield ""
     yield (
         f"{counted(len(plan.items), 'obligation')}: {len(plan.asked)} tested in"
-        f" {counted(len(plan.trials), 'trial')} with {counted(plan.calls, 'call')}"
+        f" {counted(len(plan.trials), 'trial')} with"
+        f" {counted(sum(trial.calls for trial in plan.trials), 'call')}"
     )
     if plan.person and plan.signed:
         signatures = counted(count_signatures(plan), "signature")

@@ -13,6 +13,7 @@ import click
 
 from assay.cli import doctor, options
 from assay.cli.progress import Progress
+from assay.contexts.covering import Depth
 from assay.contract.files.document import file_name
 from assay.errors import InputError, TargetError
 from assay.estimate.estimate import announce
@@ -51,7 +52,7 @@ Examples:
 
 #: The options of `run` by section of its help.
 SECTIONS = {
-    "What is tested": ("contracts", "target", "keywords", "marks", "seed"),
+    "What is tested": ("contracts", "target", "keywords", "marks", "contexts", "seed"),
     "Random search": ("journeys", "fields", "examples", "replays"),
     "Safety and cost": ("dry_run", "no_doctor", "wait", "ledger"),
     "Result": ("out", "allow_incomplete", "quiet"),
@@ -75,6 +76,7 @@ class RunOptions:
     examples: str
     wait: timedelta | None
     ledger: Path | None
+    contexts: Depth | None
     dry_run: bool
     no_doctor: bool
     quiet: bool
@@ -126,6 +128,7 @@ class RunOptions:
 )
 @options.wait
 @options.ledger
+@options.contexts
 @options.dry_run
 @doctor.no_doctor
 @options.quiet
@@ -152,6 +155,7 @@ def run(given: RunOptions) -> int:
         marks=given.marks,
         wait=given.wait,
         ledger=given.ledger,
+        contexts=Depth.BASE if sequences else given.contexts,
     )
     if given.dry_run:
         return options.print_dry_run(prepared)

@@ -17,9 +17,11 @@ from urllib.parse import urlsplit
 from assay.binding.join import BoundContract, bind
 from assay.binding.read import find_target, read_target
 from assay.binding.target import Target, TransportKind
+from assay.contexts.covering import Depth
 from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
 from assay.fixtures.providers import Customers, customers_of
+from assay.planning.contextual import ContextPlan, with_contexts
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan, plan, restrict
 
@@ -39,6 +41,7 @@ Select = Callable[[Obligation], bool]
 class Prepared:
     """Contracts and target, bound and planned.
 
+    `contexts` has the trials in further contexts and what they cover, if there are any.
     `reproduce` holds the command line options that name both again. `feasibility` is set
     where customers are real or limits are set: only a dry run shows there which trials can
     run. `assess` returns the feasibility of another plan of the same target.
@@ -48,6 +51,7 @@ class Prepared:
     bound: tuple[BoundContract, ...]
     plan: Plan
     reproduce: str
+    contexts: ContextPlan | None = None
     feasibility: Feasibility | None = None
     assess: Callable[[Plan], Feasibility] | None = field(default=None, repr=False, compare=False)
 
@@ -161,12 +165,14 @@ def prepare(
     marks: str = "",
     wait: timedelta | None = None,
     ledger: Path | None = None,
+    contexts: Depth | None = Depth.BASE,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Prepared:
     """Find, check, bind, select and plan.
 
     `wait` is the total time that the run may wait, `ledger` the file that records today's
-    calls for real customers, `now` the clock of the plan.
+    calls for real customers, `now` the clock of the plan. `contexts` None is each value where
+    customers are created for each trial, and the base context elsewhere.
 
     Raises:
         InputError: a file or an option cannot be used, or nothing is selected.
@@ -186,15 +192,19 @@ def prepare(
         )
     assess = _assessment(target, ledger, now, waits=wait is not None)
     feasibility = assess(planned) if assess else None
+    contextual = _contextual(planned, target, contexts, precious=assess is not None)
     options = [f"--contract {shlex.quote(name)}" for name in contracts]
     if target_name:
         options.append(f"--target {shlex.quote(target_name)}")
     if wait is not None:
         options.append(f"--wait {int(wait.total_seconds())}s")
+    if contexts is not None and contexts is not Depth.BASE:
+        options.append(f"--contexts {contexts.value}")
     return Prepared(
         target=target,
         bound=bound,
-        plan=feasibility.plan if feasibility else planned,
+        plan=feasibility.plan if feasibility else contextual.plan if contextual else planned,
+        contexts=contextual,
         reproduce="".join(f" {option}" for option in options),
         feasibility=feasibility,
         assess=assess,
@@ -214,6 +224,22 @@ def _assessment(
     from assay.estimate.feasibility import assess  # noqa: PLC0415 -- not for a bank in this process
 
     return lambda planned: assess(planned, target, ledger=ledger, now=now(), waits=waits)
+
+
+def _contextual(
+    planned: Plan, target: Target, contexts: Depth | None, *, precious: bool
+) -> ContextPlan | None:
+    """Plan the trials in further contexts, where calls may be spent on them."""
+    depth = contexts or (Depth.BASE if precious else Depth.EACH)
+    if depth is Depth.BASE:
+        return None
+    if precious:
+        raise InputError.one(
+            "--contexts",
+            f"{depth.value!r} needs customers that are created for each trial, without limits",
+            hint="use `--contexts base`, or a target file with `fixtures.kind: control`",
+        )
+    return with_contexts(planned, target, depth)
 
 
 def _waiting(
