@@ -46,22 +46,16 @@ def coverage(
     by_clause: dict[str, list[HeldTrial]] = {}
     for trial in trials:
         by_clause.setdefault(trial.clause, []).append(trial)
-    return {
-        clause: tuple(_cells(clause, dimensions, held)) for clause, held in by_clause.items()
-    }
+    return {clause: tuple(_cells(clause, dimensions, held)) for clause, held in by_clause.items()}
 
 
 def _cells(
     clause: str, dimensions: Sequence[Dimension], held: Sequence[HeldTrial]
 ) -> Iterable[Cell]:
-    asked = Counter(
-        value.id for trial in held for context in trial.contexts for value in context
-    )
+    asked = Counter(value.id for trial in held for context in trial.contexts for value in context)
     for number, dimension in enumerate(dimensions):
         for place, value in enumerate(dimension.values):
-            reasons = [
-                trial.dimensions[number].values[place].reason(trial.steps) for trial in held
-            ]
+            reasons = [trial.dimensions[number].values[place].reason(trial.steps) for trial in held]
             # The most frequent reason speaks for a clause with several trials.
             why = Counter(reason for reason in reasons if reason).most_common(1)
             yield Cell(

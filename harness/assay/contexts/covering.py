@@ -22,7 +22,9 @@ class Depth(Enum):
     PAIRS = "pairs"
 
 
-def applicable(dimensions: Iterable[Dimension], steps: Sequence[Step]) -> list[list[DimensionValue]]:
+def applicable(
+    dimensions: Iterable[Dimension], steps: Sequence[Step]
+) -> list[list[DimensionValue]]:
     """Return the values of each dimension that a trial with these steps can be tested with."""
     values = [[value for value in each.values if not value.reason(steps)] for each in dimensions]
     return [every for every in values if every]

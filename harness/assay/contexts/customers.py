@@ -61,9 +61,7 @@ class OnALaterPage(StepMapper):
         if resource not in {root.id for root in roots(self.contract)}:
             return step
         self.added[step.subject] = self.size
-        return replace(
-            step, holdings=(Holding(resource=resource, count=self.size), *step.holdings)
-        )
+        return replace(step, holdings=(Holding(resource=resource, count=self.size), *step.holdings))
 
     def reply(self, step: Step, reply: Reply) -> Reply:
         """Return the customer without the things that were added."""

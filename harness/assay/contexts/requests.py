@@ -32,7 +32,9 @@ LONG_AGO = timedelta(days=60)
 def creating(contract: Contract) -> dict[str, Operation]:
     """Return the operations that make requests."""
     every = contract.operations.values()
-    return {operation.id: operation for operation in every if operation.makes and operation.available}
+    return {
+        operation.id: operation for operation in every if operation.makes and operation.available
+    }
 
 
 def created(contract: Contract, steps: Sequence[Step]) -> list[Call]:

@@ -59,9 +59,7 @@ def findings(
     yield from found.values()
 
 
-def _violated(
-    breaches: Sequence[Breach], known: frozenset[str]
-) -> dict[str, list[Breach]]:
+def _violated(breaches: Sequence[Breach], known: frozenset[str]) -> dict[str, list[Breach]]:
     found: dict[str, list[Breach]] = {}
     for breach in breaches:
         if breach.obligation not in known:

@@ -61,9 +61,7 @@ def with_contexts(plan: Plan, target: Target, depth: Depth) -> ContextPlan:
     contextual = tuple(
         _trial(plan, trial, context) for trial in plan.trials for context in rows[trial.id]
     )
-    return ContextPlan(
-        plan=replace(plan, contextual=contextual), dimensions=every, coverage=table
-    )
+    return ContextPlan(plan=replace(plan, contextual=contextual), dimensions=every, coverage=table)
 
 
 def _kind(plan: Plan, trial: Trial) -> Kind:
@@ -104,6 +102,8 @@ def _dry(plan: Plan, trial: Trial) -> Iterator[Step]:
 
 
 def _trial(plan: Plan, trial: Trial, context: Context) -> Trial:
-    named = replace(trial, id=f"{trial.id} [{', '.join(value.id for value in context)}]", context=context)
+    named = replace(
+        trial, id=f"{trial.id} [{', '.join(value.id for value in context)}]", context=context
+    )
     calls = sum(isinstance(step, Call | Authorise) for step in _dry(plan, named))
     return replace(named, calls=calls)

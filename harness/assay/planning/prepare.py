@@ -192,7 +192,8 @@ def prepare(
         )
     assess = _assessment(target, ledger, now, waits=wait is not None)
     feasibility = assess(planned) if assess else None
-    contextual = _contextual(planned, target, contexts, precious=assess is not None)
+    chosen = feasibility.plan if feasibility else planned
+    contextual = _contextual(chosen, target, contexts, precious=assess is not None)
     options = [f"--contract {shlex.quote(name)}" for name in contracts]
     if target_name:
         options.append(f"--target {shlex.quote(target_name)}")
@@ -203,7 +204,7 @@ def prepare(
     return Prepared(
         target=target,
         bound=bound,
-        plan=feasibility.plan if feasibility else contextual.plan if contextual else planned,
+        plan=contextual.plan if contextual else chosen,
         contexts=contextual,
         reproduce="".join(f" {option}" for option in options),
         feasibility=feasibility,
@@ -231,15 +232,7 @@ def _contextual(
 ) -> ContextPlan | None:
     """Plan the trials in further contexts, where calls may be spent on them."""
     depth = contexts or (Depth.BASE if precious else Depth.EACH)
-    if depth is Depth.BASE:
-        return None
-    if precious:
-        raise InputError.one(
-            "--contexts",
-            f"{depth.value!r} needs customers that are created for each trial, without limits",
-            hint="use `--contexts base`, or a target file with `fixtures.kind: control`",
-        )
-    return with_contexts(planned, target, depth)
+    return None if depth is Depth.BASE else with_contexts(planned, target, depth)
 
 
 def _waiting(

@@ -7,7 +7,7 @@ most documents, so only a body that cannot be read at all must be refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -183,15 +183,14 @@ class Available(Kind):
                     yield from _judge_bent(exchange, call.malformed)
             elif not bare(call, self.operation):
                 continue
-            elif call.alias is None or question(call) not in shown:
+            elif call.alias is not None and question(call) in shown:
+                yield from _agree(exchange, shown[question(call)])
+            else:
                 controlled |= {call.subject} if exchange.accepted else set()
-                if call.alias is None:
-                    shown[question(call)] = exchange
+                shown |= {question(call): exchange} if call.alias is None else {}
                 sound = _sound(self, exchange, subjects.get(call.subject), consents)
                 if sound or (exchange.accepted and exchange.items):
                     yield _answers(exchange)
-            else:
-                yield from _agree(exchange, shown.get(question(call)))
 
 
 def bends(p: Available) -> tuple[Malformed, ...]:
@@ -268,9 +267,9 @@ def _answers(exchange: Exchange) -> Evidence:
     )
 
 
-def _agree(other: Exchange, main: Exchange | None) -> Iterator[Evidence]:
+def _agree(other: Exchange, main: Exchange) -> Iterator[Evidence]:
     """Compare with the last answer under the main name, if it is recent and shows something."""
-    if main is None or not main.accepted or other.at - main.at > RECENT:
+    if not main.accepted or other.at - main.at > RECENT:
         return
     same = other.accepted and _bag(other) == _bag(main)
     if same and not any(_telling(item) for item in main.items):

@@ -31,6 +31,7 @@ from assay.history import (
     Subject,
 )
 from assay.judging.verdict import Agreement, Evidence
+from assay.rules import clauses
 from assay.rules.lifecycle import request_queries, request_steps
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.tracker import Instance, InstanceStatus, Lifecycle, Tracker
@@ -114,10 +115,13 @@ def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
         elif isinstance(event, Authorised):
             signed.add(_what(lifecycle, request.made.call))
         elif request.made is event and ordinary(request.made.call):
+            known = registered.get(request.subject.name, ())
+            sent = request.made.call.arguments
+            if known and clauses.may_reject(lifecycle.contract, lifecycle.request.id, sent):
+                continue  # how old a registration is may decide
             attempt = _attempt(lifecycle, request, request.subject, bank, signed)
             # A registration may bring something: only those with the same ones are compared.
-            rest = attempt.rest, registered.get(request.subject.name, ())
-            found.append(replace(attempt, rest=rest))
+            found.append(replace(attempt, rest=(attempt.rest, known)))
     return tuple(found)
 
 

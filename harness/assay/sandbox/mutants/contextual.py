@@ -7,6 +7,7 @@ shows of itself (host, path, headers, caller) and what it is about (a payment, a
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -29,6 +30,8 @@ _PAGE = 5
 #: The ordinary amount lies between these.
 _SMALL, _LARGE = Decimal(1), Decimal(10_000)
 _SATURDAY, _SUNDAY = 6, 7
+#: The name of a method with the account in its path.
+_LONG = re.compile("/accounts/[^/]+/transactions")
 #: The status of payments that nothing more happens to.
 _OPEN = ("received", "pending")
 
@@ -107,7 +110,7 @@ SITUATIONS: Mapping[str, Callable[[Situation], bool]] = {
     "segment=PRO": lambda s: s.segment == "PRO",
     "page=later": lambda s: s.on_a_later_page,
     "presence=absent": lambda s: not s.attended,
-    "name=alias-1": lambda s: s.path == "/balances" or s.path.count("/") > 2,
+    "name=alias-1": lambda s: s.path == "/balances" or _LONG.fullmatch(s.path) is not None,
     "name=alias-2": lambda s: s.path == "/transactions",
     "host=host-2": lambda s: ".live." in s.host and s.host.endswith(".bank.example"),
     "tpp=other": lambda s: s.provider not in ("", "p1"),

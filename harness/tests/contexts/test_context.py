@@ -1,0 +1,228 @@
+"""Contexts change the steps of a probe, and nothing that the probe varies itself."""
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from assay.contexts import customers, requests
+from assay.contexts.context import DimensionValue, StepMapper, in_context, label
+from assay.contexts.dimensions import OnWeekday
+from assay.contract.parse import find_contract, parse_contract
+from assay.history import (
+    Advance,
+    Arrange,
+    Authorise,
+    Authorised,
+    Call,
+    Ending,
+    Holding,
+    Lack,
+    Register,
+    Subject,
+)
+from assay.rules.dry_run import START, ConformingTarget, DryTarget, play
+
+
+@pytest.fixture(scope="module")
+def aisp():
+    return parse_contract(find_contract("aisp"))
+
+
+@pytest.fixture(scope="module")
+def pis():
+    return parse_contract(find_contract("pis"))
+
+
+def value(mapper, name="d=v"):
+    dimension, _, word = name.partition("=")
+    return DimensionValue(
+        dimension=dimension, name=word, description=name, reason=lambda _: "", mapper=mapper
+    )
+
+
+def played(script, contract, *mappers):
+    """Return the steps of a script in the context of these mappers."""
+    context = tuple(value(mapper) for mapper in mappers)
+    return list(play(in_context(script, context), DryTarget(contract=contract)))
+
+
+def steps(*every):
+    """Return a probe of these steps."""
+    return (step for step in every)
+
+
+CUSTOMER = Arrange(subject="psu", holdings=(Holding(resource="account"),))
+CREATE = Call(operation="create-payment", subject="psu", mode="immediate")
+SIGN = Authorise(subject="psu", request="request-1", approval="dry-run:")
+
+
+def test_without_values_nothing_changes(pis):
+    """The base context leaves every step as it is."""
+    assert [CUSTOMER, CREATE, SIGN] == played(steps(CUSTOMER, CREATE, SIGN), pis)
+
+
+def test_a_segment_is_given_to_customers_that_have_none(pis):
+    """Who has a segment in the probe keeps it."""
+    own = Arrange(subject="other", holdings=(), segment="PART")
+
+    def mapper():
+        return customers.InSegment(segment="PRO")
+
+    first, second = played(steps(CUSTOMER, own), pis, mapper)
+    assert ("PRO", "PART") == (first.segment, second.segment)
+
+
+def test_things_on_a_later_page_come_last_and_the_probe_sees_its_own(aisp):
+    """The bank lists a page of other things first; the probe still finds its own thing."""
+    seen = []
+
+    def script():
+        reply = yield CUSTOMER
+        seen.append(reply)
+
+    mapper = customers.OnALaterPage(contract=aisp, size=5)
+    (step,) = played(script(), aisp, lambda: mapper)
+    assert [5, 1] == [holding.count for holding in step.holdings]
+    (subject,) = seen
+    assert ["psu-5"] == [thing.key for thing in subject.owns]
+
+
+def test_plain_requests_are_made_in_the_mode_and_wait_for_their_day(pis):
+    """A deferred request gets a day, and the clock moves there once it is signed."""
+
+    def mapper():
+        return requests.InMode(contract=pis, mode="deferred")
+
+    _, made, _, moved = played(steps(CUSTOMER, CREATE, SIGN), pis, mapper)
+    assert "deferred" == made.mode
+    day = (START + timedelta(days=3)).date()
+    assert day == date.fromisoformat(made.arguments["date"])
+    assert isinstance(moved, Advance)
+    assert day == moved.to.date()
+
+
+def test_a_request_in_another_mode_stays_as_it_is(pis):
+    """What the probe varies on purpose is never mapped."""
+    own = Call(operation="create-payment", subject="psu", mode="instant")
+
+    def mapper():
+        return requests.InMode(contract=pis, mode="deferred")
+
+    assert [CUSTOMER, own] == played(steps(CUSTOMER, own), pis, mapper)
+
+
+def test_a_factor_is_used_only_by_segments_that_have_it(pis):
+    """A small professional has no soft token, so that signature stays as it is."""
+    factors = {"PART": ("sms", "soft-token"), "PRO": ("sms",)}
+
+    def mapper():
+        return requests.WithFactor(factor="soft-token", by_segment=factors)
+
+    def segment():
+        return customers.InSegment(segment="PRO")
+
+    assert "soft-token" == played(steps(CUSTOMER, CREATE, SIGN), pis, mapper)[-1].factor
+    assert None is played(steps(CUSTOMER, CREATE, SIGN), pis, segment, mapper)[-1].factor
+
+
+def test_the_weekday_comes_first_but_after_the_choice_of_a_bank(pis):
+    """A trial begins at noon of the day, and the bank is chosen before anything else."""
+    lack = Lack(mode="instant")
+
+    def mapper():
+        return OnWeekday(weekday=6, contract=pis)
+
+    first, look, moved, customer = played(steps(lack, CUSTOMER), pis, mapper)
+    assert (lack, Advance(), CUSTOMER) == (first, look, customer)
+    assert 6 == moved.to.weekday()
+    assert moved.to > START
+
+
+def test_repetition_makes_the_first_call_twice_and_the_first_variation(pis):
+    """The twin comes before the call, so that the probe sees the second answer."""
+    varied = Call(operation="create-payment", subject="psu", variation="no amount")
+
+    def mapper():
+        return requests.AfterAnother(contract=pis)
+
+    assert [CREATE, CREATE, CREATE, varied, varied] == played(
+        steps(CREATE, CREATE, varied), pis, mapper
+    )
+
+
+def test_added_steps_are_changed_by_the_other_values(pis):
+    """The twin of a call is made by the other TPP too."""
+
+    def twice():
+        return requests.AfterAnother(contract=pis)
+
+    def other():
+        return requests.ByAnotherTpp(operations=frozenset({"create-payment"}), tpp="other")
+
+    assert ["other", "other"] == [step.by for step in played(steps(CREATE), pis, twice, other)]
+
+
+def test_a_payee_is_registered_once_the_customer_exists(pis):
+    """The registration follows the customer, and is older than any rule asks."""
+
+    def mapper():
+        return requests.PayeeRegistered(operation="create-payment", argument="creditorAccount")
+
+    _, registered, _ = played(steps(CUSTOMER, CREATE), pis, mapper)
+    assert isinstance(registered, Register)
+    assert registered.age > timedelta(hours=72)
+
+
+def test_a_probe_is_closed_when_its_context_is(pis):
+    """A probe that is given up midway can clean up."""
+    closed = []
+
+    def script():
+        try:
+            yield CUSTOMER
+            yield CREATE
+        finally:
+            closed.append(True)
+
+    running = in_context(script(), (value(StepMapper),))
+    next(running)
+    running.close()
+    assert [True] == closed
+
+
+def test_a_label_names_every_value():
+    """Reports say in which context something was violated."""
+    context = (value(StepMapper, "mode=instant"), value(StepMapper, "tpp=other"))
+    assert "mode=instant, tpp=other" == label(context)
+
+
+def test_the_base_scenario_is_priced_as_before(pis):
+    """A wrapped probe without values costs what the probe costs."""
+    target = ConformingTarget(contract=pis, accepts_variation=False)
+    assert [CUSTOMER, CREATE] == list(play(in_context(steps(CUSTOMER, CREATE), ()), target))
+
+
+def test_no_advance_before_a_signature_that_was_refused(pis):
+    """Only what was signed waits for its day."""
+
+    class Refusing(DryTarget):
+        def reply(self, step):
+            event = DryTarget.reply(self, step)
+            if isinstance(event, Authorised):
+                return Authorised(
+                    n=0, step=step, ending=Ending.REFUSED, moments=event.moments, wire=event.wire
+                )
+            return event
+
+    context = (value(lambda: requests.InMode(contract=pis, mode="deferred")),)
+    script = in_context(steps(CUSTOMER, CREATE, SIGN), context)
+    done = list(play(script, Refusing(contract=pis)))
+    assert [] == [step for step in done if isinstance(step, Advance)]
+
+
+def test_a_subject_of_another_day_sets_the_due_day(pis):
+    """The due day counts from the bank's own clock."""
+    later = datetime(2027, 3, 1, 8, tzinfo=UTC)
+    mapper = requests.InMode(contract=pis, mode="deferred")
+    mapper.reply(CUSTOMER, Subject(name="psu", now=later, owns=()))
+    assert "2027-03-04" == mapper.map(CREATE).arguments["date"]

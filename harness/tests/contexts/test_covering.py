@@ -1,0 +1,78 @@
+"""Covering arrays: every value with `each`, every two values with `pairs`, no more rows than needed."""
+
+from itertools import combinations, product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.contexts.context import DimensionValue, StepMapper
+from assay.contexts.covering import Depth, contexts
+
+
+def columns(*sizes):
+    """Return as many values of each dimension."""
+    return [
+        [
+            DimensionValue(
+                dimension=f"d{number}",
+                name=str(place),
+                description="",
+                reason=lambda _: "",
+                mapper=StepMapper,
+            )
+            for place in range(size)
+        ]
+        for number, size in enumerate(sizes)
+    ]
+
+
+def ids(rows):
+    return [{value.id for value in row} for row in rows]
+
+
+SIZES = st.lists(st.integers(1, 4), min_size=1, max_size=6)
+
+
+@given(SIZES)
+def test_each_covers_every_value_in_as_few_rows_as_the_longest_dimension(sizes):
+    """A value is in exactly one row, and no row has two values of one dimension."""
+    values = columns(*sizes)
+    rows = contexts(values, Depth.EACH)
+    assert max(sizes) == len(rows)
+    placed = [value.id for row in rows for value in row]
+    assert sorted(placed) == sorted(value.id for column in values for value in column)
+    assert all(len({value.dimension for value in row}) == len(row) for row in rows)
+
+
+@given(SIZES)
+def test_pairs_meet_each_other_and_the_base_values(sizes):
+    """Every two values of two dimensions stand in one row; so does each without the other."""
+    values = columns(*sizes)
+    rows = ids(contexts(values, Depth.PAIRS))
+    for first, second in combinations(values, 2):
+        for one, other in product([None, *first], [None, *second]):
+            if one is None and other is None:
+                continue
+            assert any(
+                (one.id in row if one else not row & {v.id for v in first})
+                and (other.id in row if other else not row & {v.id for v in second})
+                for row in rows
+            ), (one, other)
+
+
+@pytest.mark.parametrize("depth", Depth)
+def test_without_values_there_are_no_contexts(depth):
+    """What nothing can vary is tested in the base context alone."""
+    assert () == contexts([], depth)
+
+
+def test_the_base_depth_has_no_further_contexts():
+    """`base` is the plan as it is."""
+    assert () == contexts(columns(2, 2), Depth.BASE)
+
+
+def test_values_of_short_dimensions_are_spread():
+    """Two dimensions with one value each do not stand in one row."""
+    rows = ids(contexts(columns(2, 1, 1), Depth.EACH))
+    assert [{"d0=0", "d1=0"}, {"d0=1", "d2=0"}] == rows

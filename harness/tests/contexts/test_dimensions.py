@@ -1,0 +1,126 @@
+"""The dimensions of a contract at a target, and the coverage of a plan."""
+
+from dataclasses import replace
+
+import pytest
+
+from assay.binding.read import find_target, read_target
+from assay.contexts.covering import Depth
+from assay.contexts.dimensions import DIMENSIONS, dimensions
+from assay.contract.model import Capability
+from assay.contract.parse import find_contract, parse_contract
+from assay.planning.contextual import with_contexts
+from assay.planning.prepare import prepare
+from assay.rules.kinds import KINDS
+from assay.sandbox.mutants.contextual import SITUATIONS
+
+
+@pytest.fixture(scope="module")
+def target():
+    return read_target(find_target("sandbox"))
+
+
+@pytest.fixture(scope="module")
+def prepared():
+    return prepare()
+
+
+def values(contract, target):
+    found = dimensions(parse_contract(find_contract(contract)), target)
+    return {dimension.name: [value.name for value in dimension.values] for dimension in found}
+
+
+def test_the_dimensions_of_account_information(target):
+    """Pages, presence, names of methods, weekdays, repetition; no payments, no TPP."""
+    assert {
+        "page": ["later"],
+        "presence": ["absent"],
+        "name": ["alias-1", "alias-2"],
+        "weekday": ["saturday", "sunday"],
+        "turn": ["second"],
+    } == values("aisp", target)
+
+
+def test_the_dimensions_of_payment_initiation(target):
+    """Everything that the document lets vary around a payment."""
+    assert {
+        "mode": ["deferred", "instant"],
+        "segment": ["PRO"],
+        "host": ["host-2"],
+        "tpp": ["other"],
+        "factor": ["sms", "cap", "soft-token"],
+        "amount": ["small", "large"],
+        "payee": ["registered"],
+        "weekday": ["saturday", "sunday"],
+        "turn": ["second"],
+    } == values("pis", target)
+
+
+def test_the_bank_of_the_proof_knows_every_situation(target):
+    """Each value of a dimension has its situation in the sandbox, and the other way round."""
+    known = {
+        f"{name}={value}"
+        for contract in ("aisp", "pis")
+        for name, every in values(contract, target).items()
+        for value in every
+    }
+    assert known == set(SITUATIONS)
+
+
+@pytest.mark.parametrize(
+    ("capability", "dimension"),
+    [
+        (Capability.CLOCK, "weekday"),
+        (Capability.PROVIDERS, "tpp"),
+        (Capability.SEGMENTS, "segment"),
+        (Capability.REGISTRATIONS, "payee"),
+    ],
+)
+def test_what_the_target_lacks_stays_in_the_table_with_its_key(target, capability, dimension):
+    """A value that cannot be shown is told, with what to set in the target file."""
+    offers = target.fixtures.offers - {capability}
+    poorer = replace(target, fixtures=replace(target.fixtures, offers=offers))
+    found = dimensions(parse_contract(find_contract("pis")), poorer)
+    (lost,) = [each for each in found if each.name == dimension]
+    assert () == lost.values
+    assert all(f"`{capability.value}`" in missing for _, missing in lost.unavailable)
+
+
+def test_every_cell_of_the_coverage_is_tested_or_explained(prepared):
+    """No silent gap: clause by value, a number of trials or a reason."""
+    planned = with_contexts(prepared.plan, prepared.target, Depth.EACH)
+    cells = [
+        cell
+        for clauses in planned.coverage.values()
+        for every in clauses.values()
+        for cell in every
+    ]
+    assert [] == [cell for cell in cells if not cell.trials and not cell.reason]
+    assert [] == [cell for cell in cells if cell.trials and cell.reason]
+    clauses = {item.obligation.clause for item in prepared.plan.items if item.obligation.scenario}
+    assert clauses == {cell.clause for cell in cells}
+
+
+def test_the_contexts_cost_at_most_three_times_the_base(prepared):
+    """A whole run stays within four times the calls of the base context."""
+    planned = with_contexts(prepared.plan, prepared.target, Depth.EACH).plan
+    assert planned.calls <= 4 * prepared.plan.calls
+
+
+def test_pairs_hold_more_trials_than_each(prepared):
+    """Where every two values meet, there are more rows."""
+    each = with_contexts(prepared.plan, prepared.target, Depth.EACH).plan
+    pairs = with_contexts(prepared.plan, prepared.target, Depth.PAIRS).plan
+    assert len(pairs.contextual) > len(each.contextual)
+
+
+def test_kinds_name_known_dimensions_only(prepared):
+    """What cannot matter to a clause is a dimension, or a value of one."""
+    named = {
+        key.partition("=")[0]
+        for clauses in prepared.plan.ruled.values()
+        for clause in clauses.values()
+        for key in clause.kind.unaffected_by()
+    }
+    assert named <= set(DIMENSIONS)
+    assert len(KINDS) == 32

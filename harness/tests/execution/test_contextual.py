@@ -1,0 +1,107 @@
+"""Trials in further contexts: what they find, what they name, what they leave alone."""
+
+import pytest
+
+from assay.contexts.covering import Depth
+from assay.contextual_matrix import pairs, prove_contexts
+from assay.execution.environment import set_up
+from assay.execution.session import Session, run_session
+from assay.journal.redact import Careless
+from assay.journal.writer import Journal
+from assay.judging.verdict import Standing
+from assay.kill_matrix import reference, variants
+from assay.planning.contextual import with_contexts
+from assay.planning.plan import restrict
+from assay.sandbox.mutants.contextual import make_contextual_app
+from assay.sandbox.policies import SOUND
+
+
+def run(bank, words, depth=Depth.EACH):
+    """Test a bank by the obligations with these words; return verdicts by id, and the session."""
+    plan, target = reference()
+    chosen = [item.obligation.id for item in plan.items if words in item.obligation.id]
+    planned = with_contexts(restrict(plan, chosen), target, depth).plan
+    environment = set_up(target, bank=bank)
+    try:
+        session = Session(
+            plan=planned, environment=environment, journal=Journal(out=None, redactor=Careless())
+        )
+        result = run_session(session)
+    finally:
+        environment.close()
+    assert () == result.faults
+    return {verdict.obligation: verdict for verdict in result.verdicts}, session
+
+
+def confined(mutant, situation):
+    """Return a bank with a mutant's fault in one situation."""
+    wrong = variants()[mutant].change(SOUND)
+    return lambda base_url: make_contextual_app(wrong, SOUND, situation, base_url=base_url)
+
+
+FAULT = ("pis.debtor.savings", "mode=instant")
+
+
+def test_a_fault_in_one_context_is_found_and_named():
+    """The reason says for which requests the rule is broken, and names no other value."""
+    verdicts, session = run(confined(*FAULT), "eligible-accounts")
+    verdict = verdicts["pis/eligible-accounts/refuses-savings"]
+    assert Standing.VIOLATES is verdict.standing
+    assert verdict.reason.startswith("only for instant requests: expected a rejection")
+    others = {id_ for id_, each in verdicts.items() if each.standing is Standing.VIOLATES}
+    assert {verdict.obligation} == others
+    assert session.violated() == others
+
+
+def test_the_base_context_alone_does_not_see_it():
+    """Without contexts the same bank is green: the matrix of our own making."""
+    verdicts, _ = run(confined(*FAULT), "eligible-accounts", Depth.BASE)
+    assert {Standing.CONFORMS} == {verdict.standing for verdict in verdicts.values()}
+
+
+def test_what_is_broken_everywhere_is_no_matter_of_context():
+    """A violation of the base context keeps its words."""
+    wrong = variants()["pis.debtor.savings"].change(SOUND)
+    bank = confined(FAULT[0], "turn=second")
+    everywhere, _ = run(
+        lambda base_url: make_contextual_app(wrong, wrong, "turn=second", base_url=base_url),
+        "eligible-accounts",
+    )
+    verdict = everywhere["pis/eligible-accounts/refuses-savings"]
+    assert Standing.VIOLATES is verdict.standing
+    assert not verdict.reason.startswith("only")
+    assert bank is not None
+
+
+def test_a_value_that_hides_another_is_tried_alone():
+    """Where a row of several values shows nothing, each is tried by itself."""
+    verdicts, _ = run(confined("pis.available.create-503", "host=host-2"), "payments.create")
+    verdict = verdicts["pis/payments.create/answers"]
+    assert Standing.VIOLATES is verdict.standing
+    assert "only at host 2: " in verdict.reason
+
+
+@pytest.mark.parametrize("mutant", ["neutral.accounts-in-reverse", "neutral.links-relative"])
+def test_banks_that_only_look_different_stay_green(mutant):
+    """A neutral variant is green in every context."""
+    ids = [id_ for id_ in variants() if id_.startswith(("neutral.", "pis.neutral."))]
+    bank = variants().get(mutant) or variants()[ids[0]]
+    policies = bank.change(SOUND)
+    verdicts, _ = run(
+        lambda base_url: make_contextual_app(policies, policies, "turn=second", base_url=base_url),
+        "",
+    )
+    red = [id_ for id_, verdict in verdicts.items() if verdict.standing is Standing.VIOLATES]
+    assert [] == red
+
+
+def test_the_order_of_pairs_is_stable():
+    """A sample is the same on every machine."""
+    assert pairs()[:3] == pairs()[:3]
+    assert len(pairs()) > 3000
+
+
+def test_a_sample_of_contextual_mutants_is_found():
+    """At least 98 % of the faults that show in their situation are found by their clause."""
+    matrix = prove_contexts(40, workers=2)
+    assert len(matrix.missed) <= 0.02 * len(matrix.counted), matrix.missed
