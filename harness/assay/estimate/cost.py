@@ -71,7 +71,7 @@ def cost_of(feasibility: Feasibility, target: Target) -> Cost:
     return Cost(
         trials=len(plan.trials),
         calls=plan.calls,
-        unverified=sum(one.fate is Disposition.UNVERIFIED for one in plan.items),
+        unverified=sum(one.disposition is Disposition.UNVERIFIED for one in plan.items),
         batch=tuple(
             QuotaCost(
                 customer=who.name,

@@ -108,11 +108,10 @@ def _decided(
     id_ = before.obligation.id
     if id_ in going:
         return after
-    if before.fate is after.fate or id_ not in waits:
+    if before.disposition is after.disposition or id_ not in waits:
         return before  # it lacks more than a clock
-    return replace(
-        before, why=f"{before.why}, or waiting: --wait {format_span(waits[id_])} (this trial)"
-    )
+    waiting = f"or waiting: --wait {format_span(waits[id_])} (this trial)"
+    return replace(before, reason=f"{before.reason}, {waiting}")
 
 
 def _timed(trial: Trial) -> bool:

@@ -115,12 +115,16 @@ class _Foretold:
     def decide(self, item: Planned) -> Planned:
         """Return what is planned for an obligation, once all trials are considered."""
         one = self.stopped.get(item.obligation.trial)
-        if item.fate is not Disposition.ASK or one is None:
+        if item.disposition is not Disposition.ASK or one is None:
             return item
         if item.obligation.facet in one.tells:
             return replace(item, calls=one.calls)
         return replace(
-            item, fate=Disposition.UNVERIFIED, why=one.stopped, calls=0, shortage=one.shortage
+            item,
+            disposition=Disposition.UNVERIFIED,
+            reason=one.stopped,
+            calls=0,
+            shortage=one.shortage,
         )
 
     def _price(self, trial: Trial, one: TrialEstimate) -> int:

@@ -110,7 +110,7 @@ class Guard:
 
     def learn(self, plan: Plan) -> None:
         """Take in the quotas of the contracts, and the time zones of their days."""
-        self.limits = quotas(plan.ruled)
+        self.limits = quotas(plan.clauses)
         self.zones = {
             operation: contract.zone
             for contract in plan.contracts.values()

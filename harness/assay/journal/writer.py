@@ -202,5 +202,5 @@ def planned(item: Planned) -> dict[str, object]:
         "asks": one.description,
         "sources": [_plain(source, "section", "line", "text") for source in one.sources],
         "needs": sorted(need.value for need in one.needs),
-        **_plain(item, "calls", "fate", "why"),
+        **_plain(item, "calls", "disposition", "reason"),
     }

@@ -67,11 +67,11 @@ class VerdictAssembly:
             Verdict(
                 obligation=item.obligation.id,
                 standing=item.standing,
-                reason=item.why,
+                reason=item.reason,
                 shortage=item.shortage,
             )
             for item in self.plan.items
-            if item.fate is not Disposition.ASK
+            if item.disposition is not Disposition.ASK
         )
 
     def see(self, event: Event) -> None:

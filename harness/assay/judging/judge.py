@@ -46,7 +46,7 @@ def breaches(
     asked = plan.asked if asked is None else asked
     exchanges = {one.n: one for one in history.exchanges}
     hours = tuple(clauses)
-    for applied in plan.ruled[contract].values():
+    for applied in plan.clauses[contract].values():
         for evidence in applied.kind.check(history):
             if evidence.agreement is not Agreement.DISAGREES:
                 continue

@@ -56,7 +56,7 @@ def read_trials(path: Path) -> JournalHistories:
     report = read_journal(path)
     about: dict[str, set[str]] = {}
     for one in report.results:
-        if one.planned.fate == "ask":
+        if one.planned.disposition == "ask":
             about.setdefault(one.planned.trial, set()).add(one.planned.id)
     faulty = {fault.where for fault in report.faults}
     trials: dict[str, list[Event]] = {}

@@ -71,7 +71,7 @@ class Judge:
             signatures = (one for one in named.history.events if isinstance(one, Authorised))
             self._signed |= {signature.n for signature in signatures}
         trials: dict[str, str] = {}
-        asked = [item.obligation for item in self.plan.items if item.fate is Disposition.ASK]
+        asked = [item.obligation for item in self.plan.items if item.disposition is Disposition.ASK]
         for clause in _by_clause(asked):
             for verdict, name in self._clause(clause, histories):
                 self._assembly.record([verdict])
@@ -86,7 +86,7 @@ class Judge:
         """Judge the obligations of one clause by all histories that may speak of them."""
         first = owed[0]
         own = self._assembly.operations_of(first.contract) | self._signed
-        check = party_check(self.plan.ruled[first.contract][first.clause], self.party, own)
+        check = party_check(self.plan.clauses[first.contract][first.clause], self.party, own)
         bank = self.party is Party.BANK
         clauses = clauses_of(self.plan.contracts[first.contract]) if bank else ()
         heard: dict[str, list[tuple[Verdict, str]]] = {one.id: [] for one in owed}

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assay.binding.encode import Access
-from assay.binding.features import is_bound, missing_reason
 from assay.binding.join import BoundContract, bind, capabilities
 from assay.binding.target import Target
 from assay.contract.model import Contract, Operation, Party
@@ -21,8 +20,8 @@ from assay.execution.session import RunResult
 from assay.history import Authorised, Exchange
 from assay.journal.redact import Redactor
 from assay.journal.writer import Journal, header, planned
-from assay.planning.obligation import UNSPECIFIED, Obligation, bound_clauses, tpp_obligations
-from assay.planning.plan import REMEDIES, Disposition, Plan, Planned, lacking
+from assay.planning.obligation import Obligation, bound_clauses, tpp_obligations
+from assay.planning.plan import Plan, Planned, decide, missing_capabilities
 from assay.planning.prepare import SHIPPED, load_target, selector
 from assay.traffic.har import read_har
 from assay.traffic.har_to_history import MOST_KNOWN, to_history
@@ -186,38 +185,22 @@ def plan_recording(
     party: Party,
     select: Callable[[Obligation], bool] = lambda _: True,
 ) -> Plan:
-    """Decide the fate of every selected obligation of the party that is judged."""
+    """Decide for every selected obligation of a party whether a recording can be judged by it.
+
+    A recording of a bank may show what no fixture of the target can set up, so no capability is
+    needed. What judges a TPP, such as the bank's time zone, must be known.
+    """
     items: list[Planned] = []
     for each in bound:
-        owed = each.obligations if party is Party.BANK else tpp_obligations(each.contract)
-        items += [_decide(one, each.contract, target, party) for one in owed if select(one)]
+        contract, is_bank = each.contract, party is Party.BANK
+        offered = capabilities(contract, target)
+        for obligation in each.obligations if is_bank else tpp_obligations(contract):
+            if select(obligation):
+                missing = () if is_bank else missing_capabilities(obligation, offered)
+                items.append(decide(obligation, contract, target, missing=missing, party=party))
     return Plan(
         items=tuple(items),
         trials=(),
-        ruled={each.contract.id: bound_clauses(each.contract) for each in bound},
+        clauses={each.contract.id: bound_clauses(each.contract) for each in bound},
         contracts={each.contract.id: each.contract for each in bound},
     )
-
-
-def _decide(one: Obligation, contract: Contract, target: Target, party: Party) -> Planned:
-    if one.kind == UNSPECIFIED:
-        return Planned(
-            obligation=one, fate=Disposition.UNSPECIFIED, why="the source document leaves this open"
-        )
-    if party is Party.BANK and one.clause in target.not_offered:
-        why = target.not_offered[one.clause]
-        return Planned(obligation=one, fate=Disposition.NOT_APPLICABLE, why=why)
-    if one.not_applicable_because:
-        return Planned(
-            obligation=one, fate=Disposition.NOT_APPLICABLE, why=one.not_applicable_because
-        )
-    for requirement in one.requires:
-        if not is_bound(requirement, contract, target):
-            fate = Disposition(requirement.if_missing.value)
-            return Planned(obligation=one, fate=fate, why=missing_reason(requirement))
-    remedies = [REMEDIES[need] for need in lacking(one, capabilities(contract, target))]
-    if party is Party.TPP and remedies:
-        why = "needs " + "; ".join(remedies)
-        return Planned(obligation=one, fate=Disposition.UNVERIFIED, why=why)
-    # What has to be arranged to ask for it may stand in a recording as well.
-    return Planned(obligation=one, fate=Disposition.ASK)

@@ -59,7 +59,7 @@ def foreseen(target, words="", ledger=None, **more):
 def told(found):
     """Return what is planned of each obligation: asked, or why not."""
     return {
-        one.obligation.id: "asked" if one.fate is Disposition.ASK else one.why
+        one.obligation.id: "asked" if one.disposition is Disposition.ASK else one.reason
         for one in found.plan.items
     }
 
@@ -118,7 +118,7 @@ def test_a_trial_that_is_stopped_half_way():
     (trial,) = found.plan.trials
     rehearsed = found.trials[trial.id]
     assert rehearsed.stopped.startswith("needs ")
-    assert (Disposition.ASK, rehearsed.calls) == (item.fate, item.calls)
+    assert (Disposition.ASK, rehearsed.calls) == (item.disposition, item.calls)
     assert rehearsed.calls == trial.calls > 0
 
 

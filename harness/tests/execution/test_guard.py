@@ -219,7 +219,7 @@ def test_on_a_live_bank_never_a_fifth(tmp_path):
     said = [told(ABSENT, target, spelt(ABSENT), guard) for _ in range(5)]
     assert ["", "", "", ""] == said[:4]
     assert "0 of 4 left (budget.batch, alice)" in said[4]
-    assert {"accounts": 4, "consents": 4, "balances": 4, "transactions": 4} == quotas(PLAN.ruled)
+    assert {"accounts": 4, "consents": 4, "balances": 4, "transactions": 4} == quotas(PLAN.clauses)
 
 
 def test_elsewhere_it_is_only_written_down(tmp_path):

@@ -157,20 +157,20 @@ def test_two_runs_on_one_day(tmp_path: Path) -> None:
     for lines, (code, out) in zip((one, two), said, strict=True):
         assert Exit.INCOMPLETE.value == code
         assert 0 == by_kind(lines, "footer")[0]["counts"]["violates"]
-        fates = {
-            each["obligation"]: each["why"]
+        reasons = {
+            each["obligation"]: each["reason"]
             for each in by_kind(lines, "plan")
-            if each["fate"] == "unverified"
+            if each["disposition"] == "unverified"
         }
         left = {
             each["obligation"]: each["reason"]
             for each in by_kind(lines, "verdict")
             if each["verdict"] == "unverified"
         }
-        assert fates == left
+        assert reasons == left
         assert re.search(r"\d+ obligations were skipped: today\'s call budget is used up", out)
     why = "needs 4 more accesses of accounts without the customer today; 0 of 4 left (budget.batch, alice)"
-    assert why in {each["why"] for each in by_kind(two, "plan")}
+    assert why in {each["reason"] for each in by_kind(two, "plan")}
     assert why in planned
 
 
@@ -314,9 +314,9 @@ def test_limits_of_what_is_paid() -> None:
         one.obligation: one.reason for one in result.verdicts if one.standing is Standing.UNVERIFIED
     }
     assert left == {
-        one.obligation.id: one.why
+        one.obligation.id: one.reason
         for one in prepared.plan.items
-        if one.fate is Disposition.UNVERIFIED
+        if one.disposition is Disposition.UNVERIFIED
     }
     assert any("safety." in why for why in left.values())
     assert 0 == result.counts["violates"]
@@ -399,8 +399,8 @@ def test_a_part_of_a_plan_has_the_whole_day(tmp_path: Path) -> None:
     name = "aisp/batch-quota/per-method"
     (item,) = (one for one in prepared.plan.items if one.obligation.id == name)
     (alone,) = prepared.part({name}).items
-    assert (Disposition.UNVERIFIED, Disposition.ASK) == (item.fate, alone.fate)
-    assert "5 planned earlier in this run (alice)" in item.why
+    assert (Disposition.UNVERIFIED, Disposition.ASK) == (item.disposition, alone.disposition)
+    assert "5 planned earlier in this run (alice)" in item.reason
     whole = prepare(["aisp"])
     assert restrict(whole.plan, {name}) == whole.part({name})
 

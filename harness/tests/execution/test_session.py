@@ -409,7 +409,7 @@ def test_open_musts(tmp_path: Path, allow: bool, exit_: Exit) -> None:
 def test_what_the_plan_decides(tmp_path: Path) -> None:
     """What the plan leaves open is never asked, and its verdict has the plan's reason."""
     held = hold(tmp_path, keywords="unspecified")
-    assert {Disposition.UNSPECIFIED} == {one.fate for one in held.prepared.plan.items}
+    assert {Disposition.UNSPECIFIED} == {one.disposition for one in held.prepared.plan.items}
     assert 0 == held.result.exchanges
     assert {("unspecified", "the source document leaves this open")} == {
         (one["verdict"], one["reason"]) for one in held.lines("verdict")

@@ -1,4 +1,4 @@
-"""The plan: every obligation's fate and the price of all, before the first call."""
+"""The plan: every obligation's disposition and the price of all, before the first call."""
 
 from dataclasses import replace
 from zoneinfo import ZoneInfo
@@ -23,7 +23,7 @@ def planned(target=SANDBOX, select=lambda _: True):
     return plan(bind([AISP], target), target, select)
 
 
-def fates(plan_):
+def items_by_id(plan_):
     return {item.obligation.id.removeprefix("aisp/"): item for item in plan_.items}
 
 
@@ -37,8 +37,8 @@ def test_on_the_sandbox_all_is_asked_but_what_the_document_leaves_open():
     found = planned()
 
     assert {Disposition.ASK: 107, Disposition.UNSPECIFIED: 17} == {
-        fate: sum(item.fate is fate for item in found.items)
-        for fate in (Disposition.ASK, Disposition.UNSPECIFIED)
+        disposition: sum(item.disposition is disposition for item in found.items)
+        for disposition in (Disposition.ASK, Disposition.UNSPECIFIED)
     }
     assert 124 == len(found.items)
 
@@ -49,7 +49,7 @@ def test_every_asked_obligation_is_settled_by_exactly_one_trial():
     settled = [one.id for trial in found.trials for one in trial.settles]
 
     assert sorted(settled) == sorted(
-        item.obligation.id for item in found.items if item.fate is Disposition.ASK
+        item.obligation.id for item in found.items if item.disposition is Disposition.ASK
     )
     assert len(found.trials) == len({trial.id for trial in found.trials})
 
@@ -61,7 +61,7 @@ def test_the_price_is_that_of_the_trials_not_of_their_facets():
     assert 519 == found.calls == sum(trial.calls for trial in found.trials)
     assert found.calls < sum(item.calls for item in found.items)
     assert [7, 7] == [
-        fates(found)[f"batch-quota/balances-{word}"].calls for word in ("served", "refused")
+        items_by_id(found)[f"batch-quota/balances-{word}"].calls for word in ("served", "refused")
     ]
 
 
@@ -93,34 +93,34 @@ def test_what_the_fixtures_cannot_do_is_unverified_and_says_what_would_help(
     capability, obligation, why
 ):
     """It is planned, and not asked."""
-    found = fates(planned(without(capability)))[obligation]
+    found = items_by_id(planned(without(capability)))[obligation]
 
     assert (Disposition.UNVERIFIED, 0, Standing.UNVERIFIED) == (
-        found.fate,
+        found.disposition,
         found.calls,
         found.standing,
     )
-    assert found.why.startswith(why)
+    assert found.reason.startswith(why)
 
 
 def test_several_things_that_lack_are_all_named():
     """In a fixed order, so that reports can be compared."""
-    found = fates(planned(without(Capability.CLOCK, Capability.PSU)))["batch-quota/long-day"]
+    found = items_by_id(planned(without(Capability.CLOCK, Capability.PSU)))["batch-quota/long-day"]
 
-    assert f"needs {REMEDIES[Capability.CLOCK]}; {REMEDIES[Capability.PSU]}" == found.why
+    assert f"needs {REMEDIES[Capability.CLOCK]}; {REMEDIES[Capability.PSU]}" == found.reason
 
 
 def test_without_a_presence_header_nothing_can_be_asked_unattended():
     """The target file does not say how such calls are marked."""
-    found = fates(planned(replace(SANDBOX, presence=None)))
+    found = items_by_id(planned(replace(SANDBOX, presence=None)))
 
-    assert Disposition.UNVERIFIED is found["batch-quota/accounts-refused"].fate
-    assert Disposition.ASK is found["online-unlimited/accounts-unlimited"].fate
+    assert Disposition.UNVERIFIED is found["batch-quota/accounts-refused"].disposition
+    assert Disposition.ASK is found["online-unlimited/accounts-unlimited"].disposition
 
 
 def test_without_a_zone_local_days_cannot_be_asked():
     """Neither midnight, nor the window, nor the edge of two months."""
-    found = fates(planned(replace(SANDBOX, zone=None)))
+    found = items_by_id(planned(replace(SANDBOX, zone=None)))
 
     for name in (
         "batch-quota/before-midnight",
@@ -132,11 +132,11 @@ def test_without_a_zone_local_days_cannot_be_asked():
             Disposition.UNVERIFIED,
             "needs the time zone of the bank's calendar day (set `zone` in the target file)",
         ) == (
-            found[name].fate,
-            found[name].why,
+            found[name].disposition,
+            found[name].reason,
         )
-    assert Disposition.ASK is found["cards.eligible/lists-recent"].fate
-    assert Disposition.ASK is found["batch-quota/accounts-refused"].fate
+    assert Disposition.ASK is found["cards.eligible/lists-recent"].disposition
+    assert Disposition.ASK is found["batch-quota/accounts-refused"].disposition
 
 
 def test_a_contract_s_own_zone_comes_before_the_target_s():
@@ -155,31 +155,38 @@ def operation(name, **changed):
 
 def test_what_the_target_file_does_not_bind_is_unverified_and_says_where():
     """The reason names the key of the target file to set."""
-    found = fates(planned(operation("transactions", modes={})))["no-extended-history/gives-no-more"]
+    found = items_by_id(planned(operation("transactions", modes={})))[
+        "no-extended-history/gives-no-more"
+    ]
 
-    assert Disposition.UNVERIFIED is found.fate
+    assert Disposition.UNVERIFIED is found.disposition
     assert (
         "needs operations.transactions.modes.extended_transaction_history in the target file"
-        == found.why
+        == found.reason
     )
 
 
 def test_a_target_without_links_need_not_keep_them_on_its_host():
     """There is nothing that could lead astray."""
-    found = fates(planned(operation("balances", links=(), next=None)))["live-host/balances-links"]
+    found = items_by_id(planned(operation("balances", links=(), next=None)))[
+        "live-host/balances-links"
+    ]
 
-    assert (Disposition.NOT_APPLICABLE, Standing.NOT_APPLICABLE) == (found.fate, found.standing)
-    assert "the target has none (no operations.balances.links in the target file)" == found.why
+    assert (Disposition.NOT_APPLICABLE, Standing.NOT_APPLICABLE) == (
+        found.disposition,
+        found.standing,
+    )
+    assert "the target has none (no operations.balances.links in the target file)" == found.reason
 
 
 def test_what_a_bank_need_not_offer_is_not_asked():
     """With the reason in the target file, before anything else is considered."""
     target = replace(without(*Capability), not_offered={"batch-quota": "no batch here"})
-    found = fates(planned(target))
+    found = items_by_id(planned(target))
 
     assert (Disposition.NOT_APPLICABLE, "no batch here") == (
-        found["batch-quota/long-day"].fate,
-        found["batch-quota/long-day"].why,
+        found["batch-quota/long-day"].disposition,
+        found["batch-quota/long-day"].reason,
     )
 
 
@@ -189,8 +196,10 @@ def test_open_points_are_unspecified_on_any_target():
     found = planned(replace(SANDBOX, fixtures=empty, presence=None))
 
     assert (0, ()) == (found.calls, found.trials)
-    assert {Disposition.UNVERIFIED, Disposition.UNSPECIFIED} == {item.fate for item in found.items}
-    assert 17 == sum(item.fate is Disposition.UNSPECIFIED for item in found.items)
+    assert {Disposition.UNVERIFIED, Disposition.UNSPECIFIED} == {
+        item.disposition for item in found.items
+    }
+    assert 17 == sum(item.disposition is Disposition.UNSPECIFIED for item in found.items)
 
 
 def test_a_selection_plans_what_is_selected_and_no_more():
@@ -250,8 +259,10 @@ def test_every_feature_has_a_key():
 )
 def test_what_a_zone_cannot_show_is_not_applicable(zone, void):
     """A day that never comes leaves no must open, and says why it is not asked."""
-    found = fates(planned(replace(SANDBOX, zone=ZoneInfo(zone))))
-    said = {id_: item for id_, item in found.items() if item.fate is Disposition.NOT_APPLICABLE}
+    found = items_by_id(planned(replace(SANDBOX, zone=ZoneInfo(zone))))
+    said = {
+        id_: item for id_, item in found.items() if item.disposition is Disposition.NOT_APPLICABLE
+    }
 
     assert void == set(said)
-    assert all(item.why.startswith("the ") for item in said.values())
+    assert all(item.reason.startswith("the ") for item in said.values())

@@ -103,7 +103,7 @@ def test_our_own_calls_break_no_duty(target):
 
 def every(prepared, history):
     """Let every duty speak of a history."""
-    for clauses in prepared.plan.ruled.values():
+    for clauses in prepared.plan.clauses.values():
         for applied in clauses.values():
             yield from applied.kind.check_tpp(history)
 
