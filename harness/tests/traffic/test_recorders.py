@@ -16,10 +16,9 @@ from assay.judging.verdict import Standing
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
 from assay.sca import chromium as driver
-from assay.traffic.proxy.origins import upstream
 from assay.traffic.proxy.recorder import HarRecorder
 from assay.traffic.proxy.server import Proxy
-from assay.traffic.proxy.upstream import Upstream
+from assay.traffic.proxy.upstream import Upstream, parse_upstream
 from assay.traffic.session import open_recording
 
 #: What takes another host, or the bank's own clock; a recorder has but one and its own.
@@ -75,7 +74,7 @@ def bank():
 def through(bank, tmp_path):
     """Give a client that goes through the proxy, and what ends the record."""
     har = tmp_path / "proxy.har"
-    way = Upstream(origin=upstream(bank)[0], timeout=10)
+    way = Upstream(origin=parse_upstream(bank)[0], timeout=10)
     with Proxy(upstream=way, record=HarRecorder(har)) as proxy:
         client = Client(url=bank, now=now())
         yield client, proxy, har
