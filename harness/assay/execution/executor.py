@@ -52,7 +52,7 @@ from assay.history import (
     Withdrawn,
 )
 from assay.history.events import ProbeRun
-from assay.judging.rejected_credentials import not_taken
+from assay.judging.corrections import rejected_token
 from assay.rules.rule import Script
 from assay.rules.steps import perform_all
 from assay.sca.protocol import Signer
@@ -290,7 +290,7 @@ class Executor:
             outcome: Outcome = Indeterminate(cause=Cause.TRANSPORT, why=sent.trouble, detail=detail)
         else:
             body = body_of(wire)
-            refused = None if call.credentials else not_taken(operation, wire, target)
+            refused = None if call.credentials else rejected_token(operation, wire, target)
             outcome = refused or decode(wire, body, operation, target)
             binding = target.operations.get(operation.id, BARE)
             if body is not MISSING and (binding.links or binding.next or binding.approval):

@@ -22,8 +22,8 @@ from assay.history import Authorised, Event, Exchange, History
 from assay.history.events import ProbeRun
 from assay.journal.writer import Journal, header, planned
 from assay.judging.assembly import VerdictAssembly
+from assay.judging.corrections import parties
 from assay.judging.judge import Breach, breaches, judge
-from assay.judging.rejected_credentials import parties
 from assay.judging.verdict import Exit, Standing, Verdict, tally
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan, Trial, count_signatures, script_of
