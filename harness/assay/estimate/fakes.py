@@ -1,4 +1,4 @@
-"""Stand-ins for the target in a dry run: transport, fixtures, signer and ledger.
+"""Fakes for a dry run: transport, fixtures, signer and ledger.
 
 Only the fixture of listed customers is the real one, because it contacts nothing.
 """
@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from assay.binding.encode import Access, HttpRequest
 from assay.binding.target import FixtureKind, ScaKind, Target
 from assay.errors import CannotArrange
-from assay.execution.environment import Environment
-from assay.execution.environment import MissingFixtures as NoWorld
+from assay.execution.environment import Environment, MissingFixtures
 from assay.fixtures.protocol import Fixture, ReadOnlyFixture
 from assay.fixtures.roles import RolesFixture, RolesProvider
 from assay.history import Arrange, Authorise, Ending, Subject, Wire
@@ -25,7 +24,7 @@ from assay.transport.protocol import Delivery, nothing
 if TYPE_CHECKING:
     from assay.execution.ledger import QuotaUse
 
-__all__ = ["ANYTHING", "NullLedger", "NullTransport", "scene_of", "signer_of"]
+__all__ = ["ANYTHING", "NullLedger", "NullTransport", "fixture_of", "signer_of"]
 
 #: Stands for every secret of a fake customer.
 ANYTHING = "-"
@@ -87,19 +86,19 @@ class FakeClock(RolesFixture):
 
 @dataclass(frozen=True, slots=True)
 class FakeSigner(AnyReturnAddress):
-    """In place of a person or a browser: signs every request."""
+    """A signer in place of a person or a browser, which confirms every request."""
 
     def sign(self, step: Authorise, access: Access, wait: Wait) -> ScreenFlowResult:
-        """Sign."""
+        """Confirm the request."""
         return ScreenFlowResult(
-            ending=Ending.CONFIRMED, wire=Wire(method="SIGN", url="nobody:", status=200)
+            ending=Ending.CONFIRMED, wire=Wire(method="SIGN", url="dry-run:", status=200)
         )
 
 
 class NullLedger:
     """A ledger that never refuses."""
 
-    def gone(self, use: QuotaUse) -> int:
+    def used(self, use: QuotaUse) -> int:
         """Return 0: nothing is used."""
         return 0
 
@@ -108,7 +107,7 @@ class NullLedger:
         return True
 
 
-def scene_of(target: Target, dry_target: DryTarget, *, waits: bool) -> Fixture:
+def fixture_of(target: Target, dry_target: DryTarget, *, waits: bool) -> Fixture:
     """Return a trial's fixture; `waits` says that a clock which cannot move is waited for."""
     roles = target.fixtures.roles
     match target.fixtures.kind:
@@ -119,7 +118,7 @@ def scene_of(target: Target, dry_target: DryTarget, *, waits: bool) -> Fixture:
         case FixtureKind.CONTROL | FixtureKind.PYTHON:
             return FakeFixture(dry_target)
         case FixtureKind.NONE:
-            return NoWorld().open()
+            return MissingFixtures().open()
 
 
 def signer_of(environment: Environment, fixture: Fixture) -> Signer:

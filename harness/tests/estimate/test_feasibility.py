@@ -299,7 +299,7 @@ def test_the_cost_of_a_run(tmp_path):
     path = spent(tmp_path / "l", 2)
     cost = cost_of(foreseen(chosen, "online-unlimited/not-counted", path), chosen)
     assert {("alice", "accounts", 1, 2, 8), ("bob", "accounts", 1, 0, 8)} == {
-        (one.customer, one.operation, one.number, one.gone, one.most)
+        (one.customer, one.operation, one.number, one.earlier, one.most)
         for one in cost.batch
         if one.operation == "accounts"
     }

@@ -226,7 +226,7 @@ def test_elsewhere_it_is_only_written_down(tmp_path):
     """Without a budget a sandbox is asked as often as a probe likes, and it is known."""
     guard = guarded(tmp_path, REAL)
     assert [""] * 6 == [told(ABSENT, REAL, spelt(ABSENT), guard) for _ in range(6)]
-    assert 6 == guard.book.gone(guard.use("accounts", ALICE, NOW))
+    assert 6 == guard.book.used(guard.use("accounts", ALICE, NOW))
 
 
 def test_a_live_bank_whose_quotas_nobody_told(tmp_path):

@@ -38,9 +38,9 @@ def test_what_is_spent_stays_spent(tmp_path):
     """A later run finds what an earlier one wrote down."""
     path = tmp_path / "deep" / "ledger.sqlite"
     assert [True, True] == [spend(Ledger.at(path)) for _ in range(2)]
-    found = Ledger.found(path)
+    found = Ledger.existing(path)
     assert found is not None
-    assert 2 == found.gone(use())
+    assert 2 == found.used(use())
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_each_count_is_kept_apart(tmp_path, other):
     """Another customer, method, day or target is another count."""
     ledger = Ledger.at(tmp_path / "l")
     assert spend(ledger, most=1)
-    assert 0 == ledger.gone(other)
+    assert 0 == ledger.used(other)
     assert spend(ledger, other, most=1)
 
 
@@ -64,7 +64,7 @@ def test_no_more_than_allowed(tmp_path):
     """The access that would be one too many is not written down."""
     ledger = Ledger.at(tmp_path / "l")
     assert [True, True, False, False] == [spend(ledger, most=2) for _ in range(4)]
-    assert 2 == ledger.gone(use())
+    assert 2 == ledger.used(use())
     assert not spend(ledger, use(method="other"), most=0)
 
 
@@ -73,7 +73,7 @@ def test_many_threads_share_it(tmp_path):
     ledger = Ledger.at(tmp_path / "l")
     with ThreadPoolExecutor(8) as pool:
         got = list(pool.map(lambda _: spend(ledger, most=5), range(40)))
-    assert 5 == sum(got) == ledger.gone(use())
+    assert 5 == sum(got) == ledger.used(use())
 
 
 def test_many_processes_share_it(tmp_path):
@@ -90,7 +90,7 @@ def test_many_processes_share_it(tmp_path):
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     got = [int(one.communicate(timeout=60)[0]) for one in running]
     assert 10 == sum(got)
-    assert 10 == Ledger.at(path).gone(QuotaUse(target="t", customer="c", method="m", day=use().day))
+    assert 10 == Ledger.at(path).used(QuotaUse(target="t", customer="c", method="m", day=use().day))
 
 
 def test_nobody_is_named_in_the_file(tmp_path):
@@ -113,7 +113,7 @@ def test_nobody_is_named_in_the_file(tmp_path):
 
 def test_nothing_is_made_by_looking(tmp_path):
     """A ledger that is not there has nothing gone, and is still not there."""
-    assert Ledger.found(tmp_path / "none" / "l") is None
+    assert Ledger.existing(tmp_path / "none" / "l") is None
     assert [] == list(tmp_path.iterdir())
 
 
@@ -122,10 +122,10 @@ def test_a_file_that_is_no_database(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("not a database, and longer than any header of one " * 10)
     before = path.read_bytes()
-    assert "this is no ledger of Assay's" == wrong(path)
+    assert "this is not a ledger of Assay" == wrong(path)
     assert before == path.read_bytes()
     with pytest.raises(InputError):
-        Ledger.found(path)
+        Ledger.existing(path)
 
 
 def test_another_program_s_database(tmp_path):
@@ -134,7 +134,7 @@ def test_another_program_s_database(tmp_path):
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE access (name TEXT)")
     connection.close()
-    assert "this is no ledger of Assay's" == wrong(path)
+    assert "this is not a ledger of Assay" == wrong(path)
 
 
 def test_a_ledger_of_a_later_form(tmp_path):
@@ -144,12 +144,12 @@ def test_a_ledger_of_a_later_form(tmp_path):
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 7")
     connection.close()
-    assert "a ledger of form 7; this Assay knows form 1" == wrong(path)
+    assert "the ledger has format 7; this version of Assay reads format 1" == wrong(path)
 
 
 def test_a_ledger_that_is_locked(tmp_path, monkeypatch):
     """One who holds the file for long is told of, at first and later; nothing is sent then."""
-    monkeypatch.setattr("assay.execution.ledger.PATIENCE", 0.0)
+    monkeypatch.setattr("assay.execution.ledger.LOCK_TIMEOUT", 0.0)
     path = tmp_path / "l"
     ledger = Ledger.at(path)
     holder = sqlite3.connect(path, isolation_level=None)

@@ -244,7 +244,7 @@ def test_a_ledger_that_is_none(tmp_path: Path) -> None:
         wanted = ("run", "-t", path, "--ledger", notes)
         code, _, err = command_line.assay(*wanted, cwd=tmp_path, **tokens)
     assert (Exit.USAGE.value, []) == (code, bank.calls)
-    assert "notes.txt: this is no ledger of Assay's" in err
+    assert "notes.txt: this is not a ledger of Assay" in err
     assert "these are notes" in notes.read_text()
 
 
@@ -462,4 +462,4 @@ def test_no_step_is_taken_once_a_run_is_stopped() -> None:
     )
     assert ((), "needs a target that answers: enough") == (driven.history.events, driven.stopped)
     with pytest.raises(CannotArrange):
-        environment.guard.going()
+        environment.guard.check_running()
