@@ -16,7 +16,7 @@ from datetime import date, datetime, timedelta
 from itertools import count
 
 from assay.binding.encode import Access, HttpRequest
-from assay.binding.target import Budget, FixtureKind, OperationBinding, Role, Target
+from assay.binding.target import Budget, FixtureKind, Role, Target
 from assay.contract.model import Json
 from assay.errors import CannotArrange, Shortage
 from assay.estimate.fakes import ANYTHING, NullLedger, NullTransport, fixture_of, signer_of
@@ -119,19 +119,10 @@ class DryExecutor(Executor):
                 self.access[step.subject] = access_of(role, _fake_secrets(role))
         return subject
 
-    def look_up_ids(self, call: Call, binding: OperationBinding) -> None:
-        """Request a customer's list once, where the target uses ids of its own."""
-        for name, spelling in binding.arguments.items():
-            given = call.arguments.get(name)
-            for key in given if isinstance(given, list | tuple) else (given,):
-                owner = self.owners.get(str(key))
-                if spelling.found is None or owner is None or call.follow is not None:
-                    continue
-                if str(key) not in self.ids:
-                    self.keep(self._call(Call(operation=spelling.found, subject=owner)), owner)
-                    self.ids |= {
-                        owned: owned for owned, name in self.owners.items() if name == owner
-                    }
+    def read_list(self, operation: str, owner: str) -> None:
+        """Request a customer's list once; it is taken to have everything that the customer owns."""
+        self.keep(self._call(Call(operation=operation, subject=owner)), owner)
+        self.ids |= {key: key for key, name in self.owners.items() if name == owner}
 
     def exchanged(self, call: Call, request: HttpRequest) -> Exchange:
         """Check the safety gates, record the cost, and answer as the dry target."""

@@ -255,13 +255,13 @@ class Executor:
                 owner = self.owners.get(str(key))
                 if owner is None or str(key) in self.ids:
                     continue  # a key without an owner is sent as it is
-                self._read_list(spelling.found, owner)
+                self.read_list(spelling.found, owner)
                 if str(key) not in self.ids:
                     what = f"the target's own id for {name}"
                     path = ("operations", spelling.found, "item", "id")
                     raise CannotArrange(f"{what} ({'.'.join(path)})", key=path)
 
-    def _read_list(self, operation: str, owner: str) -> None:
+    def read_list(self, operation: str, owner: str) -> None:
         """Read a customer's whole list, for the ids in it."""
         follow: str | None = None
         for _ in range(MOST_PAGES):

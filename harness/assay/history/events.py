@@ -123,7 +123,7 @@ class Subject(_Cached):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advanced:
-    """Event: the target's clock now stands at `now`."""
+    """Event: the target's clock was moved to `now`."""
 
     now: datetime
 

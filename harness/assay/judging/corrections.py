@@ -60,7 +60,7 @@ class StaticWatch:
     is a mock, and an operation that always accepted and never varied is static as well.
     """
 
-    asked: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    questions: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     bodies: dict[str, set[bytes]] = field(default_factory=dict[str, set[bytes]])
     answers: dict[str, set[tuple[int, bytes]]] = field(
         default_factory=dict[str, set[tuple[int, bytes]]]
@@ -81,11 +81,11 @@ class StaticWatch:
             self._note(exchange)
             if not exchange.accepted or not exchange.items or call.malformed:
                 continue
-            asked = self.asked.setdefault(call.operation, set())
+            questions = self.questions.setdefault(call.operation, set())
             bodies = self.bodies.setdefault(call.operation, set())
             # Two of each are enough to know that something changes.
             if len(bodies) < 2:  # noqa: PLR2004
-                asked.add(
+                questions.add(
                     f"{owns.get(call.subject)}|{sorted(call.arguments.items())}|{call.follow}"
                 )
                 bodies.add(hashlib.sha256(exchange.wire.body).digest())
@@ -101,8 +101,8 @@ class StaticWatch:
         """Return the operations that were asked enough and never varied."""
         shown = frozenset(
             operation
-            for operation, asked in self.asked.items()
-            if len(asked) >= SAME_ANSWERS and len(self.bodies[operation]) == 1
+            for operation, questions in self.questions.items()
+            if len(questions) >= SAME_ANSWERS and len(self.bodies[operation]) == 1
         )
         if not shown:
             return shown

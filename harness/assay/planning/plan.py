@@ -186,7 +186,7 @@ def decide(
     not offer excuses the bank, but not a TPP.
     """
     disposition, reason = Disposition.ASK, ""
-    unbound = [one for one in obligation.requires if not is_bound(one, contract, target)]
+    unbound = [each for each in obligation.requires if not is_bound(each, contract, target)]
     if obligation.kind == UNSPECIFIED:
         disposition, reason = Disposition.UNSPECIFIED, "the source document leaves this open"
     elif party is Party.BANK and obligation.clause in target.not_offered:

@@ -151,7 +151,7 @@ def _request_body(request: Object) -> tuple[bytes, bool]:
     if isinstance(params, list):
         listed: list[Any] = params
         fields = [_checked_object(param) for param in listed]
-        pairs = [(str(one.get("name")), str(one.get("value", ""))) for one in fields]
+        pairs = [(str(field.get("name")), str(field.get("value", ""))) for field in fields]
         return urlencode(pairs).encode(), False
     return b"", _number(request, "bodySize") > 0
 
@@ -165,8 +165,8 @@ def _body(text: str, encoding: object) -> bytes:
 
 def _headers(message: Object) -> tuple[tuple[str, str], ...]:
     """Return the headers of a message, without the pseudo-headers of HTTP/2."""
-    given = message.get("headers")
-    listed: list[Any] = given if isinstance(given, list) else []
+    raw = message.get("headers")
+    listed: list[Any] = raw if isinstance(raw, list) else []
     headers = map(_checked_object, listed[:MAX_HEADERS])
     pairs = [(header.get("name"), header.get("value")) for header in headers]
     return tuple(

@@ -176,7 +176,7 @@ class _HistoryBuilder:
 
     def _redact_arguments(self, operation: Operation, value: Json) -> None:
         for key in value if isinstance(value, list | tuple) else (value,):
-            # The key of a requested resource tells nothing about a customer.
+            # The key of a requested resource reveals nothing about a customer.
             if isinstance(key, str) and not (operation.request and not operation.makes):
                 self._redact_key(key)
 

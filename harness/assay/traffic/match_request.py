@@ -125,7 +125,7 @@ class RequestMatcher:
         arguments |= {
             f"?{name}": parse_request.unexplained_value(request, name) for name in unexplained
         }
-        fixed = (name for name, one in binding.arguments.items() if one.value is not None)
+        fixed = (name for name, own in binding.arguments.items() if own.value is not None)
         absent = (name for name in fixed if name not in arguments and name in operation.arguments)
         presence = self.target.presence
         marked = presence is not None and presence.header.lower() in request.headers

@@ -1,4 +1,4 @@
-"""The executor: probes performed against a target that sends whatever it likes."""
+"""The executor: probes against a target with arbitrary responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gates: what is not sent to a bank, whoever made it up."""
+"""The guard and its limits: which calls are never sent to a bank."""
 
 import json
 from dataclasses import replace
@@ -48,18 +48,18 @@ READ = Call(operation="accounts", subject="psu")
 ABSENT = replace(READ, present=False)
 
 
-def spelt(call, target=SANDBOX):
+def encoded(call, target=SANDBOX):
     return encode(call, OPERATIONS[call.operation], target, Access(token="t"))
 
 
-def told(call, target, request=None, guard=None):
-    """Return what the gates say to a call: nothing if it may be sent."""
+def refusal(call, target, request=None, guard=None):
+    """Return why a call must not be sent; empty if it may be."""
     guard = guard or Guard(target=target)
     try:
         guard.admit(
             call,
             OPERATIONS[call.operation],
-            request or spelt(call),
+            request or encoded(call),
             lambda: ALICE,
             lambda: NOW,
         )
@@ -69,8 +69,8 @@ def told(call, target, request=None, guard=None):
 
 
 def with_body(change, call=PAY):
-    """Return the request of a call with something else in its body."""
-    request = spelt(call)
+    """Return the request of a call with another body."""
+    request = encoded(call)
     return replace(request, body=json.dumps({**json.loads(request.body), **change}).encode())
 
 
@@ -91,17 +91,17 @@ def with_body(change, call=PAY):
 def test_a_live_bank_is_only_read(call):
     """Nothing is written at a live bank unless the target file allows it."""
     closed = replace(LIVE, safety=Safety())
-    assert ALLOW_WRITES == told(call, closed)
-    assert told(call, SANDBOX) == told(call, LIVE) == ""
+    assert ALLOW_WRITES == refusal(call, closed)
+    assert refusal(call, SANDBOX) == refusal(call, LIVE) == ""
 
 
 def test_a_live_bank_is_read():
     """Reading needs no permission."""
-    assert "" == told(READ, replace(LIVE, safety=Safety()))
+    assert "" == refusal(READ, replace(LIVE, safety=Safety()))
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "reason"),
     [
         ({}, ""),
         ({"amount": "12.31"}, "amount of no more than 12.30 (safety.most)"),
@@ -128,52 +128,54 @@ def test_a_live_bank_is_read():
         ),
     ],
 )
-def test_the_content_of_the_request_counts(change, says):
+def test_the_content_of_the_request_counts(change, reason):
     """Listed creditors and the maximum amount apply to every place in a request."""
-    assert says == told(PAY, LIVE, with_body(change))
+    assert reason == refusal(PAY, LIVE, with_body(change))
 
 
 @pytest.mark.parametrize("name", ["amount", "creditorAccount"])
 def test_a_live_bank_gets_no_unreadable_value(name):
     """A limited value must be readable in a request to a live bank; elsewhere it may be missing."""
     call = replace(PAY, without=(name,))
-    assert f"{name} where it can be read off the request (safety)" == told(call, LIVE, spelt(call))
-    assert "" == told(call, replace(LIVE, environment="sandbox"), spelt(call))
+    assert f"{name} where it can be read off the request (safety)" == refusal(
+        call, LIVE, encoded(call)
+    )
+    assert "" == refusal(call, replace(LIVE, environment="sandbox"), encoded(call))
 
 
 def test_a_body_with_a_repeated_member():
     """A body with a repeated member is ambiguous, so nothing in it can be read."""
-    body = spelt(PAY).body.replace(b'{"', b'{"amount": "5000", "', 1)
-    assert "can be read off" in told(PAY, LIVE, replace(spelt(PAY), body=body))
+    body = encoded(PAY).body.replace(b'{"', b'{"amount": "5000", "', 1)
+    assert "can be read off" in refusal(PAY, LIVE, replace(encoded(PAY), body=body))
 
 
 @pytest.mark.parametrize("malformed", [Malformed.NOT_JSON, Malformed.WRONG_TYPES])
 def test_nothing_malformed_is_written_to_a_live_bank(malformed):
     """Malformed requests that write are not sent to a live bank."""
-    assert "malformed" in told(replace(PAY, malformed=malformed), LIVE)
-    assert "" == told(replace(READ, malformed=Malformed.JUNK_QUERY), LIVE)
+    assert "malformed" in refusal(replace(PAY, malformed=malformed), LIVE)
+    assert "" == refusal(replace(READ, malformed=Malformed.JUNK_QUERY), LIVE)
 
 
 def test_limits_apply_to_other_targets_too():
     """Limits apply to any target that has them, and only to what they name."""
     there = replace(LIVE, environment="sandbox")
-    assert "safety.most" in told(PAY, there, with_body({"amount": "12.31"}))
-    assert "safety.only" in told(PAY, there, with_body({"creditorAccount": "DE89"}))
-    assert "" == told(PAY, SANDBOX, with_body({"amount": "12.31"}))
+    assert "safety.most" in refusal(PAY, there, with_body({"amount": "12.31"}))
+    assert "safety.only" in refusal(PAY, there, with_body({"creditorAccount": "DE89"}))
+    assert "" == refusal(PAY, SANDBOX, with_body({"amount": "12.31"}))
 
 
 def test_limits_on_a_modification():
     """A modification need not have the limited values; those that it has must be within the limits."""
     call = Call(operation="modify-payment", subject="psu", arguments={"amount": "12.31"})
     call = replace(call, arguments={**call.arguments, "paymentRequestResourceId": "1"})
-    assert "safety.most" in told(call, LIVE)
+    assert "safety.most" in refusal(call, LIVE)
     less = replace(call, arguments={**call.arguments, "amount": "1.00"})
-    assert "" == told(less, LIVE)
+    assert "" == refusal(less, LIVE)
 
 
 def test_reasons_have_no_private_value():
     """A reason names arguments and keys, never the content of a request."""
-    said = told(PAY, LIVE, with_body({"creditorAccount": "DE89370400440532013000"}))
+    said = refusal(PAY, LIVE, with_body({"creditorAccount": "DE89370400440532013000"}))
     assert "DE89" not in said
     assert "FR76" not in said
 
@@ -184,7 +186,7 @@ def test_the_budget_of_calls():
     target = replace(SANDBOX, budget=Budget(calls=2))
     guard = Guard(target=target)
     assert ["", "", "1 more call; 0 of 2 left (budget.calls)"] == [
-        told(READ, target, guard=guard) for _ in range(3)
+        refusal(READ, target, guard=guard) for _ in range(3)
     ]
 
 
@@ -200,23 +202,23 @@ def test_accesses_are_counted_by_operation(tmp_path):
     target = replace(REAL, budget=Budget(batch=1))
     guard = guarded(tmp_path, target)
     no = "1 more access of accounts without the customer today; 0 of 1 left (budget.batch, alice)"
-    assert ["", no] == [told(ABSENT, target, spelt(ABSENT), guard) for _ in range(2)]
-    assert ["", ""] == [told(READ, target, spelt(READ), guard) for _ in range(2)]
+    assert ["", no] == [refusal(ABSENT, target, encoded(ABSENT), guard) for _ in range(2)]
+    assert ["", ""] == [refusal(READ, target, encoded(READ), guard) for _ in range(2)]
     assert {("alice", "accounts"): 1} == guard.spent
 
 
 def test_the_next_run_knows_the_accesses(tmp_path):
     """The ledger outlives the guard."""
     target = replace(REAL, budget=Budget(batch=1))
-    assert "" == told(ABSENT, target, spelt(ABSENT), guarded(tmp_path, target))
-    assert "0 of 1 left" in told(ABSENT, target, spelt(ABSENT), guarded(tmp_path, target))
+    assert "" == refusal(ABSENT, target, encoded(ABSENT), guarded(tmp_path, target))
+    assert "0 of 1 left" in refusal(ABSENT, target, encoded(ABSENT), guarded(tmp_path, target))
 
 
 def test_the_quota_is_the_budget_at_a_live_bank(tmp_path):
     """Without a budget in the target file, the contract's quota is the limit at a live bank."""
     target = replace(REAL, environment="live")
     guard = guarded(tmp_path, target)
-    said = [told(ABSENT, target, spelt(ABSENT), guard) for _ in range(5)]
+    said = [refusal(ABSENT, target, encoded(ABSENT), guard) for _ in range(5)]
     assert ["", "", "", ""] == said[:4]
     assert "0 of 4 left (budget.batch, alice)" in said[4]
     assert {"accounts": 4, "consents": 4, "balances": 4, "transactions": 4} == quotas(PLAN.clauses)
@@ -225,7 +227,7 @@ def test_the_quota_is_the_budget_at_a_live_bank(tmp_path):
 def test_a_sandbox_without_a_budget_is_only_counted(tmp_path):
     """Without a budget, accesses to a sandbox are recorded and not limited."""
     guard = guarded(tmp_path, REAL)
-    assert [""] * 6 == [told(ABSENT, REAL, spelt(ABSENT), guard) for _ in range(6)]
+    assert [""] * 6 == [refusal(ABSENT, REAL, encoded(ABSENT), guard) for _ in range(6)]
     assert 6 == guard.book.used(guard.use("accounts", ALICE, NOW))
 
 
@@ -233,13 +235,13 @@ def test_a_live_bank_with_unknown_quotas(tmp_path):
     """A live bank whose quotas are unknown is not called without the customer."""
     target = replace(REAL, environment="live")
     guard = Guard(target=target, book=Ledger.at(tmp_path / "l"))
-    assert "0 of 0 left" in told(ABSENT, target, spelt(ABSENT), guard)
+    assert "0 of 0 left" in refusal(ABSENT, target, encoded(ABSENT), guard)
 
 
 def test_a_budget_without_a_ledger():
     """An access that cannot be recorded is not made."""
     target = replace(REAL, budget=Budget(batch=4))
-    assert "(--ledger)" in told(ABSENT, target, spelt(ABSENT))
+    assert "(--ledger)" in refusal(ABSENT, target, encoded(ABSENT))
 
 
 @pytest.mark.parametrize(
@@ -255,7 +257,7 @@ def test_a_budget_without_a_ledger():
 def test_the_header_counts_and_not_the_intention(tmp_path, headers, counted):
     """A call with a mutated presence header is one without the customer."""
     guard = guarded(tmp_path, REAL)
-    assert "" == told(READ, REAL, HttpRequest(method="GET", url="x", headers=headers), guard)
+    assert "" == refusal(READ, REAL, HttpRequest(method="GET", url="x", headers=headers), guard)
     assert counted == guard.spent.total()
 
 
@@ -265,7 +267,7 @@ def test_a_header_that_marks_absence(tmp_path):
     target = replace(REAL, presence=mark)
     guard = guarded(tmp_path, target)
     for headers, counted in (((), 0), ((("x-batch", "no"),), 1)):
-        told(READ, target, HttpRequest(method="GET", url="x", headers=headers), guard)
+        refusal(READ, target, HttpRequest(method="GET", url="x", headers=headers), guard)
         assert counted == guard.spent.total()
 
 
@@ -299,10 +301,10 @@ def test_failures_in_a_row_stop_a_run():
     for status, trouble in ((500, ""), (0, "timed out"), (404, ""), (503, ""), (0, "reset")):
         guard.see(status, trouble)
     assert "" == guard.stopped
-    assert "" == told(READ, target, guard=guard)
+    assert "" == refusal(READ, target, guard=guard)
     guard.see(500, "")
     assert "the run was stopped after 3 failures in a row (safety.breaker)" == guard.stopped
-    assert guard.stopped in told(READ, target, guard=guard)
+    assert guard.stopped in refusal(READ, target, guard=guard)
 
 
 @pytest.mark.parametrize(("environment", "most"), [("live", 5), ("sandbox", None)])

@@ -1,4 +1,4 @@
-"""Whole runs on banks whose customers are precious: what is sent, and what is said of it."""
+"""Whole runs on banks with real customers: what is sent, and what the reports say about it."""
 
 from __future__ import annotations
 

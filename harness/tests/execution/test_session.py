@@ -1,4 +1,4 @@
-"""Runs that end well, end badly, or are cut short; and what is left of each."""
+"""Runs that complete, fail or are interrupted, and the journal of each."""
 
 from __future__ import annotations
 

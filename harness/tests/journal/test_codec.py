@@ -1,4 +1,4 @@
-"""The event codec: whatever happens can be written, and is read back as it was."""
+"""The event codec: every event can be written, and is read back unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Masking: what is found, how it is called, and what it costs."""
+"""Redaction: what is found, its pseudonyms, and its cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines of the record: whatever happened can be written, read back, and tells nothing private."""
+"""Lines of a journal: every event can be written, and nothing private is in them."""
 
 from __future__ import annotations
 

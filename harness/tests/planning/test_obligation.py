@@ -1,4 +1,4 @@
-"""A contract becomes obligations: one for each facet, one for each open point."""
+"""The obligations of a contract: one for each facet, one for each open point."""
 
 from assay.contract.model import Level
 from assay.contract.parse import find_contract, parse_contract

@@ -1,4 +1,4 @@
-"""The plan of what a user named: targets, selections, and errors in either."""
+"""The plan of what a user named: targets, selections, and their errors."""
 
 from __future__ import annotations
 

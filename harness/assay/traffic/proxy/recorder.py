@@ -4,7 +4,7 @@ The end of the file is written after each entry, and the next entry overwrites i
 process that is killed has every exchange that was over by then. An existing file is never
 overwritten. Only its owner can read it, because it has customers' data.
 
-Each secret becomes a pseudonym, always the same one, so that callers can be told apart and an
+Each secret becomes a pseudonym, always the same one, so that callers can be distinguished and an
 issued token is recognised where it is used. Secrets are found by the names under which they are
 sent. Other private data stay: without them nothing could be judged.
 """
