@@ -184,7 +184,7 @@ def prove(
     return Matrix(
         rows=tuple(rows),
         obligations=tuple(
-            one.obligation.id for one in reference.items if one.fate is Disposition.ASK
+            one.obligation.id for one in reference.items if one.disposition is Disposition.ASK
         ),
     )
 

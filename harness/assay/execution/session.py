@@ -1,4 +1,4 @@
-"""Session of a run: holds every trial, gives every obligation a verdict, and records it all.
+"""Session of a run: runs every trial, records it, and gives every obligation a verdict.
 
 The command line and the pytest plugin both use it. It writes the plan before the first call and the
 footer after the last verdict, and reports a fault if an obligation has no verdict.
@@ -22,8 +22,8 @@ from assay.history import Authorised, Event, Exchange, History
 from assay.history.events import ProbeRun
 from assay.journal.writer import Journal, header, planned
 from assay.judging.assembly import VerdictAssembly
+from assay.judging.corrections import parties
 from assay.judging.judge import Breach, breaches, judge
-from assay.judging.rejected_credentials import parties
 from assay.judging.verdict import Exit, Standing, Verdict, tally
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan, Trial, count_signatures, script_of
@@ -68,7 +68,7 @@ class Session:
     exchanges: int = 0
     closed: bool = False
     _assembly: VerdictAssembly = field(init=False)
-    _lost: set[bool] = field(default_factory=set[bool])
+    _unauthenticated: set[bool] = field(default_factory=set[bool])
     _trials: dict[str, str] = field(default_factory=dict[str, str])
     _replays: dict[str, Path] = field(default_factory=dict[str, Path])
 
@@ -106,27 +106,27 @@ class Session:
 
         """
         try:
-            driven, verdicts = self._try(trial)
+            run, verdicts = self._run(trial)
         except JournalError:
             raise
         except AuthenticationError as error:
             if error.hopeless is not None:
-                self._lost.add(error.hopeless)
+                self._unauthenticated.add(error.hopeless)
             unreached = error.nowhere and not self.environment.client.reached
-            if unreached or self._lost >= parties(self.plan):
+            if unreached or self._unauthenticated >= parties(self.plan):
                 raise
-            verdicts = self._without(trial, str(error))
+            verdicts = self._indeterminate(trial, str(error))
         except TargetError as error:
             if not self.environment.client.reached:
                 raise
-            verdicts = self._without(trial, f"the fixture provider failed: {error}")
-        except Exception as error:  # noqa: BLE001 -- a fault of ours must not cost the record
+            verdicts = self._indeterminate(trial, f"the fixture provider failed: {error}")
+        except Exception as error:  # noqa: BLE001 -- a fault of the harness must not end the run
             what = self.journal.redactor.bounded(f"{type(error).__name__}: {error}", 500)
             self.faults.append(f"{trial.id}: {what}")
             self.journal.write("fault", {"where": trial.id, "what": what})
-            verdicts = self._without(trial, "harness fault")
+            verdicts = self._indeterminate(trial, "harness fault")
         else:
-            self._assembly.see_trial(driven.history)
+            self._assembly.see_trial(run.history)
         verdicts = tuple(map(self.journal.clean, verdicts))
         self._assembly.record(verdicts)
         return self._assembly.corrected(verdicts)
@@ -135,7 +135,7 @@ class Session:
         self,
         name: str,
         contract: Contract,
-        story: Sequence[AbstractStep],
+        sequence: Sequence[AbstractStep],
         *,
         seed: int | None = None,
     ) -> ProbeRun:
@@ -148,7 +148,7 @@ class Session:
         self.journal.redactor.begin()
         environment = self.environment if seed is None else self.environment.seeded(seed)
         driven = run_probe(
-            script(story, contract.zone),
+            script(sequence, contract.zone),
             environment,
             contract.operations,
             number=self._number,
@@ -180,19 +180,18 @@ class Session:
 
         """
         if not self._assembly.has(obligation.id):
-            trial = next(one for one in self.plan.trials if obligation in one.settles)
+            trial = next(trial for trial in self.plan.trials if obligation in trial.settles)
             self.run_trial(trial)
         return self._assembly.final_on(obligation.id)
 
-    def _try(self, trial: Trial) -> tuple[ProbeRun, tuple[Verdict, ...]]:
-        applied, probe = script_of(self.plan, trial)
+    def _run(self, trial: Trial) -> tuple[ProbeRun, tuple[Verdict, ...]]:
+        clause, probe = script_of(self.plan, trial)
         stopped = self.environment.guard.stopped
         if stopped:
-            driven = ProbeRun(history=History(), stopped=stopped)
-            return driven, judge(applied.kind.check, trial.settles, driven, ())
+            run = ProbeRun(history=History(), stopped=stopped)
+            return run, judge(clause.kind.check, trial.settles, run, ())
         self.journal.redactor.begin()
-
-        driven = run_probe(
+        run = run_probe(
             probe,
             self.environment,
             self.plan.contracts[trial.contract].operations,
@@ -200,14 +199,10 @@ class Session:
             record=self._recorder(trial.id),
         )
         stopped = self.environment.guard.stopped
-        if driven.stopped and stopped:
-            driven = replace(driven, stopped=stopped, shortage=None)
-        return driven, judge(
-            applied.kind.check,
-            trial.settles,
-            driven,
-            clauses_of(self.plan.contracts[trial.contract]),
-        )
+        if run.stopped and stopped:
+            run = replace(run, stopped=stopped, shortage=None)
+        clauses = clauses_of(self.plan.contracts[trial.contract])
+        return run, judge(clause.kind.check, trial.settles, run, clauses)
 
     def _recorder(self, name: str) -> Recorder:
         def record(event: Event, access: Access) -> None:
@@ -223,10 +218,10 @@ class Session:
         return self.exchanges
 
     @staticmethod
-    def _without(trial: Trial, why: str) -> tuple[Verdict, ...]:
+    def _indeterminate(trial: Trial, reason: str) -> tuple[Verdict, ...]:
         return tuple(
-            Verdict(obligation=one.id, standing=Standing.INDETERMINATE, reason=why)
-            for one in trial.settles
+            Verdict(obligation=obligation.id, standing=Standing.INDETERMINATE, reason=reason)
+            for obligation in trial.settles
         )
 
     def close(self) -> RunResult:
@@ -251,10 +246,10 @@ class Session:
             stopped=stopped,
         )
 
-    def abort(self, why: str) -> None:
+    def abort(self, reason: str) -> None:
         """Write the footer of a run that cannot go on, with the verdicts reached so far."""
-        settled = self._write_verdicts()
-        self._footer(tally(settled), Exit.USAGE, aborted=why)
+        verdicts = self._write_verdicts()
+        self._footer(tally(verdicts), Exit.USAGE, aborted=reason)
 
     def _write_verdicts(self) -> tuple[Verdict, ...]:
         """Write every verdict that was reached, in the plan's order."""
@@ -264,7 +259,7 @@ class Session:
             self.journal.verdict(verdict, self._reproduce(name), self._trials.get(name, ""))
         return verdicts
 
-    def _footer(self, counts: Mapping[str, int], exit_: Exit, **more: str) -> None:
+    def _footer(self, counts: Mapping[str, int], exit_: Exit, **extra: str) -> None:
         self.closed = True
         self.journal.footer(
             {
@@ -273,8 +268,8 @@ class Session:
                 "exchanges": self.exchanges,
                 "faults": len(self.faults),
                 "exit": exit_.value,
-                **self.environment.guard.told(),
-                **more,
+                **self.environment.guard.summary(),
+                **extra,
             }
         )
 

@@ -262,7 +262,7 @@ def replay(session: Session, plan: Plan, kept: RecordedSequence) -> None:
     driven = session.replay(trial, contract, kept.story, seed=kept.seed)
     for name in kept.breaks:
         item = next(one for one in plan.items if one.obligation.id == name)
-        applied = plan.ruled[kept.contract][item.obligation.clause]
+        applied = plan.clauses[kept.contract][item.obligation.clause]
         (verdict,) = judge(
             applied.kind.check,
             (item.obligation,),

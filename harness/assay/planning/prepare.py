@@ -39,7 +39,7 @@ Select = Callable[[Obligation], bool]
 class Prepared:
     """Contracts and target, bound and planned.
 
-    `reproduce` holds the command line options that name both again. `feasibility` is set
+    `reproduce` has the command line options for both. `feasibility` is set
     where customers are real or limits are set: only a dry run shows there which trials can
     run. `assess` returns the feasibility of another plan of the same target.
     """
@@ -81,7 +81,7 @@ def load_target(name: str | None) -> Target:
         parts = urlsplit(name)
         shipped = DIALECTS.get(parts.path.rstrip("/"), SANDBOX)
         target = read_target(find_target(shipped), base_url=name)
-        # The control API has no dialect: it stands at the root of the host.
+        # The control API has no dialect: it is at the root of the host.
         fixtures = replace(target.fixtures, url=f"{parts.scheme}://{parts.netloc}")
         own = shipped == SANDBOX
         return replace(

@@ -97,8 +97,8 @@ def _obligation(result: ReportedResult) -> Values:
 
 def _plan(planned: PlannedObligation) -> Values:
     return {
-        "disposition": planned.fate,
-        "reason": planned.why,
+        "disposition": planned.disposition,
+        "reason": planned.reason,
         "needs": list(planned.needs),
         "calls": planned.calls,
         "trial": planned.trial,

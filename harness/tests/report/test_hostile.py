@@ -34,7 +34,7 @@ def hostile_report(journal, text):
     }
     message = {"headers": [[text, text]] * 100, "body": text}
     journal.plan(says=text, asks=text, sources=[{"section": text, "text": text}])
-    journal.plan("aisp/b/two").plan("aisp/c/three", why=text)
+    journal.plan("aisp/b/two").plan("aisp/c/three", reason=text)
     journal.exchange(
         body=text,
         at=text,

@@ -129,7 +129,7 @@ class SchemaRun:
             if one.obligation.id == found.obligation:
                 return one.obligation.statement
         said = (name.split("/", 1) for name in found.clauses)
-        every = [plan.ruled[contract][clause].clause.statement for contract, clause in said]
+        every = [plan.clauses[contract][clause].clause.statement for contract, clause in said]
         return " ".join(every) or "required by the exported document, not by a clause of its own"
 
 
