@@ -198,8 +198,8 @@ def travelled(prepared: Prepared, id_: str) -> SearchResult:
             plan=prepared.plan,
             contract=prepared.plan.contracts[contract],
             environment=environment,
-            limits=SearchLimits(journeys=10**6, seconds=PATIENCE, findings=1),
-        ).travel()
+            limits=SearchLimits(sequences=10**6, seconds=PATIENCE, findings=1),
+        ).run_machine()
     finally:
         environment.close()
 
@@ -219,13 +219,13 @@ def _row(done: SearchResult) -> str:
     if not done.findings:
         return f"- | - | {done.seconds:.1f} |"
     first = done.findings[0]
-    return f"{first.obligation} | {len(first.story)} | {first.seconds:.1f} |"
+    return f"{first.obligation} | {len(first.sequence)} | {first.seconds:.1f} |"
 
 
 def _sum_up(every: list[SearchResult]) -> None:
     firsts = [done.findings[0] for done in every if done.findings]
     if firsts:
-        steps = statistics.mean(len(one.story) for one in firsts)
+        steps = statistics.mean(len(one.sequence) for one in firsts)
         slowest = max(one.seconds for one in firsts)
         print(
             f"\njourneys found {len(firsts)} of {len(every)}, in {steps:.1f} steps on average, "
@@ -270,10 +270,10 @@ def _searches(
     prepared: Prepared, environment: Environment, seed: int
 ) -> Iterator[tuple[str, SearchResult]]:
     """Search each contract for a stretch, by journeys and by fields."""
-    from assay.fuzzing.fields import stories  # noqa: PLC0415 -- slow to load, and not always measured
+    from assay.fuzzing.fields import field_sequences  # noqa: PLC0415 -- slow to load, and not always measured
 
     for contract in prepared.plan.contracts.values():
-        limits = SearchLimits(journeys=10**6, seconds=STRETCH / len(prepared.plan.contracts))
+        limits = SearchLimits(sequences=10**6, seconds=STRETCH / len(prepared.plan.contracts))
         for name in ("journeys", "fields"):
             search = Search(
                 plan=prepared.plan,
@@ -282,11 +282,11 @@ def _searches(
                 limits=limits,
                 seed=seed,
             )
-            told = stories(prepared.plan, contract, prepared.target)
+            strategy = field_sequences(prepared.plan, contract, prepared.target)
             if name == "journeys":
-                yield name, search.travel()
-            elif told is not None:
-                yield name, search.examine(told)
+                yield name, search.run_machine()
+            elif strategy is not None:
+                yield name, search.run_strategy(strategy)
 
 
 def _rates(prepared: Prepared, environment: Environment, where: str, seed: int) -> dict[str, float]:

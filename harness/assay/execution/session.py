@@ -135,7 +135,7 @@ class Session:
         self,
         name: str,
         contract: Contract,
-        story: Sequence[AbstractStep],
+        sequence: Sequence[AbstractStep],
         *,
         seed: int | None = None,
     ) -> ProbeRun:
@@ -148,7 +148,7 @@ class Session:
         self.journal.redactor.begin()
         environment = self.environment if seed is None else self.environment.seeded(seed)
         driven = run_probe(
-            script(story, contract.zone),
+            script(sequence, contract.zone),
             environment,
             contract.operations,
             number=self._number,

@@ -67,7 +67,7 @@ def read_trials(path: Path) -> JournalHistories:
             name=name,
             history=History(events=tuple(events)),
             about=frozenset(about.get(name, ())),
-            story=name not in about,
+            from_search=name not in about,
             own=True,
         )
         for name, events in trials.items()

@@ -29,15 +29,15 @@ KEPT = 20
 class NamedHistory:
     """A history with the name under which the record has it.
 
-    `about` are the obligations that it was made for; empty, it may speak of any. A `story`
-    was made to break something, and shows nothing else. `own` says that a run of Assay
-    made it, with the credentials of the target file.
+    `about` are the obligations that it was made for; empty, it may speak of any. A history
+    that is `from_search` was made to break something, and shows nothing else. `own` says
+    that a run of Assay made it, with the credentials of the target file.
     """
 
     name: str
     history: History
     about: frozenset[str] = frozenset()
-    story: bool = False
+    from_search: bool = False
     own: bool = False
 
 
@@ -96,7 +96,7 @@ class Judge:
                 driven = ProbeRun(history=named.history)
                 for verdict in judge(check, about, driven, clauses):
                     blamed = verdict.standing is Standing.VIOLATES
-                    if verdict.evidence and (blamed or not (bank and named.story)):
+                    if verdict.evidence and (blamed or not (bank and named.from_search)):
                         heard[verdict.obligation].append((verdict, named.name))
         for name, verdicts in heard.items():
             yield _merged(name, verdicts)

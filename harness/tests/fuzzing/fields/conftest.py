@@ -15,7 +15,7 @@ def only_hypothesis_draws(monkeypatch):
     """Keep the constants of whatever modules are loaded out of the draws.
 
     What a seed draws would depend on the tests that came before, and with it whether a
-    fault is found within so many stories.
+    fault is found within so many sequences.
     """
     none = providers.Constants()
     monkeypatch.setattr(providers, "_get_local_constants", lambda: none)

@@ -7,7 +7,7 @@ from assay.binding.join import bind
 from assay.binding.read import find_target, read_target
 from assay.contract.parse import find_contract, parse_contract
 from assay.fuzzing.engine import explore_values
-from assay.fuzzing.fields import stories
+from assay.fuzzing.fields import field_sequences
 from assay.planning.plan import plan
 
 ELSEWHERE = Path(__file__).parents[2] / "elsewhere"
@@ -28,9 +28,9 @@ def bound(name):
 
 
 @cache
-def told(name):
-    """Return the strategy of a contract's stories."""
-    return stories(*bound(name))
+def sequences_of(name):
+    """Return the strategy of a contract's sequences."""
+    return field_sequences(*bound(name))
 
 
 def drawn(strategy, examples=100, seed=0):

@@ -14,13 +14,25 @@ import assay.fuzzing.fields
 from assay.binding.target import Place
 from assay.execution.environment import set_up
 from assay.execution.executor import executing
-from assay.fuzzing.fields.arguments import arguments, chosen
-from assay.fuzzing.fields.ill_typed import kind, lacking, wrong
-from assay.fuzzing.fields.keys import UNKNOWN
-from assay.fuzzing.fields.mutations import put
-from assay.fuzzing.fields.shape import ABSENT, Argument, Named, Sort, Value
-from assay.fuzzing.fields.shapes import SHAPES, shape, strategies
-from assay.fuzzing.fields.texts import checked
+from assay.fuzzing.fields.arguments import (
+    ABSENT,
+    Argument,
+    NamedValues,
+    Sort,
+    Value,
+    bound_arguments,
+    reference_arguments,
+)
+from assay.fuzzing.fields.mutations import with_value
+from assay.fuzzing.fields.shapes import (
+    SHAPES,
+    json_type,
+    missing_values,
+    shape_of,
+    strategies,
+    wrong_values,
+)
+from assay.fuzzing.fields.texts import UNKNOWN, checked
 from assay.fuzzing.sequences.abstract_step import OwnedRef, RelativeDay
 from assay.history import Arrange, Call, Holding
 from assay.rules.formats import is_iban
@@ -29,7 +41,7 @@ PACKAGE = Path(assay.fuzzing.fields.__file__).parent
 EVERY = [
     pytest.param(name, one, id=f"{one.operation}.{one.name}")
     for name in ("aisp", "pis", "lab")
-    for some in arguments(*bound(name)[1:]).values()
+    for some in bound_arguments(*bound(name)[1:]).values()
     for one in some
 ]
 OWN = Argument(operation="order", name="size", place=Place.BODY, own="12.30", other="14.00")
@@ -37,15 +49,17 @@ OWN = Argument(operation="order", name="size", place=Place.BODY, own="12.30", ot
 
 def table(argument, sort):
     """Return all values of a sort that do not come from an integer."""
-    found = shape(argument)
+    found = shape_of(argument)
     if sort is Sort.WRONG:
-        return [*lacking(argument), *wrong(argument)]
+        return [*missing_values(argument), *wrong_values(argument)]
     return list((found.edge if sort is Sort.EDGE else found.beyond)(argument))
 
 
 def create_argument(name):
     """Return an argument of a payment request."""
-    return next(one for one in arguments(*bound("pis")[1:])["create-payment"] if one.name == name)
+    return next(
+        one for one in bound_arguments(*bound("pis")[1:])["create-payment"] if one.name == name
+    )
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +94,7 @@ def made():
 )
 def test_a_shape_is_read_off_the_binding_and_the_contract(name, is_):
     """Of what a payment request holds, each argument has the shape that it looks like."""
-    assert is_ == shape(create_argument(name)).name
+    assert is_ == shape_of(create_argument(name)).name
 
 
 @pytest.mark.parametrize(
@@ -99,7 +113,7 @@ def test_any_value_has_a_shape(own, is_):
     """Whatever a binding has there, and nothing at all, has wrong values at least."""
     argument = dataclasses.replace(OWN, own=own, other=None)
 
-    assert is_ == shape(argument).name
+    assert is_ == shape_of(argument).name
     assert Sort.WRONG in strategies(argument)
     assert (own is not None) == (Sort.VALID in strategies(argument))
 
@@ -120,7 +134,7 @@ def test_a_value_takes_one_draw(_, argument):
 def test_what_is_valid_is_accepted(made, name):
     """The sandbox takes every value that is called as good as its own."""
     for value in drawn(strategies(create_argument(name))[Sort.VALID], 25):
-        assert made(put(name, value)).accepted, value
+        assert made(with_value(name, value)).accepted, value
 
 
 @pytest.mark.parametrize(
@@ -137,7 +151,7 @@ def test_what_is_valid_is_accepted(made, name):
 def test_what_is_structurally_wrong_is_refused(made, name):
     """The sandbox takes none of the values that no reading could take."""
     for value in table(create_argument(name), Sort.WRONG):
-        assert made(put(name, value)).refused, value
+        assert made(with_value(name, value)).refused, value
 
 
 @pytest.mark.parametrize("name", ["chargeBearer", "creditorAccount", "successfulReportUrl"])
@@ -146,7 +160,7 @@ def test_what_is_just_beyond_is_refused(made, name):
     for value in table(create_argument(name), Sort.BEYOND):
         if value.says == "of a country that does not exist":
             continue  # a bank that knows no list of countries may take it
-        assert made(put(name, value)).refused, value
+        assert made(with_value(name, value)).refused, value
 
 
 @pytest.mark.parametrize(("_", "argument"), EVERY)
@@ -156,7 +170,7 @@ def test_what_is_not_valid_is_not_the_bindings_own(_, argument):
         values = [one.json for one in table(argument, sort)]
         assert values
         assert not any(
-            type(own) is type(one) and own == one for own in argument.goods for one in values
+            type(own) is type(one) and own == one for own in argument.good_values for one in values
         )
 
 
@@ -176,7 +190,7 @@ def test_outside_of_a_body_there_is_nothing_but_text(_, argument):
 
 def test_limits_that_the_contract_names_are_tried_from_both_sides():
     """At the limit and one unit below is an edge, one unit above is beyond it."""
-    argument = dataclasses.replace(OWN, named=Named(limits=("40",), small=("0.01",)))
+    argument = dataclasses.replace(OWN, named=NamedValues(limits=("40",), small=("0.01",)))
     edge = {str(one.json) for one in table(argument, Sort.EDGE)}
     beyond = {str(one.json) for one in table(argument, Sort.BEYOND)}
 
@@ -187,7 +201,7 @@ def test_limits_that_the_contract_names_are_tried_from_both_sides():
 def test_days_that_the_contract_names_are_tried_from_both_sides():
     """The ninetieth day is an edge, the day before that is beyond it."""
     since = next(
-        one for one in arguments(*bound("aisp")[1:])["transactions"] if one.name == "since"
+        one for one in bound_arguments(*bound("aisp")[1:])["transactions"] if one.name == "since"
     )
 
     assert (90,) == since.named.days
@@ -222,10 +236,10 @@ def test_account_numbers_at_the_edge_are_right_and_beyond_it_are_not():
 
 def test_every_json_type_stands_where_it_does_not_belong():
     """A text is replaced by a number, a truth value, a list, an object and nothing at all."""
-    kinds = {kind(one.json) for one in wrong(create_argument("chargeBearer"))}
+    kinds = {json_type(one.json) for one in wrong_values(create_argument("chargeBearer"))}
 
     assert {"text", "number", "truth value", "list", "object"} == kinds
-    lacks = [one.json for one in lacking(create_argument("chargeBearer"))]
+    lacks = [one.json for one in missing_values(create_argument("chargeBearer"))]
     assert [ABSENT, "", None] == lacks
 
 
@@ -252,11 +266,11 @@ def test_no_word_of_a_contract_is_in_the_code():
     for name in ("aisp", "pis", "lab"):
         _, contract, target = bound(name)
         for id_, operation in contract.operations.items():
-            said |= {id_, *operation.arguments, *operation.modes, *chosen(operation)}
-        for some in arguments(contract, target).values():
+            said |= {id_, *operation.arguments, *operation.modes, *reference_arguments(operation)}
+        for some in bound_arguments(contract, target).values():
             for one in some:
                 said |= {
-                    *map(str, one.goods),
+                    *map(str, one.good_values),
                     *one.named.others,
                     *one.named.known,
                     *one.named.right,

@@ -21,7 +21,7 @@ from assay.binding.pointer import MISSING
 from assay.binding.target import Place, Spelling
 from assay.execution.environment import set_up
 from assay.execution.session import Session
-from assay.fuzzing.schema.case import SchemaCase
+from assay.fuzzing.schema.case_requests import SchemaCase
 from assay.fuzzing.schema.findings import SchemaFinding, SentCase, clauses, once, vouched
 from assay.fuzzing.schema.generator import CHECKS, Generator
 from assay.fuzzing.schema.items import LIVE, SchemaRun, items
@@ -313,7 +313,7 @@ def mutant(id_):
 def test_the_sound_bank_passes(generator, item):
     """No check, and no schema, finds anything; and something was asked."""
     done = examined(generator, item.contract.id, item.operation.id)
-    assert () == done.found
+    assert () == done.findings
     assert "" == done.stopped
     assert done.cases > 3
 
@@ -349,7 +349,7 @@ def test_a_fault_is_its_clauses(generator, id_, operation, obligation):
     """What a case shows is told as the obligation that is broken, with what shows it."""
     contract, _, name = operation.partition("/")
     done = examined(generator, contract, name, mutant(id_))
-    found = {one.obligation: one for one in done.found}
+    found = {one.obligation: one for one in done.findings}
     assert obligation in found
     assert found[obligation].exchange is not None
 
@@ -369,7 +369,7 @@ def strange(base_url):
 
 def test_what_only_the_document_says_is_general(generator):
     """An undocumented status breaks no clause, and is told as general, with its case."""
-    (found,) = examined(generator, "aisp", "balances", strange).found
+    (found,) = examined(generator, "aisp", "balances", strange).findings
     assert found.general
     assert "Undocumented status code: Received: 302" in found.says
     assert "unexpected" in found.case
@@ -394,7 +394,7 @@ def failing(base_url):
 
 def test_a_failure_at_what_the_document_forbids_is_the_clauses(generator):
     """A call that the document forbids must not make the bank fail: there is a clause for it."""
-    (found,) = examined(generator, "aisp", "consents", failing).found
+    (found,) = examined(generator, "aisp", "consents", failing).findings
     assert "aisp/consents.available/survives-malformed" == found.obligation
     assert "Server error" in found.says
 
@@ -409,7 +409,7 @@ def test_what_never_came_is_not_judged(generator, monkeypatch):
         return nothing(request, "it is lost") if odd else sent
 
     monkeypatch.setattr(Embedded, "send", lost)
-    assert () == examined(generator, "aisp", "balances").found
+    assert () == examined(generator, "aisp", "balances").findings
 
 
 def test_a_search_keeps_to_its_limits(generator):

@@ -1,4 +1,4 @@
-"""Searches on the shipped sandbox, sound or with one fault, and stories to tell."""
+"""Searches on the shipped sandbox, sound or with one fault, and their contracts."""
 
 from functools import cache
 
@@ -31,12 +31,12 @@ def bank_of(variant):
 @pytest.fixture
 def searching():
     """Make searches, each at a bank of its own, and close them all."""
-    stages = []
+    environments = []
 
     def make(contract, variant="", *, seed=0, **limits):
         plan = prepared().plan
         environment = set_up(prepared().target, seed=seed, bank=bank_of(variant))
-        stages.append(environment)
+        environments.append(environment)
         return Search(
             plan=plan,
             contract=plan.contracts[contract],
@@ -46,5 +46,5 @@ def searching():
         )
 
     yield make
-    for environment in stages:
+    for environment in environments:
         environment.close()

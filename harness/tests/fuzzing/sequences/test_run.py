@@ -63,7 +63,7 @@ def test_what_a_search_finds_is_a_verdict(found):
     folder, out = found
     assert f"✗ {ASKED}  violates" in out
     assert "The gateway violates the one obligation." in out
-    story = folder / "out" / "stories" / "aisp-batch-quota-consents-served.json"
+    story = folder / "out" / "sequences" / "aisp-batch-quota-consents-served.json"
     assert f"--replay {story.relative_to(folder)}" in out
     assert "missing from the journal" not in out
 
@@ -86,7 +86,7 @@ def test_the_record_of_a_search(found):
 def test_no_key_of_a_customer_stands_in_a_story(found):
     """It can be sent to anybody."""
     folder, _ = found
-    for path in (folder / "out" / "stories").iterdir():
+    for path in (folder / "out" / "sequences").iterdir():
         text = path.read_text()
         assert '"own": 0' in text
         assert "FR76" not in text
@@ -95,10 +95,10 @@ def test_no_key_of_a_customer_stands_in_a_story(found):
 def test_a_story_is_told_again(found, faulty):
     """It breaks the faulty bank again, and not the sound one."""
     folder, _ = found
-    code, out, _ = assay("run", "-t", faulty, "--replay", "out/stories", cwd=folder)
+    code, out, _ = assay("run", "-t", faulty, "--replay", "out/sequences", cwd=folder)
     assert code == 1
     assert f"✗ {ASKED}  violates" in out
-    code, out, _ = assay("run", "--replay", "out/stories", cwd=folder)
+    code, out, _ = assay("run", "--replay", "out/sequences", cwd=folder)
     assert code == 0
     assert "The gateway meets the one obligation." in out
 
@@ -160,7 +160,7 @@ def test_bad_input_is_said_in_a_line(tmp_path, args, said):
     (tmp_path / "empty").mkdir()
     (tmp_path / "bad.json").write_text('{"assay": 2}')
     story = {"do": "inquire"}
-    other = {"assay": 1, "story": "x", "contract": "aisp", "breaks": ["aisp/batch-quotas/x"]}
+    other = {"assay": 1, "sequence": "x", "contract": "aisp", "breaks": ["aisp/batch-quotas/x"]}
     (tmp_path / "other.json").write_text(json.dumps({**other, "steps": [story]}))
     code, out, err = assay("run", *args, cwd=tmp_path)
     assert (code, out) == (2, "")

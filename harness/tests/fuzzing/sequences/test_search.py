@@ -10,7 +10,7 @@ from assay.errors import CannotArrange, TargetError
 from assay.execution.environment import Environment, MissingSigner
 from assay.fuzzing.search import Search
 from assay.fuzzing.sequences.shrink import without
-from assay.fuzzing.session import MAKERS, limits_of
+from assay.fuzzing.session import SEARCH_METHODS, limits_of
 from assay.history import Exchange
 
 from .conftest import VARIANTS, prepared
@@ -37,23 +37,25 @@ def contract_of(variant):
 
 @pytest.mark.parametrize("variant", FOUND_SOON)
 def test_a_fault_is_found_and_told_shortly(searching, variant):
-    """The story breaks the bank that has the fault, and not the one that has none."""
+    """The sequence breaks the bank that has the fault, and not the one that has none."""
     contract = contract_of(variant)
     # Far more than it takes: what Hypothesis chooses depends on the modules that are loaded.
-    done = searching(contract, variant, journeys=3000, findings=1).travel()
+    done = searching(contract, variant, sequences=3000, findings=1).run_machine()
     found = done.findings[0]
-    assert len(found.story) <= 10
-    again = searching(contract, variant).tell(found.story)
+    assert len(found.sequence) <= 10
+    again = searching(contract, variant).violations(found.sequence)
     assert found.obligation in {one.obligation for one in again}
-    assert () == searching(contract).tell(found.story)
+    assert () == searching(contract).violations(found.sequence)
 
 
 def test_a_story_has_no_step_too_many(searching):
     """Whatever single step is left away, it breaks nothing any more."""
-    done = searching("pis", "pis.content.amount", journeys=3000, findings=1).travel()
-    (story,) = [one.story for one in done.findings]
+    done = searching("pis", "pis.content.amount", sequences=3000, findings=1).run_machine()
+    (sequence,) = [one.sequence for one in done.findings]
     bank = searching("pis", "pis.content.amount")
-    assert [] == [n for n in range(len(story)) if bank.tell(without(story, range(n, n + 1)))]
+    assert [] == [
+        n for n in range(len(sequence)) if bank.violations(without(sequence, range(n, n + 1)))
+    ]
 
 
 @pytest.mark.parametrize("contract", ["aisp", "pis"])
@@ -64,14 +66,14 @@ def test_the_same_seed_makes_the_same_journeys(searching, contract, monkeypatch)
     def stories(seed):
         told = []
 
-        def heard(search, story):
-            told.append(tuple(story))
-            judge(search, story)
+        def heard(search, sequence):
+            told.append(tuple(sequence))
+            judge(search, sequence)
 
         monkeypatch.setattr(Search, "judge", heard)
-        search = searching(contract, journeys=6)
+        search = searching(contract, sequences=6)
         search.seed = seed
-        search.travel()
+        search.run_machine()
         return told
 
     stories(1)  # what is loaded on the way is loaded now
@@ -82,16 +84,16 @@ def test_the_same_seed_makes_the_same_journeys(searching, contract, monkeypatch)
 
 def test_what_is_known_is_not_searched_for(searching):
     """Each obligation is found once, and the search goes on to others."""
-    search = searching("pis", "pis.content.amount", journeys=20)
+    search = searching("pis", "pis.content.amount", sequences=20)
     search.known = frozenset({"pis/payments.content/amount"})
-    done = search.travel()
+    done = search.run_machine()
     assert () == done.findings
-    assert done.journeys == 20
+    assert done.sequences == 20
 
 
 def test_all_that_is_broken_is_told_once(searching):
     """Though many journeys break it."""
-    done = searching("aisp", "available.accounts-500", journeys=200).travel()
+    done = searching("aisp", "available.accounts-500", sequences=200).run_machine()
     names = [one.obligation for one in done.findings]
     assert "aisp/accounts.available/answers" in names
     assert len(names) == len(set(names))
@@ -99,11 +101,11 @@ def test_all_that_is_broken_is_told_once(searching):
 
 def test_limits(searching):
     """So many journeys, so many calls and not one more, so many seconds."""
-    done = searching("aisp", journeys=7).travel()
-    assert (done.journeys, done.findings) == (7, ())
-    few = searching("aisp", journeys=500, calls=50).travel()
+    done = searching("aisp", sequences=7).run_machine()
+    assert (done.sequences, done.findings) == (7, ())
+    few = searching("aisp", sequences=500, calls=50).run_machine()
     assert few.exchanges == 50
-    assert searching("aisp", journeys=500, seconds=0).travel().journeys == 0
+    assert searching("aisp", sequences=500, seconds=0).run_machine().sequences == 0
 
 
 def test_only_reading(searching, monkeypatch):
@@ -116,7 +118,7 @@ def test_only_reading(searching, monkeypatch):
         return events[-1]
 
     monkeypatch.setattr(Search, "perform", heard)
-    searching("aisp", journeys=5, reads=True).travel()
+    searching("aisp", sequences=5, reads=True).run_machine()
     calls = [one.call for one in events if isinstance(one, Exchange)]
     assert {one.operation for one in calls} <= {"accounts", "balances", "transactions"}
     assert all(one.present and not one.malformed for one in calls)
@@ -125,7 +127,7 @@ def test_only_reading(searching, monkeypatch):
 
 def test_only_reading_where_everything_writes(searching):
     """Payments are not made to see whether they can be."""
-    done = searching("pis", journeys=5, reads=True).travel()
+    done = searching("pis", sequences=5, reads=True).run_machine()
     assert done.findings == ()
     assert done.exchanges == 0
 
@@ -143,10 +145,10 @@ def test_nobody_is_asked_to_sign_what_was_made_up(searching, how, monkeypatch):
             raise ZeroDivisionError
 
     monkeypatch.setattr(Environment, "signer", lambda _stage, _scene: Refusing())
-    search = searching("pis", journeys=30, signs=False)
-    assert MAKERS[how](search, lambda _: None).findings == ()
+    search = searching("pis", sequences=30, signs=False)
+    assert SEARCH_METHODS[how](search, lambda _: None).findings == ()
     with pytest.raises(ZeroDivisionError):
-        MAKERS[how](searching("pis", journeys=100), lambda _: None)
+        SEARCH_METHODS[how](searching("pis", sequences=100), lambda _: None)
 
 
 def test_a_target_that_is_gone_ends_the_search(searching, monkeypatch):
@@ -157,18 +159,18 @@ def test_a_target_that_is_gone_ends_the_search(searching, monkeypatch):
 
     monkeypatch.setattr(Search, "perform", gone)
     with pytest.raises(TargetError, match="gone"):
-        searching("aisp", journeys=5).travel()
+        searching("aisp", sequences=5).run_machine()
 
 
 def test_a_fault_of_ours_is_none_of_the_banks(searching, monkeypatch):
-    """It comes out as it is, and Hypothesis prints no story of its own."""
+    """It comes out as it is, and Hypothesis prints no sequence of its own."""
 
     def broken(_search, _story):
         raise ZeroDivisionError
 
     monkeypatch.setattr(Search, "judge", broken)
     with pytest.raises(ZeroDivisionError):
-        searching("aisp", journeys=5).travel()
+        searching("aisp", sequences=5).run_machine()
 
 
 def test_a_target_that_does_not_do_the_same_twice(searching, monkeypatch):
@@ -182,5 +184,5 @@ def test_a_target_that_does_not_do_the_same_twice(searching, monkeypatch):
         return perform(search, step)
 
     monkeypatch.setattr(Search, "perform", moody)
-    search = searching("aisp", journeys=40)
-    assert search.travel().journeys >= 40
+    search = searching("aisp", sequences=40)
+    assert search.run_machine().sequences >= 40

@@ -16,12 +16,14 @@ SEEDS = range(50)
 pytestmark = pytest.mark.slow
 
 
-def found(searching, contract, policies, journeys):
+def found(searching, contract, policies, sequences):
     """Return what is found in so many journeys of each seed."""
     return [
         (seed, one.obligation, one.breach.evidence.seen)
         for seed in SEEDS
-        for one in searching(contract, policies, seed=seed, journeys=journeys).travel().findings
+        for one in searching(contract, policies, seed=seed, sequences=sequences)
+        .run_machine()
+        .findings
     ]
 
 

@@ -8,7 +8,7 @@ import pytest
 from assay.binding.encode import HttpRequest
 from assay.execution.environment import set_up
 from assay.execution.executor import executing
-from assay.fuzzing.schema.request_matching import nearest, send, slots
+from assay.fuzzing.schema.case_requests import nearest, send, slots
 from assay.history import Arrange, Call, Exchange, Holding, Malformed
 from assay.planning.prepare import prepare
 

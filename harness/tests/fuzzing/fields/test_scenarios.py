@@ -4,18 +4,16 @@ import dataclasses
 from itertools import count
 
 import pytest
-from drawing import bound, drawn, told
+from drawing import bound, drawn, sequences_of
 from laboratory import Laboratory
 from service import Service
 
 from assay.contract.model import Capability
 from assay.execution.environment import set_up
 from assay.execution.executor import run_probe
-from assay.fuzzing.fields import stories
-from assay.fuzzing.fields.arguments import arguments
-from assay.fuzzing.fields.ill_typed import lacking, wrong
-from assay.fuzzing.fields.shape import Sort
-from assay.fuzzing.fields.shapes import shape
+from assay.fuzzing.fields import field_sequences
+from assay.fuzzing.fields.arguments import Sort, bound_arguments
+from assay.fuzzing.fields.shapes import missing_values, shape_of, wrong_values
 from assay.fuzzing.search import Search, SearchLimits
 from assay.fuzzing.sequences.actions import Actions
 from assay.fuzzing.sequences.concretize import script
@@ -30,26 +28,26 @@ GOOD = ("as good as the usual one", "the usual one", "with another query", "the 
 NAMES = ("aisp", "pis", "lab")
 
 
-def calls(story):
-    """Return the calls of a story."""
-    return [one.step for one in story if isinstance(one.step, Call)]
+def calls(sequence):
+    """Return the calls of a sequence."""
+    return [one.step for one in sequence if isinstance(one.step, Call)]
 
 
-def search(name, bank=None, journeys=100, seed=0):
+def search(name, bank=None, sequences=100, seed=0):
     """Return a search through one contract."""
     plan, contract, target = bound(name)
     environment = set_up(target, seed=seed, **({"bank": bank} if bank else {}))
-    limits = SearchLimits(journeys=journeys, tries=60)
+    limits = SearchLimits(sequences=sequences, tries=60)
     return Search(plan=plan, contract=contract, environment=environment, limits=limits, seed=seed)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_story_begins_with_its_customer_and_rests_on_what_came_before(name):
     """Who is spoken of is there, and every place that is named lies before its step."""
-    for story in drawn(told(name)):
-        assert isinstance(story[0].step, Arrange)
+    for sequence in drawn(sequences_of(name)):
+        assert isinstance(sequence[0].step, Arrange)
         there = set()
-        for place, one in enumerate(story):
+        for place, one in enumerate(sequence):
             assert one.names <= there
             assert all(before < place for before in one.places)
             there |= {one.step.subject} if isinstance(one.step, Arrange) else set()
@@ -58,14 +56,14 @@ def test_a_story_begins_with_its_customer_and_rests_on_what_came_before(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_seed_tells_the_same_stories(name):
     """And another seed tells others."""
-    assert drawn(told(name), 40, seed=3) == drawn(told(name), 40, seed=3)
-    assert drawn(told(name), 40, seed=3) != drawn(told(name), 40, seed=4)
+    assert drawn(sequences_of(name), 40, seed=3) == drawn(sequences_of(name), 40, seed=3)
+    assert drawn(sequences_of(name), 40, seed=3) != drawn(sequences_of(name), 40, seed=4)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_stories_are_seldom_told_twice(name):
     """Nine of ten are others, though Hypothesis likes to repeat what it has drawn."""
-    every = drawn(told(name), 200)
+    every = drawn(sequences_of(name), 200)
 
     assert len({repr(one) for one in every}) >= 0.9 * len(every)
 
@@ -74,10 +72,10 @@ def test_stories_are_seldom_told_twice(name):
 def test_a_bent_call_stands_beside_one_with_nothing_bent(name):
     """Of the operation of every bent call there is a plain call, too; what ends comes to its end."""
     ends = {one.id for one in bound(name)[1].operations.values() if one.ends}
-    for story in drawn(told(name)):
-        plain = {one.operation for one in calls(story) if not one.variation}
-        plain |= {one.operation for one in calls(story) if one.variation.endswith(GOOD)}
-        assert {one.operation for one in calls(story) if one.variation} <= plain | ends
+    for sequence in drawn(sequences_of(name)):
+        plain = {one.operation for one in calls(sequence) if not one.variation}
+        plain |= {one.operation for one in calls(sequence) if one.variation.endswith(GOOD)}
+        assert {one.operation for one in calls(sequence) if one.variation} <= plain | ends
 
 
 @pytest.mark.parametrize("name", ["pis", "lab"])
@@ -87,17 +85,17 @@ def test_every_sort_of_every_argument_comes_up(name):
     create = next(one for one in contract.operations.values() if one.makes)
     seen = {
         part
-        for story in drawn(told(name), 400)
-        for one in calls(story)
+        for sequence in drawn(sequences_of(name), 400)
+        for one in calls(sequence)
         if one.operation == create.id
         for part in one.variation.split(", ")
     }
-    for one in arguments(contract, target)[create.id]:
-        found = shape(one)
+    for one in bound_arguments(contract, target)[create.id]:
+        found = shape_of(one)
         tables = {
             Sort.EDGE: found.edge(one),
             Sort.BEYOND: found.beyond(one),
-            Sort.WRONG: (*lacking(one), *wrong(one)),
+            Sort.WRONG: (*missing_values(one), *wrong_values(one)),
         }
         for sort, table in tables.items():
             says = {f"{one.name} is {value.says}" for value in table}
@@ -106,7 +104,7 @@ def test_every_sort_of_every_argument_comes_up(name):
 
 def test_requests_are_made_bent_read_signed_changed_and_ended():
     """And time passes in some, in every mode that is spelt."""
-    every = [one for story in drawn(told("pis"), 300) for one in story]
+    every = [one for sequence in drawn(sequences_of("pis"), 300) for one in sequence]
     steps = [one.step for one in every]
     made = [one for one in steps if isinstance(one, Call)]
 
@@ -121,7 +119,7 @@ def test_requests_are_made_bent_read_signed_changed_and_ended():
 
 def test_questions_are_asked_with_a_consent_their_pages_and_dates():
     """By every name and in every mode, about one's own things and others'."""
-    every = [one for story in drawn(told("aisp"), 300) for one in story]
+    every = [one for sequence in drawn(sequences_of("aisp"), 300) for one in sequence]
     made = [one.step for one in every if isinstance(one.step, Call)]
 
     assert {"accounts", "balances", "transactions", "consents"} == {one.operation for one in made}
@@ -134,13 +132,15 @@ def test_questions_are_asked_with_a_consent_their_pages_and_dates():
 
 def test_reading_only_changes_nothing_and_makes_sense():
     """No consent, no request, no time, nothing that is structurally wrong."""
-    every = [one for story in drawn(stories(*bound("aisp"), reads=True)) for one in story]
+    every = [
+        one for sequence in drawn(field_sequences(*bound("aisp"), reads=True)) for one in sequence
+    ]
     made = [one.step for one in every if isinstance(one.step, Call)]
 
     assert {Arrange, Call} == {type(one.step) for one in every}
     assert {"accounts", "balances", "transactions"} == {one.operation for one in made}
     assert not any(one.malformed or one.without or one.mode for one in made)
-    assert stories(*bound("pis"), reads=True) is None
+    assert field_sequences(*bound("pis"), reads=True) is None
 
 
 def test_where_a_target_spells_nothing_there_is_nothing_to_tell():
@@ -148,9 +148,9 @@ def test_where_a_target_spells_nothing_there_is_nothing_to_tell():
     plan, contract, target = bound("pis")
     dry_target = dataclasses.replace(target.fixtures, offers=frozenset())
 
-    assert stories(plan, contract, dataclasses.replace(target, operations={})) is None
-    assert stories(plan, contract, dataclasses.replace(target, fixtures=dry_target)) is None
-    assert stories(plan, contract, target, spoken=Actions()) is None
+    assert field_sequences(plan, contract, dataclasses.replace(target, operations={})) is None
+    assert field_sequences(plan, contract, dataclasses.replace(target, fixtures=dry_target)) is None
+    assert field_sequences(plan, contract, target, actions=Actions()) is None
 
 
 def test_a_value_that_the_target_does_not_give_leaves_requests_out():
@@ -166,7 +166,9 @@ def test_a_value_that_the_target_does_not_give_leaves_requests_out():
         "create-payment": dataclasses.replace(create, arguments=spelt),
     }
 
-    assert stories(plan, contract, dataclasses.replace(target, operations=operations)) is None
+    assert (
+        field_sequences(plan, contract, dataclasses.replace(target, operations=operations)) is None
+    )
 
 
 def test_what_is_spelt_is_told_and_the_rest_is_not():
@@ -177,7 +179,7 @@ def test_what_is_spelt_is_told_and_the_rest_is_not():
         target.fixtures, offers=frozenset({Capability.PSU, Capability.WRITE})
     )
     bare = dataclasses.replace(target, operations=only, fixtures=world)
-    every = [one for story in drawn(stories(plan, contract, bare)) for one in story]
+    every = [one for sequence in drawn(field_sequences(plan, contract, bare)) for one in sequence]
     made = {one.step.operation for one in every if isinstance(one.step, Call)}
 
     # How a request is cancelled, the target does not say; the others need only their path.
@@ -204,8 +206,8 @@ def test_a_fault_is_found(id_, name):
     found = search(name, lambda base_url: make_app(policies, base_url=base_url))
     seen = set()
 
-    for story in drawn(told(name), 300):
-        seen |= {one.obligation for one in found.tell(story)}
+    for sequence in drawn(sequences_of(name), 300):
+        seen |= {one.obligation for one in found.violations(sequence)}
         if seen & mutant.breaks:
             break
 
@@ -214,16 +216,16 @@ def test_a_fault_is_found(id_, name):
 
 def test_a_sound_bank_is_left_alone():
     """Whatever is asked for, no check minds what the sandbox answers about accounts."""
-    assert () == search("aisp").examine(told("aisp")).findings
+    assert () == search("aisp").run_strategy(sequences_of("aisp")).findings
 
 
 def test_the_laboratory_is_asked_as_well():
     """Of orders that nobody has bent most are accepted, of bent ones many are not."""
     found, outcomes = search("lab", lambda _: Service(Laboratory())), {True: [], False: []}
     zone = found.contract.zone
-    for story in drawn(told("lab"), 40):
+    for sequence in drawn(sequences_of("lab"), 40):
         driven = run_probe(
-            script(story, zone),
+            script(sequence, zone),
             found.environment,
             found.contract.operations,
             number=count(1).__next__,
