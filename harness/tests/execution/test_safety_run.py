@@ -269,7 +269,7 @@ def held(
 
 
 def test_a_live_bank_gets_no_write() -> None:
-    """Neither from trials nor from journeys and bent fields, with a world that would take it."""
+    """Neither trials nor random sequences and varied fields write, even if the fixtures allow it."""
     prepared = prepare()
     bank = Watched(make_app(base_url=prepared.target.base_url))
     live = replace(prepared.target, environment="live")
@@ -406,7 +406,7 @@ def test_a_part_of_a_plan_has_the_whole_day(tmp_path: Path) -> None:
 
 
 def test_a_budget_of_calls_is_never_exceeded() -> None:
-    """Not even by a plan that knows nothing of it, nor by journeys."""
+    """Neither a plan that does not know the budget nor a random sequence exceeds it."""
     prepared = prepare(["aisp"], keywords="accounts")
     bank = Watched(make_app(base_url=prepared.target.base_url))
     environment = opened(prepared, bank, budget=Budget(calls=20))

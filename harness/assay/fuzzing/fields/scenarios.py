@@ -72,14 +72,18 @@ class Dice:
         """Return True once in n times."""
         return self.below(n) == 0
 
-    def pick(self, table: Sequence[V], weights: Iterable[int] = ()) -> V:
-        """Return one of a table, which must not be empty; without weights all are as likely."""
-        limits = list(accumulate(weights)) or range(1, len(table) + 1)
+    def pick(self, table: Sequence[V]) -> V:
+        """Return one of a table, which must not be empty."""
+        return table[self.below(len(table))]
+
+    def weighted(self, table: Sequence[V], weights: Iterable[int]) -> V:
+        """Return one of a table; one with a weight of 2 is twice as likely as one with 1."""
+        limits = list(accumulate(weights))
         return table[bisect(limits, self.below(limits[-1]))]
 
     def mutation(self, table: Sequence[Mutation]) -> Mutation:
         """Return a mutation by its weight."""
-        return self.pick(table, (mutation.weight for mutation in table))
+        return self.weighted(table, (mutation.weight for mutation in table))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -151,7 +155,7 @@ def read_scenarios(fuzzable: FuzzableReads) -> SearchStrategy[AbstractSequence]:
     @composite
     def sequence(draw: DrawFn) -> AbstractSequence:
         builder, dice = ScenarioBuilder(others=fuzzable.others), Dice(draw(DICE))
-        builder.add_customer(dice.pick(fuzzable.households, weights))
+        builder.add_customer(dice.weighted(fuzzable.households, weights))
         if fuzzable.moments and dice.one_in(4):
             builder.wait(dice.pick(fuzzable.moments))
         if fuzzable.grant and not dice.one_in(12):
@@ -226,7 +230,7 @@ def write_scenarios(fuzzable: FuzzableRequests) -> SearchStrategy[AbstractSequen
     @composite
     def sequence(draw: DrawFn) -> AbstractSequence:
         builder, dice = ScenarioBuilder(others=fuzzable.others), Dice(draw(DICE))
-        builder.add_customer(dice.pick(households, weights))
+        builder.add_customer(dice.weighted(households, weights))
         if fuzzable.moments and dice.one_in(12):
             builder.wait(dice.pick(fuzzable.moments))
         requests = _RequestSteps(fuzzable=fuzzable, builder=builder, dice=dice)

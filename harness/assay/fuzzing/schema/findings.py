@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from assay.binding.decode import same
+from assay.binding.pointer import find
 from assay.binding.target import OperationBinding
 from assay.contract.model import Contract
 from assay.fuzzing.schema.generator import FAILED, Remark
@@ -190,7 +191,7 @@ def _path_nodes(
     for step in (*at, ""):
         while isinstance(here, dict) and "$ref" in here:
             yield here
-            here = _referred(document, str(here["$ref"]))
+            here = find(document, str(here["$ref"]).removeprefix("#"))
         if isinstance(here, dict):
             yield here
             here = here if step == "$ref" else cast("dict[str, Any]", here).get(step)
@@ -198,10 +199,3 @@ def _path_nodes(
             here = here[int(step)]
         else:
             return
-
-
-def _referred(document: Mapping[str, Any], reference: str) -> Any:
-    here: Any = document
-    for step in reference.removeprefix("#/").split("/"):
-        here = here.get(step.replace("~1", "/").replace("~0", "~"), {})
-    return here

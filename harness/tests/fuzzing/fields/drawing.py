@@ -1,4 +1,4 @@
-"""What tests of fields share: contracts bound to their targets, and values drawn for a seed."""
+"""Contracts bound to their targets, and values drawn for a seed, for the tests of fields."""
 
 from functools import cache
 from pathlib import Path
@@ -21,7 +21,7 @@ CONTRACTS = {"lab": ELSEWHERE / "lab.yaml"}
 
 @cache
 def bound(name):
-    """Return a plan of one contract, the contract, and the profile."""
+    """Return a plan of one contract, the contract, and the target."""
     target = read_target(TARGETS[name])
     each = bind([parse_contract(CONTRACTS.get(name) or find_contract(name))], target)
     return plan(each, target), each[0].contract, target
@@ -34,7 +34,7 @@ def sequences_of(name):
 
 
 def drawn(strategy, examples=100, seed=0):
-    """Draw so many values; the same for the same seed."""
+    """Draw this many values; the same for the same seed."""
     values = []
     explore_values(strategy, values.append, examples=examples, seed=(seed,))
     return values

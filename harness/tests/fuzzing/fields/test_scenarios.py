@@ -1,4 +1,4 @@
-"""Stories about fields: a control, and the same call bent, for any contract and target."""
+"""Generated sequences: a control, and the same call varied, for any contract and target."""
 
 import dataclasses
 from itertools import count
@@ -23,14 +23,15 @@ from assay.sandbox.policies import SOUND
 
 pytestmark = pytest.mark.slow
 
-#: What is said of the values that are as good as a control's.
+#: Descriptions of values that are as good as those of a control.
 GOOD = ("as good as the usual one", "the usual one", "with another query", "the other good one")
 NAMES = ("aisp", "pis", "lab")
 
 
-def calls(sequence):
-    """Return the calls of a sequence."""
-    return [one.step for one in sequence if isinstance(one.step, Call)]
+def calls(sequences):
+    """Return the calls of sequences."""
+    steps = [abstract_step.step for sequence in sequences for abstract_step in sequence]
+    return [step for step in steps if isinstance(step, Call)]
 
 
 def search(name, bank=None, sequences=100, seed=0):
@@ -42,150 +43,154 @@ def search(name, bank=None, sequences=100, seed=0):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_story_begins_with_its_customer_and_rests_on_what_came_before(name):
-    """Who is spoken of is there, and every place that is named lies before its step."""
+def test_a_sequence_begins_with_its_customer_and_refers_only_to_earlier_steps(name):
+    """Each subject exists when it is used, and each place is that of an earlier step."""
     for sequence in drawn(sequences_of(name)):
         assert isinstance(sequence[0].step, Arrange)
-        there = set()
-        for place, one in enumerate(sequence):
-            assert one.names <= there
-            assert all(before < place for before in one.places)
-            there |= {one.step.subject} if isinstance(one.step, Arrange) else set()
+        created = set()
+        for place, abstract_step in enumerate(sequence):
+            assert abstract_step.names <= created
+            assert all(earlier < place for earlier in abstract_step.places)
+            if isinstance(abstract_step.step, Arrange):
+                created.add(abstract_step.step.subject)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_same_seed_tells_the_same_stories(name):
-    """And another seed tells others."""
+def test_the_same_seed_makes_the_same_sequences(name):
+    """Another seed makes other sequences."""
     assert drawn(sequences_of(name), 40, seed=3) == drawn(sequences_of(name), 40, seed=3)
     assert drawn(sequences_of(name), 40, seed=3) != drawn(sequences_of(name), 40, seed=4)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_stories_are_seldom_told_twice(name):
-    """Nine of ten are others, though Hypothesis likes to repeat what it has drawn."""
-    every = drawn(sequences_of(name), 200)
+def test_sequences_are_seldom_repeated(name):
+    """Nine of ten sequences differ, though Hypothesis likes to repeat what it has drawn."""
+    sequences = drawn(sequences_of(name), 200)
 
-    assert len({repr(one) for one in every}) >= 0.9 * len(every)
+    assert len({repr(sequence) for sequence in sequences}) >= 0.9 * len(sequences)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_bent_call_stands_beside_one_with_nothing_bent(name):
-    """Of the operation of every bent call there is a plain call, too; what ends comes to its end."""
-    ends = {one.id for one in bound(name)[1].operations.values() if one.ends}
+def test_a_varied_call_has_a_control_in_its_sequence(name):
+    """Each operation with a varied call has a plain one, too, unless it ends a request."""
+    ends = {operation.id for operation in bound(name)[1].operations.values() if operation.ends}
     for sequence in drawn(sequences_of(name)):
-        plain = {one.operation for one in calls(sequence) if not one.variation}
-        plain |= {one.operation for one in calls(sequence) if one.variation.endswith(GOOD)}
-        assert {one.operation for one in calls(sequence) if one.variation} <= plain | ends
+        every = calls([sequence])
+        plain = {call.operation for call in every if not call.variation}
+        plain |= {call.operation for call in every if call.variation.endswith(GOOD)}
+        assert {call.operation for call in every if call.variation} <= plain | ends
 
 
 @pytest.mark.parametrize("name", ["pis", "lab"])
 def test_every_sort_of_every_argument_comes_up(name):
-    """No way to bend a request is out of reach, and some are bent in two at once."""
+    """Each argument of a request is varied by values of every sort."""
     _, contract, target = bound(name)
-    create = next(one for one in contract.operations.values() if one.makes)
-    seen = {
+    create = next(operation for operation in contract.operations.values() if operation.makes)
+    variations = {
         part
-        for sequence in drawn(sequences_of(name), 400)
-        for one in calls(sequence)
-        if one.operation == create.id
-        for part in one.variation.split(", ")
+        for call in calls(drawn(sequences_of(name), 400))
+        if call.operation == create.id
+        for part in call.variation.split(", ")
     }
-    for one in bound_arguments(contract, target)[create.id]:
-        found = shape_of(one)
+    for argument in bound_arguments(contract, target)[create.id]:
+        shape = shape_of(argument)
         tables = {
-            Sort.EDGE: found.edge(one),
-            Sort.BEYOND: found.beyond(one),
-            Sort.WRONG: (*missing_values(one), *wrong_values(one)),
+            Sort.EDGE: shape.edge(argument),
+            Sort.BEYOND: shape.beyond(argument),
+            Sort.WRONG: (*missing_values(argument), *wrong_values(argument)),
         }
         for sort, table in tables.items():
-            says = {f"{one.name} is {value.says}" for value in table}
-            assert not says or says & seen, f"{one.name} {sort.value}"
+            descriptions = {f"{argument.name} is {value.says}" for value in table}
+            missed = bool(descriptions) and not descriptions & variations
+            assert not missed, f"{argument.name} {sort.value}"
 
 
-def test_requests_are_made_bent_read_signed_changed_and_ended():
-    """And time passes in some, in every mode that is spelt."""
-    every = [one for sequence in drawn(sequences_of("pis"), 300) for one in sequence]
-    steps = [one.step for one in every]
-    made = [one for one in steps if isinstance(one, Call)]
+def test_requests_are_made_varied_read_signed_changed_and_ended():
+    """Requests are made in every bound mode, and time passes in some sequences."""
+    sequences = drawn(sequences_of("pis"), 300)
+    made = calls(sequences)
 
-    assert {Arrange, Advance, Call, Authorise, Inquire} == set(map(type, steps))
-    assert {"create-payment", "read-payment", "modify-payment", "cancel-payment"} == {
-        one.operation for one in made
+    assert {Arrange, Advance, Call, Authorise, Inquire} == {
+        type(abstract_step.step) for sequence in sequences for abstract_step in sequence
     }
-    modes = {one.mode for one in made if one.operation == "create-payment"}
+    assert {"create-payment", "read-payment", "modify-payment", "cancel-payment"} == {
+        call.operation for call in made
+    }
+    modes = {call.mode for call in made if call.operation == "create-payment"}
     assert {"immediate", "deferred", "instant", "several"} == modes
-    assert any(one.malformed for one in made)
+    assert any(call.malformed for call in made)
 
 
-def test_questions_are_asked_with_a_consent_their_pages_and_dates():
-    """By every name and in every mode, about one's own things and others'."""
-    every = [one for sequence in drawn(sequences_of("aisp"), 300) for one in sequence]
-    made = [one.step for one in every if isinstance(one.step, Call)]
+def test_accounts_are_read_with_a_consent_their_pages_and_dates():
+    """Reads use every name and mode, with the customer's own keys and those of others."""
+    sequences = drawn(sequences_of("aisp"), 300)
+    steps = [abstract_step for sequence in sequences for abstract_step in sequence]
+    made = calls(sequences)
 
-    assert {"accounts", "balances", "transactions", "consents"} == {one.operation for one in made}
-    assert any(one.page is not None for one in every)
-    assert any(name == "another" for one in every for name in one.names)
-    assert {None, "extended_transaction_history"} == {one.mode for one in made}
-    assert {None, 0, 1} == {one.alias for one in made if one.operation == "transactions"}
-    assert {"since", "until"} <= {name for one in made for name in one.arguments}
+    assert {"accounts", "balances", "transactions", "consents"} == {call.operation for call in made}
+    assert any(abstract_step.page is not None for abstract_step in steps)
+    assert any("another" in abstract_step.names for abstract_step in steps)
+    assert {None, "extended_transaction_history"} == {call.mode for call in made}
+    aliases = {call.alias for call in made if call.operation == "transactions"}
+    assert {None, 0, 1} == aliases
+    assert {"since", "until"} <= {name for call in made for name in call.arguments}
 
 
 def test_reading_only_changes_nothing_and_makes_sense():
-    """No consent, no request, no time, nothing that is structurally wrong."""
-    every = [
-        one for sequence in drawn(field_sequences(*bound("aisp"), reads=True)) for one in sequence
-    ]
-    made = [one.step for one in every if isinstance(one.step, Call)]
+    """A search that only reads has no consent, request, clock or structurally wrong value."""
+    sequences = drawn(field_sequences(*bound("aisp"), reads=True))
+    made = calls(sequences)
 
-    assert {Arrange, Call} == {type(one.step) for one in every}
-    assert {"accounts", "balances", "transactions"} == {one.operation for one in made}
-    assert not any(one.malformed or one.without or one.mode for one in made)
+    assert {Arrange, Call} == {
+        type(abstract_step.step) for sequence in sequences for abstract_step in sequence
+    }
+    assert {"accounts", "balances", "transactions"} == {call.operation for call in made}
+    assert not any(call.malformed or call.without or call.mode for call in made)
     assert field_sequences(*bound("pis"), reads=True) is None
 
 
-def test_where_a_target_spells_nothing_there_is_nothing_to_tell():
-    """Without operations, customers or households there are no stories."""
+def test_without_bindings_or_customers_there_are_no_sequences():
+    """A target without operations, customers or households cannot be fuzzed."""
     plan, contract, target = bound("pis")
-    dry_target = dataclasses.replace(target.fixtures, offers=frozenset())
+    no_operations = dataclasses.replace(target, operations={})
+    no_offers = dataclasses.replace(target.fixtures, offers=frozenset())
+    no_customers = dataclasses.replace(target, fixtures=no_offers)
 
-    assert field_sequences(plan, contract, dataclasses.replace(target, operations={})) is None
-    assert field_sequences(plan, contract, dataclasses.replace(target, fixtures=dry_target)) is None
+    assert field_sequences(plan, contract, no_operations) is None
+    assert field_sequences(plan, contract, no_customers) is None
     assert field_sequences(plan, contract, target, actions=Actions()) is None
 
 
-def test_a_value_that_the_target_does_not_give_leaves_requests_out():
-    """A request with an argument of which nobody knows what to put there cannot be made."""
+def test_an_argument_without_a_value_leaves_requests_out():
+    """A request cannot be made if the target file has no value for one of its arguments."""
     plan, contract, target = bound("pis")
     create = target.operations["create-payment"]
-    spelt = {
-        **create.arguments,
-        "amount": dataclasses.replace(create.arguments["amount"], value=None),
-    }
-    operations = {
-        **target.operations,
-        "create-payment": dataclasses.replace(create, arguments=spelt),
-    }
+    no_amount = dataclasses.replace(create.arguments["amount"], value=None)
+    incomplete = dataclasses.replace(create, arguments={**create.arguments, "amount": no_amount})
+    operations = {**target.operations, "create-payment": incomplete}
 
     assert (
         field_sequences(plan, contract, dataclasses.replace(target, operations=operations)) is None
     )
 
 
-def test_what_is_spelt_is_told_and_the_rest_is_not():
-    """Of a target that spells the making of requests alone, nothing else is asked."""
+def test_only_bound_operations_are_called():
+    """With a target that binds only the making of requests, nothing else is called."""
     plan, contract, target = bound("pis")
     only = {"create-payment": target.operations["create-payment"]}
-    world = dataclasses.replace(
+    fixtures = dataclasses.replace(
         target.fixtures, offers=frozenset({Capability.PSU, Capability.WRITE})
     )
-    bare = dataclasses.replace(target, operations=only, fixtures=world)
-    every = [one for sequence in drawn(field_sequences(plan, contract, bare)) for one in sequence]
-    made = {one.step.operation for one in every if isinstance(one.step, Call)}
+    bare = dataclasses.replace(target, operations=only, fixtures=fixtures)
+    sequences = drawn(field_sequences(plan, contract, bare))
+    steps = [abstract_step.step for sequence in sequences for abstract_step in sequence]
 
-    # How a request is cancelled, the target does not say; the others need only their path.
-    assert {"create-payment", "read-payment", "modify-payment"} == made
-    assert {"psu"} == {one.step.subject for one in every if isinstance(one.step, Arrange)}
-    assert Advance not in {type(one.step) for one in every}
+    # A cancellation needs a binding; the other operations need only their path.
+    assert {"create-payment", "read-payment", "modify-payment"} == {
+        call.operation for call in calls(sequences)
+    }
+    assert {"psu"} == {step.subject for step in steps if isinstance(step, Arrange)}
+    assert Advance not in set(map(type, steps))
 
 
 @pytest.mark.parametrize(
@@ -200,41 +205,41 @@ def test_what_is_spelt_is_told_and_the_rest_is_not():
     ],
 )
 def test_a_fault_is_found(id_, name):
-    """A bank that breaks a clause about fields is caught at it within 300 stories."""
+    """A bank that violates a clause about fields is found within 300 sequences."""
     mutant = variants()[id_]
     policies = mutant.change(SOUND)
-    found = search(name, lambda base_url: make_app(policies, base_url=base_url))
+    searching = search(name, lambda base_url: make_app(policies, base_url=base_url))
     seen = set()
 
     for sequence in drawn(sequences_of(name), 300):
-        seen |= {one.obligation for one in found.violations(sequence)}
+        seen |= {breach.obligation for breach in searching.violations(sequence)}
         if seen & mutant.breaks:
             break
 
     assert seen & mutant.breaks
 
 
-def test_a_sound_bank_is_left_alone():
-    """Whatever is asked for, no check minds what the sandbox answers about accounts."""
+def test_nothing_is_found_at_the_sound_bank():
+    """No check reports a violation in the sandbox's answers about accounts."""
     assert () == search("aisp").run_strategy(sequences_of("aisp")).findings
 
 
-def test_the_laboratory_is_asked_as_well():
-    """Of orders that nobody has bent most are accepted, of bent ones many are not."""
-    found, outcomes = search("lab", lambda _: Service(Laboratory())), {True: [], False: []}
-    zone = found.contract.zone
+def test_the_laboratory_is_called_as_well():
+    """Most orders without variation are accepted, and many varied ones are not."""
+    searching, outcomes = search("lab", lambda _: Service(Laboratory())), {True: [], False: []}
+    zone = searching.contract.zone
     for sequence in drawn(sequences_of("lab"), 40):
-        driven = run_probe(
+        probe_run = run_probe(
             script(sequence, zone),
-            found.environment,
-            found.contract.operations,
+            searching.environment,
+            searching.contract.operations,
             number=count(1).__next__,
             record=lambda _event, _access: None,
         )
-        assert "" == driven.stopped
-        for one in driven.history.exchanges:
-            if one.call.operation == "place":
-                outcomes[bool(one.call.variation)].append(one.accepted)
+        assert "" == probe_run.stopped
+        for exchange in probe_run.history.exchanges:
+            if exchange.call.operation == "place":
+                outcomes[bool(exchange.call.variation)].append(exchange.accepted)
 
     assert sum(outcomes[False]) > 0.5 * len(outcomes[False]) > 10
     assert sum(outcomes[True]) + 10 < len(outcomes[True])

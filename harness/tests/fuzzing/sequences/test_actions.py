@@ -4,12 +4,11 @@ from dataclasses import replace
 from datetime import time, timedelta
 
 import pytest
+from shipped import prepared
 
 from assay.fuzzing.sequences.abstract_step import After, At, On, OwnedRef, RelativeDay, RequestRef
 from assay.fuzzing.sequences.actions import OTHER, SELF, gather_actions
 from assay.history import Arrange, Authorise, Call, Decision, Register
-
-from .conftest import prepared
 
 
 @pytest.fixture(scope="module", params=["aisp", "pis"])

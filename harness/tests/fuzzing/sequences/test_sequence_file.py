@@ -9,6 +9,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shipped import prepared
 
 from assay._resources import contract_dir
 from assay.contract.files.load import load
@@ -32,8 +33,6 @@ from assay.fuzzing.sequences.sequence_file import (
 )
 from assay.fuzzing.sequences.step_codec import decode_value, encode_value
 from assay.history import Advance, Authorise, Call, Code, Inquire, Lack, Register
-
-from .conftest import prepared
 
 RECORDED = RecordedSequence(
     name="a", contract="pis", breaks=("pis/cash/x",), steps=(AbstractStep(step=Inquire()),)
