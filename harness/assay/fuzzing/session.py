@@ -181,11 +181,6 @@ class SearchSession:
         }
 
 
-def run_sequences(search: Search, on_finding: Callable[[FuzzFinding], None]) -> SearchResult:
-    """Run random sequences."""
-    return search.run_machine(on_finding)
-
-
 def run_field_tests(search: Search, on_finding: Callable[[FuzzFinding], None]) -> SearchResult:
     """Run requests with varied fields, each beside its control."""
     target = search.environment.target
@@ -200,7 +195,10 @@ def run_field_tests(search: Search, on_finding: Callable[[FuzzFinding], None]) -
 
 
 #: The ways of searching, by name.
-SEARCH_METHODS: Mapping[str, SearchMethod] = {"journeys": run_sequences, "fields": run_field_tests}
+SEARCH_METHODS: Mapping[str, SearchMethod] = {
+    "journeys": Search.run_machine,
+    "fields": run_field_tests,
+}
 
 
 def run_search(

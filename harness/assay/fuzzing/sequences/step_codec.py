@@ -92,7 +92,8 @@ def encode_step(abstract_step: AbstractStep) -> dict[str, Json]:
     for name, default in _defaults(kind).items():
         content = getattr(step, name)
         if name == "holdings":
-            record[name] = [*map(_write_holding, content, abstract_step.days)]
+            pairs = zip(content, abstract_step.days, strict=True)
+            record[name] = [_write_holding(holding, days) for holding, days in pairs]
         elif content != default:
             record[name] = _write_field(name, content)
     for name, place in (("request", abstract_step.request), ("page", abstract_step.page)):
