@@ -67,8 +67,8 @@ def explore_machine(
 ) -> None:
     """Generate and run sequences of at most this many steps; reproducible by seed.
 
-    That holds for one command on one installation: Hypothesis also tries constants that it
-    finds in the modules of whoever uses it.
+    Reproducible means: by the same command on the same installation. Hypothesis also
+    tries constants of the modules that are imported.
 
     Raises:
         ExplorationEnded: the target's side of the sequence ends the search.

@@ -2,8 +2,8 @@
 
 A mutation is one argument with one sort of value, another mode, another name of the
 method, or a malformed call as a whole. The mutation is drawn first, then its value, so
-a long table of values does not outweigh a short one. All is computed once from contract,
-target file and actions, before anything is drawn.
+a long table of values does not outweigh a short one. The mutations are computed once
+from contract, target file and actions, before anything is drawn.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A recorded sequence can be replayed on another day or target. It holds no key of
 customer, no token and no address: what only a target can name is a reference (see
 `step_codec`). Its schema is `contract/schema/sequence.yaml`.
 
-Saved sequences are tried first in the next run. The database is one of Hypothesis'
+Saved sequences are tried first in the next run. The database is one of Hypothesis
 (`hypothesis.database`): a directory, or a Redis that a team shares. It stores sequences
 in this format, not Hypothesis' choices: they outlive changes of the strategies, and are
 readable.
