@@ -156,7 +156,7 @@ def _search(search: ReportedSearch) -> Values:
         "seconds": search.seconds,
         "seed": search.seed,
         "findings": [
-            {"obligation": one.obligation, "steps": one.steps, "sequence": one.story}
+            {"obligation": one.obligation, "steps": one.steps, "sequence": one.sequence}
             for one in search.findings
         ],
     }

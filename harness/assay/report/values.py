@@ -162,14 +162,14 @@ class ReportedResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundSequence:
-    """What a search found broken, and the shortest story that breaks it.
+    """What a search found broken, and the shortest sequence that breaks it.
 
-    `story` is its file, from where the journal lies; empty when none was kept.
+    `sequence` is its file, from where the journal lies; empty when none was kept.
     """
 
     obligation: str
     steps: int
-    story: str = ""
+    sequence: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

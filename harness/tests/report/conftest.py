@@ -160,7 +160,7 @@ class Journal:
             "findings": [
                 {
                     "obligation": name,
-                    "story": f"stories/{name.replace('/', '-')}.json",
+                    "sequence": f"sequences/{name.replace('/', '-')}.json",
                     "steps": 4,
                 }
                 for name in found

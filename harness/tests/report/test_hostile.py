@@ -45,7 +45,7 @@ def hostile_report(journal, text):
         response={"status": 200, "truncated": True, **message},
         outcome={"kind": text, "why": text},
     )
-    journal.search(findings=[{"obligation": text, "story": text, "steps": 4}] * 200)
+    journal.search(findings=[{"obligation": text, "sequence": text, "steps": 4}] * 200)
     journal.verdict(verdict="violates", reason=text, evidence=[evidence])
     journal.verdict("aisp/b/two", "indeterminate", text, evidence=[])
     journal.verdict("aisp/c/three", "unverified", text)
