@@ -13,7 +13,7 @@ from assay.sandbox.dialects import BASE_PATHS, DIALECTS
 from assay.sandbox.policies import SOUND, Policies
 
 if TYPE_CHECKING:
-    from assay.sandbox.guard.middleware import SignatureKind
+    from assay.sandbox.guard import SignatureKind
     from assay.sandbox.guard.server import Demand
 
 EPILOG = """\b

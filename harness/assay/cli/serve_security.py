@@ -15,8 +15,8 @@ from assay.errors import InputError
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
+    from assay.sandbox.guard import SignatureKind
     from assay.sandbox.guard.certificates import CertificateFolder
-    from assay.sandbox.guard.middleware import SignatureKind
     from assay.sandbox.guard.server import Demand, Tls
 
 

@@ -21,6 +21,7 @@ from typing import TypeAlias
 from assay.sandbox.accounts import Item
 from assay.sandbox.calendar import months_before, today
 from assay.sandbox.messages import Operation
+from assay.sandbox.threshold import Threshold
 
 #: Returns whether an item is eligible on a local day.
 Eligible: TypeAlias = Callable[[Item, date], bool]
@@ -46,9 +47,32 @@ def account_eligible(item: Item, _today: date) -> bool:
     return item.active and item.online and not item.savings
 
 
-def card_eligible(item: Item, today: date) -> bool:
-    """Return whether a card is active and was used in the past two months."""
-    return item.active and item.last_used is not None and item.last_used >= months_before(today, 2)
+def two_months_before(day: date) -> date:
+    """Return the same day two calendar months earlier."""
+    return months_before(day, 2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardWindow:
+    """Active cards are eligible if they were used recently."""
+
+    #: Returns the first day of the window, given today.
+    begins: Callable[[date], date]
+    #: Whether the last use is too old, given by how many days it precedes the window.
+    too_old: Threshold[int]
+
+    def __call__(self, item: Item, today: date) -> bool:
+        """Return whether a card is eligible on a local day."""
+        used = item.last_used
+        return (
+            item.active and used is not None and not self.too_old((self.begins(today) - used).days)
+        )
+
+
+#: Cards used in the past two calendar months, inclusive.
+CARD_WINDOW = CardWindow(
+    begins=two_months_before, too_old=Threshold(limit=0, inclusive=False, unit=1)
+)
 
 
 def list_all(listing: Listing) -> Sequence[Item]:
@@ -127,11 +151,15 @@ def batch(access: Access) -> bool:
     return not access.attended and access.page == 1
 
 
+FOUR_A_DAY = Threshold(limit=4, inclusive=True, unit=1)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quota:
     """One limit on the number of accesses."""
 
-    limit: int = 4
+    #: Whether the quota is used up, given the number of accesses that count.
+    used_up: Threshold[int] = FOUR_A_DAY
     #: Whether an access served at the first moment still counts at the second.
     counts: Callable[[datetime, datetime], bool] = same_local_day
     #: Accesses with the same pool share the limit.
@@ -144,6 +172,7 @@ class Quota:
     charges_refused: bool = False
 
 
+#: Four accesses a day without the customer present.
 BATCH = Quota()
 
 
@@ -155,7 +184,7 @@ def admit(rules: Sequence[Quota], uses: Uses, access: Access) -> bool:
             continue
         kept = uses.get((index, rule.pool(access)), ())
         spent = sum(rule.counts(then, access.now) for then in kept)
-        admitted = admitted and spent < rule.limit
+        admitted = admitted and not rule.used_up(spent)
     for index, rule in enumerate(rules):
         if rule.charged(access) and (admitted or rule.charges_refused):
             uses.setdefault((index, rule.pool(access)), []).append(access.now)

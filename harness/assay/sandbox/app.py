@@ -15,7 +15,6 @@ from werkzeug.routing import Map, Rule
 
 from assay.sandbox.control import PREFIX, answer_control
 from assay.sandbox.handlers import METHODS, AccountCall, Refused
-from assay.sandbox.holdings import DEMO_PROVIDERS, DEMO_TOKENS, open_demo
 from assay.sandbox.messages import (
     BODY_LIMIT,
     Answer,
@@ -32,7 +31,14 @@ from assay.sandbox.messages import (
 )
 from assay.sandbox.payments.terms import PAYMENT_PATHS
 from assay.sandbox.policies import SOUND, Approach, Policies
-from assay.sandbox.world import Registry, Session, find_session
+from assay.sandbox.world import (
+    DEMO_PROVIDERS,
+    DEMO_TOKENS,
+    Registry,
+    Session,
+    find_session,
+    open_demo,
+)
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment

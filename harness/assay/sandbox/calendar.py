@@ -9,10 +9,12 @@ change). The history goes back 90 local days. Nothing here advances time.
 
 from calendar import monthrange
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TypeAlias
 from zoneinfo import ZoneInfo
+
+from assay.sandbox.threshold import Threshold
 
 PARIS = ZoneInfo("Europe/Paris")
 
@@ -63,16 +65,30 @@ Closed: TypeAlias = Callable[[datetime], bool]
 MONDAY, SUNDAY = 0, 6
 
 
-def sunday_night(now: datetime) -> bool:
-    """Return whether it is Sunday between 02:00 and 06:00 local time."""
-    wall = local(now)
-    return wall.weekday() == SUNDAY and 2 <= wall.hour < 6  # noqa: PLR2004
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closing:
+    """Closed on some days of the week between two wall clock times, in minutes of the day."""
+
+    #: Days of the week; Monday is 0.
+    days: frozenset[int]
+    begun: Threshold[int]
+    over: Threshold[int]
+
+    def __call__(self, now: datetime) -> bool:
+        """Return whether the bank is closed at a moment."""
+        wall = local(now)
+        minute = wall.hour * 60 + wall.minute
+        return wall.weekday() in self.days and self.begun(minute) and not self.over(minute)
 
 
-def monday_night(now: datetime) -> bool:
-    """Return whether it is Monday between 02:00 and 06:00 local time."""
-    wall = local(now)
-    return wall.weekday() == MONDAY and 2 <= wall.hour < 6  # noqa: PLR2004
+#: Closed on Sundays from 02:00 to 06:00 local time.
+SUNDAY_NIGHT = Closing(
+    days=frozenset({SUNDAY}),
+    begun=Threshold(limit=2 * 60, inclusive=True, unit=1),
+    over=Threshold(limit=6 * 60, inclusive=True, unit=1),
+)
+#: Closed on Mondays from 02:00 to 06:00 local time.
+MONDAY_NIGHT = replace(SUNDAY_NIGHT, days=frozenset({MONDAY}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,9 +107,22 @@ Period: TypeAlias = Callable[[date | None, date | None], tuple[date | None, date
 Extended: TypeAlias = Callable[[Span], date | None]
 
 
-def ninety_days(span: Span) -> date:
-    """Show today and the 90 days before, whatever was requested."""
-    return today(span.now) - timedelta(days=90)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """Shows a number of days back from the current day, whatever was requested."""
+
+    #: Whether a day is no longer shown, given its age in days.
+    too_old: Threshold[int]
+    #: Returns the current day.
+    today: Callable[[datetime], date] = today
+
+    def __call__(self, span: Span) -> date:
+        """Return the oldest day shown."""
+        return self.today(span.now) - timedelta(days=self.too_old.last)
+
+
+#: Shows today and the 90 days before.
+NINETY_DAYS = History(too_old=Threshold(limit=90, inclusive=False, unit=1))
 
 
 def requested_range(first: date | None, last: date | None) -> tuple[date | None, date | None]:

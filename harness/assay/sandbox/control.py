@@ -22,13 +22,12 @@ from assay.sandbox.control_requests import (
     read_offers,
     read_seed,
 )
-from assay.sandbox.holdings import HoldingSpec, open_holdings
 from assay.sandbox.messages import Answer, Json, decoded_path, read_body
 from assay.sandbox.payments.control import ControlRequest, answer_payment_control
 from assay.sandbox.payments.lifecycle import PaymentContext, advance
 from assay.sandbox.payments.terms import FACTORS, SEGMENTS, Segment
 from assay.sandbox.policies import Policies
-from assay.sandbox.world import Registry, World
+from assay.sandbox.world import HoldingSpec, Registry, World, open_holdings
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment

@@ -9,8 +9,8 @@ from datetime import date, datetime
 from typing import TypeGuard, TypeVar, cast
 
 from assay.sandbox.calendar import parse_day, parse_moment
-from assay.sandbox.holdings import HoldingSpec
 from assay.sandbox.messages import Resource
+from assay.sandbox.world import HoldingSpec
 
 __all__ = [
     "TRAITS",

@@ -12,13 +12,13 @@ from typing import Literal, TypeAlias, TypeVar
 
 from assay.sandbox.access import (
     BATCH,
+    CARD_WINDOW,
     Eligible,
     Listed,
     Quota,
     Renew,
     Scope,
     account_eligible,
-    card_eligible,
     consented_only,
     list_all,
     replace_consent,
@@ -41,14 +41,14 @@ from assay.sandbox.accounts import (
     same_everywhere,
 )
 from assay.sandbox.calendar import (
+    NINETY_DAYS,
+    SUNDAY_NIGHT,
     Closed,
     Depth,
     Extended,
     Period,
-    ninety_days,
     not_supported,
     requested_range,
-    sunday_night,
 )
 from assay.sandbox.messages import (
     KINDS,
@@ -173,19 +173,19 @@ _PLACES: tuple[LinkPlace, ...] = (
 _RESOURCES: tuple[Resource, ...] = ("account", "card")
 _TOKEN: frozenset[Approach] = frozenset({"token"})
 _ELIGIBLE: Table[Resource, Eligible] = MappingProxyType(
-    {"account": account_eligible, "card": card_eligible}
+    {"account": account_eligible, "card": CARD_WINDOW}
 )
 
 #: The bank of the document.
 SOUND = Policies(
     honours=_each(OPERATIONS, _TOKEN),
-    closed=sunday_night,
+    closed=SUNDAY_NIGHT,
     eligible=_ELIGIBLE,
     grantable=_ELIGIBLE,
     listed=list_all,
     identity=disclosed_after_consent,
     pages=MappingProxyType({"accounts": pages_of(5), "transactions": pages_of(15)}),
-    depth=ninety_days,
+    depth=NINETY_DAYS,
     period=requested_range,
     extended=not_supported,
     order=_newest_first,

@@ -3,24 +3,27 @@
 Each trial has its own world, so trials do not influence each other and can run side by
 side. The registry finds the world and the customer of a token or of credentials. State is
 kept here and nowhere else; policies decide what it means. Nothing is persistent.
+
+The demo world always exists: Alice has one item for every kind of eligibility, and Bob has
+enough accounts for a second page. Checks open worlds of their own.
 """
 
 from base64 import b64decode
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 from random import Random
 from threading import RLock
 
 from assay.sandbox.access import Uses
-from assay.sandbox.accounts import IdSeed, Item, customer_name
-from assay.sandbox.calendar import PARIS
-from assay.sandbox.messages import Request, credentials_in
+from assay.sandbox.accounts import IdSeed, Item, Ledger, customer_name
+from assay.sandbox.calendar import PARIS, months_before, today
+from assay.sandbox.messages import Request, Resource, credentials_in
 from assay.sandbox.payments.records import PaymentBook, Tpp
 from assay.sandbox.payments.terms import FACTORS, Factor, Segment
-from assay.sandbox.policies import Approach
+from assay.sandbox.policies import Approach, Policies
 
 #: Id of the world that always exists.
 DEMO = "demo"
@@ -211,3 +214,84 @@ def find_session_by_basic(encoded: str, registry: Registry) -> Session | None:
     except ValueError:
         return None
     return registry.by_login(login, password)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HoldingSpec:
+    """A number of identical items to create."""
+
+    resource: Resource
+    count: int = 1
+    savings: bool = False
+    inactive: bool = False
+    offline: bool = False
+    #: Last day of use of a card; None means yesterday.
+    last_used: date | None = None
+    never_used: bool = False
+    #: Days of each item's entries; None for generated entries.
+    entries: tuple[date, ...] | None = None
+
+
+def open_holdings(
+    world: World, customer: Customer, order: HoldingSpec, policies: Policies
+) -> Sequence[Item]:
+    """Create the specified items for a customer."""
+    items = [_open(world, order, policies) for _ in range(order.count)]
+    for item in items:
+        customer.items[item.key] = item
+        world.owners[item.key] = customer
+    return items
+
+
+def _open(world: World, order: HoldingSpec, policies: Policies) -> Item:
+    id_seed = world.next_id_seed()
+    day = today(world.now)
+    last_used = None
+    if order.resource == "card" and not order.never_used:
+        last_used = order.last_used or day - timedelta(days=1)
+    return Item(
+        resource=order.resource,
+        key=policies.mint[order.resource](id_seed),
+        serial=id_seed.serial,
+        savings=order.savings,
+        active=not order.inactive,
+        online=not order.offline,
+        last_used=last_used,
+        ledger=Ledger(serial=id_seed.serial, days=order.entries, opened=day),
+    )
+
+
+#: Access token of each demo customer, by first name.
+DEMO_TOKENS = {"alice": "demo-alice", "bob": "demo-bob"}
+#: Access tokens of the demo TPPs that initiate payments.
+DEMO_PROVIDERS = ("demo-tpp", "demo-tpp-2")
+
+
+def open_demo(registry: Registry, policies: Policies) -> None:
+    """Create the demo world."""
+    world = registry.open(0, None, id=DEMO)
+    orders = {
+        "alice": _one_of_each(world),
+        "bob": (HoldingSpec(resource="account", count=7),),
+    }
+    for name, token in DEMO_TOKENS.items():
+        customer = registry.add_customer(world, token)
+        for order in orders[name]:
+            open_holdings(world, customer, order, policies)
+    for token in DEMO_PROVIDERS:
+        registry.add_tpp(world, token)
+
+
+def _one_of_each(world: World) -> tuple[HoldingSpec, ...]:
+    edge = months_before(today(world.now), 2)
+    return (
+        HoldingSpec(resource="account", count=2),
+        HoldingSpec(resource="account", savings=True),
+        HoldingSpec(resource="account", inactive=True),
+        HoldingSpec(resource="account", offline=True),
+        HoldingSpec(resource="card"),
+        HoldingSpec(resource="card", last_used=edge + timedelta(days=1)),
+        HoldingSpec(resource="card", last_used=edge - timedelta(days=1)),
+        HoldingSpec(resource="card", inactive=True),
+        HoldingSpec(resource="card", never_used=True),
+    )

@@ -20,12 +20,14 @@ def test_about(bank):
 
 def test_worlds_are_repeatable(bank):
     """The same seed results in the same clock and the same accounts."""
-    one, two = bank.world(seed=7), bank.world(seed=7)
-    assert one.now == two.now
-    assert one.customer({"resource": "card"}).keys() == two.customer({"resource": "card"}).keys()
+    first, second = bank.world(seed=7), bank.world(seed=7)
+    assert first.now == second.now
+    assert (
+        first.customer({"resource": "card"}).keys() == second.customer({"resource": "card"}).keys()
+    )
     assert (
         bank.world().customer({"resource": "card"}).keys()
-        != one.customer({"resource": "card"}).keys()
+        != first.customer({"resource": "card"}).keys()
     )
 
 
@@ -107,9 +109,9 @@ def test_closing_a_world(bank, world):
 
 def test_worlds_are_apart(bank):
     """The clock of one world is not that of another."""
-    one, two = bank.world(), bank.world()
-    guest = two.customer({"resource": "account", "entries": []})
-    one.at("2026-09-20T03:00:00+02:00")
+    first, second = bank.world(), bank.world()
+    guest = second.customer({"resource": "account", "entries": []})
+    first.at("2026-09-20T03:00:00+02:00")
     assert guest.get("/accounts").status_code == 200
 
 
@@ -185,4 +187,4 @@ def test_old_worlds_make_room(monkeypatch):
     registry.open(0, None, id=DEMO)
     made = [registry.open(0, None).id for _ in range(4)]
     assert registry.world(DEMO)
-    assert [bool(registry.world(one)) for one in made] == [False, False, True, True]
+    assert [bool(registry.world(world)) for world in made] == [False, False, True, True]

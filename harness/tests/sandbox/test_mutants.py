@@ -165,8 +165,8 @@ def lists_all(bank, id):
     guest = bank.world().customer({**ACCOUNT, "count": 2}, {**CARD, "count": 2})
     if "without" not in id and not guest.consent(guest.keys()[0]).is_success:
         return None
-    found = listed(guest)
-    return None if found is None else set(guest.keys()) <= set(found)
+    keys = listed(guest)
+    return None if keys is None else set(guest.keys()) <= set(keys)
 
 
 @facet(*(f"accounts.eligible/hides-{trait}" for trait in ("savings", "inactive")))
@@ -174,10 +174,10 @@ def lists_all(bank, id):
 def hides_accounts(bank, id):
     trait = id.rpartition("-")[2]
     guest = bank.world().customer(ACCOUNT, {**ACCOUNT, "traits": {trait: True}})
-    found = listed(guest)
-    if not found or guest.keys()[0] not in found:
+    keys = listed(guest)
+    if not keys or guest.keys()[0] not in keys:
         return None
-    return guest.keys()[1] not in found
+    return guest.keys()[1] not in keys
 
 
 @facet(
@@ -197,10 +197,10 @@ def cards(bank, id):
     }
     name = id.partition("/")[2]
     guest = bank.world().customer(ACCOUNT, {**CARD, "traits": traits[name]})
-    found = listed(guest)
-    if not found or guest.keys()[0] not in found:
+    keys = listed(guest)
+    if not keys or guest.keys()[0] not in keys:
         return None
-    return (guest.keys()[1] in found) is name.startswith("lists")
+    return (guest.keys()[1] in keys) is name.startswith("lists")
 
 
 @facet(
@@ -257,8 +257,8 @@ def depth(bank, id):
         path += "&dateFrom=2020-01-01"
     if "extended" in id:
         path += "&scope=aisp+extended_transaction_history"
-    found = rows(guest.get(path), "transactions") or []
-    return not {row["bookingDate"] for row in found} & set(dates[2:])
+    shown = rows(guest.get(path), "transactions") or []
+    return not {row["bookingDate"] for row in shown} & set(dates[2:])
 
 
 @facet(*(f"euro/{kind}" for kind in READ))
@@ -268,25 +268,25 @@ def fields(bank, id):
     rule, _, kind = id.partition("/")
     holding, what = READ[kind.partition("-")[0]]
     _, guest = ready(bank, holding)
-    found = None if guest is None else rows(operate(guest, what), what)
-    if not found:
+    shown = None if guest is None else rows(operate(guest, what), what)
+    if not shown:
         return None
     if rule == "euro":
-        return {"EUR"} == {row["currency"] for row in found}
+        return {"EUR"} == {row["currency"] for row in shown}
     if kind.endswith("present"):
-        return all("balanceType" in row for row in found)
-    kinds = {row["balanceType"] for row in found if "balanceType" in row}
+        return all("balanceType" in row for row in shown)
+    kinds = {row["balanceType"] for row in shown if "balanceType" in row}
     return kinds <= {"CLBD", "VALU", "OTHR"}
 
 
 @facet("iban/account", "iban/card", "iban/account-present", "iban/card-present")
 def identifiers(bank, id):
     guest = bank.world().customer(ACCOUNT, CARD)
-    found = rows(guest.get("/accounts"), "accounts")
-    if not found:
+    shown = rows(guest.get("/accounts"), "accounts")
+    if not shown:
         return None
     kind = id[5:].partition("-")[0]
-    keys = [row.get("iban") for row in found if row["kind"] == kind]
+    keys = [row.get("iban") for row in shown if row["kind"] == kind]
     if not keys:
         return None
     if id.endswith("present"):
@@ -370,18 +370,18 @@ def quota_late(bank, id):
     noon, late = ("2026-10-25T12:00:00+01:00", "2026-10-25T23:30:00+01:00")
     if "before" in id:
         noon, late = ("2026-09-16T12:00:00+02:00", "2026-09-16T23:59:30+02:00")
-    told = []
+    outcomes = []
     for operation in OPERATIONS:
         world, guest = ready(bank, now=noon)
         if exhausted(guest, operation):
             world.at(late)
-            told.append(not batch(guest, operation))
-    return all(told) if told else None
+            outcomes.append(not batch(guest, operation))
+    return all(outcomes) if outcomes else None
 
 
 @facet("batch-quota/per-method", "batch-quota/per-customer")
 def quota_apart(bank, id):
-    told = []
+    outcomes = []
     for operation in OPERATIONS:
         world, guest = ready(bank)
         other = world.customer(ACCOUNT)
@@ -390,12 +390,12 @@ def quota_apart(bank, id):
         if not exhausted(guest, operation):
             continue
         if id.endswith("customer"):
-            told.append(batch(other, operation))
+            outcomes.append(batch(other, operation))
             continue
         others = [name for name in OPERATIONS if name != operation]
         if all(operate(guest, name).is_success for name in others):
-            told.extend(batch(guest, name) for name in others)
-    return all(told) if told else None
+            outcomes.extend(batch(guest, name) for name in others)
+    return all(outcomes) if outcomes else None
 
 
 @facet(*(f"online-unlimited/{operation}-unlimited" for operation in OPERATIONS))
@@ -409,7 +409,7 @@ def unlimited(bank, id):
 
 @facet("online-unlimited/not-counted", "online-unlimited/after-exhausted")
 def attended(bank, id):
-    told = []
+    outcomes = []
     for operation in OPERATIONS:
         _, guest = ready(bank)
         if guest is None or not operate(guest, operation).is_success:
@@ -420,10 +420,10 @@ def attended(bank, id):
                 continue
             for _ in range(5):
                 operate(guest, operation)
-            told.append(all(batch(guest, operation) for _ in range(4)))
+            outcomes.append(all(batch(guest, operation) for _ in range(4)))
         elif exhausted(guest, operation):
-            told.append(operate(guest, operation).is_success)
-    return all(told) if told else None
+            outcomes.append(operate(guest, operation).is_success)
+    return all(outcomes) if outcomes else None
 
 
 @facet("redirect-only/accounts", "redirect-only/consents")
@@ -497,8 +497,8 @@ def reading_changes_nothing(bank, _):
     return all(map(same, answers[:3], answers[3:]))
 
 
-def same(one, other):
-    return one.is_success and one.json() == other.json()
+def same(first, second):
+    return first.is_success and first.json() == second.json()
 
 
 def ranged(bank, *ranges):

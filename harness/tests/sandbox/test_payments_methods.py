@@ -48,12 +48,12 @@ def test_create(provider, payer):
 def test_reads_back_as_created(provider, payer, changes):
     """Every member reads back as it was sent; members not sent are absent."""
     payment = provider.pay(payer, **changes)
-    found = payment.read().json()
-    links = found.pop("links")
+    shown = payment.read().json()
+    links = shown.pop("links")
     assert {"self": f"http://bank.test/payment-requests/{payment.id}"} == links
-    assert payment.id == found.pop("paymentRequestResourceId")
-    assert found.pop("status") == "received"
-    assert provider.body(payer, **changes) == found
+    assert payment.id == shown.pop("paymentRequestResourceId")
+    assert shown.pop("status") == "received"
+    assert provider.body(payer, **changes) == shown
 
 
 @pytest.mark.parametrize(
@@ -304,11 +304,11 @@ def test_demo_providers(bank):
         "categoryPurpose": "DVPM",
         "successfulReportUrl": "http://localhost:9000/back",
     }
-    one, two = ({"Authorization": f"Bearer {name}"} for name in ("demo-tpp", "demo-tpp-2"))
-    made = bank.http.post("/payment-requests", json=body, headers=one)
+    own, foreign = ({"Authorization": f"Bearer {name}"} for name in ("demo-tpp", "demo-tpp-2"))
+    made = bank.http.post("/payment-requests", json=body, headers=own)
     assert made.status_code == 201
     link = made.json()["links"]["self"]
-    assert [bank.http.get(link, headers=who).status_code for who in (one, two)] == [200, 404]
+    assert [bank.http.get(link, headers=who).status_code for who in (own, foreign)] == [200, 404]
 
 
 @pytest.mark.parametrize(
@@ -446,14 +446,14 @@ def test_maintenance(world, provider, payer, moment, closed):
     """Calls and screens are closed on Monday from two to six local time."""
     payment = provider.pay(payer)
     world.at(moment)
-    found = [
+    statuses = [
         provider.create(payer).status_code,
         payment.read().status_code,
         payment.modify(amount="1.00").status_code,
         provider.call("GET", "/payment-requests/nothing").status_code,
         payment.screens().answer.status_code,
     ]
-    assert found == ([503] * 5 if closed else [201, 200, 403, 404, 200])
+    assert statuses == ([503] * 5 if closed else [201, 200, 403, 404, 200])
 
 
 def test_the_halves_close_apart(world, provider, payer):

@@ -87,8 +87,8 @@ def test_days_skipped_at_once(world, provider, payer):
     days = ("2026-09-20", "2026-09-18", "2026-10-30", "2026-09-19", "2026-09-18")
     made = [deferred(provider, payer, day, amount=f"1{at}.00").id for at, day in enumerate(days)]
     world.at("2026-10-01T12:00:00+02:00")
-    found = [(row["payment"], row["date"]) for row in world.executions()]
-    assert [(made[at], days[at]) for at in (1, 4, 3, 0)] == found
+    executions = [(row["payment"], row["date"]) for row in world.executions()]
+    assert [(made[at], days[at]) for at in (1, 4, 3, 0)] == executions
 
 
 def test_executed_once(world, provider, payer):
@@ -158,8 +158,8 @@ def test_shows_in_the_account(world, provider, payer):
     provider.pay(payer).sign(decision="refuse")
 
     def rows():
-        found = payer.get(f"/transactions?iban={key}").json()["transactions"]
-        return [(row["bookingDate"], row["amount"], row["label"]) for row in found]
+        rows = payer.get(f"/transactions?iban={key}").json()["transactions"]
+        return [(row["bookingDate"], row["amount"], row["label"]) for row in rows]
 
     assert len(rows()) == 2
     assert ("2026-09-16", "-12.30", "VIR Rent") == rows()[0]

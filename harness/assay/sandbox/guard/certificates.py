@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from assay.sandbox.guard.middleware import ORGANIZATION
+from assay.sandbox.guard import ORGANIZATION
 from assay.sandbox.guard.signatures import PublicKey
 
 __all__ = [
@@ -88,15 +88,15 @@ def open_certificates(folder: Path) -> CertificateFolder:
         OSError: the folder cannot be read or written.
 
     """
-    found = CertificateFolder(folder=folder)
-    wanted = [found.certificate(name) for name in FILES]
-    wanted += [found.key(name) for name in FILES if name != "ca"]
+    certificates = CertificateFolder(folder=folder)
+    wanted = [certificates.certificate(name) for name in FILES]
+    wanted += [certificates.key(name) for name in FILES if name != "ca"]
     missing = [path for path in wanted if not path.is_file()]
     if len(missing) == len(wanted):
-        _make(found, datetime.now(UTC))
+        _make(certificates, datetime.now(UTC))
     elif missing:
         raise IncompleteFolder(missing[0].name)
-    return found
+    return certificates
 
 
 def organization(certificate: str) -> str:
@@ -105,8 +105,8 @@ def organization(certificate: str) -> str:
         subject = x509.load_pem_x509_certificate(certificate.encode()).subject
     except ValueError:
         return ""
-    found = subject.get_attributes_for_oid(NameOID.ORGANIZATION_IDENTIFIER)
-    return str(found[0].value) if found else ""
+    attributes = subject.get_attributes_for_oid(NameOID.ORGANIZATION_IDENTIFIER)
+    return str(attributes[0].value) if attributes else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from urllib.parse import unquote_to_bytes
 
-from assay.sandbox.guard.middleware import require_certificate
+from assay.sandbox.guard import require_certificate
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication

@@ -5,13 +5,13 @@ also discloses the customer's name. A fault of the redirect approach honours cus
 own credentials.
 """
 
-from dataclasses import replace
+from collections.abc import Callable
 
 from assay.sandbox.access import AccessRequest, Decision, Scope, consented_only
-from assay.sandbox.accounts import Identity, Row
-from assay.sandbox.messages import KINDS, Kind, Operation
-from assay.sandbox.mutants.mutant import Change, breaking
-from assay.sandbox.policies import Approach, put
+from assay.sandbox.accounts import Row
+from assay.sandbox.messages import KINDS, Kind, Operation, Table
+from assay.sandbox.mutants.mutant import breaking, only_when
+from assay.sandbox.policies import SOUND, Approach, put
 
 
 def _outside(request: AccessRequest) -> bool:
@@ -29,28 +29,9 @@ def _owner_consented(request: AccessRequest) -> bool:
     return not request.own and request.item.key in (request.owners_consent or ())
 
 
-def _outside_served(request: AccessRequest) -> Decision:
-    return Decision.SERVED if _outside(request) else consented_only(request)
-
-
-def _outside_leaked(request: AccessRequest) -> Decision:
-    return Decision.LEAKED if _outside(request) else consented_only(request)
-
-
-def _before_served(request: AccessRequest) -> Decision:
-    return Decision.SERVED if _before(request) else consented_only(request)
-
-
-def _before_leaked(request: AccessRequest) -> Decision:
-    return Decision.LEAKED if _before(request) else consented_only(request)
-
-
-def _foreign_served(request: AccessRequest) -> Decision:
-    return Decision.SERVED if _owner_consented(request) else consented_only(request)
-
-
-def _foreign_leaked(request: AccessRequest) -> Decision:
-    return Decision.LEAKED if _owner_consented(request) else consented_only(request)
+def _decided(when: Callable[[AccessRequest], bool], decision: Decision) -> Scope:
+    """Return one decision in some situations, and the right one in all others."""
+    return only_when(when, lambda _: decision, consented_only)
 
 
 def _all_or_nothing(request: AccessRequest) -> Decision:
@@ -71,18 +52,39 @@ _SCOPES: tuple[tuple[str, str, str, Scope], ...] = (
         "refused unless the consent names all items of the customer",
         _all_or_nothing,
     ),
-    ("any-consent", "refused", "any consent grants access to all items", _outside_served),
-    ("leaks-outside", "refused", "the refusal contains the data", _outside_leaked),
-    ("before-any", "before", "served as long as there is no consent", _before_served),
-    ("leaks-before", "before", "the refusal contains the data", _before_leaked),
-    ("owners-consent", "foreign", "another customer's consent counts", _foreign_served),
-    ("leaks-foreign", "foreign", "the refusal contains the data", _foreign_leaked),
+    (
+        "any-consent",
+        "refused",
+        "any consent grants access to all items",
+        _decided(_outside, Decision.SERVED),
+    ),
+    (
+        "leaks-outside",
+        "refused",
+        "the refusal contains the data",
+        _decided(_outside, Decision.LEAKED),
+    ),
+    (
+        "before-any",
+        "before",
+        "served as long as there is no consent",
+        _decided(_before, Decision.SERVED),
+    ),
+    ("leaks-before", "before", "the refusal contains the data", _decided(_before, Decision.LEAKED)),
+    (
+        "owners-consent",
+        "foreign",
+        "another customer's consent counts",
+        _decided(_owner_consented, Decision.SERVED),
+    ),
+    (
+        "leaks-foreign",
+        "foreign",
+        "the refusal contains the data",
+        _decided(_owner_consented, Decision.LEAKED),
+    ),
 )
 _CARDS: tuple[Kind, ...] = ("outstanding", "slip")
-
-
-def _scope(kind: Kind, scope: Scope) -> Change:
-    return lambda bank: replace(bank, scope=put(bank.scope, **{kind: scope}))
 
 
 def _never_named(_name: str, _consented: bool) -> Row:
@@ -101,17 +103,13 @@ def _named_the_wrong_way_round(name: str, consented: bool) -> Row:
     return {} if consented else {"PsuIdentity": name}
 
 
-def _identity(identity: Identity) -> Change:
-    return lambda bank: replace(bank, identity=identity)
-
-
 CONSENT = (
     *(
         breaking(
             f"consent.{kind}-{name}",
             f"consent.scope/{kind}-{facet}",
             f"{kind}: {says}",
-            _scope(kind, scope),
+            scope=put(SOUND.scope, **{kind: scope}),
         )
         for kind in KINDS.values()
         for name, facet, says, scope in _SCOPES
@@ -121,7 +119,7 @@ CONSENT = (
             f"consent.{kind}-never",
             f"consent.scope/{kind}-granted",
             f"{kind}: refused despite the consent",
-            _scope(kind, _never),
+            scope=put(SOUND.scope, **{kind: _never}),
         )
         for kind in _CARDS
     ),
@@ -129,34 +127,32 @@ CONSENT = (
         "identity.never",
         "psu-identity/disclosed-after",
         "the customer is never named",
-        _identity(_never_named),
+        identity=_never_named,
     ),
     breaking(
         "identity.misnamed",
         "psu-identity/disclosed-after",
         "the customer's name is in the member psuIdentity instead of PsuIdentity",
-        _identity(_misnamed),
+        identity=_misnamed,
     ),
     breaking(
         "identity.always",
         "psu-identity/withheld-before",
         "the customer is named without a consent",
-        _identity(_always_named),
+        identity=_always_named,
     ),
     breaking(
         "identity.wrong-way-round",
         "psu-identity/disclosed-after psu-identity/withheld-before",
         "the customer is named before the consent, but not after it",
-        _identity(_named_the_wrong_way_round),
+        identity=_named_the_wrong_way_round,
     ),
 )
 
 
-def _honours(operation: Operation, *approaches: Approach) -> Change:
-    return lambda bank: replace(
-        bank,
-        honours=put(bank.honours, **{operation: frozenset({"token", *approaches})}),
-    )
+def _honours(operation: Operation, approach: Approach) -> Table[Operation, frozenset[Approach]]:
+    honoured: frozenset[Approach] = frozenset({"token", approach})
+    return put(SOUND.honours, **{operation: honoured})
 
 
 CREDENTIALS = (
@@ -164,12 +160,12 @@ CREDENTIALS = (
         "credentials.basic-for-accounts",
         "redirect-only/accounts",
         "login and password give access to the list of accounts",
-        _honours("accounts", "basic"),
+        honours=_honours("accounts", "basic"),
     ),
     breaking(
         "credentials.body-for-consents",
         "redirect-only/consents",
         "a consent is accepted with login and password in the body",
-        _honours("consents", "body"),
+        honours=_honours("consents", "body"),
     ),
 )

@@ -12,7 +12,6 @@ from typing import TypeAlias, cast
 
 from assay.sandbox.access import Listing
 from assay.sandbox.accounts import Item
-from assay.sandbox.calendar import Period
 from assay.sandbox.messages import Answer, Json, Operation, Request
 from assay.sandbox.mutants.mutant import Change, breaking
 from assay.sandbox.policies import Policies
@@ -66,9 +65,9 @@ def _again(operation: Operation, altered: Callable[[_Row], _Row | None]) -> Chan
         rows = _rows(operation, answer)
         if not rows:
             return answer
-        *others, row = rows
-        other = altered(row)
-        return _showing(operation, answer, [*others, other] if other else others)
+        *kept, row = rows
+        changed = altered(row)
+        return _showing(operation, answer, [*kept, changed] if changed else kept)
 
     return _recalling(recall)
 
@@ -163,10 +162,6 @@ def _open_ends(first: date | None, last: date | None) -> tuple[date | None, date
     return (first if last or not first else first + _DAY), last and last - _DAY
 
 
-def _period(period: Period) -> Change:
-    return lambda bank: replace(bank, period=period)
-
-
 CONSISTENT = (
     breaking(
         "consistent.second-lacks-the-last",
@@ -202,43 +197,43 @@ CONSISTENT = (
         "consistent.range-from-anywhere",
         "consistent/shorter-range",
         "the first day of a range is ignored",
-        _period(_from_anywhere),
+        period=_from_anywhere,
     ),
     breaking(
         "consistent.range-to-anywhere",
         "consistent/shorter-range",
         "the last day of a range is ignored",
-        _period(_to_anywhere),
+        period=_to_anywhere,
     ),
     breaking(
         "consistent.range-two-days-late",
         "consistent/shorter-range",
         "a range begins two days late",
-        _period(_two_days_late),
+        period=_two_days_late,
     ),
     breaking(
         "consistent.range-two-days-less",
         "consistent/shorter-range",
         "a range ends two days early",
-        _period(_two_days_less),
+        period=_two_days_less,
     ),
     breaking(
         "consistent.range-without-its-edges",
         "consistent/meeting-ranges",
         "the first and the last day of a range are excluded",
-        _period(_between),
+        period=_between,
     ),
     breaking(
         "consistent.range-without-open-edges",
         "consistent/meeting-ranges",
         "the last day of a range is excluded, and the first day of a range without a last day",
-        _period(_open_ends),
+        period=_open_ends,
     ),
     breaking(
         "consistent.list-of-several",
         "consistent/smaller-consent",
         "with a consent to several accounts the others are not listed",
-        lambda bank: replace(bank, listed=_only_consented_if_several),
+        listed=_only_consented_if_several,
     ),
     breaking(
         "consistent.one-transaction-fewer",

@@ -7,18 +7,15 @@ so that eligibility and pagination, which have clauses of their own, stay correc
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
-from typing import TypeAlias
 
-from assay.sandbox.access import Listing, card_eligible
+from assay.sandbox.access import CARD_WINDOW, Eligible, Listed, Listing
 from assay.sandbox.accounts import Item
 from assay.sandbox.calendar import months_before
-from assay.sandbox.mutants.mutant import Change, breaking
-from assay.sandbox.policies import put
+from assay.sandbox.messages import Resource, Table
+from assay.sandbox.mutants.mutant import Operator, breaking, limited_to, never, one_more
+from assay.sandbox.policies import SOUND, put
 
 __all__ = ["LISTING"]
-
-#: Whether the last use of a card is recent enough, given today.
-_Window: TypeAlias = Callable[[date, date], bool]
 
 _PAGE = 5
 
@@ -29,7 +26,7 @@ def _is_mixed(items: Sequence[Item]) -> bool:
     return len(items) <= _PAGE and cards > 1 and len(items) - cards > 1
 
 
-def _loses(at: int, consented: bool) -> Change:
+def _loses(at: int, consented: bool) -> Listed:
     """Omit one item of a mixed list, with or without a consent."""
 
     def listed(listing: Listing) -> Sequence[Item]:
@@ -38,7 +35,7 @@ def _loses(at: int, consented: bool) -> Change:
             del items[at]
         return items
 
-    return lambda bank: replace(bank, listed=listed)
+    return listed
 
 
 def _consented_only(listing: Listing) -> Sequence[Item]:
@@ -77,39 +74,31 @@ def _offline_too(item: Item, _today: date) -> bool:
 
 
 def _inactive_card_too(item: Item, today: date) -> bool:
-    return card_eligible(replace(item, active=True), today)
+    return CARD_WINDOW(replace(item, active=True), today)
 
 
 def _unused_card_too(item: Item, today: date) -> bool:
-    return item.active and (item.last_used is None or card_eligible(item, today))
+    return item.active and (item.last_used is None or CARD_WINDOW(item, today))
 
 
-def _accounts(eligible: Callable[[Item, date], bool]) -> Change:
-    return lambda bank: replace(bank, eligible=put(bank.eligible, account=eligible))
+def _cards(eligible: Eligible) -> Table[Resource, Eligible]:
+    return put(SOUND.eligible, card=eligible)
 
 
-def _cards(eligible: Callable[[Item, date], bool]) -> Change:
-    return lambda bank: replace(bank, eligible=put(bank.eligible, card=eligible))
+def _window_from(begins: Callable[[date], date]) -> Table[Resource, Eligible]:
+    return _cards(replace(CARD_WINDOW, begins=begins))
 
 
-def _window(recent: _Window) -> Change:
-    def eligible(item: Item, today: date) -> bool:
-        return item.active and item.last_used is not None and recent(item.last_used, today)
-
-    return _cards(eligible)
+def _window(operator: Operator[int]) -> Table[Resource, Eligible]:
+    return _cards(replace(CARD_WINDOW, too_old=operator(CARD_WINDOW.too_old)))
 
 
-def _days(count: int) -> _Window:
-    return lambda used, today: used >= today - timedelta(days=count)
+def _days(count: int) -> Callable[[date], date]:
+    return lambda today: today - timedelta(days=count)
 
 
-def _months(count: int) -> _Window:
-    return lambda used, today: used >= months_before(today, count)
-
-
-def _edge(days: int) -> _Window:
-    """Shift the limit of two months by some days."""
-    return lambda used, today: used >= months_before(today, 2) + timedelta(days=days)
+def _months(count: int) -> Callable[[date], date]:
+    return lambda today: months_before(today, count)
 
 
 LISTING = (
@@ -117,114 +106,114 @@ LISTING = (
         "listing.first-account-lost",
         "accounts.listing/all-without-consent",
         "without a consent the first account is missing",
-        _loses(0, consented=False),
+        listed=_loses(0, consented=False),
     ),
     breaking(
         "listing.last-item-lost",
         "accounts.listing/all-without-consent",
         "without a consent the last item is missing",
-        _loses(-1, consented=False),
+        listed=_loses(-1, consented=False),
     ),
     breaking(
         "listing.consented-only",
         "accounts.listing/all-with-consent",
         "with a consent only what it names is listed",
-        lambda bank: replace(bank, listed=_consented_only),
+        listed=_consented_only,
     ),
     breaking(
         "listing.consented-cards-only",
         "accounts.listing/all-with-consent",
         "with a consent only the cards that it names are listed",
-        lambda bank: replace(bank, listed=_consented_cards_only),
+        listed=_consented_cards_only,
     ),
     breaking(
         "listing.last-item-lost-with-consent",
         "accounts.listing/all-with-consent",
         "with a consent the last item is missing",
-        _loses(-1, consented=True),
+        listed=_loses(-1, consented=True),
     ),
     breaking(
         "eligible.savings-listed",
         "accounts.eligible/hides-savings",
         "savings accounts are listed",
-        _accounts(_savings_too),
+        eligible=put(SOUND.eligible, account=_savings_too),
     ),
     breaking(
         "eligible.inactive-listed",
         "accounts.eligible/hides-inactive",
         "inactive accounts are listed",
-        _accounts(_inactive_too),
+        eligible=put(SOUND.eligible, account=_inactive_too),
     ),
     breaking(
         "eligible.offline-listed",
         "accounts.eligible/hides-offline",
         "accounts that are not accessible online are listed",
-        _accounts(_offline_too),
+        eligible=put(SOUND.eligible, account=_offline_too),
     ),
     breaking(
         "cards.lone-recent-card-hidden",
         "cards.eligible/lists-recent",
         "a customer's only recently used card is not listed",
-        lambda bank: replace(bank, listed=_no_lone_recent_card),
+        listed=_no_lone_recent_card,
     ),
     breaking(
         "cards.sixty-days",
         "cards.eligible/lists-just-inside",
         "sixty days instead of two months (differs if the two months have 62 days)",
-        _window(_days(60)),
+        eligible=_window_from(_days(60)),
     ),
     breaking(
         "cards.eight-weeks",
         "cards.eligible/lists-just-inside",
         "eight weeks instead of two months",
-        _window(_days(56)),
+        eligible=_window_from(_days(56)),
     ),
     breaking(
         "cards.one-month",
         "cards.eligible/lists-just-inside",
         "one month instead of two",
-        _window(_months(1)),
+        eligible=_window_from(_months(1)),
     ),
     breaking(
         "cards.edge-two-days-early",
         "cards.eligible/lists-just-inside",
         "the window is two days too short",
-        _window(_edge(2)),
+        eligible=_window(limited_to(-2)),
     ),
     breaking(
         "cards.edge-one-day-late",
         "cards.eligible/hides-just-outside",
         "the window is one day too long",
-        _window(_edge(-1)),
+        eligible=_window(one_more),
     ),
     breaking(
         "cards.nine-weeks",
         "cards.eligible/hides-just-outside",
         "nine weeks instead of two months",
-        _window(_days(63)),
+        eligible=_window_from(_days(63)),
     ),
     breaking(
         "cards.three-months",
         "cards.eligible/hides-just-outside",
         "three months instead of two",
-        _window(_months(3)),
+        eligible=_window_from(_months(3)),
     ),
     breaking(
         "cards.any-use",
         "cards.eligible/hides-just-outside",
         "a card that was ever used is listed",
-        _window(lambda _used, _today: True),
+        eligible=_window(never),
     ),
     breaking(
         "cards.inactive-listed",
         "cards.eligible/hides-inactive",
         "inactive cards are listed",
-        _cards(_inactive_card_too),
+        eligible=_cards(_inactive_card_too),
     ),
     breaking(
         "cards.never-used-listed",
         "cards.eligible/hides-never-used",
         "cards that were never used are listed",
-        _cards(_unused_card_too),
+        eligible=_cards(_unused_card_too),
     ),
 )

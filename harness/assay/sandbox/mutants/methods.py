@@ -8,9 +8,8 @@ that the others can still be judged.
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Literal
 
-from assay.sandbox.accounts import Base, LinkPlace, Row
+from assay.sandbox.accounts import AliasView, Base, LinkPlace, Row
 from assay.sandbox.messages import (
     OPERATIONS,
     Answer,
@@ -19,27 +18,33 @@ from assay.sandbox.messages import (
     Malformed,
     Missing,
     Operation,
+    Request,
     Route,
+    Table,
     consented_keys,
     error,
 )
-from assay.sandbox.mutants.mutant import Change, answering, breaking
-from assay.sandbox.policies import put
+from assay.sandbox.mutants.mutant import answering, breaking, only_when
+from assay.sandbox.policies import SOUND, Unavailable, put
 
 
-def _down(operation: Operation, status: int) -> Change:
-    respond = answering(
+def _accepted(
+    operation: Operation, altered: Callable[[Answer], Answer]
+) -> Callable[[Request, Answer], Answer]:
+    """Alter the accepted answers of one operation."""
+    return answering(
         lambda request, answer: request.operation == operation and answer.status < 300,  # noqa: PLR2004
-        lambda _: error(status, "out of order"),
+        altered,
     )
-    return lambda bank: replace(bank, respond=respond)
 
 
-def _stumbles(operation: Operation, fault: Fault) -> Change:
-    def status(actual: Fault) -> int:
-        return 500 if actual == fault else 400
+def down(status: int) -> Callable[[Answer], Answer]:
+    """Answer that the operation is out of order."""
+    return lambda _: error(status, "out of order")
 
-    return lambda bank: replace(bank, malformed=put(bank.malformed, **{operation: status}))
+
+def _stumbles(fault: Fault) -> Callable[[Fault], int]:
+    return lambda actual: 500 if actual == fault else 400
 
 
 def _accepts(*faults: Fault) -> Callable[[bytes], Sequence[str]]:
@@ -54,31 +59,18 @@ def _accepts(*faults: Fault) -> Callable[[bytes], Sequence[str]]:
     return read
 
 
-def _lenient(*faults: Fault) -> Change:
-    return lambda bank: replace(bank, body=_accepts(*faults))
-
-
-def _differs(operation: Literal["balances", "transactions"], alias: Route, part: slice) -> Change:
+def _differs(alias: Route, part: slice) -> AliasView:
     def view(route: Route, rows: Sequence[Row]) -> Sequence[Row]:
         return rows[part] if route == alias else rows
 
-    return lambda bank: replace(bank, aliases=put(bank.aliases, **{operation: view}))
+    return view
 
 
 _FAULTS: tuple[tuple[Operation, tuple[Fault, ...]], ...] = (
     ("accounts", ("page",)),
-    (
-        "balances",
-        ("identifier-long", "identifier-control", "identifier-alphabet", "page"),
-    ),
-    (
-        "transactions",
-        ("identifier-long", "identifier-control", "identifier-alphabet", "page"),
-    ),
-    (
-        "consents",
-        ("body-text", "body-truncated", "body-type", "body-empty", "body-deep"),
-    ),
+    ("balances", ("identifier-long", "identifier-control", "identifier-alphabet", "page")),
+    ("transactions", ("identifier-long", "identifier-control", "identifier-alphabet", "page")),
+    ("consents", ("body-text", "body-truncated", "body-type", "body-empty", "body-deep")),
 )
 
 AVAILABLE = (
@@ -87,7 +79,7 @@ AVAILABLE = (
             f"available.{operation}-{status}",
             f"{operation}.available/answers",
             f"{operation} answers {status} to every valid call",
-            _down(operation, status),
+            respond=_accepted(operation, down(status)),
         )
         for operation in OPERATIONS
         for status in (500, 503)
@@ -97,7 +89,7 @@ AVAILABLE = (
             f"available.{operation}-500-on-{fault}",
             f"{operation}.available/survives-malformed",
             f"{operation} answers 500 to a malformed request ({fault})",
-            _stumbles(operation, fault),
+            malformed=put(SOUND.malformed, **{operation: _stumbles(fault)}),
         )
         for operation, faults in _FAULTS
         for fault in faults
@@ -106,43 +98,43 @@ AVAILABLE = (
         "available.consents-takes-text",
         "consents.available/refuses-malformed",
         "a consent that is plain text is accepted, and changes nothing",
-        _lenient("body-text"),
+        body=_accepts("body-text"),
     ),
     breaking(
         "available.consents-takes-anything",
         "consents.available/refuses-malformed",
         "a consent that is not JSON, or is truncated, is accepted",
-        _lenient("body-text", "body-truncated"),
+        body=_accepts("body-text", "body-truncated"),
     ),
     breaking(
         "available.balances-alias-lacks-one",
         "balances.available/aliases-agree",
         "/balances omits the last balance",
-        _differs("balances", "short", slice(None, -1)),
+        aliases=put(SOUND.aliases, balances=_differs("short", slice(None, -1))),
     ),
     breaking(
         "available.balances-alias-empty",
         "balances.available/aliases-agree",
         "/balances shows no balances",
-        _differs("balances", "short", slice(0)),
+        aliases=put(SOUND.aliases, balances=_differs("short", slice(0))),
     ),
     breaking(
         "available.transactions-alias-lacks-one",
         "transactions.available/aliases-agree",
         "/transactions omits the newest transaction of a page",
-        _differs("transactions", "short", slice(1, None)),
+        aliases=put(SOUND.aliases, transactions=_differs("short", slice(1, None))),
     ),
     breaking(
         "available.transactions-path-lacks-one",
         "transactions.available/aliases-agree",
         "/accounts/{}/transactions omits the last transaction of a page",
-        _differs("transactions", "path", slice(None, -1)),
+        aliases=put(SOUND.aliases, transactions=_differs("path", slice(None, -1))),
     ),
     breaking(
         "available.transactions-path-empty",
         "transactions.available/aliases-agree",
         "/accounts/{}/transactions shows no transactions",
-        _differs("transactions", "path", slice(0)),
+        aliases=put(SOUND.aliases, transactions=_differs("path", slice(0))),
     ),
 )
 
@@ -158,13 +150,12 @@ _CLAUSES: tuple[tuple[str, Missing, Json, Json], ...] = (
 )
 
 
-def _answers(method: Missing, when: bool, body: Json) -> Change:
-    def answer(consented: bool) -> Answer:
-        if consented is when:
-            return Answer(status=200, body=body)
-        return error(405, "this operation is not available", ("Allow", ""))
-
-    return lambda bank: replace(bank, unavailable=put(bank.unavailable, **{method: answer}))
+def _answers(method: Missing, when: bool, body: Json) -> Table[Missing, Unavailable]:
+    content = Answer(status=200, body=body)
+    answer = only_when(
+        lambda consented: consented is when, lambda _: content, SOUND.unavailable[method]
+    )
+    return put(SOUND.unavailable, **{method: answer})
 
 
 UNAVAILABLE = tuple(
@@ -172,7 +163,7 @@ UNAVAILABLE = tuple(
         f"unavailable.{clause}-{what}-{state}-consent",
         f"{clause}/refused-{state}-consent",
         f"{method} answers 200 with {what} content, {state} a consent",
-        _answers(method, state == "with", body),
+        unavailable=_answers(method, state == "with", body),
     )
     for clause, method, empty, full in _CLAUSES
     for state in ("with", "without")
@@ -190,21 +181,13 @@ def as_text(answer: Answer) -> Answer:
     return replace(answer, media="text/plain; charset=utf-8")
 
 
-def _accepted(operation: Operation, altered: Callable[[Answer], Answer]) -> Change:
-    respond = answering(
-        lambda request, answer: request.operation == operation and answer.status < 300,  # noqa: PLR2004
-        altered,
-    )
-    return lambda bank: replace(bank, respond=respond)
-
-
 FORM = (
     *(
         breaking(
             f"form.{operation}-cut-off",
             "well-formed/json",
             f"{operation}: the answer lacks its last brace",
-            _accepted(operation, cut_off),
+            respond=_accepted(operation, cut_off),
         )
         for operation in OPERATIONS
     ),
@@ -213,7 +196,7 @@ FORM = (
             f"form.{operation}-as-text",
             "well-formed/media-type",
             f"{operation}: the answer is JSON but declared as text/plain",
-            _accepted(operation, as_text),
+            respond=_accepted(operation, as_text),
         )
         for operation in OPERATIONS
     ),
@@ -236,10 +219,6 @@ def behind_a_name(base: str) -> str:
     return f"{scheme}://{host}@cdn.example"
 
 
-def _leaves(place: LinkPlace, base: Base) -> Change:
-    return lambda bank: replace(bank, links=put(bank.links, **{place.replace("-", "_"): base}))
-
-
 _LEAVING: tuple[tuple[LinkPlace, str, Base], ...] = (
     ("accounts-self", "elsewhere", elsewhere),
     ("accounts-self", "lookalike", lookalike),
@@ -256,7 +235,7 @@ LINKS = tuple(
         f"links.{place}-{name}",
         f"live-host/{place.partition('-')[0]}-links",
         f"{place.partition('-')[0]}: the link {place.partition('-')[2]} leads to another host",
-        _leaves(place, base),
+        links=put(SOUND.links, **{place: base}),
     )
     for place, name, base in _LEAVING
 )

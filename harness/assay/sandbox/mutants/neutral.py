@@ -4,16 +4,16 @@ Status codes, bodies of refusals, further members, order, a shorter history and 
 of a second consent are not in the document, so no check may depend on them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from itertools import count
 
-from assay.sandbox.access import BATCH, Listing
+from assay.sandbox.access import BATCH, CARD_WINDOW, Listing
 from assay.sandbox.accounts import Entry, Item
-from assay.sandbox.calendar import Span, months_before, ninety_days, today
+from assay.sandbox.calendar import NINETY_DAYS
 from assay.sandbox.messages import OPERATIONS, Answer, Fault, Json, Request, error
-from assay.sandbox.mutants.mutant import Change, Neutral, answering
+from assay.sandbox.mutants.mutant import Change, answering, edge_flipped, limited_to, neutral
 from assay.sandbox.policies import Policies, put
 
 __all__ = ["NEUTRAL"]
@@ -28,8 +28,7 @@ def _not_offered(status: int) -> Change:
         return error(status, "this operation is not available")
 
     return lambda bank: replace(
-        bank,
-        unavailable=put(bank.unavailable, trustedBeneficiaries=answer, endUserIdentity=answer),
+        bank, unavailable=put(bank.unavailable, trustedBeneficiaries=answer, endUserIdentity=answer)
     )
 
 
@@ -74,13 +73,6 @@ def _is_consent(request: Request, answer: Answer) -> bool:
     return request.operation == "consents" and answer.status == 201  # noqa: PLR2004
 
 
-def _responds(
-    applies: Callable[[Request, Answer], bool], altered: Callable[[Answer], Answer]
-) -> Change:
-    respond = answering(applies, altered)
-    return lambda bank: replace(bank, respond=respond)
-
-
 def _no_body(answer: Answer) -> Answer:
     return replace(answer, body=b"")
 
@@ -91,16 +83,12 @@ def _as_html(answer: Answer) -> Answer:
 
 
 def _with_headers(answer: Answer) -> Answer:
-    more = (("X-Request-Id", "0f3c"), ("Cache-Control", "no-store"))
-    return replace(answer, headers=(*answer.headers, *more))
+    headers = (("X-Request-Id", "0f3c"), ("Cache-Control", "no-store"))
+    return replace(answer, headers=(*answer.headers, *headers))
 
 
 def _as_hal(answer: Answer) -> Answer:
     return replace(answer, media="application/hal+json;charset=utf-8")
-
-
-def _forty_five_days(span: Span) -> date:
-    return today(span.now) - timedelta(days=45)
 
 
 def _oldest_first(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
@@ -123,9 +111,7 @@ def _adds_up(former: frozenset[str] | None, new: frozenset[str]) -> frozenset[st
     return new | (former or frozenset())
 
 
-def _edge_excluded(item: Item, day: date) -> bool:
-    used = item.last_used
-    return item.active and used is not None and used > months_before(day, 2)
+_EDGE_EXCLUDED = replace(CARD_WINDOW, too_old=edge_flipped(CARD_WINDOW.too_old))
 
 
 def _first_day_excluded(first: date | None, last: date | None) -> tuple[date | None, date | None]:
@@ -163,155 +149,114 @@ def _turned_around(bank: Policies) -> Policies:
 
 
 NEUTRAL = (
-    Neutral(
-        id="neutral.more-fields",
-        says="every object in answers, except links, has further members",
-        change=_responds(_always, _with_more),
+    neutral(
+        "more-fields",
+        "every object in answers, except links, has further members",
+        respond=answering(_always, _with_more),
     ),
-    Neutral(
-        id="neutral.more-headers",
-        says="every answer has further headers",
-        change=_responds(_always, _with_headers),
+    neutral(
+        "more-headers",
+        "every answer has further headers",
+        respond=answering(_always, _with_headers),
     ),
-    Neutral(
-        id="neutral.404-outside-consent",
-        says="items outside the consent are not found (404)",
-        change=_refused(scope=404, ineligible=404),
+    neutral(
+        "404-outside-consent",
+        "items outside the consent are not found (404)",
+        _refused(scope=404, ineligible=404),
     ),
-    Neutral(
-        id="neutral.422-for-the-unreadable",
-        says="malformed requests are answered with 422",
-        change=_unreadable_is(422),
+    neutral(
+        "422-for-the-unreadable", "malformed requests are answered with 422", _unreadable_is(422)
     ),
-    Neutral(
-        id="neutral.403-for-the-quota",
-        says="the fifth access is answered with 403",
-        change=_refused(quota=403),
+    neutral("403-for-the-quota", "the fifth access is answered with 403", _refused(quota=403)),
+    neutral(
+        "unknown-is-forbidden",
+        "accounts that do not exist are refused like other customers' accounts",
+        _refused(unknown=403),
     ),
-    Neutral(
-        id="neutral.unknown-is-forbidden",
-        says="accounts that do not exist are refused like other customers' accounts",
-        change=_refused(unknown=403),
+    neutral(
+        "not-offered-404",
+        "operations that are not offered are answered with 404",
+        _not_offered(404),
     ),
-    Neutral(
-        id="neutral.not-offered-404",
-        says="operations that are not offered are answered with 404",
-        change=_not_offered(404),
+    neutral(
+        "not-offered-501",
+        "operations that are not offered are answered with 501",
+        _not_offered(501),
     ),
-    Neutral(
-        id="neutral.not-offered-501",
-        says="operations that are not offered are answered with 501",
-        change=_not_offered(501),
+    neutral(
+        "not-offered-403",
+        "operations that are not offered are answered with 403",
+        _not_offered(403),
     ),
-    Neutral(
-        id="neutral.not-offered-403",
-        says="operations that are not offered are answered with 403",
-        change=_not_offered(403),
+    neutral(
+        "hal",
+        "successful answers have the media type application/hal+json with a charset",
+        respond=answering(_is_success, _as_hal),
     ),
-    Neutral(
-        id="neutral.hal",
-        says="successful answers have the media type application/hal+json with a charset",
-        change=_responds(_is_success, _as_hal),
+    neutral(
+        "relative-links",
+        "links are relative",
+        lambda bank: replace(bank, links=put(bank.links, **dict.fromkeys(bank.links, _relative))),
     ),
-    Neutral(
-        id="neutral.relative-links",
-        says="links are relative",
-        change=lambda bank: replace(
+    neutral(
+        "45-days",
+        "the history is 45 days long",
+        depth=replace(NINETY_DAYS, too_old=limited_to(45)(NINETY_DAYS.too_old)),
+    ),
+    neutral("oldest-first", "transactions are listed oldest first", order=_oldest_first),
+    neutral("last-opened-first", "accounts are listed in reverse order", listed=_last_first),
+    neutral("consents-add-up", "a consent adds to the former one", renew=_adds_up),
+    neutral(
+        "extended-is-ignored",
+        "the extended history mode is ignored and returns the usual 90 days",
+        extended=NINETY_DAYS,
+    ),
+    neutral("no-maintenance", "the bank stays open on Sundays", closed=_never),
+    neutral(
+        "consents-200",
+        "a consent is answered with 200",
+        respond=answering(_is_consent, lambda answer: replace(answer, status=200)),
+    ),
+    neutral(
+        "consents-204",
+        "a consent is answered with 204 and no body",
+        respond=answering(_is_consent, lambda answer: replace(answer, status=204, body=b"")),
+    ),
+    neutral(
+        "edge-day-excluded",
+        "a card last used exactly two months ago is not listed",
+        lambda bank: replace(
             bank,
-            links=put(
-                bank.links,
-                **dict.fromkeys((place.replace("-", "_") for place in bank.links), _relative),
-            ),
+            eligible=put(bank.eligible, card=_EDGE_EXCLUDED),
+            grantable=put(bank.grantable, card=_EDGE_EXCLUDED),
         ),
     ),
-    Neutral(
-        id="neutral.45-days",
-        says="the history is 45 days long",
-        change=lambda bank: replace(bank, depth=_forty_five_days),
-    ),
-    Neutral(
-        id="neutral.oldest-first",
-        says="transactions are listed oldest first",
-        change=lambda bank: replace(bank, order=_oldest_first),
-    ),
-    Neutral(
-        id="neutral.last-opened-first",
-        says="accounts are listed in reverse order",
-        change=lambda bank: replace(bank, listed=_last_first),
-    ),
-    Neutral(
-        id="neutral.consents-add-up",
-        says="a consent adds to the former one",
-        change=lambda bank: replace(bank, renew=_adds_up),
-    ),
-    Neutral(
-        id="neutral.extended-is-ignored",
-        says="the extended history mode is ignored and returns the usual 90 days",
-        change=lambda bank: replace(bank, extended=ninety_days),
-    ),
-    Neutral(
-        id="neutral.no-maintenance",
-        says="the bank stays open on Sundays",
-        change=lambda bank: replace(bank, closed=_never),
-    ),
-    Neutral(
-        id="neutral.consents-200",
-        says="a consent is answered with 200",
-        change=_responds(_is_consent, lambda answer: replace(answer, status=200)),
-    ),
-    Neutral(
-        id="neutral.consents-204",
-        says="a consent is answered with 204 and no body",
-        change=_responds(_is_consent, lambda answer: replace(answer, status=204, body=b"")),
-    ),
-    Neutral(
-        id="neutral.edge-day-excluded",
-        says="a card last used exactly two months ago is not listed",
-        change=lambda bank: replace(
-            bank,
-            eligible=put(bank.eligible, card=_edge_excluded),
-            grantable=put(bank.grantable, card=_edge_excluded),
-        ),
-    ),
-    Neutral(
-        id="neutral.refused-calls-count",
-        says="refused accesses count towards the quota",
-        change=lambda bank: replace(
+    neutral(
+        "refused-calls-count",
+        "refused accesses count towards the quota",
+        lambda bank: replace(
             bank,
             quota=put(
-                bank.quota,
-                **dict.fromkeys(OPERATIONS, (replace(BATCH, charges_refused=True),)),
+                bank.quota, **dict.fromkeys(OPERATIONS, (replace(BATCH, charges_refused=True),))
             ),
         ),
     ),
-    Neutral(
-        id="neutral.first-day-excluded",
-        says="the requested first day is excluded from the range",
-        change=lambda bank: replace(bank, period=_first_day_excluded),
+    neutral(
+        "first-day-excluded",
+        "the requested first day is excluded from the range",
+        period=_first_day_excluded,
     ),
-    Neutral(
-        id="neutral.last-day-excluded",
-        says="the requested last day is excluded from the range",
-        change=lambda bank: replace(bank, period=_last_day_excluded),
+    neutral(
+        "last-day-excluded",
+        "the requested last day is excluded from the range",
+        period=_last_day_excluded,
     ),
-    Neutral(
-        id="neutral.numbered-answers",
-        says="every answer has a unique number",
-        change=_numbered,
+    neutral("numbered-answers", "every answer has a unique number", _numbered),
+    neutral(
+        "balances-in-any-order",
+        "every second answer has the balances in reverse order",
+        _turned_around,
     ),
-    Neutral(
-        id="neutral.balances-in-any-order",
-        says="every second answer has the balances in reverse order",
-        change=_turned_around,
-    ),
-    Neutral(
-        id="neutral.errors-empty",
-        says="refusals have no body",
-        change=_responds(_is_error, _no_body),
-    ),
-    Neutral(
-        id="neutral.errors-html",
-        says="refusals are HTML",
-        change=_responds(_is_error, _as_html),
-    ),
+    neutral("errors-empty", "refusals have no body", respond=answering(_is_error, _no_body)),
+    neutral("errors-html", "refusals are HTML", respond=answering(_is_error, _as_html)),
 )

@@ -8,35 +8,37 @@ other trials, so these faults appear only after more calls than a set-up makes.
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
+from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
 from assay.sandbox.access import BATCH, Access, Quota
 from assay.sandbox.calendar import PARIS, local, today
-from assay.sandbox.messages import OPERATIONS, Operation
-from assay.sandbox.mutants.mutant import Change, breaking
-from assay.sandbox.policies import put
+from assay.sandbox.messages import OPERATIONS, Operation, Table
+from assay.sandbox.mutants.mutant import Operator, breaking, limited_to, never, one_less, one_more
+from assay.sandbox.policies import SOUND, put
+
+_Quotas: TypeAlias = Table[Operation, tuple[Quota, ...]]
 
 _HELSINKI = ZoneInfo("Europe/Helsinki")
-_ALL = OPERATIONS
 
 
-def _rules(operations: tuple[Operation, ...], *rules: Quota) -> Change:
+def _quotas(operations: tuple[Operation, ...], *quotas: Quota) -> _Quotas:
     """Give some operations other quotas."""
-    return lambda bank: replace(bank, quota=put(bank.quota, **dict.fromkeys(operations, rules)))
+    return put(SOUND.quota, **dict.fromkeys(operations, quotas))
 
 
-def _limit(operation: Operation, limit: int) -> Change:
-    return _rules((operation,), replace(BATCH, limit=limit))
+def _limit(operation: Operation, operator: Operator[int]) -> _Quotas:
+    return _quotas((operation,), replace(BATCH, used_up=operator(BATCH.used_up)))
 
 
 def _counts(
     operations: tuple[Operation, ...], counts: Callable[[datetime, datetime], bool]
-) -> Change:
-    return _rules(operations, replace(BATCH, counts=counts))
+) -> _Quotas:
+    return _quotas(operations, replace(BATCH, counts=counts))
 
 
-def _pool(operations: tuple[Operation, ...], pool: Callable[[Access], Hashable]) -> Change:
-    return _rules(operations, replace(BATCH, pool=pool))
+def _pool(operations: tuple[Operation, ...], pool: Callable[[Access], Hashable]) -> _Quotas:
+    return _quotas(operations, replace(BATCH, pool=pool))
 
 
 def _same_utc_day(then: datetime, now: datetime) -> bool:
@@ -75,6 +77,11 @@ def _one_for_all_customers(access: Access) -> Hashable:
     return access.operation
 
 
+_LIMITS: tuple[tuple[str, str, str, Operator[int]], ...] = (
+    ("three-a-day", "served", "the fourth access of a day is refused", one_less),
+    ("five-a-day", "refused", "the fifth access of a day is served", one_more),
+    ("unlimited", "refused", "there is no quota", never),
+)
 _NEXT_DAY = (
     ("utc-day", "the quota applies to the UTC day", _same_utc_day),
     ("sliding-day", "the quota applies to the past 24 hours", _past_24_hours),
@@ -84,29 +91,12 @@ _NEXT_DAY = (
 QUOTA = (
     *(
         breaking(
-            f"quota.{operation}-three-a-day",
-            f"batch-quota/{operation}-served",
-            f"{operation}: the fourth access of a day is refused",
-            _limit(operation, 3),
+            f"quota.{operation}-{name}",
+            f"batch-quota/{operation}-{facet}",
+            f"{operation}: {says}",
+            quota=_limit(operation, operator),
         )
-        for operation in OPERATIONS
-    ),
-    *(
-        breaking(
-            f"quota.{operation}-five-a-day",
-            f"batch-quota/{operation}-refused",
-            f"{operation}: the fifth access of a day is served",
-            _limit(operation, 5),
-        )
-        for operation in OPERATIONS
-    ),
-    *(
-        breaking(
-            f"quota.{operation}-unlimited",
-            f"batch-quota/{operation}-refused",
-            f"{operation}: there is no quota",
-            _rules((operation,)),
-        )
+        for name, facet, says, operator in _LIMITS
         for operation in OPERATIONS
     ),
     *(
@@ -114,7 +104,7 @@ QUOTA = (
             f"quota.{operation}-{name}",
             f"batch-quota/{operation}-next-day",
             f"{operation}: {says}",
-            _counts((operation,), counts),
+            quota=_counts((operation,), counts),
         )
         for operation in OPERATIONS
         for name, says, counts in _NEXT_DAY
@@ -124,7 +114,7 @@ QUOTA = (
             f"quota.{operation}-until-quarter-to-midnight",
             "batch-quota/before-midnight",
             f"{operation}: the day ends at 23:45",
-            _counts((operation,), _until_quarter_to_midnight),
+            quota=_counts((operation,), _until_quarter_to_midnight),
         )
         for operation in OPERATIONS
     ),
@@ -132,39 +122,43 @@ QUOTA = (
         "quota.helsinki-day",
         "batch-quota/before-midnight batch-quota/long-day",
         "the quota applies to the day in Helsinki",
-        _counts(_ALL, _same_helsinki_day),
+        quota=_counts(OPERATIONS, _same_helsinki_day),
     ),
     breaking(
         "quota.24-hour-day",
         "batch-quota/long-day",
         "the quota is reset 24 hours after midnight, even on a day of 25 hours",
-        _counts(_ALL, _within_24_hours_of_midnight),
+        quota=_counts(OPERATIONS, _within_24_hours_of_midnight),
     ),
     breaking(
         "quota.one-for-all-methods",
         "batch-quota/per-method",
         "all operations share one quota",
-        _pool(_ALL, _one_for_all_methods),
+        quota=_pool(OPERATIONS, _one_for_all_methods),
     ),
     breaking(
         "quota.balances-and-transactions-share",
         "batch-quota/per-method",
         "balances and transactions share one quota",
-        _pool(("balances", "transactions"), _one_for_all_methods),
+        quota=_pool(("balances", "transactions"), _one_for_all_methods),
     ),
     breaking(
         "quota.accounts-and-consents-share",
         "batch-quota/per-method",
         "accounts and consents share one quota",
-        _pool(("accounts", "consents"), _one_for_all_methods),
+        quota=_pool(("accounts", "consents"), _one_for_all_methods),
     ),
     breaking(
         "quota.one-for-all-customers",
         "batch-quota/per-customer",
         "all customers share the quotas",
-        _pool(_ALL, _one_for_all_customers),
+        quota=_pool(OPERATIONS, _one_for_all_customers),
     ),
 )
+
+
+def _batch_of(limit: int) -> Quota:
+    return replace(BATCH, used_up=limited_to(limit)(BATCH.used_up))
 
 
 def _attended(access: Access) -> bool:
@@ -175,18 +169,10 @@ def _any(access: Access) -> bool:
     return access.page == 1
 
 
-def _per_operation(access: Access) -> Hashable:
-    return (access.customer, access.operation)
-
-
-def _limited(operation: Operation, limit: int) -> Change:
+def _limited(operation: Operation, limit: int) -> _Quotas:
     """Limit attended calls as well."""
-    rule = Quota(limit=limit, pool=_per_operation, applies=_attended, charged=_attended)
-    return lambda bank: replace(bank, quota=put(bank.quota, **{operation: (BATCH, rule)}))
-
-
-def _every(*rules: Quota) -> Change:
-    return lambda bank: replace(bank, quota=put(bank.quota, **dict.fromkeys(OPERATIONS, rules)))
+    quota = replace(_batch_of(limit), applies=_attended, charged=_attended)
+    return _quotas((operation,), BATCH, quota)
 
 
 ATTENDED = (
@@ -195,7 +181,7 @@ ATTENDED = (
             f"attended.{operation}-{limit}-a-day",
             f"online-unlimited/{operation}-unlimited",
             f"{operation}: at most {limit} attended calls a day",
-            _limited(operation, limit),
+            quota=_limited(operation, limit),
         )
         for operation in OPERATIONS
         for limit in (15, 19)
@@ -204,18 +190,18 @@ ATTENDED = (
         "attended.seven-in-all",
         "online-unlimited/not-counted",
         "batch accesses are refused after seven calls of any kind",
-        _every(BATCH, replace(BATCH, limit=7, charged=_any)),
+        quota=_quotas(OPERATIONS, BATCH, replace(_batch_of(7), charged=_any)),
     ),
     breaking(
         "attended.eight-in-all",
         "online-unlimited/not-counted",
         "batch accesses are refused after eight calls of any kind",
-        _every(BATCH, replace(BATCH, limit=8, charged=_any)),
+        quota=_quotas(OPERATIONS, BATCH, replace(_batch_of(8), charged=_any)),
     ),
     breaking(
         "attended.refused-after-batch",
         "online-unlimited/after-exhausted",
         "attended calls are refused once the batch quota is used up",
-        _every(replace(BATCH, applies=_any)),
+        quota=_quotas(OPERATIONS, replace(BATCH, applies=_any)),
     ),
 )

@@ -84,10 +84,10 @@ def advance(context: PaymentContext) -> None:
 
 def _lapse(context: PaymentContext, payment: Payment, signing: Signing) -> None:
     """Expire a signing whose time is over; the customer counts as disconnected."""
+    now, timers = context.world.now, context.policies.timers
     times = Times(first=signing.first, last=signing.last)
-    until = {lapse: context.policies.timers[lapse](times) for lapse in LAPSES}
-    lapse = min(LAPSES, key=until.__getitem__)
-    if context.world.now >= until[lapse]:
+    lapse = min(LAPSES, key=lambda lapse: timers[lapse].left(times, now))
+    if timers[lapse](times, now):
         signing.step = "disconnected"
         signing.lapse = lapse
         payment.status = context.policies.lapsed[lapse]
@@ -131,24 +131,24 @@ def _repeats(context: PaymentContext, payment: Payment, terms: Terms) -> bool:
     rule = context.policies.duplicate
     parameters = rule.parameters(terms, local_day(payment, terms))
     return any(
-        other is not payment
-        and other.status in rule.originals
-        and rule.parameters(other.terms, local_day(other, other.terms)) == parameters
-        for other in context.book.payments.values()
+        original is not payment
+        and original.status in rule.originals
+        and rule.parameters(original.terms, local_day(original, original.terms)) == parameters
+        for original in context.book.payments.values()
     )
 
 
 def _facts(context: PaymentContext, payment: Payment, terms: Terms) -> Facts:
     owner = context.owner(payment)
-    others = [
-        other.creditors[terms.creditor]
-        for other in context.world.customers.values()
-        if other is not owner and terms.creditor in other.creditors
+    by_others = [
+        customer.creditors[terms.creditor]
+        for customer in context.world.customers.values()
+        if customer is not owner and terms.creditor in customer.creditors
     ]
     return Facts(
         terms=terms,
         factor=payment.factor,
         signed=payment.signed or payment.created,
         registered=owner.creditors.get(terms.creditor),
-        registered_by_others=min(others, default=None),
+        registered_by_others=min(by_others, default=None),
     )

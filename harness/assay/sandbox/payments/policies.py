@@ -10,11 +10,12 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from assay.sandbox.accounts import Base, Item, same_everywhere
-from assay.sandbox.calendar import Closed, monday_night
+from assay.sandbox.calendar import MONDAY_NIGHT, Closed
 from assay.sandbox.messages import Answer, Table, error
 from assay.sandbox.payments.records import Activity, Lapse, Payment, Step
-from assay.sandbox.payments.rules import CashRule, DuplicateRule, Until, after_first, after_last
+from assay.sandbox.payments.rules import IDLE, OVERALL, CashRule, DuplicateRule, Timer
 from assay.sandbox.payments.terms import (
+    AT_MOST_ONE,
     FIELDS,
     MODIFIABLE,
     Decision,
@@ -27,8 +28,8 @@ from assay.sandbox.payments.terms import (
     Single,
     Status,
     Terms,
-    at_most_one,
 )
+from assay.sandbox.threshold import Threshold
 
 __all__ = [
     "SOUND_PAYMENTS",
@@ -124,14 +125,14 @@ class PaymentPolicies:
     signs: Callable[[bool], bool]
     #: Whether a code is accepted, given the entered and the right one.
     code: Callable[[Factor, str, str], bool]
-    #: Number of wrong entries that end a signing.
-    tries: int
+    #: Whether a signing is locked, given the number of wrong entries.
+    locked: Threshold[int]
     #: duplicate
     duplicate: DuplicateRule
     #: cash
     cash: CashRule
-    #: redirect.idle, redirect.overall: the moments of expiry.
-    timers: Table[Lapse, Until]
+    #: redirect.idle, redirect.overall: when a signing expires.
+    timers: Table[Lapse, Timer]
     #: Whether an activity restarts the idle timer.
     renews: Table[Activity, bool]
     #: Status after expiry.
@@ -156,7 +157,7 @@ def _offered(type: PaymentType, instant: bool) -> bool:
     return type != "instant" or instant
 
 
-def _whatever_is_open(_type: PaymentType, _open: frozenset[PaymentType]) -> bool:
+def _beside_any(_type: PaymentType, _open: frozenset[PaymentType]) -> bool:
     return True
 
 
@@ -228,16 +229,16 @@ _PLACES: tuple[PaymentPlace, ...] = ("create-self", "create-approval", "read-sel
 
 #: The bank of the document.
 SOUND_PAYMENTS = PaymentPolicies(
-    closed=monday_night,
+    closed=MONDAY_NIGHT,
     honours_credentials=False,
     serves=_any_host,
     links=MappingProxyType(dict.fromkeys(_PLACES, same_everywhere)),
     fields=FIELDS,
-    single=at_most_one,
+    single=AT_MOST_ONE,
     malformed=_bad_request,
     refusals=MappingProxyType({"debtor": 403, "segment": 403, "state": 403, "foreign": 404}),
     offered=_offered,
-    beside=_whatever_is_open,
+    beside=_beside_any,
     segments=_retail_and_small,
     debtor=_current_account,
     at_once=True,
@@ -267,10 +268,10 @@ SOUND_PAYMENTS = PaymentPolicies(
     follows=_one_by_one,
     signs=_own,
     code=_same_code,
-    tries=3,
+    locked=Threshold(limit=3, inclusive=True, unit=1),
     duplicate=DuplicateRule(),
     cash=CashRule(),
-    timers=MappingProxyType({"idle": after_last(minutes=4), "overall": after_first(minutes=30)}),
+    timers=MappingProxyType({"idle": IDLE, "overall": OVERALL}),
     renews=MappingProxyType({"look": True, "form": True}),
     lapsed=MappingProxyType({"idle": "expired", "overall": "expired"}),
     disconnected=MappingProxyType({"idle": _nowhere, "overall": _nowhere}),

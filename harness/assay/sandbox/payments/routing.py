@@ -16,8 +16,7 @@ from assay.sandbox.payments.handlers import PAYMENT_METHODS, PaymentCall, Paymen
 from assay.sandbox.payments.lifecycle import PaymentContext
 from assay.sandbox.payments.policies import PaymentOperation
 from assay.sandbox.payments.records import Payment, Tpp
-from assay.sandbox.payments.screens import final_page, render_view
-from assay.sandbox.payments.signing import begin, look, submit
+from assay.sandbox.payments.screens import begin, final_page, look, render_view, submit
 from assay.sandbox.payments.terms import PAYMENT_PATHS, FieldError
 from assay.sandbox.policies import Policies
 from assay.sandbox.world import Registry, World, find_session_by_basic
@@ -46,11 +45,11 @@ def answer_payments(environ: "WSGIEnvironment", policies: Policies, registry: Re
     if not policies.payments.serves(own_base(environ).partition("://")[2]):
         return error(421, "this host is not served")
     if path.startswith(PAYMENT_PATHS[0]):
-        return _answer_provider(environ, path, policies, registry)
+        return _answer_tpp(environ, path, policies, registry)
     return _answer_browser(environ, path, policies, registry)
 
 
-def _answer_provider(
+def _answer_tpp(
     environ: "WSGIEnvironment", path: str, policies: Policies, registry: Registry
 ) -> Answer:
     operation: PaymentOperation | None = None

@@ -18,6 +18,7 @@ from typing import TypeAlias
 from assay.sandbox.calendar import PARIS, today
 from assay.sandbox.payments.records import Payment
 from assay.sandbox.payments.terms import Factor, Status, Terms
+from assay.sandbox.threshold import Threshold
 
 _EXECUTION = time(6, 30)
 
@@ -47,20 +48,44 @@ class Times:
     last: datetime
 
 
-#: Returns the moment of expiry.
-Until: TypeAlias = Callable[[Times], datetime]
+def since_last(times: Times) -> datetime:
+    """Measure from the last request."""
+    return times.last
 
 
-def after_last(**span: int) -> Until:
-    """Expire the given time after the last activity."""
-    length = timedelta(**span)
-    return lambda times: times.last + length
+def since_first(times: Times) -> datetime:
+    """Measure from the first screen, whatever happened since."""
+    return times.first
 
 
-def after_first(**span: int) -> Until:
-    """Expire the given time after the first screen, whatever happened since."""
-    length = timedelta(**span)
-    return lambda times: times.first + length
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timer:
+    """When a signing expires."""
+
+    #: Returns the moment from which time is measured.
+    since: Callable[[Times], datetime]
+    expired: Threshold[timedelta]
+
+    def left(self, times: Times, now: datetime) -> timedelta:
+        """Return the time until the limit; negative after it."""
+        return self.expired.limit - (now - self.since(times))
+
+    def __call__(self, times: Times, now: datetime) -> bool:
+        """Return whether a signing has expired."""
+        return self.expired(now - self.since(times))
+
+
+_SECOND = timedelta(seconds=1)
+#: Expires 4 minutes after the last request.
+IDLE = Timer(
+    since=since_last,
+    expired=Threshold(limit=timedelta(minutes=4), inclusive=True, unit=_SECOND),
+)
+#: Expires 30 minutes after the first screen.
+OVERALL = Timer(
+    since=since_first,
+    expired=Threshold(limit=timedelta(minutes=30), inclusive=True, unit=_SECOND),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,9 +110,8 @@ def own_registration(facts: Facts) -> datetime | None:
     return facts.registered
 
 
-def more_than_72_hours(age: timedelta) -> bool:
-    """Return whether a registration is older than 72 hours."""
-    return age > timedelta(hours=72)
+#: A registration is trusted once it is more than 72 hours old.
+MORE_THAN_72_HOURS = Threshold(limit=timedelta(hours=72), inclusive=False, unit=timedelta(hours=1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +122,7 @@ class CashRule:
     exempt: frozenset[Factor] = frozenset({"soft-token"})
     registration: Registration = own_registration
     #: Whether a registration of this age is trusted.
-    trusted: Callable[[timedelta], bool] = more_than_72_hours
+    trusted: Callable[[timedelta], bool] = MORE_THAN_72_HOURS
 
 
 def breaks_cash(rule: CashRule, facts: Facts) -> bool:

@@ -1,48 +1,46 @@
-"""HTML screens for signing a payment, usable by a browser or by a program.
+"""The screens for signing a payment: password, factor, code, decision, and final pages.
 
-The form of a screen has `data-screen`, and the page `data-page`, with the name of the
-step or of the final page. There are no scripts and no external references. Jinja escapes
-every text; it is imported when the first screen is shown. The order of the screens is
-decided in :mod:`assay.sandbox.payments.signing`.
+Each step takes the submitted form and returns the next page. There is one signing per
+payment. Its key is in the URL only, and changes with the password: the link to the first
+screen comes from a TPP's call, so the TPP must not be able to continue in the customer's
+place.
 """
 
-from base64 import b64encode
-from collections.abc import Mapping
-from functools import cache
-from hashlib import sha256
-from importlib.resources import files
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 from assay.sandbox.messages import Answer
-from assay.sandbox.payments.lifecycle import PaymentContext
-from assay.sandbox.payments.records import Payment
-from assay.sandbox.payments.signing import View
-from assay.sandbox.payments.terms import Factor, PaymentType, Terms, origin
+from assay.sandbox.pages import (
+    NO_DECISION,
+    NO_FACTOR,
+    WRONG_CODE,
+    labelled,
+    prompt,
+    redirect_to,
+    show_page,
+)
+from assay.sandbox.payments.lifecycle import PaymentContext, sign
+from assay.sandbox.payments.policies import Return
+from assay.sandbox.payments.records import Activity, Payment, Signing, Step
+from assay.sandbox.payments.terms import DECISIONS, Decision, PaymentType, Terms, origin
 
-if TYPE_CHECKING:
-    from jinja2 import Environment, Template
+__all__ = ["Ending", "Form", "View", "begin", "final_page", "look", "render_view", "submit"]
 
-__all__ = ["final_page", "page_headers", "render_view"]
+Form: TypeAlias = Mapping[str, str]
+#: The final pages of a signing, without a form.
+Ending: TypeAlias = Literal["disconnected", "locked", "closed", "elsewhere", "confirmed", "refused"]
 
-_HTML = "text/html; charset=utf-8"
+_WRONG_LOGIN = "This login and password do not go with the account to be debited."
+_CHANGED = "The payment was changed meanwhile. Please look at it again."
+
 _TITLES: Mapping[str, str] = {
     "password": "Log in",
     "factor": "Strong authentication",
     "code": "Your code",
     "confirm": "Is this payment right?",
 }
-_LABELS: Mapping[Factor, str] = {
-    "sms": "A code by SMS",
-    "cap": "A code from the card reader (CAP)",
-    "soft-token": "The app on your phone (soft token)",
-    "email": "A code by e-mail",
-}
-_PROMPTS: Mapping[Factor, str] = {
-    "sms": "Code from the SMS",
-    "cap": "Code from the card reader",
-    "soft-token": "Code from the app",
-    "email": "Code from the e-mail",
-}
+_INTRODUCTION = "Somebody asks for a payment from your account. Log in to look at it."
 _TYPES: Mapping[PaymentType, str] = {
     "immediate": "Credit transfer",
     "deferred": "Credit transfer on a later day",
@@ -73,92 +71,192 @@ _ENDINGS: Mapping[str, tuple[int, str, str]] = {
 }
 
 
-def _load(name: str) -> str:
-    return files("assay.sandbox.payments").joinpath(f"templates/{name}").read_text(encoding="utf-8")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What the customer sees next: a screen, a final page or another site."""
+
+    page: Step | Ending | None = None
+    message: str = ""
+    #: Where the browser is redirected instead.
+    target: str | None = None
 
 
-@cache
-def _environment() -> "Environment":
-    from jinja2 import Environment, FunctionLoader, StrictUndefined  # noqa: PLC0415 -- see above
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """A submitted form, with the payment and the signing it belongs to."""
 
-    return Environment(loader=FunctionLoader(_load), autoescape=True, undefined=StrictUndefined)
+    context: PaymentContext
+    payment: Payment
+    signing: Signing
+    form: Form
+
+    def go_on(self) -> View:
+        """Advance to the next screen."""
+        signing = self.signing
+        signing.step = self.context.policies.follows(signing.step, signing.factor)
+        return self.show()
+
+    def show(self, message: str = "") -> View:
+        """Return the screen of the current step."""
+        if self.signing.step == "confirm":
+            self.signing.shown = self.payment.terms
+        return View(page=self.signing.step, message=message)
+
+    def wrong(self, message: str) -> View:
+        """Return the same screen again, or lock the signing after too many wrong entries."""
+        self.signing.wrong += 1
+        if not self.context.policies.locked(self.signing.wrong):
+            return self.show(message)
+        self.signing.step = "locked"
+        self.payment.status = "expired"
+        return View(page="locked")
 
 
-@cache
-def _template(name: str) -> "Template":
-    return _environment().get_template(f"{name}.html.j2")
+def begin(context: PaymentContext, payment: Payment) -> View:
+    """Open the link to the first screen; again, as long as nobody has logged in."""
+    signing = payment.signing
+    if signing is None and payment.status == "received":
+        now, step = context.world.now, context.policies.begins
+        signing = Signing(key="", step=step, first=now, last=now)
+        payment.signing = signing
+        context.book.rekey(payment, signing)
+    if signing is None:
+        return View(page="closed")
+    if signing.step not in (context.policies.begins, "done", "locked", "disconnected"):
+        return View(page="elsewhere")
+    return look(context, payment, signing)
 
 
-@cache
-def _style_source() -> str:
-    """Return the CSP source of the only style that pages may have, by its digest."""
-    digest = sha256(_load("style.css").removesuffix("\n").encode()).digest()
-    return f"'sha256-{b64encode(digest).decode('ascii')}'"
+def look(context: PaymentContext, payment: Payment, signing: Signing) -> View:
+    """Return the current page of a signing."""
+    return (
+        _over(context, payment, signing, "look")
+        or Submission(context=context, payment=payment, signing=signing, form={}).show()
+    )
+
+
+def submit(context: PaymentContext, payment: Payment, signing: Signing, form: Form) -> View:
+    """Process the form of a screen."""
+    over = _over(context, payment, signing, "form")
+    if over is not None:
+        return over
+    submission = Submission(context=context, payment=payment, signing=signing, form=form)
+    return _STEPS[signing.step](submission)
+
+
+def _over(
+    context: PaymentContext, payment: Payment, signing: Signing, doing: Activity
+) -> View | None:
+    """Return the final page of an ended signing; otherwise restart the idle timer."""
+    if signing.lapse is not None:
+        target = context.policies.disconnected[signing.lapse](payment.terms)
+        return View(page="disconnected", target=target)
+    if signing.step == "locked":
+        return View(page="locked")
+    if payment.status != "received":
+        return View(page="closed")
+    if context.policies.renews[doing]:
+        signing.last = context.world.now
+    return None
+
+
+def _password(submission: Submission) -> View:
+    login, password = submission.form.get("login", ""), submission.form.get("password", "")
+    owner = submission.context.owner(submission.payment)
+    matching = [
+        customer
+        for customer in submission.context.world.customers.values()
+        if customer.login == login and customer.password == password
+    ]
+    if not matching or not submission.context.policies.signs(matching[0] is owner):
+        return submission.wrong(_WRONG_LOGIN)
+    submission.signing.customer = matching[0].id
+    submission.context.book.rekey(submission.payment, submission.signing)
+    return submission.go_on()
+
+
+def _factor(submission: Submission) -> View:
+    offered = submission.context.policies.factors[
+        submission.context.owner(submission.payment).segment
+    ]
+    for factor in offered:
+        if factor == submission.form.get("factor"):
+            submission.signing.factor = factor
+            return submission.go_on()
+    return submission.show(NO_FACTOR)
+
+
+def _code(submission: Submission) -> View:
+    factor = submission.signing.factor
+    entered = submission.form.get("code", "").strip()
+    who = submission.context.world.customers.get(
+        submission.signing.customer, submission.context.owner(submission.payment)
+    )
+    right = who.factors[factor] if factor else ""
+    if factor is None or not submission.context.policies.code(factor, entered, right):
+        return submission.wrong(WRONG_CODE)
+    return submission.go_on()
+
+
+def _confirm(submission: Submission) -> View:
+    signing, terms = submission.signing, submission.payment.terms
+    decision: Decision | None = next(
+        (choice for choice in DECISIONS if choice == submission.form.get("decision")), None
+    )
+    if decision is None:
+        return submission.show(NO_DECISION)
+    if signing.shown != terms:
+        return submission.show(_CHANGED)
+    sign(submission.context, submission.payment, signing.factor, decision)
+    signing.step = "done"
+    leaving = Return(terms=terms, decision=decision, asked=submission.form.get("returnUrl", ""))
+    target = submission.context.policies.returns(leaving)
+    return View(page="confirmed" if decision == "confirm" else "refused", target=target or None)
+
+
+_STEPS: Mapping[Step, Callable[[Submission], View]] = {
+    "password": _password,
+    "factor": _factor,
+    "code": _code,
+    "confirm": _confirm,
+}
 
 
 def render_view(context: PaymentContext, payment: Payment, view: View) -> Answer:
     """Return the answer that shows a view."""
     signing, page = payment.signing, view.page
     if view.target is not None:
-        headers = (("Location", view.target), *page_headers("'none'"))
-        return Answer(status=303, body=b"", headers=headers)
+        return redirect_to(view.target)
     if signing is None or page is None or page not in _TITLES:
         return final_page(page or "unknown")
     content: dict[str, object] = {
-        "title": _TITLES[page],
         "message": view.message,
         "action": f"/signing/{context.world.id}/{signing.key}",
     }
     forms = "'self'"
     match page:
+        case "password":
+            content["introduction"] = _INTRODUCTION
         case "factor":
             offered = context.policies.factors[context.owner(payment).segment]
-            content["factors"] = [(factor, _LABELS[factor]) for factor in offered]
+            content["factors"] = labelled(offered)
         case "code" if signing.factor is not None:
-            content["prompt"] = _PROMPTS[signing.factor]
+            content["prompt"] = prompt(signing.factor)
         case "confirm":
             content["rows"] = _rows(payment.terms)
             forms = _forms(payment.terms)
         case _:
             pass
-    return _page(page, page, 200, content, forms)
+    return show_page(page, _TITLES[page], content, forms=forms)
 
 
 def final_page(page: str) -> Answer:
     """Return a page without a form."""
-    status, title, says = _ENDINGS[page]
-    content: dict[str, object] = {"title": title, "message": "", "says": says}
-    answer = _page("ending", page, status, content, "'none'")
+    status, title, text = _ENDINGS[page]
+    answer = show_page(page, title, {"text": text}, forms="'none'", status=status)
     if page == "maintenance":
-        headers = (*answer.headers, ("Retry-After", "3600"))
-        return Answer(status=status, body=answer.body, media=_HTML, headers=headers)
+        return replace(answer, headers=(*answer.headers, ("Retry-After", "3600")))
     return answer
-
-
-def _page(
-    template: str, page: str, status: int, content: Mapping[str, object], forms: str
-) -> Answer:
-    text = _template(template).render(**content, page=page)
-    return Answer(
-        status=status,
-        body=text.encode("utf-8", "replace"),
-        media=_HTML,
-        headers=page_headers(forms),
-    )
-
-
-def page_headers(forms: str) -> tuple[tuple[str, str], ...]:
-    """Return headers that keep a page private: its URL contains a key."""
-    policy = (
-        f"default-src 'none'; style-src {_style_source()}; "
-        f"form-action {forms}; base-uri 'none'; frame-ancestors 'none'"
-    )
-    return (
-        ("Content-Security-Policy", policy),
-        ("Cache-Control", "no-store"),
-        ("Referrer-Policy", "no-referrer"),
-        ("X-Content-Type-Options", "nosniff"),
-    )
 
 
 def _forms(terms: Terms) -> str:

@@ -17,6 +17,7 @@ from typing import Final, Literal, TypeAlias, cast, get_args
 
 from assay.sandbox.calendar import parse_day
 from assay.sandbox.messages import Malformed, Table, read_object
+from assay.sandbox.threshold import Threshold
 
 _SHAPE = re.compile(r"[A-Z]{2}[0-9]{2}[0-9A-Z]{11,30}")
 _LOWEST, _HIGHEST = 2, 98
@@ -227,11 +228,23 @@ def read_body(body: bytes) -> Content:
         raise FieldError("body", exc.fault.removeprefix("body-")) from None
 
 
-def at_most_one(transfers: object) -> bool:
-    """Accept at most one transfer in a list, or no list."""
-    if transfers is ABSENT or transfers is None:
-        return True
-    return isinstance(transfers, list) and len(cast("list[object]", transfers)) <= 1
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransferCount:
+    """Accepts a list with few enough transfers, or no list."""
+
+    too_many: Threshold[int]
+
+    def __call__(self, transfers: object) -> bool:
+        """Return whether a request with this member "transfers" is accepted."""
+        if transfers is ABSENT or transfers is None:
+            return True
+        if not isinstance(transfers, list):
+            return False
+        return not self.too_many(len(cast("list[object]", transfers)))
+
+
+#: Accepts at most one transfer.
+AT_MOST_ONE = TransferCount(too_many=Threshold(limit=1, inclusive=False, unit=1))
 
 
 def read_terms(content: Content, fields: Table[Field, ReadField], today: date) -> Terms:

@@ -108,7 +108,9 @@ def test_walk_accounts(stet):
     pages = stet.walk(guest, "/accounts", "accounts")
     assert [5, 5, 2] == [len(page) for page in pages]
     shown = [row["accountId"] for page in pages for row in page]
-    assert guest.keys() == [one.get("iban") or one["other"]["identification"] for one in shown]
+    assert guest.keys() == [
+        account.get("iban") or account["other"]["identification"] for account in shown
+    ]
 
 
 def test_links_of_pages(stet):
@@ -128,15 +130,15 @@ def test_links_of_pages(stet):
 def test_balances(stet):
     """Balances have a name, a type and a textual amount."""
     guest, ids = stet.ready(ACCOUNT, CARD)
-    for one in ids:
-        answer = stet.get(guest, f"/accounts/{one}/balances")
+    for opaque in ids:
+        answer = stet.get(guest, f"/accounts/{opaque}/balances")
         assert (answer.status_code, answer.headers["Content-Type"]) == (200, HAL)
         rows = answer.json()["balances"]
         assert ["CLBD", "VALU", "OTHR"] == [row["balanceType"] for row in rows]
         assert all({"name", "balanceType", "balanceAmount"} == set(row) for row in rows)
         assert all(re.fullmatch(r"-?\d+\.\d\d", row["balanceAmount"]["amount"]) for row in rows)
         assert {"EUR"} == {row["balanceAmount"]["currency"] for row in rows}
-        here = f"{HOST}{ROOT}/accounts/{one}"
+        here = f"{HOST}{ROOT}/accounts/{opaque}"
         assert {
             "self": {"href": f"{here}/balances"},
             "parent-list": {"href": f"{HOST}{ROOT}/accounts"},
@@ -148,7 +150,7 @@ def test_transactions(stet):
     """Transactions have a positive amount and an indicator of the direction."""
     guest, ids = stet.ready(ACCOUNT)
     rows = stet.get(guest, f"/accounts/{ids[0]}/transactions").json()["transactions"]
-    own = {one["key"] for one in guest.holdings[0]["entries"]}
+    own = {entry["key"] for entry in guest.holdings[0]["entries"]}
     assert own == {row["entryReference"] for row in rows}
     assert ["2026-09-15", "2026-09-10", "2026-09-01"] == [row["bookingDate"] for row in rows]
     for row in rows:
@@ -262,9 +264,9 @@ def test_consent_is_what_both_lists_name(stet):
     accounts = [row["accountId"] for row in stet.rows(guest)]
     answer = stet.consent(guest, *accounts, transactions=[accounts[0], accounts[2]])
     assert (answer.status_code, answer.json()) == (201, {})
-    for one, status in zip(stet.ids(guest), (200, 403, 200), strict=True):
-        assert status == stet.get(guest, f"/accounts/{one}/balances").status_code
-        assert status == stet.get(guest, f"/accounts/{one}/transactions").status_code
+    for opaque, status in zip(stet.ids(guest), (200, 403, 200), strict=True):
+        assert status == stet.get(guest, f"/accounts/{opaque}/balances").status_code
+        assert status == stet.get(guest, f"/accounts/{opaque}/transactions").status_code
 
 
 @pytest.mark.parametrize(
@@ -604,8 +606,8 @@ def test_requests_that_are_refused(stet, payer, provider, write, changes):
 def test_transfers_that_are_refused(stet, payer, provider, write, changes):
     """A transfer is one amount in euro, made once, with at most one text."""
     request, transfer = write
-    one = transfer(**{"amount": "250.00", **changes})
-    body = request(payer, creditTransferTransaction=[one])
+    single = transfer(**{"amount": "250.00", **changes})
+    body = request(payer, creditTransferTransaction=[single])
     assert stet.pay(provider, body) is None
 
 
@@ -826,6 +828,6 @@ def test_serve():
 
 def test_serve_knows_its_dialects():
     """An unknown dialect is refused with a list of those that exist."""
-    told = CliRunner().invoke(command, ["--dialect", "berlin"])
-    assert told.exit_code == 2
-    assert "'stet'" in told.output
+    result = CliRunner().invoke(command, ["--dialect", "berlin"])
+    assert result.exit_code == 2
+    assert "'stet'" in result.output

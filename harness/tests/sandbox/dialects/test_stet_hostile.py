@@ -107,7 +107,7 @@ PAYMENTS = st.fixed_dictionaries(
     },
 )
 BODIES = st.binary(max_size=64) | (CONSENTS | PAYMENTS | TREES).map(
-    lambda one: json.dumps(one).encode()
+    lambda value: json.dumps(value).encode()
 )
 PATHS = st.sampled_from(
     [
@@ -314,8 +314,8 @@ def test_what_is_no_object_is_passed_on(body, line):
 def test_other_refusals_keep_their_status(status, code):
     """A refusal without a STET code has the status phrase."""
     bank = Crooked(b'{"message": "no"}', line=f"{status} Odd")
-    found, _, body = call(DIALECTS["stet"](bank), "GET", f"{ROOT}/accounts")
-    assert (status, code.lower()) == (found, json.loads(body)["message"].lower())
+    shown, _, body = call(DIALECTS["stet"](bank), "GET", f"{ROOT}/accounts")
+    assert (status, code.lower()) == (shown, json.loads(body)["message"].lower())
 
 
 def test_the_sound_bank_is_not_changed():

@@ -83,7 +83,7 @@ class Own:
 
     def __init__(self, policies, expected=None):
         self.app = self.wrap(make_app(policies))
-        self.told = Record(expected)
+        self.record = Record(expected)
 
     @staticmethod
     def wrap(app):
@@ -123,28 +123,28 @@ class Own:
     def call(self, method, path, content=None, token=None, **how):
         """Call as a TPP; the answer is recorded."""
         body = content if isinstance(content, bytes) else json.dumps(content).encode()
-        said = self.send(method, path, b"" if content is None else body, token, **how)
-        self.told.append(said)
-        return said
+        answer = self.send(method, path, b"" if content is None else body, token, **how)
+        self.record.append(answer)
+        return answer
 
     def read(self, *args, **how):
         """Call and parse the answer; empty if it is no object."""
         try:
-            found = json.loads(self.call(*args, **how)[2])
+            content = json.loads(self.call(*args, **how)[2])
         except ValueError:
             return {}
-        return found if isinstance(found, dict) else {}
+        return content if isinstance(content, dict) else {}
 
-    def next(self, found):
-        return found.get("links", {}).get("next")
+    def next(self, content):
+        return content.get("links", {}).get("next")
 
-    def learn(self, found):
+    def learn(self, content):
         """Extract the identifiers from a list of accounts."""
 
     def accounts(self, guest, query="", **how):
-        found = self.read("GET", f"/accounts{query}", token=guest["token"], **how)
-        self.learn(found)
-        return found
+        content = self.read("GET", f"/accounts{query}", token=guest["token"], **how)
+        self.learn(content)
+        return content
 
     def balances(self, guest, key, query="", **how):
         return self.about("balances", guest, key, query, **how)
@@ -175,8 +175,8 @@ class Own:
         return "".join(f"&{name}={day}" for day, name in ends if day)
 
     def create(self, terms, token, **how):
-        found = self.read("POST", "/payment-requests", terms, token, **how)
-        return found.get("paymentRequestResourceId", "none")
+        content = self.read("POST", "/payment-requests", terms, token, **how)
+        return content.get("paymentRequestResourceId", "none")
 
     def modify(self, id, change, token):
         return self.call("PUT", f"/payment-requests/{id}", change, token)
@@ -205,11 +205,11 @@ class Stet(Own):
         path = path if ROOT in path or path.startswith("http") else ROOT + path
         return super().call(method, path, content, token, **how)
 
-    def next(self, found):
-        return found.get("_links", {}).get("next", {}).get("href")
+    def next(self, content):
+        return content.get("_links", {}).get("next", {}).get("href")
 
-    def learn(self, found):
-        for row in found.get("accounts", ()):
+    def learn(self, content):
+        for row in content.get("accounts", ()):
             named = row.get("accountId", {})
             key = named.get("iban") or named.get("other", {}).get("identification")
             self.ids[key] = row.get("resourceId")
@@ -234,7 +234,7 @@ class Stet(Own):
         if isinstance(terms, bytes):
             return terms
         kind = {"localInstrument": "INST"} if terms.get("paymentType") == "instant" else {}
-        found = {
+        body = {
             name: terms[name]
             for name in ("chargeBearer", "requestedExecutionDate")
             if name in terms
@@ -245,19 +245,19 @@ class Stet(Own):
             "successfulReportUrl": ("supplementaryData", "successfulReportUrl"),
         }
         if kind:
-            found["paymentTypeInformation"] = kind
+            body["paymentTypeInformation"] = kind
         for name, (outer, inner) in nested.items():
             if name in terms:
-                found[outer] = {**found.get(outer, {}), inner: terms[name]}
+                body[outer] = {**body.get(outer, {}), inner: terms[name]}
         if "creditorAccount" in terms:
-            found["beneficiary"] = {"creditorAccount": {"iban": terms["creditorAccount"]}}
+            body["beneficiary"] = {"creditorAccount": {"iban": terms["creditorAccount"]}}
         money = {name: terms[name] for name in ("amount", "currency") if name in terms}
         transfer = {"instructedAmount": money} if money else {}
         if "reference" in terms:
             transfer["remittanceInformation"] = [terms["reference"]]
         if transfer:
-            found["creditTransferTransaction"] = [transfer] * (len(terms.get("transfers", "x")))
-        return found
+            body["creditTransferTransaction"] = [transfer] * (len(terms.get("transfers", "x")))
+        return body
 
     def create(self, terms, token, **how):
         _, headers, _ = self.call("POST", "/payment-requests", self.spelt(terms), token, **how)
@@ -279,17 +279,17 @@ class Record:
     """Comparable answers: random values are replaced by numbers."""
 
     def __init__(self, expected=None):
-        self.told, self.expected, self.seen = [], expected, {}
+        self.answers, self.expected, self.seen = [], expected, {}
 
-    def append(self, said):
-        status, headers, body = said
-        kept = [one for one in headers if one[0] != "Content-Length"]
+    def append(self, answer):
+        status, headers, body = answer
+        kept = [header for header in headers if header[0] != "Content-Length"]
         text = f"{status} {kept} {body}"
         text = re.sub(r"(?<=consent-approval/)(\w+/)[\w-]+", r"\1KEY", text)
         text = re.sub(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])", self.number, text)
-        if self.expected is not None and self.expected[len(self.told)] != text:
+        if self.expected is not None and self.expected[len(self.answers)] != text:
             raise Differs
-        self.told.append(text)
+        self.answers.append(text)
 
     def number(self, id):
         return self.seen.setdefault(id[0], f"id{len(self.seen)}")
@@ -308,14 +308,14 @@ class Half:
     def at(self, moment):
         self.bank.control(f"{self.world}/clock", to=moment)
 
-    def walk(self, found, guest, pages=4):
+    def walk(self, content, guest, pages=4):
         """Follow the links of a list, up to a limit."""
-        url = self.bank.next(found)
+        url = self.bank.next(content)
         for _ in range(pages):
             if url:
-                found = self.bank.read("GET", url, token=guest["token"])
-                self.bank.learn(found)
-                url = self.bank.next(found)
+                content = self.bank.read("GET", url, token=guest["token"])
+                self.bank.learn(content)
+                url = self.bank.next(content)
 
     def everything(self, guest):
         for key in keys(guest):
@@ -324,7 +324,7 @@ class Half:
 
 
 def keys(guest):
-    return [one["key"] for one in guest["holdings"]]
+    return [holding["key"] for holding in guest["holdings"]]
 
 
 def consents(half):
@@ -332,8 +332,8 @@ def consents(half):
     bank = half.bank
     guest = half.customer({**ACCOUNTS, "entries": DAYS}, {**CARDS, "entries": DAYS})
     other = half.customer(ACCOUNTS, CARDS)
-    for one in (guest, other):
-        bank.accounts(one)
+    for customer in (guest, other):
+        bank.accounts(customer)
     half.everything(guest)
     bank.missing(guest)
     bank.accounts({"token": None}, basic=(guest["login"], guest["password"]))
@@ -396,14 +396,14 @@ def quotas(half, guest):
     bank = half.bank
     for operation in (bank.accounts, bank.consents, bank.balances, bank.transactions):
         for there, calls in ((True, 21), (False, 6)):
-            one = half.customer(ACCOUNTS)
-            bank.accounts(one)
-            bank.consents(one, keys(one))
-            named = {bank.accounts: (), bank.consents: (keys(one),)}
-            what = named.get(operation, (keys(one)[0],))
+            holder = half.customer(ACCOUNTS)
+            bank.accounts(holder)
+            bank.consents(holder, keys(holder))
+            named = {bank.accounts: (), bank.consents: (keys(holder),)}
+            what = named.get(operation, (keys(holder)[0],))
             for _ in range(calls):
-                operation(one, *what, there=there)
-            operation(one, *what, there=not there)
+                operation(holder, *what, there=there)
+            operation(holder, *what, there=not there)
     last = half.customer(ACCOUNTS)
     bank.accounts(last)
     for time, calls in NIGHT:
@@ -578,16 +578,16 @@ def played(speaker, half, policies=SOUND, expected=None):
     """Run half of the script; stop at the first unexpected answer."""
     bank = speaker(policies, expected)
     HALVES[half](bank)
-    return bank.told.told
+    return bank.record.answers
 
 
-def shows(speaker, half, one, sound):
+def shows(speaker, half, variant, sound):
     """Return whether a fault is visible."""
     try:
-        told = played(speaker, half, one.change(SOUND), sound[speaker, half])
+        answers = played(speaker, half, variant.change(SOUND), sound[speaker, half])
     except Differs:
         return True
-    return len(told) != len(sound[speaker, half])
+    return len(answers) != len(sound[speaker, half])
 
 
 @pytest.fixture(scope="module")
@@ -638,7 +638,11 @@ ALL = {
     "pis": (*PIS_MUTANTS, *PIS_NEUTRAL),
 }
 BY_HALF = {
-    half: [one for one in these if not one.id.startswith(SCREENS) and one.id not in UNSEEN]
+    half: [
+        variant
+        for variant in these
+        if not variant.id.startswith(SCREENS) and variant.id not in UNSEEN
+    ]
     for half, these in ALL.items()
 }
 
@@ -652,16 +656,16 @@ def test_playing_twice_is_the_same(sound, half):
 
 def test_few_are_left_out():
     """Only existing mutants are exempt, and nearly all are checked."""
-    every = [one.id for these in ALL.values() for one in these]
+    every = [variant.id for these in ALL.values() for variant in these]
     assert set(every) >= UNSEEN
     assert len(UNSEEN) < len(every) / 10
 
 
 @pytest.mark.parametrize(
-    ("half", "one"),
-    [(half, one) for half, these in BY_HALF.items() for one in these],
+    ("half", "variant"),
+    [(half, variant) for half, these in BY_HALF.items() for variant in these],
     ids=lambda value: value if isinstance(value, str) else value.id,
 )
-def test_what_shows_shows_in_both(sound, half, one):
+def test_what_shows_shows_in_both(sound, half, variant):
     """A mutant that differs in the bank's own interface differs in STET too."""
-    assert [True, True] == [shows(speaker, half, one, sound) for speaker in (Own, Stet)]
+    assert [True, True] == [shows(speaker, half, variant, sound) for speaker in (Own, Stet)]

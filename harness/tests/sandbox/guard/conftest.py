@@ -91,8 +91,8 @@ class Signer:
             for name in names.split()
         ]
         signature = self.sign("rsa-v1_5-sha256", base or "\n".join(lines))
-        said = f'keyId="{key_id}",algorithm="{algorithm}",headers="{names}"'
-        return {**sent, "Signature": f'{said},signature="{signature}"'}
+        parameters = f'keyId="{key_id}",algorithm="{algorithm}",headers="{names}"'
+        return {**sent, "Signature": f'{parameters},signature="{signature}"'}
 
     def rfc9421(
         self,
@@ -118,8 +118,8 @@ class Signer:
             created = int(datetime.now(UTC).timestamp())
             parameters = f';created={created};keyid="https://tpp.example/{name}.pem"'
             parameters += f';alg="{algorithm}"'
-        inner = "(" + " ".join(f'"{one}"' for one in components) + ")" + parameters
-        lines = [f'"{one}": {value}' for one, value in components.items()]
+        inner = "(" + " ".join(f'"{name}"' for name in components) + ")" + parameters
+        lines = [f'"{name}": {value}' for name, value in components.items()]
         signature = self.sign(algorithm, "\n".join([*lines, f'"@signature-params": {inner}']), key)
         return {**sent, "Signature-Input": f"sig1={inner}", "Signature": f"sig1=:{signature}:"}
 

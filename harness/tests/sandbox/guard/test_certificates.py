@@ -41,16 +41,16 @@ def test_one_has_expired(folder):
     """The expired client certificate is invalid, and all others are valid now."""
     now = datetime.now(UTC)
     for name in FILES:
-        one = read(folder, name)
-        assert one.not_valid_before_utc < now
-        assert (name == "expired") == (one.not_valid_after_utc < now)
+        certificate = read(folder, name)
+        assert certificate.not_valid_before_utc < now
+        assert (name == "expired") == (certificate.not_valid_after_utc < now)
 
 
 def test_whose_they_are(folder):
     """The TPP's certificates contain its organization identifier; the bank's has none."""
-    found = {name: organization(folder.certificate(name).read_text()) for name in FILES}
-    assert ("", "") == (found.pop("ca"), found.pop("server"))
-    assert {"PSDFR-ACPR-12345"} == set(found.values())
+    organizations = {name: organization(folder.certificate(name).read_text()) for name in FILES}
+    assert ("", "") == (organizations.pop("ca"), organizations.pop("server"))
+    assert {"PSDFR-ACPR-12345"} == set(organizations.values())
     attribute = read(folder, "client").subject.get_attributes_for_oid(
         NameOID.ORGANIZATION_IDENTIFIER
     )
@@ -67,7 +67,7 @@ def test_keys_to_verify_with(folder):
         "https://tpp.example/seal-ed25519.pem",
     ] == list(kinds)
     wanted = (rsa.RSAPublicKey, ec.EllipticCurvePublicKey, ed25519.Ed25519PublicKey)
-    assert all(issubclass(kind, one) for kind, one in zip(kinds.values(), wanted, strict=True))
+    assert all(issubclass(kind, key) for kind, key in zip(kinds.values(), wanted, strict=True))
 
 
 def test_made_once(folder, tmp_path):

@@ -158,9 +158,9 @@ def test_a_customer_permits(flow, factor):
     back = sent_back(answer)
     assert ["code", "state"] == list(back)
     assert "a b&c=ü" == back["state"]
-    told = flow.exchange(back["code"])
-    assert "no-store" == told.headers["Cache-Control"]
-    token = told.json()
+    answer = flow.exchange(back["code"])
+    assert "no-store" == answer.headers["Cache-Control"]
+    token = answer.json()
     assert ("Bearer", 900, "aisp") == (token["token_type"], token["expires_in"], token["scope"])
     assert 5 == len(flow.accounts(token["access_token"]).json()["accounts"])
 
@@ -206,7 +206,7 @@ def test_customers_of_other_worlds(flow):
     assert "password" == Page(flow.http.post(page.action, data=other.fill("password")).text).screen
     code = other.code(client_id="demo-tpp")
     token = other.exchange(code, **DEMO).json()["access_token"]
-    wanted = {one["key"] for one in other.guest["holdings"]}
+    wanted = {holding["key"] for holding in other.guest["holdings"]}
     ibans = set(re.findall(r"FR\d{25}", other.accounts(token).text))
     assert ibans
     assert ibans <= wanted
@@ -355,10 +355,14 @@ def test_tokens_live_by_the_worlds_clock(flow):
 
 def test_a_providers_token(flow):
     """A client's own token allows payments for an hour, in the world of its TPP."""
-    told = flow.token(grant_type="client_credentials", scope="pisp").json()
-    assert "refresh_token" not in told
-    assert ("Bearer", 3600, "pisp") == (told["token_type"], told["expires_in"], told["scope"])
-    headers = {"Authorization": f"Bearer {told['access_token']}"}
+    granted = flow.token(grant_type="client_credentials", scope="pisp").json()
+    assert "refresh_token" not in granted
+    assert ("Bearer", 3600, "pisp") == (
+        granted["token_type"],
+        granted["expires_in"],
+        granted["scope"],
+    )
+    headers = {"Authorization": f"Bearer {granted['access_token']}"}
     body = {
         "paymentType": "immediate",
         "debtorAccount": flow.guest["holdings"][0]["key"],
@@ -372,8 +376,10 @@ def test_a_providers_token(flow):
     made = flow.http.post("/payment-requests", json=body, headers=headers)
     assert 201 == made.status_code, made.text
     signed = f"payments/{made.json()['paymentRequestResourceId']}/sign"
-    told = flow.control(signed, customer=flow.guest["customer"], factor="sms", decision="confirm")
-    assert "executed" == told["status"]
+    payment = flow.control(
+        signed, customer=flow.guest["customer"], factor="sms", decision="confirm"
+    )
+    assert "executed" == payment["status"]
     flow.at("16T10:59:59")
     assert 400 == flow.http.post("/payment-requests", json={}, headers=headers).status_code
     flow.at("16T11:00:00")
@@ -426,7 +432,9 @@ def test_a_mutant_stays_what_it_is():
     from assay.sandbox.mutants import MUTANTS  # noqa: PLC0415 -- the only one
     from assay.sandbox.policies import SOUND  # noqa: PLC0415
 
-    change = next(one.change for one in MUTANTS if one.id == "credentials.basic-for-accounts")
+    change = next(
+        mutant.change for mutant in MUTANTS if mutant.id == "credentials.basic-for-accounts"
+    )
     transport = httpx.WSGITransport(app=guarded(make_app(change(SOUND)), oauth=True))
     flow = Flow(http=httpx.Client(transport=transport, base_url="http://bank.test"))
     own = (flow.guest["login"], flow.guest["password"])
@@ -579,8 +587,8 @@ def test_worlds_that_are_forgotten_here():
     """Answers about a removed world are ignored."""
     store = OAuthStore()
     environ = {"REQUEST_METHOD": "POST", "PATH_INFO": f"{CONTROL}/worlds/w1/providers"}
-    told = b'{"provider":"p1","token":"x"}'
-    assert told == learn_from_control(environ, 201, told, store)
+    body = b'{"provider":"p1","token":"x"}'
+    assert body == learn_from_control(environ, 201, body, store)
     assert not store.clients
 
 

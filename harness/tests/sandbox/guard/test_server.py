@@ -36,11 +36,11 @@ def get(url, folder, name=None, path="/accounts"):
 
 def echo(environ, start_response):
     """Answer with the method, the path and the length of the body."""
-    told = f"{environ['REQUEST_METHOD']} {environ['REQUEST_URI']} {environ['PATH_INFO']} "
-    told += f"{environ['QUERY_STRING']} {len(environ['wsgi.input'].read())}"
+    body = f"{environ['REQUEST_METHOD']} {environ['REQUEST_URI']} {environ['PATH_INFO']} "
+    body += f"{environ['QUERY_STRING']} {len(environ['wsgi.input'].read())}"
     status = environ.get("HTTP_STATUS", "200 OK")
     start_response(status, [])
-    return [told.encode("latin-1")]
+    return [body.encode("latin-1")]
 
 
 def raw(url, folder, *sent):
@@ -48,8 +48,8 @@ def raw(url, folder, *sent):
     host, _, port = url.removeprefix("https://").partition(":")
     plain = socket.create_connection((host, int(port)), timeout=10)
     with context(folder).wrap_socket(plain, server_hostname="localhost") as connection:
-        for one in sent:
-            connection.sendall(one)
+        for part in sent:
+            connection.sendall(part)
         come = b""
         while part := connection.recv(65536):
             come += part
@@ -169,7 +169,7 @@ def test_what_is_no_http(folder, sent, status):
 
 
 @pytest.mark.parametrize(
-    ("target", "told"),
+    ("target", "body"),
     [
         (b"/%00%ff?%zz", b"GET /%00%ff?%zz /\x00\xff %zz 0"),
         (b"//a//b", b"GET //a//b /a//b  0"),
@@ -178,20 +178,20 @@ def test_what_is_no_http(folder, sent, status):
         (b"/\xc3\xa9", b"GET /\xc3\xa9 /\xc3\xa9  0"),
     ],
 )
-def test_targets(folder, target, told):
+def test_targets(folder, target, body):
     """The target is provided as sent, and its path decoded."""
     request = b"GET " + target + b" HTTP/1.1\r\nConnection: close\r\n\r\n"
     with serving(echo, tls(folder)) as url:
-        assert told == raw(url, folder, request).partition(b"\r\n\r\n")[2]
+        assert body == raw(url, folder, request).partition(b"\r\n\r\n")[2]
 
 
 def test_headers(folder):
     """Repeated headers are joined; names with an underscore are dropped as ambiguous."""
 
     def app(environ, start_response):
-        told = f"{environ['HTTP_A']} {environ.get('HTTP_B_C')} {environ.get('CONTENT_TYPE')}"
-        start_response("200 OK", [("Content-Length", str(len(told)))])
-        return [told.encode()]
+        body = f"{environ['HTTP_A']} {environ.get('HTTP_B_C')} {environ.get('CONTENT_TYPE')}"
+        start_response("200 OK", [("Content-Length", str(len(body)))])
+        return [body.encode()]
 
     request = (
         b"GET / HTTP/1.1\r\nA: 1\r\na: 2\r\nB_C: 3\r\nContent-Type: x\r\nConnection: close\r\n\r\n"

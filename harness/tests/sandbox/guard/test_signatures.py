@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.sandbox.app import make_app
+from assay.sandbox.guard import require_signature
 from assay.sandbox.guard.cavage import check_cavage, signing_string
-from assay.sandbox.guard.middleware import require_signature
 from assay.sandbox.guard.rfc9421 import check_rfc9421, read_bytes, read_signed, signature_base
 from assay.sandbox.guard.server import Tls
 from assay.sandbox.guard.signatures import BODY_LIMIT, Message, SignatureError, read_message, verify
@@ -58,11 +58,11 @@ def refused(answer, why):
 def test_the_example_of_the_draft():
     """The draft's own signed example verifies, and a changed one does not."""
     headers = {"host": "example.com", "date": "Sun, 05 Jan 2014 21:31:40 GMT"}
-    one = message(method="POST", target="/foo?param=value&pet=dog", headers=headers)
+    request = message(method="POST", target="/foo?param=value&pet=dog", headers=headers)
     key, names = load_pem_public_key(DRAFT_KEY), ["(request-target)", "host", "date"]
-    verify("rsa-sha256", key, b64decode(DRAFT_SIGNATURE), signing_string(one, names))
+    verify("rsa-sha256", key, b64decode(DRAFT_SIGNATURE), signing_string(request, names))
     with pytest.raises(SignatureError, match="signature does not match"):
-        verify("rsa-sha256", key, b64decode(DRAFT_SIGNATURE), signing_string(one, names[:2]))
+        verify("rsa-sha256", key, b64decode(DRAFT_SIGNATURE), signing_string(request, names[:2]))
 
 
 def test_the_example_of_the_rfc():
@@ -73,11 +73,11 @@ def test_the_example_of_the_rfc():
         "content-length": "18",
     }
     how = {"method": "POST", "target": "/foo?param=Value&Pet=dog", "headers": headers}
-    one = read_signed(RFC_INPUT)["sig-b26"]
+    signed = read_signed(RFC_INPUT)["sig-b26"]
     key = load_der_public_key(b64decode(RFC_KEY))
-    base = signature_base(message(base="https://example.com", **how), one)
+    base = signature_base(message(base="https://example.com", **how), signed)
     verify("ed25519", key, b64decode(RFC_SIGNATURE), base)
-    base = signature_base(message(base="https://example.org", **how), one)
+    base = signature_base(message(base="https://example.org", **how), signed)
     with pytest.raises(SignatureError, match="signature does not match"):
         verify("ed25519", key, b64decode(RFC_SIGNATURE), base)
 
@@ -230,21 +230,21 @@ def test_dates_are_real(folder, signer):
     for minutes, fits in ((5, True), (-5, True), (6, False), (-6, False)):
         date = format_datetime(NOW + timedelta(minutes=minutes), usegmt=True)
         headers = signer.cavage("GET", "/a", date=date)
-        one = message(headers={name.lower(): value for name, value in headers.items()})
+        request = message(headers={name.lower(): value for name, value in headers.items()})
         if fits:
-            check_cavage(one, keys, NOW)
+            check_cavage(request, keys, NOW)
         else:
             with pytest.raises(SignatureError, match="date is too far"):
-                check_cavage(one, keys, NOW)
+                check_cavage(request, keys, NOW)
 
 
 @pytest.mark.parametrize("year", ["1", "99999", "9" * 30])
 def test_dates_of_no_calendar(signer, year):
     """An impossible date is malformed, or too far from now."""
     headers = signer.cavage("GET", "/a", date=f"Sun, 05 Jan {year} 21:31:40 +2359")
-    one = message(headers={name.lower(): value for name, value in headers.items()})
+    request = message(headers={name.lower(): value for name, value in headers.items()})
     with pytest.raises(SignatureError, match=r"malformed date|date is too far"):
-        check_cavage(one, {}, NOW)
+        check_cavage(request, {}, NOW)
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_every_algorithm(demand, signer, algorithm):
     refused(answer, "signature does not match")
 
 
-def told(created=0, **more):
+def written(created=0, **more):
     """Build parameters, created a number of seconds from now."""
     moment = int(datetime.now(UTC).timestamp()) + created
     more = {"keyid": '"https://tpp.example/seal-ec.pem"', **more}
@@ -279,11 +279,11 @@ RFC9421 = {
     "unknown digest algorithm": {"content_digest": "md5=:AAAA:"},
     "malformed structured field": {"content_digest": "SHA-256=AAAA"},
     "created is missing": {"parameters": ';keyid="https://tpp.example/seal-ec.pem"'},
-    "created is too far from now": {"parameters": told(-400)},
-    "the signature has expired": {"parameters": told(expires=1)},
-    "unknown keyid": {"parameters": told(keyid='"somebody"')},
-    "unknown alg": {"parameters": told(alg='"hmac-sha256"')},
-    "the algorithm does not fit the key": {"parameters": told(alg='"ed25519"')},
+    "created is too far from now": {"parameters": written(-400)},
+    "the signature has expired": {"parameters": written(expires=1)},
+    "unknown keyid": {"parameters": written(keyid='"somebody"')},
+    "unknown alg": {"parameters": written(alg='"hmac-sha256"')},
+    "the algorithm does not fit the key": {"parameters": written(alg='"ed25519"')},
     "signature does not match": {"components": {**OWN, "@method": "GET", "content-digest": ""}},
 }
 
@@ -348,7 +348,7 @@ def test_without_a_name_the_key_decides(demand, signer):
     """A signature without an algorithm is verified by that of its key."""
     http = demand(signatures="rfc9421")
     for algorithm, name in (("rsa-pss-sha512", "seal-rsa"), ("ed25519", "seal-ed25519")):
-        parameters = told(keyid=f'"https://tpp.example/{name}.pem"')
+        parameters = written(keyid=f'"https://tpp.example/{name}.pem"')
         headers = signer.rfc9421("GET", "/accounts", algorithm=algorithm, parameters=parameters)
         assert 200 == http.get("/accounts", headers=ALICE | headers).status_code
 

@@ -35,9 +35,8 @@ from assay.planning.prepare import Prepared, prepare
 from assay.sandbox.app import make_app
 from assay.sandbox.guard import guarded
 from assay.sandbox.guard.certificates import CertificateFolder
-from assay.sandbox.holdings import open_demo
 from assay.sandbox.policies import SOUND
-from assay.sandbox.world import DEMO, Registry
+from assay.sandbox.world import DEMO, Registry, open_demo
 
 BASE = "https://www.30001.live.sandbox.example"
 CODE = OAuth(

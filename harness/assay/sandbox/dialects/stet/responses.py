@@ -134,7 +134,7 @@ def status_of(status: int, *, offered: bool) -> int:
 def refusal(
     content: Content, bank_answer: int, status: int, path: str, *, payments: bool
 ) -> Content:
-    """Translate a refusal; `said` is the bank's status, and its message becomes `error`."""
+    """Translate a refusal; `bank_answer` is the bank's status, and its message becomes `error`."""
     codes = _PAYMENTS if payments else _INFORMATION
     code = "TMRQ" if bank_answer == HTTPStatus.TOO_MANY_REQUESTS else codes.get(status)
     error = content.get("message")

@@ -86,7 +86,7 @@ def with_value(node: object, path: JsonPath, value: object) -> object:
     known = members(node)
     member = with_value(known.get(step, ABSENT), rest, value)
     if member is ABSENT:
-        return {name: other for name, other in known.items() if name != step}
+        return {name: kept for name, kept in known.items() if name != step}
     return {**known, step: member}
 
 

@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, cast
 
 from assay.sandbox.control import PREFIX
-from assay.sandbox.guard.middleware import (
+from assay.sandbox.guard import (
     AUTHORIZE,
     OAUTH,
     ORGANIZATION,
@@ -28,10 +28,9 @@ from assay.sandbox.guard.middleware import (
 from assay.sandbox.guard.oauth.authorize import answer_authorize, answer_screen
 from assay.sandbox.guard.oauth.state import Client, LoginCustomer, OAuthStore
 from assay.sandbox.guard.oauth.token import answer_token
-from assay.sandbox.holdings import DEMO_PROVIDERS, open_demo
 from assay.sandbox.messages import Answer, decoded_path, error, send
 from assay.sandbox.policies import SOUND
-from assay.sandbox.world import DEMO, Registry
+from assay.sandbox.world import DEMO, DEMO_PROVIDERS, Registry, open_demo
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment

@@ -2,17 +2,15 @@
 
 Errors are reported to the TPP by redirecting the customer (RFC 6749, 4.1.2.1), unless
 the client or the redirect URI is invalid. Then follow password, factor, code and
-decision. There are no timers: the customer's world is not known before the login. Page,
-style and field names are those of the screens for signing a payment.
+decision. There are no timers: the customer's world is not known before the login. The
+pages are those of the screens for signing a payment.
 """
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from assay.sandbox.guard.middleware import SCREENS
+from assay.sandbox.guard import SCREENS
 from assay.sandbox.guard.oauth.requests import (
     is_allowed_redirect,
     read_form,
@@ -21,28 +19,27 @@ from assay.sandbox.guard.oauth.requests import (
 )
 from assay.sandbox.guard.oauth.state import AuthorizationRequest, LoginSession, OAuthStore, Step
 from assay.sandbox.messages import Answer, error
+from assay.sandbox.pages import (
+    NO_DECISION,
+    NO_FACTOR,
+    WRONG_CODE,
+    labelled,
+    prompt,
+    redirect_to,
+    show_page,
+)
 from assay.sandbox.payments.policies import SOUND_PAYMENTS
-from assay.sandbox.payments.screens import page_headers
-from assay.sandbox.payments.terms import DECISIONS, Factor, origin
+from assay.sandbox.payments.terms import DECISIONS, origin
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
-    from jinja2 import Environment
 
 
-_HTML = "text/html; charset=utf-8"
 _TITLES: Mapping[str, str] = {
     "password": "Log in",
     "factor": "Strong authentication",
     "code": "Your code",
     "confirm": "May they see your accounts?",
-}
-#: Label of each factor, and label of its code.
-_FACTORS: Mapping[Factor, tuple[str, str]] = {
-    "sms": ("A code by SMS", "Code from the SMS"),
-    "cap": ("A code from the card reader (CAP)", "Code from the card reader"),
-    "soft-token": ("The app on your phone (soft token)", "Code from the app"),
-    "email": ("A code by e-mail", "Code from the e-mail"),
 }
 #: Status, title and text of the final pages.
 _ENDINGS: Mapping[str, tuple[int, str, str]] = {
@@ -53,59 +50,29 @@ _ENDINGS: Mapping[str, tuple[int, str, str]] = {
     ),
     "unknown": (404, "Nothing here", "This page does not exist, or has expired."),
 }
-_OWN = ("password.html.j2",)
-
-
-def _load(name: str) -> str:
-    package = "assay.sandbox.guard.oauth" if name in _OWN else "assay.sandbox.payments"
-    return files(package).joinpath(f"templates/{name}").read_text(encoding="utf-8")
-
-
-@cache
-def _environment() -> "Environment":
-    from jinja2 import Environment, FunctionLoader, StrictUndefined  # noqa: PLC0415 -- slow to import
-
-    return Environment(loader=FunctionLoader(_load), autoescape=True, undefined=StrictUndefined)
 
 
 def screen(session: LoginSession, message: str = "") -> Answer:
     """Return the screen of the current step."""
     step, request = session.step, session.request
-    content: dict[str, object] = {
-        "title": _TITLES[step],
-        "message": message,
-        "action": SCREENS + session.key,
-        "client": request.client.id,
-    }
+    client = request.client.id
+    content: dict[str, object] = {"message": message, "action": SCREENS + session.key}
+    if step == "password":
+        content["introduction"] = f"{client} asks to see your accounts. Log in to decide."
     if step == "factor" and session.customer:
-        offered = SOUND_PAYMENTS.factors[session.customer.segment]
-        content["factors"] = [(factor, _FACTORS[factor][0]) for factor in offered]
+        content["factors"] = labelled(SOUND_PAYMENTS.factors[session.customer.segment])
     if step == "code" and session.factor:
-        content["prompt"] = _FACTORS[session.factor][1]
+        content["prompt"] = prompt(session.factor)
     if step == "confirm":
-        content["rows"] = [("Who", request.client.id), ("What", "Accounts, balances, transactions")]
+        content["rows"] = [("Who", client), ("What", "Accounts, balances, transactions")]
     # Browsers check the redirection against `form-action` too.
-    forms = f"'self' {origin(request.redirect)}"
-    return _page(step, step, 200, content, forms)
+    return show_page(step, _TITLES[step], content, forms=f"'self' {origin(request.redirect)}")
 
 
 def final_page(page: str) -> Answer:
     """Return a page without a form."""
-    status, title, says = _ENDINGS[page]
-    return _page("ending", page, status, {"title": title, "message": "", "says": says}, "'none'")
-
-
-def redirect_to(target: str) -> Answer:
-    """Redirect the browser."""
-    return Answer(status=303, body=b"", headers=(("Location", target), *page_headers("'none'")))
-
-
-def _page(
-    template: str, page: str, status: int, content: Mapping[str, object], forms: str
-) -> Answer:
-    text = _environment().get_template(f"{template}.html.j2").render(**content, page=page)
-    body = text.encode("utf-8", "replace")
-    return Answer(status=status, body=body, media=_HTML, headers=page_headers(forms))
+    status, title, text = _ENDINGS[page]
+    return show_page(page, title, {"text": text}, forms="'none'", status=status)
 
 
 _Form = Mapping[str, str]
@@ -116,9 +83,6 @@ _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 _LONGEST_STATE = 2_000
 _TRIES = 3
 _WRONG_LOGIN = "This login and password are not right."
-_WRONG_CODE = "This code is not right."
-_NO_FACTOR = "Please choose one of these."
-_NO_DECISION = "Please confirm or refuse."
 
 
 def answer_authorize(
@@ -212,14 +176,14 @@ def _factor(store: OAuthStore, session: LoginSession, form: _Form) -> Answer:
         if factor == form.get("factor"):
             session.factor, session.step = factor, "code"
             return screen(session)
-    return screen(session, _NO_FACTOR)
+    return screen(session, NO_FACTOR)
 
 
 def _code(store: OAuthStore, session: LoginSession, form: _Form) -> Answer:
     customer, factor = session.customer, session.factor
     right = customer.factors[factor] if customer and factor else None
     if right is None or form.get("code", "").strip() != right:
-        return _wrong_entry(store, session, _WRONG_CODE)
+        return _wrong_entry(store, session, WRONG_CODE)
     session.step = "confirm"
     return screen(session)
 
@@ -227,7 +191,7 @@ def _code(store: OAuthStore, session: LoginSession, form: _Form) -> Answer:
 def _confirm(store: OAuthStore, session: LoginSession, form: _Form) -> Answer:
     decision, customer, request = form.get("decision"), session.customer, session.request
     if decision not in DECISIONS:
-        return screen(session, _NO_DECISION)
+        return screen(session, NO_DECISION)
     store.sessions.pop(session.key, None)
     now = store.now(customer.world) if customer else None
     if decision == "refuse" or customer is None or now is None:

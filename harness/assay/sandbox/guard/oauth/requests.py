@@ -12,7 +12,7 @@ from hmac import compare_digest
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote_plus, urlencode, urlsplit
 
-from assay.sandbox.guard.middleware import ORGANIZATION
+from assay.sandbox.guard import ORGANIZATION
 from assay.sandbox.guard.oauth.state import Client, OAuthStore
 from assay.sandbox.messages import BODY_LIMIT, read_body
 from assay.sandbox.payments.terms import is_absolute_url
@@ -121,7 +121,7 @@ def is_allowed_redirect(uri: str, registered: Collection[str]) -> bool:
     return host in _LOOPBACK or host == _EXAMPLE
 
 
-def with_parameters(uri: str, said: Mapping[str, str | None]) -> str:
+def with_parameters(uri: str, parameters: Mapping[str, str | None]) -> str:
     """Append parameters to a URI; those that are None are omitted."""
-    query = urlencode({name: value for name, value in said.items() if value is not None})
+    query = urlencode({name: value for name, value in parameters.items() if value is not None})
     return f"{uri}{'&' if '?' in uri else '?'}{query}"

@@ -1,6 +1,6 @@
 """Mutants and neutral variants of payment initiation."""
 
-from assay.sandbox.mutants.maintenance import CLOSING_FAULTS
+from assay.sandbox.mutants.calendar import CLOSING_FAULTS
 from assay.sandbox.mutants.mutant import Mutant
 from assay.sandbox.mutants.payments.available import AVAILABLE_FAULTS
 from assay.sandbox.mutants.payments.fields import FIELD_FAULTS

@@ -9,8 +9,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 from assay.sandbox.messages import Answer, Json, error
-from assay.sandbox.mutants.methods import as_text, cut_off
-from assay.sandbox.mutants.mutant import Mutant, breaking_pis
+from assay.sandbox.mutants.methods import as_text, cut_off, down
+from assay.sandbox.mutants.mutant import breaking_pis, only_when
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation
 from assay.sandbox.payments.records import Payment
 from assay.sandbox.payments.terms import Terms
@@ -21,20 +21,6 @@ __all__ = ["AVAILABLE_FAULTS"]
 _SOUND = SOUND_PAYMENTS
 _OPERATIONS: tuple[PaymentOperation, ...] = ("create", "read", "modify")
 _BODY_FAULTS = ("text", "truncated", "empty", "type", "deep")
-
-
-def _down(down: PaymentOperation, status: int) -> Mutant:
-    def respond(operation: PaymentOperation | None, answer: Answer) -> Answer:
-        if operation == down and answer.status < 300:  # noqa: PLR2004
-            return error(status, "out of order")
-        return answer
-
-    return breaking_pis(
-        f"available.{down}-{status}",
-        f"payments.{down}/answers",
-        f"{down} answers {status} to every valid call",
-        respond=respond,
-    )
 
 
 def _answers(on: PaymentOperation, fault: str, status: int) -> Callable[[str, str, str], int]:
@@ -53,15 +39,14 @@ def _is_unprintable(id: str) -> bool:
 
 
 def _stumbles(over: Callable[[str], bool]) -> Callable[[str], Answer]:
-    def absent(id: str) -> Answer:
-        return error(500, "out of order") if over(id) else _SOUND.absent["read"](id)
-
-    return absent
+    return only_when(over, lambda _: error(500, "out of order"), _SOUND.absent["read"])
 
 
-def _misformed(
+def _accepted(
     on: PaymentOperation, altered: Callable[[Answer], Answer]
 ) -> Callable[[PaymentOperation | None, Answer], Answer]:
+    """Alter the accepted answers of one operation."""
+
     def respond(operation: PaymentOperation | None, answer: Answer) -> Answer:
         return altered(answer) if operation == on and answer.status < 300 else answer  # noqa: PLR2004
 
@@ -79,12 +64,11 @@ def _everybody(_own: bool) -> bool:
 
 def _shows_as(alter: Callable[[Terms], Terms]) -> Callable[[Payment], Terms]:
     """Show a new payment with altered terms; a signed or modified one is shown correctly."""
-
-    def shows(payment: Payment) -> Terms:
-        new = payment.status == "received" and payment.terms == payment.original
-        return alter(payment.terms) if new else payment.terms
-
-    return shows
+    return only_when(
+        lambda payment: payment.status == "received" and payment.terms == payment.original,
+        lambda payment: alter(payment.terms),
+        _SOUND.shows,
+    )
 
 
 def _a_day_later(terms: Terms) -> Terms:
@@ -109,16 +93,21 @@ _SHOWN: tuple[tuple[str, str, Callable[[Terms], Terms]], ...] = (
 
 
 def _confirms(when: bool, status: int) -> Callable[[bool], Answer]:
-    def confirmation(signed: bool) -> Answer:
-        if signed is when:
-            return Answer(status=status, body={"status": "accepted"})
-        return SOUND_PAYMENTS.confirmation(signed)
-
-    return confirmation
+    accepted = Answer(status=status, body={"status": "accepted"})
+    return only_when(lambda signed: signed is when, lambda _: accepted, _SOUND.confirmation)
 
 
 AVAILABLE_FAULTS = (
-    *(_down(operation, status) for operation in _OPERATIONS for status in (500, 503)),
+    *(
+        breaking_pis(
+            f"available.{operation}-{status}",
+            f"payments.{operation}/answers",
+            f"{operation} answers {status} to every valid call",
+            respond=_accepted(operation, down(status)),
+        )
+        for operation in _OPERATIONS
+        for status in (500, 503)
+    ),
     *(
         breaking_pis(
             f"available.{operation}-500-on-body-{fault}",
@@ -165,7 +154,7 @@ AVAILABLE_FAULTS = (
             f"form.{operation}-{name}",
             f"well-formed/{facet}",
             f"{operation}: the answer {says}",
-            respond=_misformed(operation, altered),
+            respond=_accepted(operation, altered),
         )
         for operation in _OPERATIONS
         for name, facet, says, altered in (

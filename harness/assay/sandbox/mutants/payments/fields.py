@@ -4,11 +4,18 @@ Each is lenient with one field in one way, and fills in a value where needed.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from assay.sandbox.messages import Table
-from assay.sandbox.mutants.mutant import breaking_pis
-from assay.sandbox.payments.policies import SOUND_PAYMENTS
-from assay.sandbox.payments.terms import FIELDS, Field, FieldError, ReadField
+from assay.sandbox.mutants.mutant import Operator, breaking_pis, never, one_more
+from assay.sandbox.payments.terms import (
+    AT_MOST_ONE,
+    FIELDS,
+    Field,
+    FieldError,
+    ReadField,
+    TransferCount,
+)
 from assay.sandbox.policies import put
 
 __all__ = ["FIELD_FAULTS"]
@@ -113,14 +120,8 @@ def _unpacked(name: Field) -> Table[Field, ReadField]:
     return put(FIELDS, **{name: read})
 
 
-def _any_number(_transfers: object) -> bool:
-    return True
-
-
-def _two_at_most(transfers: object) -> bool:
-    if isinstance(transfers, list) and len(transfers) == 2:  # noqa: PLR2004
-        return True
-    return SOUND_PAYMENTS.single(transfers)
+def _transfers(operator: Operator[int]) -> TransferCount:
+    return replace(AT_MOST_ONE, too_many=operator(AT_MOST_ONE.too_many))
 
 
 FIELD_FAULTS = (
@@ -210,12 +211,12 @@ FIELD_FAULTS = (
         "single.any-number",
         "single/several-refused",
         "a request may contain any number of transfers",
-        single=_any_number,
+        single=_transfers(never),
     ),
     breaking_pis(
         "single.two-at-most",
         "single/several-refused",
         "a request may contain two transfers",
-        single=_two_at_most,
+        single=_transfers(one_more),
     ),
 )

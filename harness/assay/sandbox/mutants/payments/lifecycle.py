@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from assay.sandbox.mutants.mutant import breaking_pis
+from assay.sandbox.mutants.mutant import allowing, breaking_pis, only_when
 from assay.sandbox.payments.policies import SOUND_PAYMENTS
 from assay.sandbox.payments.records import Payment
 from assay.sandbox.payments.terms import PaymentType, Status, Terms
@@ -17,14 +17,11 @@ _WAITING: tuple[Status, ...] = ("pending", "received")
 _BY = {"provider": "TPP", "customer": "customer"}
 
 
-def _also(status: Status, *types: PaymentType) -> Callable[[Payment], bool]:
-    """Also allow changes of payments with this status and one of these types."""
-
-    def modifiable(payment: Payment) -> bool:
-        is_extra = payment.terms.type in types and payment.status == status
-        return is_extra or _SOUND.modifiable(payment)
-
-    return modifiable
+def _also(status: Status, type: PaymentType) -> Callable[[Payment], bool]:
+    """Also allow changes of payments with this status and type."""
+    return allowing(
+        lambda payment: (payment.terms.type, payment.status) == (type, status), _SOUND.modifiable
+    )
 
 
 def _only_while(
@@ -74,24 +71,20 @@ def _former_day(payment: Payment) -> Terms:
     return replace(payment.terms, day=payment.original.day)
 
 
+def _cancelled(by: str) -> Callable[[Payment], bool]:
+    return lambda payment: payment.status == "cancelled" and payment.cancelled_by == by
+
+
 def _executes_cancelled(by: str) -> Callable[[Payment], bool]:
-    def executable(payment: Payment) -> bool:
-        was_cancelled = payment.status == "cancelled" and payment.cancelled_by == by
-        return was_cancelled or _SOUND.executable(payment)
-
-    return executable
+    return allowing(_cancelled(by), _SOUND.executable)
 
 
-def _cancelled_whatever_came(payment: Payment) -> Status:
+def _cancelled_once(payment: Payment) -> Status:
     return "cancelled" if payment.cancelled_by else payment.status
 
 
 def _hides_cancelled(by: str, shown_as: Status) -> Callable[[Payment], Status]:
-    def shown(payment: Payment) -> Status:
-        hidden = payment.status == "cancelled" and payment.cancelled_by == by
-        return shown_as if hidden else payment.status
-
-    return shown
+    return only_when(_cancelled(by), lambda _: shown_as, _SOUND.shown)
 
 
 #: Part of an accepted modification that is ignored, in reading and in execution.
@@ -210,7 +203,7 @@ LIFECYCLE_FAULTS = (
             f"cancel/by-{by}-never-done",
             f"a payment cancelled by the {_BY[by]} is executed, but still shown as cancelled",
             executable=_executes_cancelled(by),
-            shown=_cancelled_whatever_came,
+            shown=_cancelled_once,
         )
         for by in ("provider", "customer")
     ),

@@ -6,15 +6,14 @@ depend on them.
 """
 
 from dataclasses import replace
-from datetime import timedelta
 from types import MappingProxyType
 from typing import Any
 
 from assay.sandbox.messages import Answer, error
-from assay.sandbox.mutants.mutant import Neutral
+from assay.sandbox.mutants.mutant import Neutral, allowing, edge_flipped, neutral_pis
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation, Return
 from assay.sandbox.payments.records import Payment
-from assay.sandbox.payments.rules import Until, after_first, after_last
+from assay.sandbox.payments.rules import Timer
 from assay.sandbox.payments.terms import (
     FIELDS,
     Factor,
@@ -25,16 +24,9 @@ from assay.sandbox.payments.terms import (
     Terms,
     origin,
 )
-from assay.sandbox.policies import Policies, put
+from assay.sandbox.policies import put
 
 __all__ = ["PIS_NEUTRAL"]
-
-
-def _neutral(id: str, says: str, **policies: Any) -> Neutral:
-    def change(bank: Policies) -> Policies:
-        return replace(bank, payments=replace(bank.payments, **policies))
-
-    return Neutral(id=f"pis.{id}", says=says, change=change)
 
 
 def _refusals(status: int) -> dict[str, Any]:
@@ -43,16 +35,11 @@ def _refusals(status: int) -> dict[str, Any]:
     def malformed(_operation: PaymentOperation, _field: str, _way: str) -> int:
         return status
 
-    return {
-        "refusals": MappingProxyType(dict.fromkeys(names, status)),
-        "malformed": malformed,
-    }
+    return {"refusals": MappingProxyType(dict.fromkeys(names, status)), "malformed": malformed}
 
 
-def _also_cancelled(payment: Payment) -> bool:
-    """Allow modifying deferred payments that are open or cancelled."""
-    open_ = payment.status in ("received", "pending", "cancelled")
-    return payment.terms.type == "deferred" and open_
+def _deferred_and_cancelled(payment: Payment) -> bool:
+    return payment.terms.type == "deferred" and payment.status == "cancelled"
 
 
 def _not_offered(_signed: bool) -> Answer:
@@ -88,9 +75,9 @@ def _cancelled_as_rejected(payment: Payment) -> Status:
     return "rejected" if payment.status == "cancelled" else payment.status
 
 
-def _past(until: Until) -> Until:
+def _just_after(timer: Timer) -> Timer:
     """Expire just after the time instead of at it."""
-    return lambda times: until(times) + timedelta(microseconds=1)
+    return replace(timer, expired=edge_flipped(timer.expired))
 
 
 #: Replaces a malformed value.
@@ -144,67 +131,65 @@ def _any_spelling(value: object) -> str | None:
 
 #: Every neutral variant of payment initiation.
 PIS_NEUTRAL: tuple[Neutral, ...] = (
-    _neutral("refusals-422", "Every refusal has the status 422.", **_refusals(422)),
-    _neutral("refusals-409", "Every refusal has the status 409.", **_refusals(409)),
-    _neutral(
+    neutral_pis("refusals-422", "Every refusal has the status 422.", **_refusals(422)),
+    neutral_pis("refusals-409", "Every refusal has the status 409.", **_refusals(409)),
+    neutral_pis(
         "rejected-later",
         "A malformed request is accepted, and the payment is shown as rejected.",
         **_rejected_later(),
     ),
-    _neutral(
+    neutral_pis(
         "euro-any-spelling",
         "The currency EUR may be in lower case and surrounded by blanks.",
         fields=put(FIELDS, currency=_any_spelling),
     ),
-    _neutral("confirmation-501", "The confirmation answers 501.", confirmation=_not_offered),
-    _neutral(
+    neutral_pis("confirmation-501", "The confirmation answers 501.", confirmation=_not_offered),
+    neutral_pis(
         "factors-not-all",
         "Retail customers are not offered SMS codes, small professionals nothing else.",
         **_factors(("cap", "soft-token"), ("sms",)),
     ),
-    _neutral("more-members", "Answers have further members.", respond=_with_more),
-    _neutral(
-        "barred-late",
-        "Payments out of scope are rejected only after signing.",
-        at_once=False,
+    neutral_pis("more-members", "Answers have further members.", respond=_with_more),
+    neutral_pis(
+        "barred-late", "Payments out of scope are rejected only after signing.", at_once=False
     ),
-    _neutral("no-reference", "A payment is shown without its reference.", shows=_no_reference),
-    _neutral(
+    neutral_pis("no-reference", "A payment is shown without its reference.", shows=_no_reference),
+    neutral_pis(
         "refused-stays", "A customer who refuses is not redirected.", returns=_stays_after_refusal
     ),
-    _neutral(
+    neutral_pis(
         "refused-goes-home",
         "A customer who refuses is redirected to the home page of the TPP.",
         returns=_home_after_refusal,
     ),
-    _neutral(
+    neutral_pis(
         "too-late-stays-open",
         "A payment not signed in time keeps its status, but can no longer be signed.",
         lapsed=MappingProxyType({"idle": "received", "overall": "received"}),
     ),
-    _neutral(
+    neutral_pis(
         "too-late-is-rejected",
         "A payment not signed in time is shown as rejected.",
         lapsed=MappingProxyType({"idle": "rejected", "overall": "rejected"}),
     ),
-    _neutral(
+    neutral_pis(
         "timers-just-after",
         "A timer expires just after its time instead of at it.",
         timers=MappingProxyType(
-            {"idle": _past(after_last(minutes=4)), "overall": _past(after_first(minutes=30))}
+            {lapse: _just_after(timer) for lapse, timer in SOUND_PAYMENTS.timers.items()}
         ),
     ),
-    _neutral(
+    neutral_pis(
         "cancelled-modifiable",
         "A cancelled payment can be modified, and stays cancelled.",
-        modifiable=_also_cancelled,
+        modifiable=allowing(_deferred_and_cancelled, SOUND_PAYMENTS.modifiable),
     ),
-    _neutral(
+    neutral_pis(
         "cancelled-is-rejected",
         "A cancelled payment is shown as rejected.",
         shown=_cancelled_as_rejected,
     ),
-    _neutral(
+    neutral_pis(
         "amount-modifiable",
         "Only the amount of a deferred payment can be modified.",
         changeable=("amount",),

@@ -1,11 +1,19 @@
 """Mutants of the two rules on signed payments: repeats and CASH."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 
-from assay.sandbox.mutants.mutant import breaking_pis
+from assay.sandbox.mutants.mutant import (
+    always,
+    breaking_pis,
+    edge_flipped,
+    never,
+    one_less,
+    one_more,
+)
 from assay.sandbox.payments.rules import (
+    MORE_THAN_72_HOURS,
     CashRule,
     DuplicateRule,
     Facts,
@@ -25,17 +33,9 @@ def _hours(count: int) -> timedelta:
     return timedelta(hours=count)
 
 
-def _older_than(hours: int) -> Callable[[timedelta], bool]:
-    return lambda age: age > _hours(hours)
-
-
 def _other_than_72_hours(age: timedelta) -> bool:
     """Compare for inequality with 72 hours instead of for more."""
     return age != _hours(72)
-
-
-def _72_hours_and_more(age: timedelta) -> bool:
-    return age >= _hours(72)
 
 
 def _whole_hours(age: timedelta) -> bool:
@@ -52,10 +52,6 @@ def _whole_days(age: timedelta) -> bool:
     return age.days > 3  # noqa: PLR2004
 
 
-def _any_age(_age: timedelta) -> bool:
-    return True
-
-
 def _anybodys(facts: Facts) -> datetime | None:
     return facts.registered or facts.registered_by_others
 
@@ -69,10 +65,6 @@ def _sms_for_the_unknown(facts: Facts) -> datetime | None:
     """Treat a creditor no customer registered as trusted, if signed with an SMS code."""
     unknown = facts.registered is None and facts.registered_by_others is None
     return _known_from_the_start(facts) if unknown and facts.factor == "sms" else facts.registered
-
-
-def _never_registered(_facts: Facts) -> None:
-    return None
 
 
 def _exempt(*factors: Factor) -> CashRule:
@@ -234,7 +226,7 @@ RULE_FAULTS = (
         "cash.registration-ignored",
         "cash/creditorAccount-just-over-72h cash/creditorAccount-long",
         "registrations are ignored",
-        cash=replace(_CASH, registration=_never_registered),
+        cash=replace(_CASH, trusted=never(MORE_THAN_72_HOURS)),
     ),
     breaking_pis(
         "cash.other-than-72-hours",
@@ -246,7 +238,7 @@ RULE_FAULTS = (
         "cash.at-72-hours",
         "cash/creditorAccount-at-72h",
         "a registration of exactly 72 hours is trusted",
-        cash=replace(_CASH, trusted=_72_hours_and_more),
+        cash=replace(_CASH, trusted=edge_flipped(MORE_THAN_72_HOURS)),
     ),
     *(
         breaking_pis(
@@ -257,8 +249,16 @@ RULE_FAULTS = (
         )
         for name, says, trusted in (
             ("begun-hours", "the age of a registration is rounded up to whole hours", _whole_hours),
-            ("over-71-hours", "a registration of more than 71 hours is trusted", _older_than(71)),
-            ("any-registration", "a registration of any age is trusted", _any_age),
+            (
+                "over-71-hours",
+                "a registration of more than 71 hours is trusted",
+                one_less(MORE_THAN_72_HOURS),
+            ),
+            (
+                "any-registration",
+                "a registration of any age is trusted",
+                always(MORE_THAN_72_HOURS),
+            ),
         )
     ),
     *(
@@ -269,7 +269,11 @@ RULE_FAULTS = (
             cash=replace(_CASH, trusted=trusted),
         )
         for name, says, trusted in (
-            ("over-73-hours", "a registration must be more than 73 hours old", _older_than(73)),
+            (
+                "over-73-hours",
+                "a registration must be more than 73 hours old",
+                one_more(MORE_THAN_72_HOURS),
+            ),
             ("whole-days", "a registration must be four whole days old", _whole_days),
         )
     ),

@@ -5,7 +5,7 @@ from itertools import takewhile
 
 from assay.sandbox.accounts import Base, Item
 from assay.sandbox.mutants.methods import behind_a_name, elsewhere, lookalike
-from assay.sandbox.mutants.mutant import breaking_pis
+from assay.sandbox.mutants.mutant import allowing, breaking_pis
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentPlace
 from assay.sandbox.payments.terms import PaymentType, Segment
 from assay.sandbox.policies import put
@@ -24,8 +24,8 @@ _EXCLUDED: tuple[tuple[Segment, str], ...] = (
 )
 
 
-def _serves(more: Segment) -> Callable[[Segment, frozenset[Segment]], bool]:
-    return lambda segment, others: segment == more or _SOUND.segments(segment, others)
+def _serves(served: Segment) -> Callable[[Segment, frozenset[Segment]], bool]:
+    return allowing(lambda segment, _others: segment == served, _SOUND.segments)
 
 
 def _not_small(segment: Segment, _others: frozenset[Segment]) -> bool:
@@ -58,7 +58,7 @@ def _not_beside_deferred(type: PaymentType, open: frozenset[PaymentType]) -> boo
 
 
 def _offers(*types: PaymentType) -> Callable[[PaymentType, bool], bool]:
-    return lambda kind, instant: kind in types or _SOUND.offered(kind, instant)
+    return allowing(lambda kind, _instant: kind in types, _SOUND.offered)
 
 
 def _refuses(refused: PaymentType) -> Callable[[PaymentType, bool], bool]:
@@ -137,10 +137,7 @@ SCOPE_FAULTS = (
     ),
     *(
         breaking_pis(
-            f"types.{kind}-refused",
-            facets,
-            f"{kind} payments are refused",
-            offered=_refuses(kind),
+            f"types.{kind}-refused", facets, f"{kind} payments are refused", offered=_refuses(kind)
         )
         for kind, facets in _TYPES
     ),

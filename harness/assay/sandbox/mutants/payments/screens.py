@@ -1,24 +1,33 @@
 """Mutants of the screens: wrong timers, wrong statuses and wrong redirections."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import TypeAlias
 
-from assay.sandbox.mutants.mutant import Mutant, breaking_pis
+from assay.sandbox.messages import Table
+from assay.sandbox.mutants.mutant import (
+    Mutant,
+    Operator,
+    allowing,
+    breaking_pis,
+    limited_to,
+    never,
+    one_less,
+    one_more,
+    only_when,
+)
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, Return
 from assay.sandbox.payments.records import LAPSES, Lapse, Payment
-from assay.sandbox.payments.rules import Times, Until, after_first, after_last
-from assay.sandbox.payments.terms import Terms, origin
+from assay.sandbox.payments.rules import IDLE, OVERALL, Timer, since_first
+from assay.sandbox.payments.terms import Decision, Terms, origin
 from assay.sandbox.policies import put
 
 __all__ = ["SCREEN_FAULTS"]
 
+_Returns: TypeAlias = Callable[[Return], str | None]
+
 _SOUND = SOUND_PAYMENTS
-_LATEST = datetime.max.replace(tzinfo=UTC)
-
-
-def _never(_times: Times) -> datetime:
-    return _LATEST
 
 
 def _success(terms: Terms) -> str:
@@ -29,24 +38,19 @@ def _home(terms: Terms) -> str:
     return f"{origin(terms.success_url)}/"
 
 
-def _put_off_all_the_same(lapse: Lapse) -> Callable[[Payment], bool]:
-    """Execute a deferred payment although its customer was disconnected."""
+def _deferred_and_lapsed(lapse: Lapse) -> Callable[[Payment], bool]:
+    """Return whether a deferred payment expired by this timer."""
 
-    def executable(payment: Payment) -> bool:
+    def lapsed(payment: Payment) -> bool:
         signing = payment.signing
-        lapsed = payment.status == "expired" and signing is not None and signing.lapse == lapse
-        return (lapsed and payment.terms.type == "deferred") or _SOUND.executable(payment)
+        by_timer = payment.status == "expired" and signing is not None and signing.lapse == lapse
+        return by_timer and payment.terms.type == "deferred"
 
-    return executable
+    return lapsed
 
 
-def _timer(lapse: Lapse, name: str, facet: str, says: str, until: Until) -> Mutant:
-    return breaking_pis(
-        f"redirect.{lapse}-{name}",
-        f"redirect.{lapse}/{facet}",
-        says,
-        timers=put(_SOUND.timers, **{lapse: until}),
-    )
+def _timer(lapse: Lapse, timer: Timer) -> Table[Lapse, Timer]:
+    return put(_SOUND.timers, **{lapse: timer})
 
 
 def _sends(lapse: Lapse, name: str, target: Callable[[Terms], str | None]) -> Mutant:
@@ -110,49 +114,44 @@ def _wherever(leaving: Return) -> str | None:
     return leaving.asked or _SOUND.returns(leaving)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _On:
+def _after(decision: Decision, wrong: _Returns) -> _Returns:
     """Redirect wrongly after one decision only."""
+    return only_when(lambda leaving: leaving.decision == decision, wrong, _SOUND.returns)
 
-    decision: str
-    wrong: Callable[[Return], str | None]
 
-    def __call__(self, leaving: Return) -> str | None:
-        """Return the wrong target, or the right one."""
-        return (self.wrong if leaving.decision == self.decision else _SOUND.returns)(leaving)
+#: Timer, name, facet, description and operator.
+_LIMITS: tuple[tuple[Lapse, str, str, str, Operator[timedelta]], ...] = (
+    ("idle", "five-minutes", "dead-after", "is 5 minutes", limited_to(timedelta(minutes=5))),
+    ("idle", "a-second-late", "dead-after", "does not expire at exactly 4 minutes", one_more),
+    ("idle", "three-minutes", "alive-before", "is 3 minutes", limited_to(timedelta(minutes=3))),
+    ("idle", "a-second-early", "alive-before", "expires a second before 4 minutes", one_less),
+    ("overall", "31-minutes", "dead-after", "is 31 minutes", limited_to(timedelta(minutes=31))),
+    ("overall", "a-second-late", "dead-after", "does not expire at exactly 30 minutes", one_more),
+    ("overall", "a-second-early", "alive-before", "expires a second before 30 minutes", one_less),
+    ("overall", "20-minutes", "alive-before", "is 20 minutes", limited_to(timedelta(minutes=20))),
+)
+
+
+def _limits(lapse: Lapse) -> Iterator[Mutant]:
+    """Yield the mutants of a timer's limit."""
+    sound = _SOUND.timers[lapse]
+    for timer, name, facet, says, operator in _LIMITS:
+        if timer == lapse:
+            yield breaking_pis(
+                f"redirect.{lapse}-{name}",
+                f"redirect.{lapse}/{facet}",
+                f"the {lapse} timer {says}",
+                timers=_timer(lapse, replace(sound, expired=operator(sound.expired))),
+            )
 
 
 SCREEN_FAULTS = (
-    _timer(
-        "idle", "five-minutes", "dead-after", "the idle timer is 5 minutes", after_last(minutes=5)
-    ),
-    _timer(
-        "idle",
-        "a-second-late",
-        "dead-after",
-        "the idle timer does not expire at exactly 4 minutes",
-        after_last(minutes=4, seconds=1),
-    ),
-    _timer(
-        "idle",
-        "three-minutes",
-        "alive-before",
-        "the idle timer is 3 minutes",
-        after_last(minutes=3),
-    ),
-    _timer(
-        "idle",
-        "a-second-early",
-        "alive-before",
-        "the idle timer expires a second before 4 minutes",
-        after_last(minutes=3, seconds=59),
-    ),
-    _timer(
-        "idle",
-        "not-renewed",
-        "activity-renews",
+    *_limits("idle"),
+    breaking_pis(
+        "redirect.idle-not-renewed",
+        "redirect.idle/activity-renews",
         "the idle timer starts at the first screen and is never restarted",
-        after_first(minutes=4),
+        timers=_timer("idle", replace(IDLE, since=since_first)),
     ),
     breaking_pis(
         "redirect.idle-only-looks-renew",
@@ -160,35 +159,13 @@ SCREEN_FAULTS = (
         "loading a screen restarts the idle timer, but submitting its form does not",
         renews=put(_SOUND.renews, form=False),
     ),
-    _timer(
-        "overall",
-        "31-minutes",
-        "dead-after",
-        "the overall timer is 31 minutes",
-        after_first(minutes=31),
+    *_limits("overall"),
+    breaking_pis(
+        "redirect.overall-never",
+        "redirect.overall/dead-after",
+        "there is no overall timer",
+        timers=_timer("overall", replace(OVERALL, expired=never(OVERALL.expired))),
     ),
-    _timer(
-        "overall",
-        "a-second-late",
-        "dead-after",
-        "the overall timer does not expire at exactly 30 minutes",
-        after_first(minutes=30, seconds=1),
-    ),
-    _timer(
-        "overall",
-        "a-second-early",
-        "alive-before",
-        "the overall timer expires a second before 30 minutes",
-        after_first(minutes=29, seconds=59),
-    ),
-    _timer(
-        "overall",
-        "20-minutes",
-        "alive-before",
-        "the overall timer is 20 minutes",
-        after_first(minutes=20),
-    ),
-    _timer("overall", "never", "dead-after", "there is no overall timer", _never),
     *(_sends(lapse, "successfulReportUrl", _success) for lapse in LAPSES),
     *(_sends(lapse, "home", _home) for lapse in LAPSES),
     *(
@@ -205,7 +182,7 @@ SCREEN_FAULTS = (
             f"redirect.{lapse}-executes-deferred",
             f"redirect.{lapse}/nothing-done",
             f"a deferred payment is executed on its day although the {lapse} timer expired",
-            executable=_put_off_all_the_same(lapse),
+            executable=allowing(_deferred_and_lapsed(lapse), _SOUND.executable),
         )
         for lapse in LAPSES
     ),
@@ -214,7 +191,7 @@ SCREEN_FAULTS = (
             f"report-url.{name}",
             "report-url/after-signing",
             says,
-            returns=_On(decision="confirm", wrong=returns),
+            returns=_after("confirm", returns),
         )
         for name, says, returns in (
             (
@@ -241,7 +218,7 @@ SCREEN_FAULTS = (
         "report-url.refused-to-success",
         "report-url/not-after-refusal",
         "after a refusal, the customer is redirected as after signing",
-        returns=_On(decision="refuse", wrong=_always_success),
+        returns=_after("refuse", _always_success),
     ),
     breaking_pis(
         "report-url.same-site",

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from assay.sandbox.messages import Table
-from assay.sandbox.mutants.mutant import breaking_pis
+from assay.sandbox.mutants.mutant import allowing, breaking_pis
 from assay.sandbox.payments.policies import SOUND_PAYMENTS
 from assay.sandbox.payments.records import Payment, Step
 from assay.sandbox.payments.terms import Factor, PaymentType, Segment, Status
@@ -15,30 +15,18 @@ _SOUND = SOUND_PAYMENTS
 _SMALL, _TINY = 30_00, 1_00
 
 
-def _unsigned(type: PaymentType) -> Callable[[Payment], bool]:
-    def executable(payment: Payment) -> bool:
-        unsigned = payment.status == "received" and payment.terms.type == type
-        return unsigned or _SOUND.executable(payment)
-
-    return executable
-
-
-def _unsigned_up_to(cents: int) -> Callable[[Payment], bool]:
-    def executable(payment: Payment) -> bool:
-        small = payment.status == "received" and payment.terms.cents <= cents
-        return small or _SOUND.executable(payment)
-
-    return executable
+def _executes(when: Callable[[Payment], bool]) -> Callable[[Payment], bool]:
+    """Also execute some payments that are not signed."""
+    return allowing(when, _SOUND.executable)
 
 
 def _at(status: Status, *types: PaymentType) -> Callable[[Payment], bool]:
-    """Also execute payments with this status, and one of these types if any is given."""
+    """Return whether a payment has this status, and one of these types if any is given."""
+    return lambda payment: payment.status == status and (not types or payment.terms.type in types)
 
-    def executable(payment: Payment) -> bool:
-        is_extra = payment.status == status and (not types or payment.terms.type in types)
-        return is_extra or _SOUND.executable(payment)
 
-    return executable
+def _unsigned_up_to(cents: int) -> Callable[[Payment], bool]:
+    return lambda payment: payment.status == "received" and payment.terms.cents <= cents
 
 
 def _anybody(_own: bool) -> bool:
@@ -91,25 +79,25 @@ SIGNING_FAULTS = (
         "sca.immediate-unsigned",
         "sca.required/nothing-before-signing sca.required/even-amount",
         "an immediate payment is executed as soon as it is created",
-        executable=_unsigned("immediate"),
+        executable=_executes(_at("received", "immediate")),
     ),
     breaking_pis(
         "sca.deferred-unsigned",
         "sca.required/nothing-before-signing",
         "a deferred payment is executed on its day without a signature",
-        executable=_unsigned("deferred"),
+        executable=_executes(_at("received", "deferred")),
     ),
     breaking_pis(
         "sca.small-unsigned",
         "sca.required/nothing-before-signing sca.required/even-amount",
         "payments up to 30 euro are executed without a signature",
-        executable=_unsigned_up_to(_SMALL),
+        executable=_executes(_unsigned_up_to(_SMALL)),
     ),
     breaking_pis(
         "sca.tiny-unsigned",
         "sca.required/even-amount",
         "payments up to 1 euro are executed without a signature",
-        executable=_unsigned_up_to(_TINY),
+        executable=_executes(_unsigned_up_to(_TINY)),
     ),
     breaking_pis(
         "sca.refused-is-signed",
@@ -121,13 +109,13 @@ SIGNING_FAULTS = (
         "sca.refused-executed",
         "sca.required/nothing-after-refusal",
         "a payment that the customer refused is executed",
-        executable=_at("refused"),
+        executable=_executes(_at("refused")),
     ),
     breaking_pis(
         "sca.refused-executed-on-its-day",
         "sca.required/nothing-after-refusal",
         "a deferred payment that the customer refused is executed on its day",
-        executable=_at("refused", "deferred"),
+        executable=_executes(_at("refused", "deferred")),
     ),
     breaking_pis(
         "sca.anybody-signs",
@@ -175,11 +163,7 @@ SIGNING_FAULTS = (
             ("no-code", "any code, or none, is accepted", _no_code),
             ("empty-code", "the right code, or none, is accepted", _empty_code),
             ("half-a-code", "only the first half of a code is checked", _first_half),
-            (
-                "any-cap",
-                "the codes of the card reader are not checked",
-                _looked_at_but_for("cap"),
-            ),
+            ("any-cap", "the codes of the card reader are not checked", _looked_at_but_for("cap")),
         )
     ),
 )

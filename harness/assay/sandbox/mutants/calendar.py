@@ -1,0 +1,246 @@
+"""Mutants of the bank's calendar: the depth of the history and the maintenance windows.
+
+General faults of the depth apply in office hours only, when worlds start, so that the
+clause on the local day, which is checked just after midnight, stays correct. Maintenance
+windows of account information that end late do so on ordinary Sundays only, because the
+night of a clock change has an obligation of its own; one mutant breaks both. The clock
+never changes on a Monday, so payments have no such obligation.
+"""
+
+from dataclasses import replace
+from datetime import UTC, date, datetime, time, timedelta
+
+from assay.sandbox.calendar import (
+    MONDAY,
+    MONDAY_NIGHT,
+    NINETY_DAYS,
+    PARIS,
+    SUNDAY,
+    SUNDAY_NIGHT,
+    Closed,
+    Closing,
+    Depth,
+    Span,
+    local,
+)
+from assay.sandbox.mutants.mutant import (
+    Operator,
+    breaking,
+    breaking_pis,
+    limited_to,
+    one_less,
+    one_more,
+    only_when,
+)
+
+__all__ = ["CLOSING_FAULTS", "DEPTH", "MAINTENANCE"]
+
+_OFFICE_HOURS = range(8, 20)
+
+
+def _history(operator: Operator[int]) -> Depth:
+    return replace(NINETY_DAYS, too_old=operator(NINETY_DAYS.too_old))
+
+
+def _in_office_hours(span: Span) -> bool:
+    return local(span.now).hour in _OFFICE_HOURS
+
+
+def _unasked(operator: Operator[int]) -> Depth:
+    """Show more days if no first day was requested."""
+
+    def unasked(span: Span) -> bool:
+        return _in_office_hours(span) and span.asked is None
+
+    return only_when(unasked, _history(operator), NINETY_DAYS)
+
+
+def _asked(operator: Operator[int]) -> Depth:
+    """Show what was requested, up to another number of days."""
+    wider = _history(operator)
+
+    def requested(span: Span) -> date:
+        return max(span.asked or NINETY_DAYS(span), wider(span))
+
+    return only_when(_in_office_hours, requested, NINETY_DAYS)
+
+
+def _utc_day(now: datetime) -> date:
+    return now.date()
+
+
+def _day_from_two(now: datetime) -> date:
+    """Start the day at 02:00."""
+    return (local(now) - timedelta(hours=2)).date()
+
+
+DEPTH = (
+    breaking(
+        "depth.one-day-more",
+        "transactions.depth/default",
+        "91 days are shown",
+        depth=_unasked(one_more),
+    ),
+    breaking(
+        "depth.half-a-year",
+        "transactions.depth/default",
+        "half a year is shown",
+        depth=_unasked(limited_to(182)),
+    ),
+    breaking(
+        "depth.asked-one-day-more",
+        "transactions.depth/asked-older",
+        "91 days are shown on request",
+        depth=_asked(one_more),
+    ),
+    breaking(
+        "depth.asked-is-given",
+        "transactions.depth/asked-older",
+        "any number of days is shown on request",
+        depth=_asked(limited_to(10_000)),
+    ),
+    breaking(
+        "depth.utc-day",
+        "transactions.depth/local-day",
+        "the 90 days are counted from the UTC day",
+        depth=replace(NINETY_DAYS, today=_utc_day),
+    ),
+    breaking(
+        "depth.day-from-two",
+        "transactions.depth/local-day",
+        "the bank's day starts at 02:00",
+        depth=replace(NINETY_DAYS, today=_day_from_two),
+    ),
+    breaking(
+        "extended.one-day-more",
+        "no-extended-history/gives-no-more",
+        "the extended history mode returns 91 days",
+        extended=_history(one_more),
+    ),
+    breaking(
+        "extended.two-years",
+        "no-extended-history/gives-no-more",
+        "the extended history mode returns two years",
+        extended=_history(limited_to(730)),
+    ),
+)
+
+_EVERY_DAY = frozenset(range(7))
+#: Minute of the day.
+_SEVEN = 7 * 60
+
+
+def _begins(closing: Closing, operator: Operator[int]) -> Closing:
+    return replace(closing, begun=operator(closing.begun))
+
+
+def _ends(closing: Closing, operator: Operator[int]) -> Closing:
+    return replace(closing, over=operator(closing.over))
+
+
+def _changes_clock(now: datetime) -> bool:
+    """Return whether the clock changes on this local day."""
+    midnight = datetime.combine(local(now).date(), time(), PARIS)
+    return midnight.utcoffset() != (midnight + timedelta(days=1)).utcoffset()
+
+
+def _usually(closed: Closed) -> Closed:
+    """Decide rightly on the nights of a clock change."""
+    return only_when(_changes_clock, SUNDAY_NIGHT, closed)
+
+
+def _four_hours_from_two(now: datetime) -> bool:
+    """Close for four hours from 02:00, whatever the clock does."""
+    two = datetime.combine(local(now).date(), time(2), PARIS).astimezone(UTC)
+    return local(now).weekday() == SUNDAY and two <= now < two + timedelta(hours=4)
+
+
+def _hours_after_midnight(now: datetime) -> bool:
+    """Close from two to six hours after midnight."""
+    midnight = datetime.combine(local(now).date(), time(), PARIS).astimezone(UTC)
+    since = now - midnight
+    return (
+        local(now).weekday() == SUNDAY
+        and timedelta(hours=2) <= since < timedelta(hours=6)
+        and local(now).hour >= 2  # noqa: PLR2004
+    )
+
+
+def _and_at_three(now: datetime) -> bool:
+    wall = local(now)
+    return (wall.hour == 3 and wall.minute < 15) or SUNDAY_NIGHT(now)  # noqa: PLR2004
+
+
+MAINTENANCE = (
+    breaking(
+        "maintenance.from-midnight",
+        "maintenance/before",
+        "closed from Sunday 00:00",
+        closed=_begins(SUNDAY_NIGHT, limited_to(0)),
+    ),
+    breaking(
+        "maintenance.a-minute-early",
+        "maintenance/before",
+        "closed from Sunday 01:59",
+        closed=_begins(SUNDAY_NIGHT, one_less),
+    ),
+    breaking(
+        "maintenance.a-minute-late",
+        "maintenance/after",
+        "closed until Sunday 06:01, except on the nights of a clock change",
+        closed=_usually(_ends(SUNDAY_NIGHT, one_more)),
+    ),
+    breaking(
+        "maintenance.until-seven",
+        "maintenance/after",
+        "closed until Sunday 07:00, except on the nights of a clock change",
+        closed=_usually(_ends(SUNDAY_NIGHT, limited_to(_SEVEN))),
+    ),
+    breaking(
+        "maintenance.always-until-seven",
+        "maintenance/after maintenance/short-night",
+        "closed until Sunday 07:00",
+        closed=_ends(SUNDAY_NIGHT, limited_to(_SEVEN)),
+    ),
+    breaking(
+        "maintenance.every-night",
+        "maintenance/other-days",
+        "closed every night from 02:00 to 06:00",
+        closed=replace(SUNDAY_NIGHT, days=_EVERY_DAY),
+    ),
+    breaking(
+        "maintenance.at-three",
+        "maintenance/other-days",
+        "closed for a quarter of an hour at 03:00 every night",
+        closed=_and_at_three,
+    ),
+    breaking(
+        "maintenance.four-hours",
+        "maintenance/short-night",
+        "closed for four hours from 02:00, even if the clock is set forward",
+        closed=_four_hours_from_two,
+    ),
+    breaking(
+        "maintenance.hours-after-midnight",
+        "maintenance/short-night",
+        "closed until six hours after midnight, even if the clock is set forward",
+        closed=_hours_after_midnight,
+    ),
+)
+
+CLOSING_FAULTS = tuple(
+    breaking_pis(f"maintenance.{name}", f"maintenance/{facet}", f"closed {says}", closed=closed)
+    for name, facet, says, closed in (
+        ("from-midnight", "before", "from Monday 00:00", _begins(MONDAY_NIGHT, limited_to(0))),
+        ("a-minute-early", "before", "from Monday 01:59", _begins(MONDAY_NIGHT, one_less)),
+        ("a-minute-late", "after", "until Monday 06:01", _ends(MONDAY_NIGHT, one_more)),
+        ("until-seven", "after", "until Monday 07:00", _ends(MONDAY_NIGHT, limited_to(_SEVEN))),
+        (
+            "sunday-too",
+            "other-days",
+            "on Sunday as well",
+            replace(MONDAY_NIGHT, days=frozenset({MONDAY, SUNDAY})),
+        ),
+        ("every-night", "other-days", "every night", replace(MONDAY_NIGHT, days=_EVERY_DAY)),
+    )
+)
