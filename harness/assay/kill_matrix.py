@@ -185,7 +185,7 @@ def prove(
     return Matrix(
         rows=tuple(rows),
         obligations=tuple(
-            one.obligation.id for one in planned.items if one.fate is Disposition.ASK
+            item.obligation.id for item in planned.items if item.disposition is Disposition.ASK
         ),
     )
 

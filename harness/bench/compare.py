@@ -7,13 +7,13 @@ a card and a day of that bank's as examples, no check that takes the sound bank'
 for faults, and no end at the first failure. Found is a failure that the sound bank does
 not show with the same seed.
 
-Beside it stands what random journeys alone make of the same bank, in this process: no
+Beside it stands what random sequences alone make of the same bank, in this process: no
 directed probe of any obligation is held, every check of the contract judges, and the
 search ends with the first that is broken. `journeys` in place of `found` leaves Schemathesis
 out.
 
 `python harness/bench/compare.py rate` counts what is sent and judged in a second, by
-`st run` over loopback, by journeys and by fields in this process and over the same
+`st run` over loopback, by random sequences and by fields in this process and over the same
 loopback, side by side in each of three rounds; the medians count.
 
 Schemathesis need not be installed here: `ST` names its `st`.
@@ -55,7 +55,7 @@ STRETCH = 20.0
 LEFT_OUT = "positive_data_acceptance"
 CONFIG = '[auth.openapi.{name}]\nbearer = "{token}"\n'
 
-#: So many seconds have journeys to find a mutant.
+#: The seconds that a random search has to find a mutant.
 PATIENCE = 60.0
 
 
@@ -186,8 +186,8 @@ def _failures(recorder: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
                 yield failure["title"], failure["operation"], case or phase["name"]
 
 
-def travelled(prepared: Prepared, id_: str) -> SearchResult:
-    """Search a mutant by journeys, until something is found broken or time is up."""
+def search_mutant(prepared: Prepared, id_: str) -> SearchResult:
+    """Search a mutant by random sequences, until something is found broken or time is up."""
     policies = variants()[id_].change(SOUND)
     (contract,) = changed_contracts(policies)
     environment = set_up(
@@ -198,19 +198,19 @@ def travelled(prepared: Prepared, id_: str) -> SearchResult:
             plan=prepared.plan,
             contract=prepared.plan.contracts[contract],
             environment=environment,
-            limits=SearchLimits(journeys=10**6, seconds=PATIENCE, findings=1),
-        ).travel()
+            limits=SearchLimits(sequences=10**6, seconds=PATIENCE, findings=1),
+        ).run_machine()
     finally:
         environment.close()
 
 
 def journeys(ids: list[str]) -> None:
-    """Print what journeys find of each mutant, in how many steps and seconds."""
+    """Print what random sequences find of each mutant, in how many steps and seconds."""
     prepared = prepare()
-    print("| mutant | found broken by journeys | steps | s |\n|---|---|---|---|")
+    print("| mutant | found by random sequences | steps | s |\n|---|---|---|---|")
     every = list[SearchResult]()
     for id_ in ids:
-        every.append(travelled(prepared, id_))
+        every.append(search_mutant(prepared, id_))
         print(f"| {id_} | {_row(every[-1])}", flush=True)
     _sum_up(every)
 
@@ -219,16 +219,16 @@ def _row(done: SearchResult) -> str:
     if not done.findings:
         return f"- | - | {done.seconds:.1f} |"
     first = done.findings[0]
-    return f"{first.obligation} | {len(first.story)} | {first.seconds:.1f} |"
+    return f"{first.obligation} | {len(first.sequence)} | {first.seconds:.1f} |"
 
 
 def _sum_up(every: list[SearchResult]) -> None:
     firsts = [done.findings[0] for done in every if done.findings]
     if firsts:
-        steps = statistics.mean(len(one.story) for one in firsts)
+        steps = statistics.mean(len(one.sequence) for one in firsts)
         slowest = max(one.seconds for one in firsts)
         print(
-            f"\njourneys found {len(firsts)} of {len(every)}, in {steps:.1f} steps on average, "
+            f"\nrandom sequences found {len(firsts)} of {len(every)}, in {steps:.1f} steps on average, "
             f"the slowest in {slowest:.1f} s"
         )
 
@@ -237,11 +237,11 @@ def found(ids: list[str]) -> None:
     """Print what is found of each mutant, by whom, and in what time."""
     prepared = prepare()
     sound: dict[tuple[str, ...], Ran] = {}
-    print("| mutant | `st run` found | s | cases | found broken by journeys | steps | s |")
+    print("| mutant | `st run` found | s | cases | found by random sequences | steps | s |")
     print("|---|---|---|---|---|---|---|", flush=True)
     killed, every = 0, list[SearchResult]()
     for id_ in ids:
-        every.append(travelled(prepared, id_))
+        every.append(search_mutant(prepared, id_))
         contracts = changed_contracts(variants()[id_].change(SOUND))
         if contracts not in sound:
             with served(prepared) as bank:
@@ -269,11 +269,11 @@ def found(ids: list[str]) -> None:
 def _searches(
     prepared: Prepared, environment: Environment, seed: int
 ) -> Iterator[tuple[str, SearchResult]]:
-    """Search each contract for a stretch, by journeys and by fields."""
-    from assay.fuzzing.fields import stories  # noqa: PLC0415 -- slow to load, and not always measured
+    """Search each contract for a stretch, by random sequences and by fields."""
+    from assay.fuzzing.fields import field_sequences  # noqa: PLC0415 -- slow to load, and not always measured
 
     for contract in prepared.plan.contracts.values():
-        limits = SearchLimits(journeys=10**6, seconds=STRETCH / len(prepared.plan.contracts))
+        limits = SearchLimits(sequences=10**6, seconds=STRETCH / len(prepared.plan.contracts))
         for name in ("journeys", "fields"):
             search = Search(
                 plan=prepared.plan,
@@ -282,11 +282,11 @@ def _searches(
                 limits=limits,
                 seed=seed,
             )
-            told = stories(prepared.plan, contract, prepared.target)
+            strategy = field_sequences(prepared.plan, contract, prepared.target)
             if name == "journeys":
-                yield name, search.travel()
-            elif told is not None:
-                yield name, search.examine(told)
+                yield name, search.run_machine()
+            elif strategy is not None:
+                yield name, search.run_strategy(strategy)
 
 
 def _rates(prepared: Prepared, environment: Environment, where: str, seed: int) -> dict[str, float]:

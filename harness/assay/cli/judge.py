@@ -98,10 +98,10 @@ def _print_scope(recording: RecordingSession, party: str) -> None:
     click.echo(
         f"{counted(recording.exchanges, 'exchange')} judged, for the obligations of the {name}"
     )
-    foreign = sum(recording.strangers.values())
-    if foreign:
-        click.echo(f"{counted(foreign, 'request')} not judged: not part of these contracts:")
-        for what, count in _most_frequent(recording.strangers):
+    unmatched = sum(recording.unmatched.values())
+    if unmatched:
+        click.echo(f"{counted(unmatched, 'request')} not judged: not part of these contracts:")
+        for what, count in _most_frequent(recording.unmatched):
             click.echo(f"  {count:>5}  {what}")
     if recording.unread:
         click.echo(f"{counted(recording.unread, 'request')} not judged: the body was not recorded")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from itertools import groupby
@@ -98,13 +99,14 @@ def plan_lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
         signatures = counted(count_signatures(plan), "signature")
         trials = counted(plan.signed, "trial")
         yield f"up to {signatures} by a person, in {trials}, which come last"
-    for fate in (Disposition.UNVERIFIED, Disposition.NOT_APPLICABLE, Disposition.UNSPECIFIED):
-        count = sum(one.fate is fate for one in plan.items)
+    untested = (Disposition.UNVERIFIED, Disposition.NOT_APPLICABLE, Disposition.UNSPECIFIED)
+    for disposition in untested:
+        count = sum(item.disposition is disposition for item in plan.items)
         if count:
-            yield f"{count} {fate.value}"
-    for why in sorted({one.why for one in plan.items if one.fate is Disposition.UNVERIFIED}):
-        number = sum(one.why == why for one in plan.items)
-        yield f"  {number} unverified: {why}"
+            yield f"{count} {disposition.value}"
+    unverified = [item for item in plan.items if item.disposition is Disposition.UNVERIFIED]
+    for reason, count in sorted(Counter(item.reason for item in unverified).items()):
+        yield f"  {count} unverified: {reason}"
 
 
 def _clause(items: Sequence[Planned], verbose: bool) -> Iterator[str]:
@@ -126,7 +128,7 @@ def _clause(items: Sequence[Planned], verbose: bool) -> Iterator[str]:
 def _explained(plan: Plan, item: Planned) -> Iterator[str]:
     """Yield what the kind of a clause derived from it, if it tells."""
     one = item.obligation
-    applied = plan.ruled[one.contract].get(one.clause)
+    applied = plan.clauses[one.contract].get(one.clause)
     explanation = applied.kind.explain() if applied is not None else None
     if explanation is not None:
         for line in explanation.splitlines():
@@ -135,8 +137,8 @@ def _explained(plan: Plan, item: Planned) -> Iterator[str]:
 
 def _line(item: Planned, *, first_of_trial: bool) -> str:
     one = item.obligation
-    if item.fate is not Disposition.ASK:
-        return f"  {one.facet:<26} {item.fate.value}: {item.why}"
+    if item.disposition is not Disposition.ASK:
+        return f"  {one.facet:<26} {item.disposition.value}: {item.reason}"
     cost = f"{item.calls:>3} call{'' if item.calls == 1 else 's'}"
     needs = ", ".join(sorted(need.value for need in one.needs))
     return f"  {one.facet:<26} {cost if first_of_trial else 'as above':<10} needs {needs}"

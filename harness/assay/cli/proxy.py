@@ -83,14 +83,15 @@ def command(
     timeout: float,
 ) -> int:
     """Forward a client's calls to a bank and record them, until interrupted."""
-    from assay.traffic.proxy import origins  # noqa: PLC0415 -- with all that it needs, only here
+    # The proxy is imported with all that it needs, and only here.
+    from assay.traffic.proxy import upstream as upstreams  # noqa: PLC0415
     from assay.traffic.proxy.recorder import HarRecorder  # noqa: PLC0415
     from assay.traffic.proxy.server import Proxy  # noqa: PLC0415
-    from assay.traffic.proxy.upstream import Upstream, trust  # noqa: PLC0415
 
-    origin, below = origins.upstream(upstream)
+    origin, below = upstreams.parse_upstream(upstream)
     host, port = _address(listen)
-    bank = Upstream(origin=origin, timeout=timeout, context=trust(ca, cert, key, key_password_env))
+    context = upstreams.tls_context(ca, cert, key, key_password_env)
+    bank = upstreams.Upstream(origin=origin, timeout=timeout, context=context)
     proxy = Proxy(upstream=bank, record=HarRecorder(path), host=host, port=port, rewrite=rewrite)
     with _interruption() as interrupted:
         try:

@@ -19,9 +19,13 @@ from assay.errors import InputError, TargetError
 from assay.estimate.estimate import announce
 from assay.execution.environment import Environment, set_up
 from assay.execution.session import Options, RunResult, Session, run_session
-from assay.fuzzing.examples import DEFAULT, Examples, open_examples
 from assay.fuzzing.findings import SearchRequest, requested_searches
-from assay.fuzzing.sequences.sequence_file import RecordedSequence
+from assay.fuzzing.sequences.sequence_file import (
+    DEFAULT,
+    Examples,
+    RecordedSequence,
+    open_examples,
+)
 from assay.fuzzing.sequences.sequence_file import read as read_sequence
 from assay.journal.writer import Journal
 from assay.judging.verdict import Exit
@@ -47,7 +51,7 @@ Examples:
   assay run -m quota -k "next-day or midnight"
   assay run --seed 7
   assay run --journeys 200 --fields 200
-  assay run --replay reports/local/before-go-live/stories
+  assay run --replay reports/local/before-go-live/sequences
 """
 
 #: The options of `run` by section of its help.

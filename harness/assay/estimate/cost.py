@@ -32,14 +32,14 @@ AMOUNT = re.compile(r"[0-9]{1,12}[.][0-9]{1,5}")
 class QuotaCost:
     """The number of accesses to an operation without the customer present on one day.
 
-    `gone` were made before by other runs, and `most` are allowed, None for no limit.
+    `earlier` were made by earlier runs, and `most` are allowed, None for no limit.
     """
 
     customer: str
     operation: str
     day: str
     number: int
-    gone: int
+    earlier: int
     most: int | None
 
 
@@ -60,55 +60,55 @@ class Cost:
 def cost_of(feasibility: Feasibility, target: Target) -> Cost:
     """Add up the cost of all trials of a plan that will be run."""
     plan = feasibility.plan
-    held = [feasibility.trials[trial.id] for trial in plan.trials]
-    batch = sum((one.batch for one in held), Counter[tuple[Customer, str, date]]())
-    consents = sum((one.consents for one in held), Counter[str]())
+    estimates = [feasibility.trials[trial.id] for trial in plan.trials]
+    batch = sum((estimate.batch for estimate in estimates), Counter[tuple[Customer, str, date]]())
+    consents = sum((estimate.consents for estimate in estimates), Counter[str]())
     written = Counter(
         (operation, _amounts(arguments, target))
-        for one in held
-        for operation, arguments in one.requests
+        for estimate in estimates
+        for operation, arguments in estimate.requests
     )
     return Cost(
         trials=len(plan.trials),
         calls=plan.calls,
-        unverified=sum(one.fate is Disposition.UNVERIFIED for one in plan.items),
+        unverified=sum(item.disposition is Disposition.UNVERIFIED for item in plan.items),
         batch=tuple(
             QuotaCost(
-                customer=who.name,
+                customer=customer.name,
                 operation=operation,
                 day=day.isoformat(),
                 number=number,
-                gone=feasibility.gone[who, operation, day],
+                earlier=feasibility.used[customer, operation, day],
                 most=feasibility.bounds.get(operation),
             )
-            for (who, operation, day), number in batch.items()
+            for (customer, operation, day), number in batch.items()
         ),
         consents=consents,
         written=written,
-        signatures=sum(one.signatures for one in held),
-        waited=sum((one.waited for one in held), NONE),
+        signatures=sum(estimate.signatures for estimate in estimates),
+        waited=sum((estimate.waited for estimate in estimates), NONE),
     )
 
 
 def _amounts(arguments: Mapping[str, Json], target: Target) -> str:
     """Return the numeric arguments of a request, under their names in the contract."""
-    told = [
+    amounts = [
         f"{name} {value}"
         for name, value in arguments.items()
         if not isinstance(value, bool)
         and isinstance(value, str | int | Decimal | float)
         and (name in target.safety.most or AMOUNT.fullmatch(str(value)))
     ]
-    return ", ".join(told)
+    return ", ".join(amounts)
 
 
 def lines(cost: Cost) -> Iterator[str]:
     """Yield what a run costs besides calls and waiting, one line each."""
-    for one in cost.batch:
-        left = "" if one.most is None else f"; {max(one.most - one.gone, 0)} of {one.most} left"
+    for use in cost.batch:
+        left = "" if use.most is None else f"; {max(use.most - use.earlier, 0)} of {use.most} left"
         yield (
-            f"{_some(one.number, 'access', 'accesses')} of {one.operation} without the customer "
-            f"({one.customer}, {one.day}); {one.gone} made earlier{left}"
+            f"{_some(use.number, 'access', 'accesses')} of {use.operation} without the customer "
+            f"({use.customer}, {use.day}); {use.earlier} made earlier{left}"
         )
     for name, number in cost.consents.items():
         yield f"{_some(number, 'consent')} of {name}, which may replace earlier ones"
@@ -130,7 +130,7 @@ def record(cost: Cost) -> dict[str, object]:
                 "operation": one.operation,
                 "day": one.day,
                 "accesses": one.number,
-                "earlier": one.gone,
+                "earlier": one.earlier,
                 "most": one.most,
             }
             for one in cost.batch

@@ -1,4 +1,4 @@
-"""Dry run of a trial: the probe is played as in a run, but nothing is sent.
+"""Dry run of a trial: the probe is run as always, but nothing is sent.
 
 The fixture is the real one where that needs no target, so whatever will stop a probe
 stops it here too: a missing customer, a clock, a binding, a safety gate. What the
@@ -16,7 +16,7 @@ from datetime import date, datetime, timedelta
 from itertools import count
 
 from assay.binding.encode import Access, HttpRequest
-from assay.binding.target import Budget, OperationBinding, Role, Target
+from assay.binding.target import Budget, Role, Target
 from assay.contract.model import Json
 from assay.errors import CannotArrange, Shortage
 from assay.estimate.fakes import ANYTHING, NullLedger, NullTransport, fixture_of, signer_of
@@ -47,13 +47,12 @@ from assay.rules.dry_run import DryTarget
 from assay.rules.rule import Script
 from assay.rules.steps import perform_all
 
-#: The most steps played of one probe; the dry target's answers might keep it going
-#: forever.
+#: How many steps of a probe are performed at most; the dry target might keep it going forever.
 MOST = 1_000
 #: The dry target's answer: well-formed, and without content.
 ANSWER = Wire(
     method="GET",
-    url="nobody:",
+    url="dry-run:",
     status=200,
     headers=(("content-type", "application/json"),),
     body=b"{}",
@@ -64,15 +63,14 @@ ANSWER = Wire(
 class TrialEstimate:
     """What a trial will do. `stopped` says what will stop it; empty if nothing will.
 
-    `tells` are the facets on which something is observed nevertheless. `batch` are
-    accesses without the customer present, by customer, operation and day; `consents` is
+    `observed` are the facets with evidence from before. `batch` are accesses without the customer present, by customer, operation and day; `consents` is
     how often one is transmitted, by the customer's name; `requests` what is written:
     operation and arguments.
     """
 
     stopped: str = ""
     shortage: Shortage | None = None
-    tells: frozenset[str] = frozenset()
+    observed: frozenset[str] = frozenset()
     calls: int = 0
     batch: Counter[tuple[Customer, str, date]] = field(
         default_factory=Counter[tuple[Customer, str, date]]
@@ -83,9 +81,9 @@ class TrialEstimate:
     waited: timedelta = timedelta(0)
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(kw_only=True)
 class DryExecutor(Executor):
-    """Plays a script against a dry target. `granted` says that the fixtures are fake, too."""
+    """Performs steps against a dry target. `granted` says that the fixtures are fake, too."""
 
     dry_target: DryTarget
     granted: bool
@@ -98,45 +96,39 @@ class DryExecutor(Executor):
     )
     signatures: int = 0
 
-    def _event(self, step: Step) -> Event:
+    def event_of(self, step: Step) -> Event:
+        """Perform a step with the real fixture, or have the dry target answer it."""
         if isinstance(step, Authorise):
             return self._signed(step)
         if isinstance(step, Call) or not self.granted:
-            return Executor._event(self, step)  # noqa: SLF001 -- it is one itself
+            return super().event_of(step)
         event = self.dry_target.reply(step)
         if isinstance(event, Subject):
-            self.access[event.name] = self._anybody()
+            self.access[event.name] = self._fake_access()
             self.now = event.now
-            self.owners |= dict.fromkeys((one.key for one in event.owns), event.name)
-            self.resources |= {one.key: one.resource for one in event.owns}
+            self.owners |= dict.fromkeys((owned.key for owned in event.owns), event.name)
+            self.resources |= {owned.key: owned.resource for owned in event.owns}
         return event
 
-    def _anybody(self) -> Access:
+    def _fake_access(self) -> Access:
         """Return the credentials of a fake customer."""
         factors = self.environment.target.sca.factors.values()
         codes = dict.fromkeys(factors, ANYTHING)
         return Access(token=ANYTHING, login=ANYTHING, password=ANYTHING, codes=codes)
 
-    def _arrange(self, step: Arrange) -> Subject:
-        """Arrange with the real fixture; secrets need not be set."""
-        subject = Executor._arrange(self, step)  # noqa: SLF001 -- as above
-        named = self.access[step.subject].id
+    def arrange(self, step: Arrange) -> Subject:
+        """Set up a subject with the real fixture; secrets need not be set."""
+        subject = super().arrange(step)
+        name = self.access[step.subject].id
         for role in self.environment.target.fixtures.roles:
-            if role.name == named:
-                self.access[step.subject] = access_of(role, _everything(role))
+            if role.name == name:
+                self.access[step.subject] = access_of(role, _fake_secrets(role))
         return subject
 
-    def _find(self, call: Call, binding: OperationBinding) -> None:
-        """Request a customer's list once, where the target uses keys of its own."""
-        for name, spelling in binding.arguments.items():
-            given = call.arguments.get(name)
-            for key in given if isinstance(given, list | tuple) else (given,):
-                owner = self.owners.get(str(key))
-                if spelling.found is None or owner is None or call.follow is not None:
-                    continue
-                if str(key) not in self.ids:
-                    self.keep(self._call(Call(operation=spelling.found, subject=owner)), owner)
-                    self.ids |= {one: one for one, whose in self.owners.items() if whose == owner}
+    def read_list(self, operation: str, owner: str) -> None:
+        """Request a customer's list once; it is taken to have everything that the customer owns."""
+        self.keep(self._call(Call(operation=operation, subject=owner)), owner)
+        self.ids |= {key: key for key, name in self.owners.items() if name == owner}
 
     def exchanged(self, call: Call, request: HttpRequest) -> Exchange:
         """Check the safety gates, record the cost, and answer as the dry target."""
@@ -159,7 +151,7 @@ class DryExecutor(Executor):
 
     def _signed(self, step: Authorise) -> Authorised:
         """Check that a signer is available, and have the request signed."""
-        self.environment.guard.going()
+        self.environment.guard.check_running()
         access = self.access.get(step.by or step.subject, Access())
         self.signer.sign(step, access, self.wait)
         if step.pace or step.linger:
@@ -171,21 +163,21 @@ class DryExecutor(Executor):
         return replace(event, n=self.number(), moments=(self.look(),))
 
 
-def _everything(role: Role) -> Mapping[str, str]:
+def _fake_secrets(role: Role) -> Mapping[str, str]:
     """Return a value for every variable that a customer's entry names."""
-    named = (role.token_env, role.login_env, role.password_env, *role.code_envs.values())
-    return {name: ANYTHING for name in named if name}
+    variables = (role.token_env, role.login_env, role.password_env, *role.code_envs.values())
+    return {name: ANYTHING for name in variables if name}
 
 
 def dry_run_trial(
     plan: Plan, trial: Trial, target: Target, now: datetime, *, waits: bool = False
 ) -> TrialEstimate:
-    """Play a trial against a dry target, at this time, and return what it will do.
+    """Run a trial against a dry target, at this time, and return what it will do.
 
     `waits` says that a clock which cannot be moved is waited for.
     """
     contract = plan.contracts[trial.contract]
-    applied, script = script_of(plan, trial)
+    clause, script = script_of(plan, trial)
     dry_target = DryTarget(contract=contract, now=now)
     granted = customers_of(target) in {Customers.CREATED, Customers.CHOSEN}
     environment = Environment(
@@ -198,7 +190,7 @@ def dry_run_trial(
     environment.guard.learn(plan)
     fixture = fixture_of(target, dry_target, waits=waits)
     numbers = count(1)
-    played = DryExecutor(
+    executor = DryExecutor(
         environment=environment,
         fixture=fixture,
         signer=signer_of(environment, fixture),
@@ -208,30 +200,30 @@ def dry_run_trial(
         dry_target=dry_target,
         granted=granted,
     )
-    stopped = _played(script, played)
-    history = History(events=tuple(played.events))
-    tells: set[str] = set()
+    stopped = _play(script, executor)
+    history = History(events=tuple(executor.events))
+    observed: set[str] = set()
     if stopped:
-        with suppress(Exception):  # no check may expect these answers
-            tells |= {one.facet for one in applied.kind.check(history)}
+        with suppress(Exception):  # a check may fail on the answers of a dry target
+            observed |= {evidence.facet for evidence in clause.kind.check(history)}
     return TrialEstimate(
         stopped=stopped,
-        tells=frozenset(tells),
+        observed=frozenset(observed),
         calls=len(history.exchanges),
-        batch=played.batch,
-        consents=played.consents,
-        requests=tuple(played.requests),
-        signatures=played.signatures,
+        batch=executor.batch,
+        consents=executor.consents,
+        requests=tuple(executor.requests),
+        signatures=executor.signatures,
         waited=dry_target.now - now if waits else timedelta(0),
     )
 
 
-def _played(script: Script, played: DryExecutor) -> str:
-    """Play a probe to its end; return what stopped it, empty if nothing did."""
+def _play(script: Script, executor: DryExecutor) -> str:
+    """Run a probe to its end; return what stopped it, empty if nothing did."""
     try:
-        perform_all(script, played.perform, MOST)
+        perform_all(script, executor.perform, MOST)
     except CannotArrange as error:
         return f"needs {error}"
-    except Exception:  # noqa: BLE001 -- it stumbled over nobody's answers
+    except Exception:  # noqa: BLE001 -- the probe failed on the answers of a dry target
         return ""
     return ""

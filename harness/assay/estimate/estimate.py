@@ -1,10 +1,8 @@
-"""What a run will demand of people: signatures, and waiting time.
+"""Estimate of the time that a run will wait, where no clock can be moved.
 
-Every probe is played against a dry target first. It grants whatever a probe asks for,
-so a request that a real target would refuse is signed here as well: the figures are
-upper bounds for a conforming target. Waiting counts where no clock can be moved; each
-trial begins when the previous one has ended. The number of calls is the plan's own
-price.
+Every probe is run against a dry target first. It grants whatever a probe asks for, so the
+figures are upper bounds for a conforming target. Each trial begins when the previous one
+has ended.
 """
 
 from __future__ import annotations
@@ -59,18 +57,19 @@ def in_turn(plan: Plan, now: datetime, screens: int) -> tuple[Wait, ...]:
 
     Each begins when the previous one has ended; trials that need a person come last.
     """
-    left = [trial for trial in plan.trials if _timed(trial)]
-    first = {trial.id: waited_in(plan, trial, now, screens) for trial in left}
-    turns: list[Wait] = []
-    then, costs = now, dict(first)
+    left = [trial for trial in plan.trials if _needs_clock(trial)]
+    alone = {trial.id: waited_in(plan, trial, now, screens) for trial in left}
+    waits: list[Wait] = []
+    then, spans = now, dict(alone)
     while left:
-        least = min(left, key=lambda one: (plan.person and one.signed, costs[one.id]))
-        left.remove(least)
-        turns.append(Wait(trial=least, span=costs[least.id], alone=first[least.id]))
-        if costs[least.id]:
-            then += costs[least.id]
-            costs = {one.id: waited_in(plan, one, then, screens) for one in left}
-    return tuple(turns)
+        trial = min(left, key=lambda trial: (plan.person and trial.signed, spans[trial.id]))
+        left.remove(trial)
+        span = spans[trial.id]
+        waits.append(Wait(trial=trial, span=span, alone=alone[trial.id]))
+        if span:
+            then += span
+            spans = {each.id: waited_in(plan, each, then, screens) for each in left}
+    return tuple(waits)
 
 
 def with_waits(
@@ -81,55 +80,57 @@ def with_waits(
     `plan` is the one for a target whose clock cannot be moved, `timed` the same if it
     could be. An obligation that is not waited for states how long that would take.
     """
-    turns = in_turn(timed, now, screens)
-    total, held = NONE, list[Trial]()
-    for one in turns:
-        if total + one.span > most or not most:
+    waits = in_turn(timed, now, screens)
+    total, chosen = NONE, list[Trial]()
+    for wait in waits:
+        if total + wait.span > most or not most:
             break
-        total += one.span
-        held.append(one.trial)
-    going = {each.id for trial in held for each in trial.settles}
-    waits = {each.id: one.alone for one in turns for each in one.trial.settles}
+        total += wait.span
+        chosen.append(wait.trial)
+    tested = {obligation.id for trial in chosen for obligation in trial.settles}
+    spans = {obligation.id: wait.alone for wait in waits for obligation in wait.trial.settles}
     items = tuple(
-        _decided(before, after, going, waits)
+        _decided(before, after, tested, spans)
         for before, after in zip(plan.items, timed.items, strict=True)
     )
-    whole = restrict(replace(plan, items=items), {one.obligation.id for one in items})
-    order = {trial.id: number for number, trial in enumerate(held, 1)}
-    person = plan.person
-    trials = sorted(whole.trials, key=lambda one: (person and one.signed, order.get(one.id, 0)))
-    return replace(whole, trials=tuple(trials))
+    whole = restrict(replace(plan, items=items), {item.obligation.id for item in items})
+    order = {trial.id: number for number, trial in enumerate(chosen, 1)}
+
+    def position(trial: Trial) -> tuple[bool, int]:
+        return plan.person and trial.signed, order.get(trial.id, 0)
+
+    return replace(whole, trials=tuple(sorted(whole.trials, key=position)))
 
 
 def _decided(
-    before: Planned, after: Planned, going: Collection[str], waits: Mapping[str, timedelta]
+    before: Planned, after: Planned, tested: Collection[str], spans: Mapping[str, timedelta]
 ) -> Planned:
-    """Return the plan for one obligation, given what is waited for."""
+    """Return the plan for one obligation, given those that are tested after a wait."""
     id_ = before.obligation.id
-    if id_ in going:
+    if id_ in tested:
         return after
-    if before.fate is after.fate or id_ not in waits:
+    if before.disposition is after.disposition or id_ not in spans:
         return before  # it lacks more than a clock
-    return replace(
-        before, why=f"{before.why}, or waiting: --wait {format_span(waits[id_])} (this trial)"
-    )
+    waiting = f"or waiting: --wait {format_span(spans[id_])} (this trial)"
+    return replace(before, reason=f"{before.reason}, {waiting}")
 
 
-def _timed(trial: Trial) -> bool:
-    return any(Capability.CLOCK in one.needs for one in trial.settles)
+def _needs_clock(trial: Trial) -> bool:
+    return any(Capability.CLOCK in obligation.needs for obligation in trial.settles)
 
 
 def announced(plan: Plan, target: Target, now: datetime) -> str:
     """Say how long a run will wait in total; empty if it will not."""
-    waits = [one.span for one in in_turn(plan, now, len(target.sca.screens)) if one.span]
-    trials = f"{len(waits)} trial{'' if len(waits) == 1 else 's'}"
-    return f"will wait {describe_span(sum(waits, NONE))} in total, in {trials}" if waits else ""
+    waits = in_turn(plan, now, len(target.sca.screens))
+    spans = [wait.span for wait in waits if wait.span]
+    trials = f"{len(spans)} trial{'' if len(spans) == 1 else 's'}"
+    return f"will wait {describe_span(sum(spans, NONE))} in total, in {trials}" if spans else ""
 
 
 def announce(
     waiting: Waiting | None, plan: Plan, target: Target, tell: Callable[[str], None]
 ) -> None:
     """Announce before a run how long it will wait in total, and during it each wait."""
-    if waiting is not None and (words := announced(plan, target, datetime.now(UTC))):
-        tell(words)
+    if waiting is not None and (announcement := announced(plan, target, datetime.now(UTC))):
+        tell(announcement)
         waiting.tell = announcing(waiting, tell)

@@ -1,4 +1,4 @@
-"""Stand-ins for the target in a dry run: transport, fixtures, signer and ledger.
+"""Fakes for a dry run: transport, fixtures, signer and ledger.
 
 Only the fixture of listed customers is the real one, because it contacts nothing.
 """
@@ -87,19 +87,19 @@ class FakeClock(RolesFixture):
 
 @dataclass(frozen=True, slots=True)
 class FakeSigner(AnyReturnAddress):
-    """In place of a person or a browser: signs every request."""
+    """A signer in place of a person or a browser, which confirms every request."""
 
     def sign(self, step: Authorise, access: Access, wait: Wait) -> ScreenFlowResult:
-        """Sign."""
+        """Confirm the request."""
         return ScreenFlowResult(
-            ending=Ending.CONFIRMED, wire=Wire(method="SIGN", url="nobody:", status=200)
+            ending=Ending.CONFIRMED, wire=Wire(method="SIGN", url="dry-run:", status=200)
         )
 
 
 class NullLedger:
     """A ledger that never refuses."""
 
-    def gone(self, use: QuotaUse) -> int:
+    def used(self, use: QuotaUse) -> int:
         """Return 0: nothing is used."""
         return 0
 

@@ -2,7 +2,7 @@
 
 Every planned trial is dry-run (`dry_run`). One that would be stopped is not run, and
 its obligations stay unverified for the reason that would stop it; where it observes
-something before, it is run for that alone. The rest is planned in order, as far as the
+something before, it is run for that evidence only. The rest is planned in order, as far as the
 budgets allow: calls in this run, and accesses without the customer today, of which the
 ledger knows how many are used. So a run leaves open exactly what its plan announced.
 
@@ -21,7 +21,7 @@ from pathlib import Path
 from assay.binding.target import Target
 from assay.errors import Shortage
 from assay.estimate.dry_run import TrialEstimate, dry_run_trial
-from assay.execution.guard import UNTOUCHED, Customer, Guard, QuotaRecord, held_back
+from assay.execution.guard import UNUSED_DAY, Customer, Guard, QuotaRecord, held_back
 from assay.execution.ledger import Ledger, default_path
 from assay.fixtures.providers import Customers, customers_of, has_real_customers
 from assay.planning.plan import Disposition, Plan, Planned, Trial, decided
@@ -36,15 +36,15 @@ _Count = tuple[Customer, str, date]
 class Feasibility:
     """A plan that can be carried out, and what each of its trials will do.
 
-    `before` is the plan without this computation. `gone` are the accesses without the
-    customer that were made before, of the counts that the run adds to; `bounds` are
-    their limits, None for no limit.
+    `before` is the plan without this computation. `used` are the accesses without the
+    customer that earlier runs made, of the counts that this run adds to; `bounds` are their
+    limits, None for no limit.
     """
 
     plan: Plan
     before: Plan
     trials: dict[str, TrialEstimate]
-    gone: Counter[_Count] = field(default_factory=Counter[_Count])
+    used: Counter[_Count] = field(default_factory=Counter[_Count])
     bounds: dict[str, int | None] = field(default_factory=dict[str, int | None])
 
 
@@ -66,106 +66,116 @@ def assess(
     """
     guard = Guard(target=target, book=_ledger(target, ledger))
     guard.learn(plan)
-    foretold = _Foretold(plan=plan, target=target, guard=guard)
+    schedule = _Schedule(plan=plan, target=target, guard=guard)
     for trial in plan.trials:
-        then = now + foretold.waited
-        foretold.take(trial, dry_run_trial(plan, trial, target, then, waits=waits))
+        then = now + schedule.waited
+        schedule.add(trial, dry_run_trial(plan, trial, target, then, waits=waits))
     return Feasibility(
-        plan=decided(plan, map(foretold.decide, plan.items)),
+        plan=decided(plan, map(schedule.decide, plan.items)),
         before=plan,
-        trials=foretold.held,
-        gone=foretold.gone,
-        bounds={name: guard.bound(name) for _, name, _ in foretold.spent},
+        trials=schedule.runnable,
+        used=schedule.used,
+        bounds={name: guard.bound(name) for _, name, _ in schedule.spent},
     )
 
 
 def _ledger(target: Target, path: Path | None) -> QuotaRecord | None:
-    return Ledger.found(path or default_path()) if has_real_customers(target) else None
+    return Ledger.existing(path or default_path()) if has_real_customers(target) else None
 
 
 @dataclass(slots=True, kw_only=True)
-class _Foretold:
-    """The trials considered so far: which will be run, and what they cost together."""
+class _Schedule:
+    """The trials considered so far: which can be run, and what they cost together."""
 
     plan: Plan
     target: Target
     guard: Guard
-    held: dict[str, TrialEstimate] = field(default_factory=dict[str, TrialEstimate])
+    runnable: dict[str, TrialEstimate] = field(default_factory=dict[str, TrialEstimate])
     stopped: dict[str, TrialEstimate] = field(default_factory=dict[str, TrialEstimate])
     calls: int = 0
     waited: timedelta = timedelta(0)
     spent: Counter[_Count] = field(default_factory=Counter[_Count])
-    gone: Counter[_Count] = field(default_factory=Counter[_Count])
+    used: Counter[_Count] = field(default_factory=Counter[_Count])
 
-    def take(self, trial: Trial, one: TrialEstimate) -> None:
+    def add(self, trial: Trial, estimate: TrialEstimate) -> None:
         """Add the next trial if the budgets allow it."""
-        told = one.stopped and not any(facet.facet in one.tells for facet in trial.settles)
-        room = (one.stopped, None) if told else next(self._crowded(trial, one), ("", None))
-        why, shortage = room
-        if why:
-            stopped = replace(one, stopped=why, shortage=shortage, tells=frozenset())
-            self.stopped[trial.id] = stopped
+        observes = any(facet.facet in estimate.observed for facet in trial.settles)
+        reason, shortage = estimate.stopped, None
+        if not estimate.stopped or observes:
+            reason, shortage = next(self._exceeded(trial, estimate), ("", None))
+        if reason:
+            self.stopped[trial.id] = replace(
+                estimate, stopped=reason, shortage=shortage, observed=frozenset()
+            )
             return
-        if one.stopped:
-            self.stopped[trial.id] = one
-        self.held[trial.id] = one
-        self.spent += one.batch
-        self.calls += self._price(trial, one)
-        self.waited += one.waited
+        if estimate.stopped:
+            self.stopped[trial.id] = estimate
+        self.runnable[trial.id] = estimate
+        self.spent += estimate.batch
+        self.calls += self._price(trial, estimate)
+        self.waited += estimate.waited
 
     def decide(self, item: Planned) -> Planned:
         """Return what is planned for an obligation, once all trials are considered."""
-        one = self.stopped.get(item.obligation.trial)
-        if item.fate is not Disposition.ASK or one is None:
+        estimate = self.stopped.get(item.obligation.trial)
+        if item.disposition is not Disposition.ASK or estimate is None:
             return item
-        if item.obligation.facet in one.tells:
-            return replace(item, calls=one.calls)
+        if item.obligation.facet in estimate.observed:
+            return replace(item, calls=estimate.calls)
         return replace(
-            item, fate=Disposition.UNVERIFIED, why=one.stopped, calls=0, shortage=one.shortage
+            item,
+            disposition=Disposition.UNVERIFIED,
+            reason=estimate.stopped,
+            calls=0,
+            shortage=estimate.shortage,
         )
 
-    def _price(self, trial: Trial, one: TrialEstimate) -> int:
-        return one.calls + one.signatures if one.stopped else max(trial.calls, one.calls)
+    def _price(self, trial: Trial, estimate: TrialEstimate) -> int:
+        if estimate.stopped:
+            return estimate.calls + estimate.signatures
+        return max(trial.calls, estimate.calls)
 
-    def _crowded(self, trial: Trial, one: TrialEstimate) -> Iterator[tuple[str, Shortage]]:
+    def _exceeded(self, trial: Trial, estimate: TrialEstimate) -> Iterator[tuple[str, Shortage]]:
         """Yield why the budgets do not allow a trial; nothing if they do."""
-        most, price = self.target.budget.calls, self._price(trial, one)
+        most, price = self.target.budget.calls, self._price(trial, estimate)
         if most is not None and self.calls + price > most:
-            needed_calls = f"{price} more calls; {most - self.calls} of {most} left (budget.calls)"
-            yield f"needs {needed_calls}", Shortage.BUDGET
-        for count, needed in one.batch.items():
-            who, operation, _ = count
-            before = self._before(count)
+            calls = f"{price} more calls; {most - self.calls} of {most} left (budget.calls)"
+            yield f"needs {calls}", Shortage.BUDGET
+        for count, needed in estimate.batch.items():
+            customer, operation, _ = count
+            before = self._used_before(count)
             bound = self.guard.bound(operation)
             if bound is not None and before + needed > bound:
                 left = max(bound - before, 0)
-                why = f"needs {held_back(needed, operation, left, bound, who.name)}"
-                yield why, Shortage.BUDGET
+                reason = f"needs {held_back(needed, operation, left, bound, customer.name)}"
+                yield reason, Shortage.BUDGET
             quota = (self.guard.limits or {}).get(operation)
             if quota is not None and before and before + needed > quota:
                 # The bank's own count may no longer be what the probe assumes.
-                why = (
-                    f"needs {UNTOUCHED} {operation} without the customer; "
-                    f"{self._where(count)} ({who.name})"
+                reason = (
+                    f"needs {UNUSED_DAY} {operation} without the customer; "
+                    f"{self._used_by(count)} ({customer.name})"
                 )
-                yield why, Shortage.UNUSED_QUOTA
+                yield reason, Shortage.UNUSED_QUOTA
 
-    def _where(self, count: _Count) -> str:
-        """Say what used up the accesses that are gone when a trial begins."""
-        earlier, now = self.gone[count], self.spent[count]
-        told = [f"{earlier} made earlier today"] * bool(earlier)
-        return " and ".join([*told, *[f"{now} planned earlier in this run"] * bool(now)])
+    def _used_by(self, count: _Count) -> str:
+        """Say by whom accesses are used when a trial begins."""
+        uses = (
+            (self.used[count], "made earlier today"),
+            (self.spent[count], "planned earlier in this run"),
+        )
+        return " and ".join(f"{number} {when}" for number, when in uses if number)
 
-    def _before(self, count: _Count) -> int:
+    def _used_before(self, count: _Count) -> int:
         """Return how many accesses are used when a trial begins: before the run, and in it.
 
         Where the provider chooses the customers, only the trial itself shows which customers it
         uses.
         """
-        who, operation, day = count
+        customer, operation, day = count
         if customers_of(self.target) is Customers.CHOSEN:
             return 0
-        if count not in self.gone and self.guard.book is not None:
-            use = self.guard.use(operation, who, datetime.now(UTC))
-            self.gone[count] = self.guard.book.gone(replace(use, day=day))
-        return self.gone[count] + self.spent[count]
+        if count not in self.used and self.guard.book is not None:
+            use = self.guard.use(operation, customer, datetime.now(UTC))
+            self.used[count] = self.guard.book.used(replace(use, day=day))
+        return self.used[count] + self.spent[count]

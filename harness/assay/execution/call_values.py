@@ -26,11 +26,11 @@ __all__ = ["credentials_for", "third_party", "values_for"]
 
 
 def credentials_for(executor: Executor, call: Call, operation: Operation) -> Access:
-    """Return what authorises a call, with a token that is good now.
+    """Return the credentials of a call, with a valid token.
 
     Raises:
-        CannotArrange: nobody can get a token like this.
-        NoAccess: none is given.
+        CannotArrange: there is no way to get such a token.
+        AuthenticationError: the token endpoint does not issue one.
 
     """
     access = executor.access.get(call.subject, executor.environment.common)
@@ -51,7 +51,7 @@ def credentials_for(executor: Executor, call: Call, operation: Operation) -> Acc
             sign_in=lambda link: _sign_in(executor, link, call.subject, customer),
         )
     )
-    # Kept where it belongs, for what is recorded must not tell it.
+    # Kept with its party, so that the token is redacted in the journal.
     if party:
         executor.providers[call.by] = replace(third_party(executor, call.by), token=token)
     elif call.subject in executor.access:
@@ -60,15 +60,15 @@ def credentials_for(executor: Executor, call: Call, operation: Operation) -> Acc
 
 
 def _sign_in(executor: Executor, link: str, subject: str, access: Access) -> ScreenFlowResult:
-    """Take a customer through the screens on which a token is agreed to."""
-    # Of a real customer's factors it may be only one whose code is known.
+    """Take a customer through the screens on which access is granted."""
+    # Of a real customer, the code of only one factor may be known.
     factor = next(iter(access.codes)) if len(access.codes) == 1 else None
     step = Authorise(subject=subject, request="", approval=link, factor=factor)
     return executor.signer.sign(step, access, executor.wait)
 
 
 def third_party(executor: Executor, name: str) -> Access:
-    """Return the access of a TPP, which is created when it is first needed."""
+    """Return the credentials of a TPP, which is created when it is first needed."""
     environment = executor.environment
     if name not in executor.providers:
         offered = Capability.PROVIDERS in environment.target.fixtures.offers
@@ -83,21 +83,21 @@ def third_party(executor: Executor, name: str) -> Access:
 
 
 def values_for(executor: Executor, call: Call) -> RequestValues:
-    """Return the values that belong to one request alone, as far as the target file uses them.
+    """Return the generated values of one request, as far as the target file uses them.
 
-    Two calls that are alike have the same `alike`, and each its own `unique`.
+    Two equal calls have the same `alike`; `unique` is different in every call.
     """
     target = executor.environment.target
     binding = target.operations.get(call.operation, BARE)
     values = any("{" in str(spelling.value) for spelling in binding.arguments.values())
     if not (target.headers or binding.headers or binding.queries or binding.template or values):
         return RequestValues(ids=executor.ids, resources=executor.resources)
-    executor.made += 1
-    twin = repr(replace(call, by="", variation="", present=True, alias=None, host=None))
+    executor.generated += 1
+    equal = repr(replace(call, by="", variation="", present=True, alias=None, host=None))
     return RequestValues(
         now=(executor.now or executor.look()).isoformat(),
-        unique=str(uuid5(executor.name, str(executor.made))),
-        alike=uuid5(executor.name, twin).hex[:30],
+        unique=str(uuid5(executor.name, str(executor.generated))),
+        alike=uuid5(executor.name, equal).hex[:30],
         ids=executor.ids,
         resources=executor.resources,
     )

@@ -8,21 +8,30 @@ one value may hide what another would show.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from assay.contexts.context import Context, label
 from assay.history import History
+from assay.judging.assembly import VerdictAssembly
 from assay.judging.judge import Breach
-from assay.judging.verdict import Standing, Verdict
-from assay.planning.plan import Trial
+from assay.judging.verdict import Agreement, Standing, Verdict
+from assay.planning.plan import Plan, Trial
 
-#: Holds a trial in a context, and returns its history.
-Hold = Callable[[Trial], History]
-#: Returns what a history violates of a contract.
-Judge = Callable[[str, History], tuple[Breach, ...]]
-#: Returns the obligations of a trial that conform, but of which its history shows nothing.
-Open = Callable[[Trial, History], frozenset[str]]
+
+class Holder(Protocol):
+    """What holds trials and judges them: the session of a run."""
+
+    plan: Plan
+
+    def hold(self, trial: Trial) -> History:
+        """Run the probe of a trial, and return its history."""
+        ...
+
+    def broken(self, plan: Plan, contract: str, history: History) -> tuple[Breach, ...]:
+        """Return what a history violates of all that a plan asks."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,16 +49,18 @@ def in_context(trial: Trial, context: Context) -> Trial:
     return replace(trial, id=f"{trial.settles[0].trial} [{values}]", context=context)
 
 
-def findings(
-    trial: Trial, hold: Hold, judge: Judge, still_open: Open, known: frozenset[str]
-) -> Iterator[Finding]:
-    """Hold a trial in its context, and yield what it violates beyond the `known` obligations."""
-    history = hold(trial)
-    together = _violated(judge(trial.contract, history), known)
-    if not together and not still_open(trial, history):
+def findings(trial: Trial, holder: Holder, so_far: VerdictAssembly) -> Iterator[Finding]:
+    """Hold a trial in its context, and yield what it violates beyond what was found `so_far`."""
+    known = so_far.violated()
+    history = holder.hold(trial)
+    together = _violated(holder.broken(holder.plan, trial.contract, history), known)
+    if not together and not _hides(trial, holder.plan, history, so_far):
         return
     alone = [in_context(trial, (value,)) for value in trial.context] if trial.context[1:] else []
-    held = [(each, _violated(judge(each.contract, hold(each)), known)) for each in alone]
+    held = [
+        (each, _violated(holder.broken(holder.plan, each.contract, holder.hold(each)), known))
+        for each in alone
+    ]
     found: dict[str, Finding] = {}
     for each, violated in (*held, (trial, together)):
         for obligation, breaches in violated.items():
@@ -57,6 +68,17 @@ def findings(
             finding = Finding(verdict=verdict, trial=each.id, context=each.context)
             found.setdefault(obligation, finding)
     yield from found.values()
+
+
+def _hides(trial: Trial, plan: Plan, history: History, so_far: VerdictAssembly) -> bool:
+    """Whether a history shows nothing of an obligation that conforms in the base context."""
+    kind = plan.clauses[trial.contract][trial.clause].kind
+    agreeing = (one for one in kind.check(history) if one.agreement is Agreement.AGREES)
+    shown = {evidence.facet for evidence in agreeing}
+    return any(
+        obligation.facet not in shown and so_far.conforms(obligation.id)
+        for obligation in trial.settles
+    )
 
 
 def _violated(breaches: Sequence[Breach], known: frozenset[str]) -> dict[str, list[Breach]]:

@@ -52,14 +52,14 @@ from assay.history import (
     Withdrawn,
 )
 from assay.history.events import ProbeRun
-from assay.judging.rejected_credentials import not_taken
+from assay.judging.corrections import rejected_token
 from assay.rules.rule import Script
 from assay.rules.steps import perform_all
 from assay.sca.protocol import Signer
 
-#: Pages of a list that are read at most, for the names in it.
+#: How many pages of a list are read at most, for the ids in it.
 MOST_PAGES = 50
-#: Takes every event as it happens, with the access of its subject or call.
+#: Receives every event as it happens, with the credentials of its subject or call.
 Recorder = Callable[[Event, Access], None]
 
 
@@ -67,9 +67,10 @@ Recorder = Callable[[Event, Access], None]
 class Executor:
     """Performs the steps of one trial.
 
-    `events` are those so far. `ids` are the target's own names of things, by key, `owners` the
-    subjects they belong to, `resources` their kinds. `name` is unique to the trial, and `made`
-    counts the requests with generated values.
+    `events` are those so far. `ids` are the target's own ids of things, by key, `owners` the
+    subjects they belong to, `resources` their kinds. `returns` are the return addresses of calls,
+    `effects` those that earlier events have. `name` is unique to the trial, and `generated` counts
+    the requests with generated values.
     """
 
     environment: Environment
@@ -81,12 +82,12 @@ class Executor:
     access: dict[str, Access] = field(default_factory=dict[str, Access])
     providers: dict[str, Access] = field(default_factory=dict[str, Access])
     returns: dict[str, str] = field(default_factory=dict[str, str])
-    told: dict[str, Effect] = field(default_factory=dict[str, Effect])
+    effects: dict[str, Effect] = field(default_factory=dict[str, Effect])
     ids: dict[str, str] = field(default_factory=dict[str, str])
     owners: dict[str, str] = field(default_factory=dict[str, str])
     resources: dict[str, str] = field(default_factory=dict[str, str])
     name: UUID = field(default_factory=uuid4)
-    made: int = 0
+    generated: int = 0
     now: datetime | None = None
     events: list[Event] = field(default_factory=list[Event])
 
@@ -98,8 +99,8 @@ class Executor:
             TargetError: the fixture provider cannot be reached or used at all.
 
         """
-        self.environment.guard.going()
-        event = self._event(step)
+        self.environment.guard.check_running()
+        event = self.event_of(step)
         # Reading the clock is no event of the trial.
         if not (isinstance(step, Advance) and step.to is None):
             self.keep(event, getattr(step, "subject", ""))
@@ -110,7 +111,7 @@ class Executor:
         self.events.append(event)
         access = self.access.get(subject, Access())
         if isinstance(event, Exchange) and self.operations[event.call.operation].by_provider:
-            # The third party's credentials must not be written either.
+            # The credentials of the TPP must be redacted, too.
             access = self.providers.get(event.call.by, access)
         self.record(event, access)
 
@@ -118,46 +119,47 @@ class Executor:
         """Read the target's clock, as far as it is known, without an event."""
         return self.fixture.clock(None)
 
-    def _event(self, step: Step) -> Event:
+    def event_of(self, step: Step) -> Event:
+        """Perform a step; its event is not yet part of the trial."""
         match step:
             case Call():
-                event: Event = self._returning(step)
+                event: Event = self._call_with_return(step)
             case Arrange():
-                event = self._arrange(step)
+                event = self.arrange(step)
             case Authorise():
                 event = self._authorise(step)
             case Advance(to=to):
                 self.now = self.fixture.clock(to)
                 event = Advanced(now=self.now)
             case Inquire():
-                event = Effects(now=self.fixture.clock(None), done=self._effects())
+                event = Effects(now=self.fixture.clock(None), done=self._new_effects())
             case Register():
                 event = self._register(step)
             case Withdraw(subject=subject, request=request):
-                taken = self.fixture.withdraw(step)
+                done = self.fixture.withdraw(step)
                 now = self.fixture.clock(None)
-                event = Withdrawn(subject=subject, request=request, done=taken, now=now)
+                event = Withdrawn(subject=subject, request=request, done=done, now=now)
             case Lack(mode=mode):
                 event = Lacking(mode=mode, now=self.fixture.lack(step))
         return event
 
     def who(self, subject: str) -> Customer:
-        """Return the customer whose accesses those of a subject are."""
+        """Return the customer to whom the accesses of a subject are counted."""
         access = self.access.get(subject, self.environment.common)
         owns = [key for key, owner in self.owners.items() if owner == subject]
         return customer_of(self.environment.target, access, subject, owns)
 
-    def _effects(self) -> tuple[Effect, ...] | None:
-        """Return what was carried out and no earlier event of the trial has.
+    def _new_effects(self) -> tuple[Effect, ...] | None:
+        """Return what was carried out, without what earlier events of the trial have.
 
-        If each event had all of it, a long trial would grow with its square.
+        If each event had everything, the size of a long trial would grow with its square.
         """
         offered = Capability.EFFECTS in self.environment.target.fixtures.offers
         done = self.fixture.effects() if offered else None
         if done is None:
             return None
-        new = tuple(one for one in done if self.told.get(one.request) != one)
-        self.told |= {one.request: one for one in new}
+        new = tuple(effect for effect in done if self.effects.get(effect.request) != effect)
+        self.effects |= {effect.request: effect for effect in new}
         return new
 
     def _register(self, step: Register) -> Event:
@@ -174,20 +176,20 @@ class Executor:
         access = self.access.get(step.by or step.subject, Access())
         self.environment.guard.count()
         began = perf_counter()
-        walked = self.signer.sign(step, access, self.wait)
+        flow = self.signer.sign(step, access, self.wait)
         return Authorised(
             n=self.number(),
             step=step,
-            ending=walked.ending,
-            moments=tuple(walked.moments) or (self.wait(timedelta(0)),),
-            offered=walked.offered,
-            screens=tuple(walked.screens),
-            redirected=walked.redirected,
-            unspelt=walked.unspelt,
-            coded=walked.coded,
-            stuck=walked.stuck,
-            why=walked.why,
-            wire=replace(walked.wire, body=b"", request_body=b""),
+            ending=flow.ending,
+            moments=tuple(flow.moments) or (self.wait(timedelta(0)),),
+            offered=flow.offered,
+            screens=tuple(flow.screens),
+            redirected=flow.redirected,
+            unspelt=flow.unspelt,
+            coded=flow.coded,
+            stuck=flow.stuck,
+            why=flow.why,
+            wire=replace(flow.wire, body=b"", request_body=b""),
             ms=(perf_counter() - began) * 1000,
         )
 
@@ -196,31 +198,31 @@ class Executor:
         now = self.fixture.clock(None)
         return self.fixture.clock(now + span) if span else now
 
-    def _arrange(self, step: Arrange) -> Subject:
+    def arrange(self, step: Arrange) -> Subject:
+        """Set up a subject, and remember its credentials and what it owns."""
         subject, access = self.fixture.arrange(step)
         common = self.environment.common
         self.access[step.subject] = access if access.token else replace(access, token=common.token)
         self.now = subject.now
-        self.owners |= dict.fromkeys((one.key for one in subject.owns), step.subject)
-        self.resources |= {one.key: one.resource for one in subject.owns}
+        self.owners |= dict.fromkeys((owned.key for owned in subject.owns), step.subject)
+        self.resources |= {owned.key: owned.resource for owned in subject.owns}
         return subject
 
-    def _returning(self, call: Call) -> Exchange:
-        """Make a call whose request sends the customer back to where the signer waits.
+    def _call_with_return(self, call: Call) -> Exchange:
+        """Make a call, with the signer's address as the one to which the customer returns.
 
-        A call that gives the address itself, or leaves it out on purpose, stays as it is. Calls
-        that are alike get the same address, so that an address never tells two equal requests
-        apart.
+        A call that has an address, or leaves it out on purpose, stays as it is. Equal calls get
+        the same address, so that it never distinguishes two equal requests.
         """
         operation = self.operations[call.operation]
         name = operation.returns
         if name is None or name in {*call.arguments, *call.without, *call.varied}:
             return self._call(call)
-        alike = repr(replace(call, by="", variation=""))
-        address = self.returns.get(alike) or self.signer.return_address()
+        equal = repr(replace(call, by="", variation=""))
+        address = self.returns.get(equal) or self.signer.return_address()
         if address is None:
             return self._call(call)
-        self.returns[alike] = address
+        self.returns[equal] = address
         exchange = self._call(replace(call, arguments={**call.arguments, name: address}))
         if exchange.item and exchange.item.key:
             self.signer.returns(exchange.item.key, address)
@@ -232,18 +234,18 @@ class Executor:
         check_offered(call, operation, target)
         access = credentials_for(self, call, operation)
         binding = target.operations.get(operation.id, BARE)
-        self._find(call, binding)
-        made = values_for(self, call)
-        request = encode(call, operation, target, access, made)
+        self.look_up_ids(call, binding)
+        values = values_for(self, call)
+        request = encode(call, operation, target, access, values)
         if operation.request:
             # What the target file added is part of the request.
-            call = replace(call, arguments=arguments(call, operation, binding, made))
+            call = replace(call, arguments=arguments(call, operation, binding, values))
         return self.exchanged(call, request)
 
-    def _find(self, call: Call, binding: OperationBinding) -> None:
-        """Look up the target's own names of what a call is about, where it uses them.
+    def look_up_ids(self, call: Call, binding: OperationBinding) -> None:
+        """Look up the target's own ids of what a call names, where it uses them.
 
-        The list is read as any TPP would read it, with the customer present.
+        The list is read as any TPP reads it, with the customer present.
         """
         for name, spelling in binding.arguments.items():
             if spelling.found is None or call.follow is not None:
@@ -253,14 +255,14 @@ class Executor:
                 owner = self.owners.get(str(key))
                 if owner is None or str(key) in self.ids:
                     continue  # a key without an owner is sent as it is
-                self._list(spelling.found, owner)
+                self.read_list(spelling.found, owner)
                 if str(key) not in self.ids:
                     what = f"the target's own id for {name}"
-                    owned = ("operations", spelling.found, "item", "id")
-                    raise CannotArrange(f"{what} ({'.'.join(owned)})", key=owned)
+                    path = ("operations", spelling.found, "item", "id")
+                    raise CannotArrange(f"{what} ({'.'.join(path)})", key=path)
 
-    def _list(self, operation: str, owner: str) -> None:
-        """Read a customer's whole list, for the names in it."""
+    def read_list(self, operation: str, owner: str) -> None:
+        """Read a customer's whole list, for the ids in it."""
         follow: str | None = None
         for _ in range(MOST_PAGES):
             exchange = self._call(Call(operation=operation, subject=owner, follow=follow))
@@ -290,7 +292,7 @@ class Executor:
             outcome: Outcome = Indeterminate(cause=Cause.TRANSPORT, why=sent.trouble, detail=detail)
         else:
             body = body_of(wire)
-            refused = None if call.credentials else not_taken(operation, wire, target)
+            refused = None if call.credentials else rejected_token(operation, wire, target)
             outcome = refused or decode(wire, body, operation, target)
             binding = target.operations.get(operation.id, BARE)
             if body is not MISSING and (binding.links or binding.next or binding.approval):

@@ -1,8 +1,8 @@
 """Guard that admits or refuses each call just before it is sent.
 
 Every call of a run passes here: of a probe, a random sequence, a mutated field, a schema case, the
-doctor. A call that may not be sent raises `CannotArrange`, so that an obligation stays unverified
-and its reason says what would allow it. No call is ever repeated.
+doctor. A call that must not be sent raises `CannotArrange`: the obligation stays unverified, and
+its reason says what would allow the call. No call is ever repeated.
 
 For real customers, accesses without the customer are counted in the ledger before they are sent.
 Only quotas per calendar day are known here: one per hour is bounded by `budget.batch` alone.
@@ -36,25 +36,25 @@ __all__ = ["LIVE_BREAKER", "Customer", "Guard", "QuotaRecord", "customer_of", "q
 
 #: Failures in a row that end a run on a live bank, unless the target file says otherwise.
 LIVE_BREAKER = 5
-#: What a probe of a quota needs; an operation follows.
-UNTOUCHED = "a day with no earlier call of"
+#: What a probe of a quota needs; the operation follows.
+UNUSED_DAY = "a day with no earlier call of"
 #: The first status that reports a failure of the target.
 FAILED = 500
 
 
-def quotas(ruled: Mapping[str, Mapping[str, BoundClause]]) -> dict[str, int]:
+def quotas(clauses: Mapping[str, Mapping[str, BoundClause]]) -> dict[str, int]:
     """Return the daily quotas of contracts for accesses without the customer, by operation."""
-    found: dict[str, int] = {}
-    for clauses in ruled.values():
-        for clause in clauses.values():
+    limits: dict[str, int] = {}
+    for bound_clauses in clauses.values():
+        for clause in bound_clauses.values():
             for operation, limit in clause.kind.daily_limits().items():
-                found[operation] = min(found.get(operation, limit), limit)
-    return found
+                limits[operation] = min(limits.get(operation, limit), limit)
+    return limits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Customer:
-    """A customer: `name` for people, `key` for the ledger."""
+    """A customer: `name` is for people, `key` for the ledger."""
 
     name: str
     key: str
@@ -63,38 +63,38 @@ class Customer:
 def customer_of(target: Target, access: Access, subject: str, owns: list[str]) -> Customer:
     """Return the customer whose accesses those of a subject are.
 
-    `owns` are the keys of what the subject owns. A role is identified by the first thing that it
-    lists, so that it may be renamed. Roles that share a token are one customer to the bank.
+    `owns` are the keys of what the subject owns. A listed customer is identified by the first thing
+    it owns, so its entry may be renamed. Entries that share a token are one customer to the bank.
     """
-    role = next((one for one in target.fixtures.roles if one.name == access.id), None)
+    role = next((role for role in target.fixtures.roles if role.name == access.id), None)
     if role is None:
         return Customer(name=subject, key=access.id or min(owns, default=subject))
-    return Customer(name=role.name, key=_known_by(role, target))
+    return Customer(name=role.name, key=_ledger_key(role, target))
 
 
-def _known_by(role: Role, target: Target) -> str:
+def _ledger_key(role: Role, target: Target) -> str:
     if target.auth.token_env and role.token_env is None:
         return f"token:{target.auth.token_env}"
     return role.owns[0].key if role.owns else role.name
 
 
 class QuotaRecord(Protocol):
-    """What counts accesses: a ledger, or a stand-in."""
+    """What counts accesses: a ledger, or a fake."""
 
-    def gone(self, use: QuotaUse) -> int:
-        """Return how many accesses were made."""
+    def used(self, use: QuotaUse) -> int:
+        """Return how many accesses are recorded."""
         ...
 
     def spend(self, use: QuotaUse, *, most: int | None, run: str, at: datetime) -> bool:
-        """Count an access if fewer than `most` are counted; return whether it was."""
+        """Record an access if fewer than `most` are recorded; return whether it was."""
         ...
 
 
 @dataclass(slots=True, kw_only=True)
 class Guard:
-    """The limits of one run, and what it has used of them.
+    """The limits of one run, and how much of them is used.
 
-    `stopped` says why nothing more is sent, once that is so. `spent` are the accesses without the
+    `stopped` says why nothing more is sent, if the run was stopped. `spent` are the accesses without the
     customer, by customer's name and operation. `limits` are the quotas of the contracts, None until
     they are known.
     """
@@ -110,8 +110,8 @@ class Guard:
     spent: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
 
     def learn(self, plan: Plan) -> None:
-        """Take in the quotas of the contracts, and the time zones of their days."""
-        self.limits = quotas(plan.ruled)
+        """Take in the quotas of the contracts, and the time zones of their calendar days."""
+        self.limits = quotas(plan.clauses)
         self.zones = {
             operation: contract.zone
             for contract in plan.contracts.values()
@@ -119,7 +119,7 @@ class Guard:
             for operation in contract.operations
         }
 
-    def going(self) -> None:
+    def check_running(self) -> None:
         """Check that the run was not stopped.
 
         Raises:
@@ -130,7 +130,7 @@ class Guard:
             raise CannotArrange(f"a target that answers: {self.stopped}")
 
     def count(self) -> None:
-        """Count a call, or a signature, that is about to be made.
+        """Count a call or a signature before it is made.
 
         Raises:
             CannotArrange: the budget has no call left.
@@ -149,14 +149,14 @@ class Guard:
         who: Callable[[], Customer],
         now: Callable[[], datetime],
     ) -> None:
-        """Admit a call that is about to be sent, and count it.
+        """Admit a call before it is sent, and count it.
 
         Raises:
             CannotArrange: it must not be sent; the text says what would allow it.
             TargetError: the ledger cannot be written.
 
         """
-        self.going()
+        self.check_running()
         if operation.writes or operation.grants:
             check_written(call, operation, request, self.target)
         self.count()
@@ -175,7 +175,7 @@ class Guard:
         return 0 if self.limits is None else self.limits.get(operation)
 
     def use(self, operation: str, who: Customer, at: datetime) -> QuotaUse:
-        """Return what an access now counts against."""
+        """Return the quota that an access at an instant counts against."""
         from assay.execution.ledger import QuotaUse  # noqa: PLC0415 -- SQLite only for real customers
 
         parts = urlsplit(self.target.base_url)
@@ -198,21 +198,21 @@ class Guard:
             raise CannotArrange(f"a ledger of accesses of {operation} (--ledger)")
         self.spent[who.name, operation] += 1
 
-    def told(self) -> dict[str, object]:
-        """Return what the journal's footer says: accesses made, and what stopped the run."""
+    def summary(self) -> dict[str, object]:
+        """Return the part of the journal's footer with the accesses and what stopped the run."""
         spent = [
             {"customer": name, "operation": operation, "accesses": number}
             for (name, operation), number in sorted(self.spent.items())
         ]
-        found: dict[str, object] = {}
+        summary: dict[str, object] = {}
         if spent:
-            found["spent"] = spent
+            summary["spent"] = spent
         if self.stopped:
-            found["stopped"] = self.stopped
-        return found
+            summary["stopped"] = self.stopped
+        return summary
 
     def see(self, status: int, trouble: str) -> None:
-        """Take in the answer to a call; too many failures in a row stop the run."""
+        """Take in the result of a call; too many failures in a row stop the run."""
         self.failures = self.failures + 1 if trouble or status >= FAILED else 0
         most = self.target.safety.breaker or (LIVE_BREAKER if self.target.is_live else None)
         if most is not None and self.failures >= most:
@@ -223,9 +223,9 @@ class Guard:
 
 def held_back(needed: int, operation: str, left: int, most: int, name: str) -> str:
     """Return the reason why a budget does not allow more accesses."""
-    more = "1 more access" if needed == 1 else f"{needed} more accesses"
+    accesses = "1 more access" if needed == 1 else f"{needed} more accesses"
     return (
-        f"{more} of {operation} without the customer today; "
+        f"{accesses} of {operation} without the customer today; "
         f"{left} of {most} left (budget.batch, {name})"
     )
 
@@ -236,12 +236,13 @@ def is_held_back(verdict: Verdict) -> bool:
 
 
 def absent(call: Call, request: HttpRequest, target: Target) -> bool:
-    """Whether the bank takes a request for one without the customer.
+    """Whether the bank regards a request as one without the customer.
 
-    The header of the request decides, not what the call meant: a mutated header marks nothing.
+    The header of the request decides, not the intention of the call: a mutated header marks
+    nothing.
     """
     mark = target.presence
     if mark is None:
         return not call.present
-    said = [value for name, value in request.headers if name.lower() == mark.header.lower()]
-    return bool(said) if mark.absent else said != [mark.value]
+    values = [value for name, value in request.headers if name.lower() == mark.header.lower()]
+    return bool(values) if mark.absent else values != [mark.value]

@@ -1,11 +1,11 @@
-"""Ledger of the accesses made today without the customer, shared by all runs.
+"""Ledger of today's accesses without the customer, shared by all runs.
 
 A bank counts such accesses for each customer, operation and calendar day, so one file counts them
-for threads, processes and later runs. An access is written down before it is sent, and stays
-whatever its answer is. Each access opens its own connection: there are few of them, and no two
-threads share one.
+for threads, processes and later runs. An access is recorded before it is sent, and stays recorded
+whatever the response is. Each access opens a connection of its own: accesses are few, and no two
+threads share a connection.
 
-The file has no names. A customer is a keyed hash, and the key is the file's own, so two ledgers
+The file has no names. A customer is a hash with a key that only this file has, so two ledgers
 cannot be compared.
 """
 
@@ -27,15 +27,15 @@ from assay.errors import AssayError, InputError, TargetError
 
 __all__ = ["Ledger", "QuotaUse", "default_path"]
 
-#: Makes the error that tells what is the matter with a ledger.
-Told: TypeAlias = Callable[[str], AssayError]
+#: Makes the error for a problem with a ledger.
+ErrorFactory: TypeAlias = Callable[[str], AssayError]
 
-#: What SQLite keeps in the file's header to say whose it is, and in which form.
+#: The application id and the format version in the SQLite header of the file.
 APPLICATION, FORMAT = 0x41737379, 1
-#: For so many seconds another program may be writing.
-PATIENCE = 5.0
-#: What every message about a file that is not ours advises.
-OTHER = "name another file with --ledger, or none: then it stands in your state directory"
+#: How many seconds another program may lock the file.
+LOCK_TIMEOUT = 5.0
+#: The hint of every message about an unusable file.
+HINT = "pass another file with --ledger, or none to use the one in your state directory"
 
 _TABLES = """
 CREATE TABLE secret (key BLOB NOT NULL);
@@ -77,10 +77,10 @@ class Ledger:
 
     @classmethod
     def at(cls, path: Path) -> Ledger:
-        """Open a ledger to write in it; make it if it is not there.
+        """Open a ledger for writing; create it if it does not exist.
 
         Raises:
-            InputError: it is no ledger, it is locked, or it cannot be written.
+            InputError: it is not a ledger, is locked, or cannot be written.
 
         """
         try:
@@ -88,24 +88,24 @@ class Ledger:
             path.touch(mode=0o600)
         except OSError as error:
             what = f"the ledger cannot be written ({error.strerror})"
-            raise InputError.one(str(path), what, hint=OTHER) from None
-        told = _told_at_first(path)
-        with _opened(path, told) as connection:
-            # Two that make it at once: the second finds it made.
-            with _at_once(connection):
-                if _empty(connection):
-                    _make(connection)
-                key = _key(connection, told)
-                connection.execute("UPDATE secret SET key = key")  # it can be written
+            raise InputError.one(str(path), what, hint=HINT) from None
+        make_error = _input_error(path)
+        with _connection(path, make_error) as connection:
+            # If two programs create it at the same time, the second one uses it.
+            with _transaction(connection):
+                if _is_empty(connection):
+                    _create(connection)
+                key = _key(connection, make_error)
+                connection.execute("UPDATE secret SET key = key")  # fails if the file is read-only
             connection.execute("PRAGMA journal_mode = WAL")
         return cls(path=path, key=key)
 
     @classmethod
-    def found(cls, path: Path) -> Ledger | None:
-        """Open a ledger only to look; None if there is none yet.
+    def existing(cls, path: Path) -> Ledger | None:
+        """Open a ledger for reading; None if it does not exist.
 
         Raises:
-            InputError: it is no ledger, or it cannot be read.
+            InputError: it is not a ledger, or cannot be read.
 
         """
         try:
@@ -113,37 +113,37 @@ class Ledger:
                 return None
         except OSError as error:
             what = f"the ledger cannot be read ({error.strerror})"
-            raise InputError.one(str(path), what, hint=OTHER) from None
-        told = _told_at_first(path)
-        with _opened(path, told) as connection:
-            return cls(path=path, key=_key(connection, told))
+            raise InputError.one(str(path), what, hint=HINT) from None
+        make_error = _input_error(path)
+        with _connection(path, make_error) as connection:
+            return cls(path=path, key=_key(connection, make_error))
 
-    def gone(self, use: QuotaUse) -> int:
-        """Return how many accesses were made.
+    def used(self, use: QuotaUse) -> int:
+        """Return how many accesses are recorded.
 
         Raises:
             TargetError: the ledger can no longer be read.
 
         """
-        with _opened(self.path, _told_later) as connection:
-            return self._gone(connection, use)
+        with _connection(self.path, _target_error) as connection:
+            return self._count(connection, use)
 
     def spend(self, use: QuotaUse, *, most: int | None, run: str, at: datetime) -> bool:
-        """Count an access if fewer than `most` are counted; return whether it was.
+        """Record an access if fewer than `most` are recorded; return whether it was.
 
-        Counting and writing are one transaction: of two processes, one comes first.
+        Counting and recording are one transaction, so two processes cannot exceed the limit.
 
         Raises:
             TargetError: the ledger can no longer be written.
 
         """
-        with _opened(self.path, _told_later) as connection, _at_once(connection):
-            if most is not None and self._gone(connection, use) >= most:
+        with _connection(self.path, _target_error) as connection, _transaction(connection):
+            if most is not None and self._count(connection, use) >= most:
                 return False
             connection.execute(_WRITE, (*self._row(use), run, at.isoformat()))
             return True
 
-    def _gone(self, connection: sqlite3.Connection, use: QuotaUse) -> int:
+    def _count(self, connection: sqlite3.Connection, use: QuotaUse) -> int:
         (count,) = connection.execute(_COUNT, self._row(use)).fetchone()
         return int(count)
 
@@ -152,43 +152,43 @@ class Ledger:
         return use.target, hashed, use.method, use.day.isoformat()
 
 
-def _told_at_first(path: Path) -> Told:
-    return lambda what: InputError.one(str(path), what, hint=OTHER)
+def _input_error(path: Path) -> ErrorFactory:
+    return lambda what: InputError.one(str(path), what, hint=HINT)
 
 
-def _told_later(what: str) -> AssayError:
+def _target_error(what: str) -> AssayError:
     return TargetError(f"{what}; nothing was sent")
 
 
 @contextmanager
-def _opened(path: Path, told: Told) -> Generator[sqlite3.Connection]:
-    """Connect for as long as the block lasts; what SQLite cannot do is told in our words."""
+def _connection(path: Path, make_error: ErrorFactory) -> Generator[sqlite3.Connection]:
+    """Connect to a ledger; an error of SQLite is raised as ours."""
     try:
         uri = f"{path.absolute().as_uri()}?mode=rw"
         with closing(
-            sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None)
+            sqlite3.connect(uri, uri=True, timeout=LOCK_TIMEOUT, isolation_level=None)
         ) as connection:
             yield connection
     except sqlite3.Error as error:
-        raise told(_why(error)) from None
+        raise make_error(_reason(error)) from None
 
 
-def _why(error: sqlite3.Error) -> str:
-    """Say what is the matter; SQLite's own words may quote what is in the file."""
+def _reason(error: sqlite3.Error) -> str:
+    """Return what went wrong; SQLite's own message may quote the content of the file."""
     match getattr(error, "sqlite_errorcode", 0) & 0xFF:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return f"the ledger is locked by another program, for more than {PATIENCE:g} s"
+            return f"the ledger is locked by another program, for more than {LOCK_TIMEOUT:g} s"
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
             return "the ledger cannot be written (it, or its disk, is read-only)"
         case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
             return "the ledger cannot be written (the disk is full, or failed)"
         case _:
-            return "this is no ledger of Assay's"
+            return "this is not a ledger of Assay"
 
 
 @contextmanager
-def _at_once(connection: sqlite3.Connection) -> Generator[None]:
-    """Do all in the block or nothing, with nobody else in between."""
+def _transaction(connection: sqlite3.Connection) -> Generator[None]:
+    """Run the block as one exclusive transaction."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -198,12 +198,12 @@ def _at_once(connection: sqlite3.Connection) -> Generator[None]:
     connection.execute("COMMIT")
 
 
-def _empty(connection: sqlite3.Connection) -> bool:
+def _is_empty(connection: sqlite3.Connection) -> bool:
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     return not tables
 
 
-def _make(connection: sqlite3.Connection) -> None:
+def _create(connection: sqlite3.Connection) -> None:
     for statement in _TABLES.split(";"):
         connection.execute(statement)
     connection.execute("INSERT INTO secret (key) VALUES (?)", (secrets.token_bytes(32),))
@@ -211,15 +211,17 @@ def _make(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA user_version = {FORMAT}")
 
 
-def _key(connection: sqlite3.Connection, told: Told) -> bytes:
-    """Return the key of a file that is a ledger, and one that we can read."""
+def _key(connection: sqlite3.Connection, make_error: ErrorFactory) -> bytes:
+    """Return the key of a ledger, after checking its application id and format."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION:
-        raise told("this is no ledger of Assay's")
+        raise make_error("this is not a ledger of Assay")
     if version != FORMAT:
-        raise told(f"a ledger of form {version}; this Assay knows form {FORMAT}")
+        raise make_error(
+            f"the ledger has format {version}; this version of Assay reads format {FORMAT}"
+        )
     row = connection.execute("SELECT key FROM secret").fetchone()
     if row is None or not isinstance(row[0], bytes):
-        raise told("this is no ledger of Assay's")
+        raise make_error("this is not a ledger of Assay")
     return row[0]

@@ -26,13 +26,13 @@ __all__ = ["check_offered", "check_written"]
 
 
 def check_offered(call: Call, operation: Operation, target: Target) -> None:
-    """Do nothing if the target file offers what a call takes.
+    """Check that the target file offers what a call needs, whatever its facet requires.
 
-    A consent would change the customer's affairs, and a call without the customer that
-    nothing marks as such would look like one with.
+    A consent changes something for the customer, and a call without the customer that
+    nothing marks as such looks like one with the customer.
 
     Raises:
-        CannotArrange: it does not, whatever the rule's facet requires.
+        CannotArrange: the target file does not offer it.
 
     """
     if operation.grants and Capability.CONSENT not in target.fixtures.offers:
@@ -46,10 +46,10 @@ def check_offered(call: Call, operation: Operation, target: Target) -> None:
 
 
 def check_written(call: Call, operation: Operation, request: HttpRequest, target: Target) -> None:
-    """Do nothing if a request that changes something may be sent.
+    """Check that a request which changes something may be sent.
 
     Raises:
-        CannotArrange: it must not; the text names what of `safety` forbids it.
+        CannotArrange: it must not; the text names the key of `safety` that forbids it.
 
     """
     safety, live = target.safety, target.environment == "live"
@@ -59,32 +59,32 @@ def check_written(call: Call, operation: Operation, request: HttpRequest, target
         raise CannotArrange("a bank that is not live: nothing malformed is written there (safety)")
     binding = target.operations.get(operation.id, BARE)
     for name in dict.fromkeys((*safety.only, *safety.most)):
-        # A change names only what it changes, and its end nothing; the rest was made before.
+        # A modification has only what it changes, and a cancellation nothing of the request.
         strict = live and bool(operation.makes)
-        if not strict and name not in known(operation, binding):
+        if not strict and name not in argument_names(operation, binding):
             continue
         spelling = binding.arguments.get(name)
         values = [*_values(spelling, request)] if spelling else []
-        if strict and (not values or any(one is MISSING for one in values)):
+        if strict and (not values or any(value is MISSING for value in values)):
             raise CannotArrange(f"{name} where it can be read off the request (safety)")
         for value in values:
             if spelling and value is not MISSING:
-                _within(name, value, spelling, target, live=live)
+                _check_value(name, value, spelling, target, live=live)
 
 
-def known(operation: Operation, binding: OperationBinding) -> frozenset[str]:
-    """Return the arguments that an operation has, in the contract's words."""
+def argument_names(operation: Operation, binding: OperationBinding) -> frozenset[str]:
+    """Return the names of an operation's arguments in the contract."""
     special = (operation.grants, operation.about, operation.owned, operation.returns)
     return frozenset(name for name in (*operation.arguments, *binding.arguments, *special) if name)
 
 
-def _within(name: str, value: Json, spelling: Spelling, target: Target, *, live: bool) -> None:
+def _check_value(name: str, value: Json, spelling: Spelling, target: Target, *, live: bool) -> None:
     safety = target.safety
     if name in safety.only:
         allowed: list[Json] = [*safety.only[name]]
-        allowed += [sent(one, spelling, RequestValues()) for one in safety.only[name]]
-        every = cast("list[Json]", value) if isinstance(value, list) else [value]
-        if not all(one in allowed or str(one) in allowed for one in every):
+        allowed += [sent(value_, spelling, RequestValues()) for value_ in safety.only[name]]
+        items = cast("list[Json]", value) if isinstance(value, list) else [value]
+        if not all(item in allowed or str(item) in allowed for item in items):
             raise CannotArrange(f"{name} to be one that safety.only lists")
     if name in safety.most:
         number = _number(value, spelling.text)
@@ -104,54 +104,54 @@ def _number(value: Json, text: str) -> Decimal | None:
 
 
 def _values(spelling: Spelling, request: HttpRequest) -> Iterator[Json]:
-    """Yield what a request has at each place of an argument, `MISSING` where it has nothing."""
+    """Yield the value of a request at each place of an argument, `MISSING` without one."""
     match spelling.place:
         case Place.BODY:
             body = _body(request.body)
             for pointer in (spelling.name, *spelling.also):
                 yield find(body, pointer)
-                yield from _alike(body, tuple(_members(pointer))[-2:])
+                yield from _same_named(body, tuple(_members(pointer))[-2:])
         case Place.QUERY:
             query = parse_qs(urlsplit(request.url).query, keep_blank_values=True)
             yield from query.get(spelling.name) or (MISSING,)
         case Place.HEADER:
             yield from _header(spelling, request)
         case Place.PATH:
-            yield MISSING  # where it begins and ends there, only the bank knows
+            yield MISSING  # only the bank knows where the value begins and ends
 
 
 def _members(pointer: str) -> Iterator[str]:
-    """Yield the names on the way of a pointer, without the places in lists."""
+    """Yield the member names in a pointer, without list indexes."""
     return (step for step in steps(pointer) if not step.isdecimal())
 
 
-def _alike(here: Json, names: tuple[str, ...], way: tuple[str, ...] = ()) -> Iterator[Json]:
-    """Yield what stands anywhere below members of these names: a second transfer is one, too."""
-    if names and way[-len(names) :] == names:
-        yield here
-    if isinstance(here, dict):
-        for name, value in cast("dict[str, Json]", here).items():
-            yield from _alike(value, names, (*way, name))
-    elif isinstance(here, list):
-        for value in cast("list[Json]", here):
-            yield from _alike(value, names, way)
+def _same_named(value: Json, names: tuple[str, ...], path: tuple[str, ...] = ()) -> Iterator[Json]:
+    """Yield every value in members of these names, such as the amount of a second transfer."""
+    if names and path[-len(names) :] == names:
+        yield value
+    if isinstance(value, dict):
+        for name, member in cast("dict[str, Json]", value).items():
+            yield from _same_named(member, names, (*path, name))
+    elif isinstance(value, list):
+        for item in cast("list[Json]", value):
+            yield from _same_named(item, names, path)
 
 
 def _header(spelling: Spelling, request: HttpRequest) -> Iterator[Json]:
     wanted = spelling.name.lower()
-    found = [value for name, value in request.headers if name.lower() == wanted]
-    yield from found or (MISSING,)
+    values = [value for name, value in request.headers if name.lower() == wanted]
+    yield from values or (MISSING,)
 
 
 def _body(body: bytes) -> Json:
-    """Read a body; one that names a member twice can be read in two ways, and so in none."""
+    """Read a body as JSON; one with a repeated member is ambiguous, and so unreadable."""
 
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len({name for name, _ in pairs}) < len(pairs):
-            raise ValueError("a member stands there twice")
+            raise ValueError("repeated member")
         return dict(pairs)
 
     try:
-        return json.loads(body, object_pairs_hook=once, parse_float=Decimal)
+        return json.loads(body, object_pairs_hook=unique, parse_float=Decimal)
     except (ValueError, RecursionError):
         return MISSING

@@ -1,4 +1,4 @@
-"""Session of a run: holds every trial, gives every obligation a verdict, and records it all.
+"""Session of a run: runs every trial, records it, and gives every obligation a verdict.
 
 The command line and the pytest plugin both use it. It writes the plan before the first call and the
 footer after the last verdict, and reports a fault if an obligation has no verdict.
@@ -16,19 +16,20 @@ from assay.contract.model import Contract
 from assay.errors import JournalError, TargetError
 from assay.execution import contextual
 from assay.execution.environment import Environment
-from assay.execution.executor import Recorder, run_probe
+from assay.execution.executor import run_probe
 from assay.fuzzing.sequences.abstract_step import AbstractStep
 from assay.fuzzing.sequences.concretize import script
 from assay.history import Authorised, Event, Exchange, History
 from assay.history.events import ProbeRun
 from assay.journal.writer import Journal, header, planned
 from assay.judging.assembly import VerdictAssembly
+from assay.judging.corrections import parties
 from assay.judging.judge import Breach, breaches, judge
-from assay.judging.rejected_credentials import parties
-from assay.judging.verdict import Agreement, Exit, Standing, Verdict, tally
+from assay.judging.verdict import Exit, Standing, Verdict, tally
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan, Trial, count_signatures, script_of
 from assay.rules.clauses import clauses_of
+from assay.rules.rule import Script
 from assay.transport.auth.diagnostics import AuthenticationError
 
 
@@ -69,7 +70,7 @@ class Session:
     exchanges: int = 0
     closed: bool = False
     _assembly: VerdictAssembly = field(init=False)
-    _lost: set[bool] = field(default_factory=set[bool])
+    _unauthenticated: set[bool] = field(default_factory=set[bool])
     _trials: dict[str, str] = field(default_factory=dict[str, str])
     _replays: dict[str, Path] = field(default_factory=dict[str, Path])
 
@@ -107,25 +108,25 @@ class Session:
 
         """
         try:
-            driven, verdicts = self._try(trial)
+            run, verdicts = self._run(trial)
         except JournalError:
             raise
         except AuthenticationError as error:
             if error.hopeless is not None:
-                self._lost.add(error.hopeless)
+                self._unauthenticated.add(error.hopeless)
             unreached = error.nowhere and not self.environment.client.reached
-            if unreached or self._lost >= parties(self.plan):
+            if unreached or self._unauthenticated >= parties(self.plan):
                 raise
-            verdicts = self._without(trial, str(error))
+            verdicts = self._indeterminate(trial, str(error))
         except TargetError as error:
             if not self.environment.client.reached:
                 raise
-            verdicts = self._without(trial, f"the fixture provider failed: {error}")
-        except Exception as error:  # noqa: BLE001 -- a fault of ours must not cost the record
+            verdicts = self._indeterminate(trial, f"the fixture provider failed: {error}")
+        except Exception as error:  # noqa: BLE001 -- a fault of the harness must not end the run
             self._fault(trial, error)
-            verdicts = self._without(trial, "harness fault")
+            verdicts = self._indeterminate(trial, "harness fault")
         else:
-            self._assembly.see_trial(driven.history)
+            self._assembly.see_trial(run.history)
         verdicts = tuple(map(self.journal.clean, verdicts))
         self._assembly.record(verdicts)
         return self._assembly.corrected(verdicts)
@@ -139,15 +140,7 @@ class Session:
 
         """
         try:
-            found = tuple(
-                contextual.findings(
-                    trial,
-                    lambda held: self._hold(held).history,
-                    lambda contract, history: self.broken(self.plan, contract, history),
-                    self._still_open,
-                    self.violated(),
-                )
-            )
+            found = tuple(contextual.findings(trial, self, self._assembly))
         except (JournalError, TargetError, AuthenticationError):
             if not self.environment.client.reached:
                 raise
@@ -158,33 +151,17 @@ class Session:
         for finding in found:
             self.record_finding(finding.verdict, trial=finding.trial, replay=None)
 
-    def _still_open(self, trial: Trial, history: History) -> frozenset[str]:
-        """Return the obligations that conform in the base context, and of which this shows nothing."""
-        clause = self.plan.ruled[trial.contract][trial.clause]
-        shown = {
-            evidence.facet
-            for evidence in clause.kind.check(history)
-            if evidence.agreement is Agreement.AGREES
-        }
-        return frozenset(
-            obligation.id
-            for obligation in trial.settles
-            if obligation.facet not in shown and self._assembly.conforms(obligation.id)
-        )
+    def hold(self, trial: Trial) -> History:
+        """Run the probe of a trial for the record, and return its history.
 
-    def _hold(self, trial: Trial) -> ProbeRun:
-        """Run the probe of a trial for the record."""
+        Raises:
+            TargetError: the fixture provider cannot be reached or used at all.
+
+        """
         _, probe = script_of(self.plan, trial)
-        self.journal.redactor.begin()
-        driven = run_probe(
-            probe,
-            self.environment,
-            self.plan.contracts[trial.contract].operations,
-            number=self._number,
-            record=self._recorder(trial.id),
-        )
-        self._assembly.see_trial(driven.history)
-        return driven
+        run = self._perform(trial.id, probe, self.plan.contracts[trial.contract])
+        self._assembly.see_trial(run.history)
+        return run.history
 
     def _fault(self, trial: Trial, error: Exception) -> None:
         """Record a fault of the harness in a trial."""
@@ -196,7 +173,7 @@ class Session:
         self,
         name: str,
         contract: Contract,
-        story: Sequence[AbstractStep],
+        sequence: Sequence[AbstractStep],
         *,
         seed: int | None = None,
     ) -> ProbeRun:
@@ -206,17 +183,10 @@ class Session:
             TargetError: the fixture provider cannot be reached or used at all.
 
         """
-        self.journal.redactor.begin()
         environment = self.environment if seed is None else self.environment.seeded(seed)
-        driven = run_probe(
-            script(story, contract.zone),
-            environment,
-            contract.operations,
-            number=self._number,
-            record=self._recorder(name),
-        )
-        self._assembly.see_trial(driven.history)
-        return driven
+        run = self._perform(name, script(sequence, contract.zone), contract, environment)
+        self._assembly.see_trial(run.history)
+        return run
 
     def broken(self, plan: Plan, contract: str, history: History) -> tuple[Breach, ...]:
         """Return what a history violates of all that a plan asks."""
@@ -241,53 +211,52 @@ class Session:
 
         """
         if not self._assembly.has(obligation.id):
-            trial = next(one for one in self.plan.trials if obligation in one.settles)
+            trial = next(trial for trial in self.plan.trials if obligation in trial.settles)
             self.run_trial(trial)
         return self._assembly.final_on(obligation.id)
 
-    def _try(self, trial: Trial) -> tuple[ProbeRun, tuple[Verdict, ...]]:
-        applied, probe = script_of(self.plan, trial)
+    def _run(self, trial: Trial) -> tuple[ProbeRun, tuple[Verdict, ...]]:
+        clause, probe = script_of(self.plan, trial)
         stopped = self.environment.guard.stopped
         if stopped:
-            driven = ProbeRun(history=History(), stopped=stopped)
-            return driven, judge(applied.kind.check, trial.settles, driven, ())
-        self.journal.redactor.begin()
-
-        driven = run_probe(
-            probe,
-            self.environment,
-            self.plan.contracts[trial.contract].operations,
-            number=self._number,
-            record=self._recorder(trial.id),
-        )
+            run = ProbeRun(history=History(), stopped=stopped)
+            return run, judge(clause.kind.check, trial.settles, run, ())
+        run = self._perform(trial.id, probe, self.plan.contracts[trial.contract])
         stopped = self.environment.guard.stopped
-        if driven.stopped and stopped:
-            driven = replace(driven, stopped=stopped, shortage=None)
-        return driven, judge(
-            applied.kind.check,
-            trial.settles,
-            driven,
-            clauses_of(self.plan.contracts[trial.contract]),
-        )
+        if run.stopped and stopped:
+            run = replace(run, stopped=stopped, shortage=None)
+        clauses = clauses_of(self.plan.contracts[trial.contract])
+        return run, judge(clause.kind.check, trial.settles, run, clauses)
 
-    def _recorder(self, name: str) -> Recorder:
+    def _perform(
+        self, name: str, probe: Script, contract: Contract, environment: Environment | None = None
+    ) -> ProbeRun:
+        """Run a probe for the record, under a name."""
+
         def record(event: Event, access: Access) -> None:
             self.journal.event(name, event, access)
             self._assembly.see(event)
             if isinstance(event, Exchange | Authorised):
                 self.on_exchange()
 
-        return record
+        self.journal.redactor.begin()
+        return run_probe(
+            probe,
+            environment or self.environment,
+            contract.operations,
+            number=self._number,
+            record=record,
+        )
 
     def _number(self) -> int:
         self.exchanges += 1
         return self.exchanges
 
     @staticmethod
-    def _without(trial: Trial, why: str) -> tuple[Verdict, ...]:
+    def _indeterminate(trial: Trial, reason: str) -> tuple[Verdict, ...]:
         return tuple(
-            Verdict(obligation=one.id, standing=Standing.INDETERMINATE, reason=why)
-            for one in trial.settles
+            Verdict(obligation=obligation.id, standing=Standing.INDETERMINATE, reason=reason)
+            for obligation in trial.settles
         )
 
     def close(self) -> RunResult:
@@ -312,10 +281,10 @@ class Session:
             stopped=stopped,
         )
 
-    def abort(self, why: str) -> None:
+    def abort(self, reason: str) -> None:
         """Write the footer of a run that cannot go on, with the verdicts reached so far."""
-        settled = self._write_verdicts()
-        self._footer(tally(settled), Exit.USAGE, aborted=why)
+        verdicts = self._write_verdicts()
+        self._footer(tally(verdicts), Exit.USAGE, aborted=reason)
 
     def _write_verdicts(self) -> tuple[Verdict, ...]:
         """Write every verdict that was reached, in the plan's order."""
@@ -325,7 +294,7 @@ class Session:
             self.journal.verdict(verdict, self._reproduce(name), self._trials.get(name, ""))
         return verdicts
 
-    def _footer(self, counts: Mapping[str, int], exit_: Exit, **more: str) -> None:
+    def _footer(self, counts: Mapping[str, int], exit_: Exit, **extra: str) -> None:
         self.closed = True
         self.journal.footer(
             {
@@ -334,8 +303,8 @@ class Session:
                 "exchanges": self.exchanges,
                 "faults": len(self.faults),
                 "exit": exit_.value,
-                **self.environment.guard.told(),
-                **more,
+                **self.environment.guard.summary(),
+                **extra,
             }
         )
 

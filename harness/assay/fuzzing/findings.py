@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from assay.fuzzing.sequences.shrink import Story
-from assay.fuzzing.sequences.step_codec import encode
+from assay.fuzzing.sequences.abstract_step import AbstractSequence
+from assay.fuzzing.sequences.step_codec import encode_step
 from assay.judging.judge import Breach
 from assay.planning.plan import Plan
 
@@ -42,7 +42,7 @@ class FuzzFinding:
 
     obligation: str
     breach: Breach
-    story: Story
+    sequence: AbstractSequence
     seconds: float
     after: int
 
@@ -52,21 +52,21 @@ class SearchResult:
     """The result of a search. `exchanges` includes those made for shortening."""
 
     findings: tuple[FuzzFinding, ...]
-    journeys: int
+    sequences: int
     exchanges: int
     seconds: float
 
 
-def describe_findings(searched: SearchResult) -> str:
+def describe_findings(result: SearchResult) -> str:
     """Describe each violation and its sequence, step by step."""
-    return "\n\n".join("\n".join(_finding(one)) for one in searched.findings)
+    return "\n\n".join("\n".join(_lines(finding)) for finding in result.findings)
 
 
-def _finding(finding: FuzzFinding) -> Iterator[str]:
+def _lines(finding: FuzzFinding) -> Iterator[str]:
     evidence = finding.breach.evidence
     yield f"{finding.obligation} violates, after {finding.after} sequences:"
     yield f"  expected {evidence.expected}"
     yield f"  seen     {evidence.seen}"
-    yield f"  in a sequence of {len(finding.story)} steps:"
-    for place, told in enumerate(finding.story, 1):
-        yield f"  {place:>4}  {json.dumps(encode(told), ensure_ascii=False)}"
+    yield f"  in a sequence of {len(finding.sequence)} steps:"
+    for place, abstract_step in enumerate(finding.sequence, 1):
+        yield f"  {place:>4}  {json.dumps(encode_step(abstract_step), ensure_ascii=False)}"

@@ -7,7 +7,7 @@ the caller replays that sequence once more for the journal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from time import monotonic
@@ -18,14 +18,18 @@ from assay.contract.model import Capability, Contract
 from assay.errors import CannotArrange
 from assay.execution.environment import Environment
 from assay.execution.executor import Executor, executing, run_probe
-from assay.fuzzing.engine import ExplorationEnded, explore_machine, explore_values
+from assay.fuzzing.engine import (
+    ExplorationEnded,
+    explore_machine,
+    explore_values,
+    sequence_machine,
+)
 from assay.fuzzing.findings import FuzzFinding, SearchResult
-from assay.fuzzing.sequences.abstract_step import AbstractStep
-from assay.fuzzing.sequences.actions import Actions, actions
+from assay.fuzzing.sequences.abstract_step import AbstractSequence, AbstractStep
+from assay.fuzzing.sequences.actions import Actions, gather_actions
 from assay.fuzzing.sequences.concretize import ANYWHERE, Concretizer, script
-from assay.fuzzing.sequences.machine import machine
 from assay.fuzzing.sequences.sequence import SequenceBuilder
-from assay.fuzzing.sequences.shrink import Story, shrink
+from assay.fuzzing.sequences.shrink import shrink
 from assay.history import Call, Event, History, Step
 from assay.judging.judge import Breach, breaches
 from assay.planning.plan import Plan
@@ -45,7 +49,7 @@ class SearchLimits:
     only if `signs`. The search ends after this many `findings`.
     """
 
-    journeys: int = 100
+    sequences: int = 100
     steps: int = 25
     tries: int = 400
     seconds: float | None = None
@@ -55,16 +59,16 @@ class SearchLimits:
     signs: bool = True
 
 
-def _nobody(_finding: FuzzFinding) -> None:
+def _ignore(_finding: FuzzFinding) -> None:
     """Ignore the finding."""
 
 
 class ObligationBroken(ExplorationEnded):
     """A sequence violates an obligation; ends the current exploration."""
 
-    def __init__(self, story: Story, found: Sequence[Breach]) -> None:
-        self.story, self.found = story, tuple(found)
-        super().__init__(found[0].obligation)
+    def __init__(self, sequence: AbstractSequence, broken: Sequence[Breach]) -> None:
+        self.sequence, self.breaches = sequence, tuple(broken)
+        super().__init__(broken[0].obligation)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -82,37 +86,39 @@ class Search:
     seed: int = 0
     whole: Plan | None = None
     began: float = field(default_factory=monotonic)
-    journeys: int = 0
+    sequences: int = 0
     exchanges: int = 0
     findings: list[FuzzFinding] = field(default_factory=list[FuzzFinding])
     known: frozenset[str] = frozenset()
-    _asked: frozenset[str] = field(init=False)
-    _play: Executor | None = None
-    _open: AbstractContextManager[Executor] | None = None
+    _planned: frozenset[str] = field(init=False)
+    _executor: Executor | None = None
+    _fixture: AbstractContextManager[Executor] | None = None
 
     def __post_init__(self) -> None:
-        # Both are used whenever something is judged.
-        self._asked = self.plan.asked
+        # Computed once: it is used whenever something is judged.
+        self._planned = self.plan.asked
 
-    def travel(self, on_finding: Callable[[FuzzFinding], None] = _nobody) -> SearchResult:
-        """Run random sequences until the limits are reached.
+    def run_machine(self, on_finding: Callable[[FuzzFinding], None] = _ignore) -> SearchResult:
+        """Run random sequences of actions until the limits are reached.
 
         Raises:
             TargetError: the target's fixture provider cannot be used at all.
 
         """
-        spoken = self.speakable()
-        if not spoken.households:
-            return self.searched()
+        actions = self.actions()
+        if not actions.households:
+            return self.result()
 
-        def travelled(left: int, seed: tuple[object, ...]) -> None:
-            made = machine(spoken, self.contract, self._begin)
-            explore_machine(made, examples=left, steps=self.limits.steps, seed=seed)
+        def explore(left: int, seed: tuple[object, ...]) -> None:
+            machine = sequence_machine(actions, self.contract, self._begin)
+            explore_machine(machine, examples=left, steps=self.limits.steps, seed=seed)
 
-        return self._until_spent(travelled, on_finding)
+        return self._until_spent(explore, on_finding)
 
-    def examine(
-        self, stories: SearchStrategy[Story], on_finding: Callable[[FuzzFinding], None] = _nobody
+    def run_strategy(
+        self,
+        strategy: SearchStrategy[AbstractSequence],
+        on_finding: Callable[[FuzzFinding], None] = _ignore,
     ) -> SearchResult:
         """Run the sequences of a strategy until the limits are reached.
 
@@ -121,80 +127,101 @@ class Search:
 
         """
 
-        def examined(story: Story) -> None:
-            if not self._affords(sum(isinstance(told.step, Call) for told in story)):
+        def run(sequence: AbstractSequence) -> None:
+            calls = sum(isinstance(abstract_step.step, Call) for abstract_step in sequence)
+            if not self._affords(calls):
                 raise ExplorationEnded("the limits are reached")
-            self.journeys += 1
-            if found := self.tell(story):
-                raise ObligationBroken(story, found)
+            self.sequences += 1
+            if broken := self.violations(sequence):
+                raise ObligationBroken(sequence, broken)
             if self._spent():
                 raise ExplorationEnded("the limits are reached")
 
         return self._until_spent(
-            lambda left, seed: explore_values(stories, examined, examples=left, seed=seed),
+            lambda left, seed: explore_values(strategy, run, examples=left, seed=seed),
             on_finding,
         )
 
     def _until_spent(
         self,
-        explored: Callable[[int, tuple[object, ...]], None],
+        explore: Callable[[int, tuple[object, ...]], None],
         on_finding: Callable[[FuzzFinding], None],
     ) -> SearchResult:
-        """Continue after each finding, ignoring what is found already."""
+        """Continue after each finding; obligations that have one are ignored then."""
         round_ = 0
-        while self.journeys < self.limits.journeys and not self._spent():
+        while self.sequences < self.limits.sequences and not self._spent():
             try:
-                left = self.limits.journeys - self.journeys
-                explored(min(left, ROUND), (self.seed, self.contract.id, round_))
+                left = self.limits.sequences - self.sequences
+                explore(min(left, ROUND), (self.seed, self.contract.id, round_))
             except ObligationBroken as broken:
-                for finding in self._shortened(broken):
+                for finding in self._shortened(broken, self.limits.tries):
                     self.findings.append(finding)
                     on_finding(finding)
             except ExplorationEnded:
                 break
             round_ += 1
-        return self.searched()
+        return self.result()
 
-    def searched(self) -> SearchResult:
+    def result(self) -> SearchResult:
         """Return the result of the search so far."""
         return SearchResult(
             findings=tuple(self.findings),
-            journeys=self.journeys,
+            sequences=self.sequences,
             exchanges=self.exchanges,
             seconds=monotonic() - self.began,
         )
 
-    def again(self, story: Story) -> tuple[FuzzFinding, ...]:
-        """Replay a sequence that violated something before, and return what it violates now."""
-        found = self.tell(story)
-        if not found:
+    def retry(self, sequence: AbstractSequence) -> tuple[FuzzFinding, ...]:
+        """Run a sequence that violated something before, and return what it violates now."""
+        broken = self.violations(sequence)
+        if not broken:
             return ()
-        findings = tuple(self._shortened(ObligationBroken(story, found), tries=0))
+        findings = tuple(self._shortened(ObligationBroken(sequence, broken), tries=0))
         self.findings += findings
         return findings
 
-    def tell(self, story: Iterable[AbstractStep]) -> tuple[Breach, ...]:
+    def violations(self, sequence: AbstractSequence) -> tuple[Breach, ...]:
         """Run a sequence with a fixture of its own, and return what it violates."""
-        driven = run_probe(
-            script(tuple(story), self.contract.zone),
+        probe_run = run_probe(
+            script(sequence, self.contract.zone),
             self.environment,
             self.contract.operations,
             number=self._number,
             record=lambda _event, _access: None,
         )
-        return self._judged(driven.history)
+        return self._judged(probe_run.history)
+
+    def _shortened(self, broken: ObligationBroken, tries: int) -> Iterator[FuzzFinding]:
+        """Shorten a sequence for each obligation that it violates."""
+        for name in dict.fromkeys(breach.obligation for breach in broken.breaches):
+
+            def breaks(sequence: AbstractSequence, name: str = name) -> bool:
+                return any(breach.obligation == name for breach in self.violations(sequence))
+
+            sequence = shrink(broken.sequence, breaks, most=tries)
+            shortened = sequence != broken.sequence
+            # A target that is not deterministic may not violate it once more.
+            every = (*(self.violations(sequence) if shortened else ()), *broken.breaches)
+            self.known |= {name}
+            yield FuzzFinding(
+                obligation=name,
+                breach=next(breach for breach in every if breach.obligation == name),
+                sequence=sequence,
+                seconds=monotonic() - self.began,
+                after=self.sequences,
+            )
 
     # -- the target's side of a sequence ---------------------------------------------
 
     def perform(self, step: Step) -> Event:
         """Perform a step of the sequence."""
-        if self._play is None:
+        if self._executor is None:
             raise CannotArrange("an open fixture")
         if isinstance(step, Call) and not self._affords(1):
             raise CannotArrange("more calls than the search limits allow")
-        return self._play.perform(step)
+        return self._executor.perform(step)
 
-    def judge(self, story: Sequence[AbstractStep]) -> None:
+    def judge(self, sequence: Sequence[AbstractStep]) -> None:
         """Judge the sequence so far.
 
         Raises:
@@ -202,31 +229,31 @@ class Search:
             ExplorationEnded: the limits are reached.
 
         """
-        if self._play is None:
+        if self._executor is None:
             return
-        found = self._judged(History(events=tuple(self._play.events)))
-        if found:
-            raise ObligationBroken(tuple(story), found)
+        broken = self._judged(History(events=tuple(self._executor.events)))
+        if broken:
+            raise ObligationBroken(tuple(sequence), broken)
         if self._spent():
             raise ExplorationEnded("the limits are reached")
 
     def end(self) -> None:
         """Close the fixture of the sequence."""
-        if self._open is not None:
-            self._open.__exit__(None, None, None)
-        self._play = self._open = None
+        if self._fixture is not None:
+            self._fixture.__exit__(None, None, None)
+        self._executor = self._fixture = None
 
     def _begin(self) -> SequenceBuilder:
-        self.journeys += 1
-        self._open = executing(self.environment, self.contract.operations, number=self._number)
-        self._play = self._open.__enter__()
+        self.sequences += 1
+        self._fixture = executing(self.environment, self.contract.operations, number=self._number)
+        self._executor = self._fixture.__enter__()
         return SequenceBuilder(
             contract=self.contract,
-            player=self,
+            target=self,
             inquire=Capability.EFFECTS in self.environment.target.fixtures.offers
             and not self.limits.reads
-            and any(one.makes for one in self.contract.operations.values()),
-            telling=Concretizer(zone=self.contract.zone or ANYWHERE, now=self._play.look()),
+            and any(operation.makes for operation in self.contract.operations.values()),
+            concretizer=Concretizer(zone=self.contract.zone or ANYWHERE, now=self._executor.look()),
         )
 
     def _number(self) -> int:
@@ -244,62 +271,34 @@ class Search:
         return late or enough or not self._affords(1)
 
     def _judged(self, history: History) -> tuple[Breach, ...]:
-        asked = self._asked - self.known
-        return tuple(
-            breaches(self.plan, self.contract.id, history, clauses_of(self.contract), asked)
-        )
+        unknown = self._planned - self.known
+        clauses = clauses_of(self.contract)
+        return tuple(breaches(self.plan, self.contract.id, history, clauses, unknown))
 
-    def _shortened(
-        self, broken: ObligationBroken, tries: int | None = None
-    ) -> Iterator[FuzzFinding]:
-        """Shorten a sequence for each obligation that it violates."""
-        for name in dict.fromkeys(one.obligation for one in broken.found):
+    # -- actions -----------------------------------------------------------------------
 
-            def breaks(story: Story, name: str = name) -> bool:
-                return any(one.obligation == name for one in self.tell(story))
-
-            story = shrink(broken.story, breaks, most=self.limits.tries if tries is None else tries)
-            first = next(one for one in broken.found if one.obligation == name)
-            told = broken.found if story == broken.story else self.tell(story)
-            again = [one for one in told if one.obligation == name]
-            self.known |= {name}
-            yield FuzzFinding(
-                obligation=name,
-                breach=(again or [first])[0],
-                story=story,
-                seconds=monotonic() - self.began,
-                after=self.journeys,
-            )
-
-    def speakable(self) -> Actions:
+    def actions(self) -> Actions:
         """Return the actions that this target, and these limits, allow."""
-        spoken = actions(self.whole or self.plan, self.contract)
+        actions = gather_actions(self.whole or self.plan, self.contract)
         if not self.limits.signs:
-            spoken = replace(spoken, signatures=())
+            actions = replace(actions, signatures=())
         if self.limits.reads:
-            spoken = replace(
-                spoken,
-                plain=tuple(one for one in spoken.plain if self._reads(one)),
-                bent=(),
-                moments=(),
-                signatures=(),
-                asides=(),
-            )
-        return replace(
-            spoken, households=tuple(one for one in spoken.households if self._arrangeable(one))
-        )
+            plain = tuple(action for action in actions.plain if self._reads(action))
+            actions = replace(actions, plain=plain, varied=(), moments=(), signatures=(), asides=())
+        households = tuple(filter(self._can_arrange, actions.households))
+        return replace(actions, households=households)
 
-    def _reads(self, told: AbstractStep) -> bool:
-        operation = self.contract.operations[getattr(told.step, "operation", "")]
-        return bool(getattr(told.step, "present", False)) and not (
-            operation.writes or operation.grants
-        )
+    def _reads(self, action: AbstractStep) -> bool:
+        call = action.step
+        if not isinstance(call, Call):
+            return False
+        operation = self.contract.operations[call.operation]
+        return call.present and not (operation.writes or operation.grants)
 
-    def _arrangeable(self, household: AbstractStep) -> bool:
-        with executing(self.environment, self.contract.operations, number=self._number) as play:
-            telling = Concretizer(now=play.look())
+    def _can_arrange(self, household: AbstractStep) -> bool:
+        with executing(self.environment, self.contract.operations, number=self._number) as executor:
             try:
-                play.perform(telling.step(household))
+                executor.perform(Concretizer(now=executor.look()).step(household))
             except CannotArrange:
                 return False
         return True

@@ -18,23 +18,22 @@ from assay.contract.files.document import file_name
 from assay.errors import InputError, did_you_mean
 from assay.execution.session import Session
 from assay.fixtures.providers import Customers, customers_of
-from assay.fuzzing.examples import Examples
-from assay.fuzzing.fields import stories
+from assay.fuzzing.fields import field_sequences
 from assay.fuzzing.findings import FuzzFinding, SearchRequest, SearchResult
 from assay.fuzzing.search import Search, SearchLimits
-from assay.fuzzing.sequences.sequence_file import RecordedSequence, write
+from assay.fuzzing.sequences.sequence_file import Examples, RecordedSequence, write
 from assay.judging.judge import judge
 from assay.judging.verdict import Standing, Verdict, weigh
 from assay.planning.plan import Plan, restrict
 from assay.rules.clauses import clauses_of
 
 #: The folder of recorded sequences, beside the journal.
-STORIES = "stories"
+SEQUENCES = "sequences"
 #: Generates and runs the sequences of a search; is called back with each finding.
-Maker: TypeAlias = Callable[[Search, Callable[[FuzzFinding], None]], SearchResult]
+SearchMethod: TypeAlias = Callable[[Search, Callable[[FuzzFinding], None]], SearchResult]
 
 
-def limits_of(target: Target, journeys: int) -> SearchLimits:
+def limits_of(target: Target, sequences: int) -> SearchLimits:
     """Return how far a search may go at a target.
 
     A bank in this process is called without restraint; over a network, a sequence is
@@ -44,10 +43,11 @@ def limits_of(target: Target, journeys: int) -> SearchLimits:
     is asked for the planned signatures only.
     """
     if customers_of(target) is not Customers.CREATED or target.environment == "live":
-        return SearchLimits(journeys=journeys, steps=10, tries=0, calls=10 * journeys, reads=True)
+        calls = 10 * sequences
+        return SearchLimits(sequences=sequences, steps=10, tries=0, calls=calls, reads=True)
     signs = target.sca.kind is not ScaKind.MANUAL
     tries = 400 if target.transport is TransportKind.EMBEDDED else 150
-    return SearchLimits(journeys=journeys, tries=tries, signs=signs)
+    return SearchLimits(sequences=sequences, tries=tries, signs=signs)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -64,7 +64,9 @@ class SearchSession:
     folder: Path | None = None
     examples: Examples | None = None
 
-    def search(self, contract: str, how: str, limits: SearchLimits, maker: Maker) -> SearchResult:
+    def search(
+        self, contract: str, how: str, limits: SearchLimits, method: SearchMethod
+    ) -> SearchResult:
         """Search one contract in one way, and record the findings as verdicts.
 
         Raises:
@@ -82,127 +84,122 @@ class SearchSession:
             whole=self.whole,
             known=session.violated(),
         )
-        found: list[tuple[FuzzFinding, Path | None]] = []
+        findings: list[tuple[FuzzFinding, Path | None]] = []
 
         def keep(finding: FuzzFinding) -> None:
-            found.append((finding, self._keep(finding, contract, how)))
+            findings.append((finding, self._save(finding, contract, how)))
 
-        self._known(search, contract, keep)
-        done = maker(search, keep)
-        for finding, path in found:
-            self._tell(finding, contract, how, path)
-        session.journal.write("search", self._record(contract, how, done, found))
-        return done
+        self._retry_saved(search, contract, keep)
+        result = method(search, keep)
+        for finding, path in findings:
+            self._record_verdict(finding, contract, how, path)
+        session.journal.write("search", self._record(contract, how, result, findings))
+        return result
 
-    def _known(self, search: Search, contract: str, keep: Callable[[FuzzFinding], None]) -> None:
+    def _retry_saved(
+        self, search: Search, contract: str, keep: Callable[[FuzzFinding], None]
+    ) -> None:
         """Try the saved sequences first: what they violated may be violated again."""
         if self.examples is None or search.limits.reads:
             return
-        for kept in self.examples.stories(contract):
-            again = search.again(kept.story)
-            for finding in again:
+        for recorded in self.examples.sequences(contract):
+            findings = search.retry(recorded.steps)
+            for finding in findings:
                 keep(finding)
-            if not again:
-                self.examples.drop(kept)
+            if not findings:
+                self.examples.drop(recorded)
 
-    def _keep(self, finding: FuzzFinding, contract: str, how: str) -> Path | None:
-        kept = RecordedSequence(
+    def _save(self, finding: FuzzFinding, contract: str, how: str) -> Path | None:
+        evidence = finding.breach.evidence
+        says = f"expected {evidence.expected}; {evidence.seen}"
+        recorded = RecordedSequence(
             name=f"{how} {finding.obligation}",
             contract=contract,
             breaks=(finding.obligation,),
-            story=finding.story,
+            steps=finding.sequence,
             seed=self.session.options.seed,
-            says=f"expected {finding.breach.evidence.expected}; {finding.breach.evidence.seen}",
+            says=self.session.journal.redactor.bounded(says, 1_000),
         )
-        kept = replace(kept, says=self.session.journal.redactor.bounded(kept.says, 1_000))
         if self.examples is not None:
-            self.examples.save(kept)
+            self.examples.save(recorded)
         if self.folder is None:
             return None
-        folder = self.folder / STORIES
+        folder = self.folder / SEQUENCES
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{file_name(finding.obligation, 150)}.json"
-        path.write_text(write(kept), encoding="utf-8")
+        path.write_text(write(recorded), encoding="utf-8")
         return path
 
-    def _tell(self, finding: FuzzFinding, contract: str, how: str, path: Path | None) -> None:
+    def _record_verdict(
+        self, finding: FuzzFinding, contract: str, how: str, path: Path | None
+    ) -> None:
         """Replay a finding's sequence for the record, and record its verdict."""
         name = f"{contract}/{how}#{finding.obligation.partition('/')[2]}"
-        driven = self.session.replay(name, self.plan.contracts[contract], finding.story)
+        probe_run = self.session.replay(name, self.plan.contracts[contract], finding.sequence)
         evidence = tuple(
-            one.evidence
-            for one in self.session.broken(self.plan, contract, driven.history)
-            if one.obligation == finding.obligation
+            breach.evidence
+            for breach in self.session.broken(self.plan, contract, probe_run.history)
+            if breach.obligation == finding.obligation
         )
-        calls = len(driven.history.exchanges)
+        reason = f"found by random search ({how})"
         if evidence:
-            said = weigh(evidence)[1]
-            steps = len(finding.story)
-            reason = f"found by random search ({how}), in a sequence of {steps} steps: {said}"
             standing = Standing.VIOLATES
+            reason += f", in a sequence of {len(finding.sequence)} steps: {weigh(evidence)[1]}"
         else:
-            reason = (
-                f"found by random search ({how}) but not reproduced:"
-                " the target is not deterministic"
-            )
             standing = Standing.INDETERMINATE
-        self.session.record_finding(
-            Verdict(
-                obligation=finding.obligation,
-                standing=standing,
-                reason=reason,
-                evidence=evidence,
-                calls=calls,
-            ),
-            trial=name,
-            replay=path,
+            reason += " but not reproduced: the target is not deterministic"
+        verdict = Verdict(
+            obligation=finding.obligation,
+            standing=standing,
+            reason=reason,
+            evidence=evidence,
+            calls=len(probe_run.history.exchanges),
         )
+        self.session.record_finding(verdict, trial=name, replay=path)
 
     def _record(
         self,
         contract: str,
         how: str,
-        done: SearchResult,
-        found: Iterable[tuple[FuzzFinding, Path | None]],
+        result: SearchResult,
+        findings: Iterable[tuple[FuzzFinding, Path | None]],
     ) -> dict[str, object]:
         return {
             "contract": contract,
             "how": how,
-            "made": done.journeys,
-            "exchanges": done.exchanges,
-            "seconds": round(done.seconds, 3),
+            "made": result.sequences,
+            "exchanges": result.exchanges,
+            "seconds": round(result.seconds, 3),
             "seed": self.session.options.seed,
             "findings": [
                 {
                     "obligation": finding.obligation,
-                    "steps": len(finding.story),
-                    **({"story": f"{STORIES}/{path.name}"} if path else {}),
+                    "steps": len(finding.sequence),
+                    **({"sequence": f"{SEQUENCES}/{path.name}"} if path else {}),
                 }
-                for finding, path in found
+                for finding, path in findings
             ],
         }
-
-
-def run_sequences(search: Search, on_finding: Callable[[FuzzFinding], None]) -> SearchResult:
-    """Run random sequences."""
-    return search.travel(on_finding)
 
 
 def run_field_tests(search: Search, on_finding: Callable[[FuzzFinding], None]) -> SearchResult:
     """Run requests with varied fields, each beside its control."""
     target = search.environment.target
-    told = stories(
+    strategy = field_sequences(
         search.whole or search.plan,
         search.contract,
         target if search.limits.signs else replace(target, sca=Sca()),
-        spoken=search.speakable(),
+        actions=search.actions(),
         reads=search.limits.reads,
     )
-    return search.searched() if told is None else search.examine(told, on_finding)
+    return search.result() if strategy is None else search.run_strategy(strategy, on_finding)
 
 
-#: The kinds of search, by name.
-MAKERS: Mapping[str, Maker] = {"journeys": run_sequences, "fields": run_field_tests}
+#: The ways of searching, by name.
+SEARCH_METHODS: Mapping[str, SearchMethod] = {
+    "journeys": Search.run_machine,
+    "fields": run_field_tests,
+}
 
 
 def run_search(
@@ -228,11 +225,11 @@ def run_search(
     search = SearchSession(
         session=session, plan=plan, whole=whole, folder=folder, examples=examples
     )
-    return search.search(request.contract, request.how, limits, MAKERS[request.how])
+    return search.search(request.contract, request.how, limits, SEARCH_METHODS[request.how])
 
 
-# -- one recorded sequence -----------------------------------------------------------------
-def replayed(plan: Plan, stories: Iterable[RecordedSequence]) -> Plan:
+# -- one recorded sequence ---------------------------------------------------------
+def replayed(plan: Plan, sequences: Iterable[RecordedSequence]) -> Plan:
     """Return the part of a plan that these sequences are about, without trials.
 
     Raises:
@@ -240,33 +237,28 @@ def replayed(plan: Plan, stories: Iterable[RecordedSequence]) -> Plan:
 
     """
     names: set[str] = set()
-    every = {item.obligation.id: item for item in plan.items}
-    for kept in stories:
-        for one in kept.breaks:
-            if one not in every:
-                hint = did_you_mean(one, every) or "check the version of the contract"
-                raise InputError.one(kept.path, f"there is no obligation {one}", hint=hint)
-        names |= set(kept.breaks)
+    planned = {item.obligation.id for item in plan.items}
+    for recorded in sequences:
+        for name in recorded.breaks:
+            if name not in planned:
+                hint = did_you_mean(name, planned) or "check the version of the contract"
+                raise InputError.one(recorded.path, f"there is no obligation {name}", hint=hint)
+        names |= set(recorded.breaks)
     return replace(restrict(plan, names), trials=())
 
 
-def replay(session: Session, plan: Plan, kept: RecordedSequence) -> None:
+def replay(session: Session, plan: Plan, recorded: RecordedSequence) -> None:
     """Replay a recorded sequence, and judge only the obligations that it is about.
 
     Raises:
         TargetError: the target's fixture provider cannot be used at all.
 
     """
-    contract = plan.contracts[kept.contract]
-    trial = f"story:{kept.name}"
-    driven = session.replay(trial, contract, kept.story, seed=kept.seed)
-    for name in kept.breaks:
-        item = next(one for one in plan.items if one.obligation.id == name)
-        applied = plan.ruled[kept.contract][item.obligation.clause]
-        (verdict,) = judge(
-            applied.kind.check,
-            (item.obligation,),
-            driven,
-            clauses_of(plan.contracts[kept.contract]),
-        )
-        session.record_finding(verdict, trial=trial, replay=Path(kept.path))
+    contract = plan.contracts[recorded.contract]
+    trial = f"sequence:{recorded.name}"
+    probe_run = session.replay(trial, contract, recorded.steps, seed=recorded.seed)
+    for name in recorded.breaks:
+        obligation = next(item.obligation for item in plan.items if item.obligation.id == name)
+        check = plan.clauses[recorded.contract][obligation.clause].kind.check
+        (verdict,) = judge(check, (obligation,), probe_run, clauses_of(contract))
+        session.record_finding(verdict, trial=trial, replay=Path(recorded.path))

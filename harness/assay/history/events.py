@@ -1,7 +1,7 @@
-"""Events that steps became, and the history that checks judge.
+"""Events, which are the results of steps, and the history that checks judge.
 
-A run and a recording have the same values. `Masked` is a text that was taken out of a record, with
-what is still known of it.
+A run and a recording have the same values. `Masked` is a private text of a record, with what is
+still known about it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owned:
-    """One thing that a subject truly owns, as the world told us."""
+    """One thing that a subject owns, according to the fixture provider."""
 
     key: str
     resource: str
@@ -46,9 +46,9 @@ class Owned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """A call and what came of it. `at` is the target's clock as far as known.
+    """A call with its outcome. `at` is the target's clock, as far as it is known.
 
-    `ms` is how long the answer took, in milliseconds of real time.
+    `ms` is the duration of the call, in milliseconds of real time.
     """
 
     n: int
@@ -60,17 +60,17 @@ class Exchange:
 
     @property
     def accepted(self) -> bool:
-        """Whether the target did what was asked."""
+        """Whether the target accepted the call."""
         return isinstance(self.outcome, Accepted)
 
     @property
     def refused(self) -> bool:
-        """Whether the target said no, in either way; a failure is no refusal."""
+        """Whether the target refused the call, in either way; a failure is not a refusal."""
         return isinstance(self.outcome, Rejected | Unavailable)
 
     @property
     def items(self) -> tuple[Item, ...]:
-        """The items that the answer carried, also those leaked by a refusal."""
+        """The items in the response, also those leaked by a refusal."""
         match self.outcome:
             case Accepted(items=items):
                 return items or ()
@@ -81,22 +81,22 @@ class Exchange:
 
     @property
     def item(self) -> Item | None:
-        """The one thing that an accepted answer shows, if it shows one."""
+        """The single item of an accepted response, if it has one."""
         return self.items[0] if self.accepted and len(self.items) == 1 else None
 
 
-class _Once:
-    """Room for what is worked out of a value once; it is no part of the value."""
+class _Cached:
+    """A slot for what is computed from a value once; it is not part of the value."""
 
-    __slots__ = ("_once",)
+    __slots__ = ("_cache",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject(_Once):
-    """Event: a subject exists, with all it owns. `now` is the target's clock.
+class Subject(_Cached):
+    """Event: a subject exists, with everything it owns. `now` is the target's clock.
 
-    `fresh` says that nothing was ever done for it before this event: no consent
-    is left from elsewhere, and no call of today is unknown to the history.
+    `fresh` says that nothing happened to it before this event: there is no earlier
+    consent, and no call of today that the history does not have.
     """
 
     name: str
@@ -107,27 +107,29 @@ class Subject(_Once):
 
     def of(self, resource: str, **traits: Json) -> tuple[Owned, ...]:
         """Return what is owned of a resource with exactly these traits."""
-        return tuple(one for one in self.owns if one.resource == resource and one.traits == traits)
+        return tuple(
+            owned for owned in self.owns if owned.resource == resource and owned.traits == traits
+        )
 
     def owned(self, key: object) -> Owned | None:
         """Return the owned thing with this key, if any."""
-        found: Mapping[str, Owned] | None = getattr(self, "_once", None)
-        if found is None:
-            # Of several with one key the first.
-            found = {one.key: one for one in reversed(self.owns)}
-            object.__setattr__(self, "_once", found)
-        return found.get(key) if isinstance(key, str) else None
+        by_key: Mapping[str, Owned] | None = getattr(self, "_cache", None)
+        if by_key is None:
+            # Of several things with one key, the first counts.
+            by_key = {owned.key: owned for owned in reversed(self.owns)}
+            object.__setattr__(self, "_cache", by_key)
+        return by_key.get(key) if isinstance(key, str) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advanced:
-    """Event: the target's clock now stands at `now`."""
+    """Event: the target's clock was moved to `now`."""
 
     now: datetime
 
 
 class Ending(Enum):
-    """How a customer's way through the screens ended."""
+    """How the customer's way through the SCA screens ended."""
 
     CONFIRMED = "the request was signed"
     REFUSED = "the request was refused"
@@ -137,15 +139,15 @@ class Ending(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Authorised:
-    """Event: what became of a signature, numbered along with the exchanges.
+    """Event: the result of a signature, numbered along with the exchanges.
 
-    `offered` are the factors in the contract's words, None where nobody saw them, and
-    `unspelt` those of them that the profile does not spell: they stand there as on the
-    screens. `coded` says that the customer knew the code of the factor that was picked.
-    `screens` are the kinds of screens that were filled in, in their order. `moments` are
-    those at which the customer did something (opened a page, looked again, sent a form),
-    the last being the end; `redirected` is where the browser was sent, off the screens.
-    `wire` is the last page, without its body; `stuck` says that it leads nowhere.
+    `offered` are the factors in the contract's words, None if they were not seen, and
+    `unspelt` those that the target file does not spell, as they are on the screens.
+    `coded` says that the code of the chosen factor is known. `screens` are the kinds of
+    screens that were filled in, in order. `moments` are the instants of the customer's
+    actions (opened a page, looked again, sent a form), the last one being the end;
+    `redirected` is the address to which the browser was sent from the screens. `wire` is
+    the last page, without its body; `stuck` says that it leads nowhere.
     """
 
     n: int
@@ -170,7 +172,7 @@ class Authorised:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """One request that was carried out, and as what: `fields` by the contract's names."""
+    """A request that was carried out, with its `fields` by the contract's names."""
 
     request: str
     on: date
@@ -179,9 +181,9 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effects:
-    """Event: what was carried out so far; None when the world cannot tell.
+    """Event: what was carried out so far; None if the fixture provider cannot tell.
 
-    What an event before it has told need not be told again.
+    Effects that an earlier event has may be left out.
     """
 
     now: datetime
@@ -190,7 +192,7 @@ class Effects:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registered:
-    """Event: since when the subject has known a value of an argument."""
+    """Event: since when a value of an argument is registered for the subject."""
 
     subject: str
     argument: str
@@ -200,7 +202,7 @@ class Registered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Withdrawn:
-    """Event: a customer's own cancellation, and whether it was taken."""
+    """Event: a customer's own cancellation, and whether it was accepted."""
 
     subject: str
     request: str
@@ -210,7 +212,7 @@ class Withdrawn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lacking:
-    """Event: from now on this is a bank that does not offer a mode."""
+    """Event: from now on, the target is a bank that does not offer a mode."""
 
     mode: str
     now: datetime
@@ -223,7 +225,7 @@ Reply: TypeAlias = Event
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class History(_Once):
+class History(_Cached):
     """Events in the order in which they happened."""
 
     events: tuple[Event, ...] = ()
@@ -231,12 +233,12 @@ class History(_Once):
     @property
     def exchanges(self) -> tuple[Exchange, ...]:
         """Only the exchanges."""
-        # Every check of a contract asks for them, of one and the same history.
-        found: tuple[Exchange, ...] | None = getattr(self, "_once", None)
-        if found is None:
-            found = tuple(event for event in self.events if isinstance(event, Exchange))
-            object.__setattr__(self, "_once", found)
-        return found
+        # Every check of a contract reads them, from the same history.
+        exchanges: tuple[Exchange, ...] | None = getattr(self, "_cache", None)
+        if exchanges is None:
+            exchanges = tuple(event for event in self.events if isinstance(event, Exchange))
+            object.__setattr__(self, "_cache", exchanges)
+        return exchanges
 
     @property
     def subjects(self) -> dict[str, Subject]:
@@ -245,9 +247,9 @@ class History(_Once):
 
 
 class Masked(str):
-    """Stands for a private text; `forms` are the formats that the text itself had.
+    """A pseudonym in place of a private text; `forms` are the formats that the text had.
 
-    Equal to another one if the texts were the same. Its own letters mean nothing.
+    Two are equal if the texts were the same. The characters themselves mean nothing.
     """
 
     __slots__ = ("forms",)
@@ -255,10 +257,10 @@ class Masked(str):
     forms: frozenset[str]
 
     def __new__(cls, text: str, forms: Collection[str] = ()) -> Self:
-        """Make one of a pseudonym."""
-        made = super().__new__(cls, text)
-        made.forms = frozenset(forms)
-        return made
+        """Return a pseudonym with the formats of the private text."""
+        masked = super().__new__(cls, text)
+        masked.forms = frozenset(forms)
+        return masked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,12 +10,12 @@ from typing import Final, TypeAlias
 
 from assay.contract.model import Json
 
-#: Stands in a record for the value of a header that may be a secret.
+#: The value in a record of a header that may be a secret.
 HIDDEN: Final = "<hidden>"
 
 
 class State(Enum):
-    """Where a request stands, in the four words that rules know."""
+    """The state of a request, in the four words that rules use."""
 
     OPEN = "open"
     DONE = "done"
@@ -25,13 +25,13 @@ class State(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One element of an answer's list, or the one thing that the answer shows.
+    """One element of a list in a response, or the single thing that the response shows.
 
-    `id` is the target's own name for it, where calls do not name it by its key.
-    `fields` are by the contract's names; `on` is its date and `state` where it stands,
-    where the target says so and the profile knows where and how. `digest` stands for
-    the whole of it as it was sent; empty where the profile does not say what of it
-    changes by itself, or it is nested too deep.
+    `id` is the target's own id for it, where calls do not use its key. `fields` are by
+    the contract's names; `on` is its date and `state` its state, where the response has
+    them and the target file says where. `digest` represents the whole item as it was
+    sent; it is empty if the target file does not say which parts change by themselves,
+    or if the item is nested too deep.
     """
 
     resource: str | None = None
@@ -45,7 +45,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
-    """The target did what was asked. `items` is None when nothing is listed.
+    """The target accepted the call. `items` is None when nothing is listed.
 
     `approval` is the link to the screens where the customer signs.
     """
@@ -58,14 +58,14 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejected:
-    """The target refused; `leaked` are items found in the refusal all the same."""
+    """The target refused the call; `leaked` are items in the refusal nevertheless."""
 
     leaked: tuple[Item, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unavailable:
-    """The target says that it does not offer this at all."""
+    """The target says that it does not offer this operation or mode."""
 
     leaked: tuple[Item, ...] = ()
 
@@ -80,7 +80,7 @@ class Cause(Enum):
 
 
 class Detail(Enum):
-    """What exactly a cause was, for those who look for a mistake in the target file."""
+    """The exact cause, for finding a mistake in the target file."""
 
     TIMEOUT = "no complete answer came in time"
     UNKNOWN_STATUS = "no outcome of the target file matches the status"
@@ -103,10 +103,10 @@ Outcome: TypeAlias = Accepted | Rejected | Unavailable | Indeterminate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wire:
-    """What went over the wire, for the record and for judging well-formedness.
+    """A request and its response as they were transmitted.
 
-    Bodies are bytes as sent and received (bounded by the client); `status` 0
-    means that no answer came.
+    Bodies are bytes as sent and received, bounded by the client; `status` 0 means that
+    there was no response.
     """
 
     method: str

@@ -1,6 +1,6 @@
 """Steps that a probe asks for and the executor performs, as values.
 
-What happened at a step is an event, in `events`.
+The result of a step is an event, in `events`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from assay.contract.model import Json
 class Holding:
     """A request for `count` things of a resource, in a state, with dated entries.
 
-    `entries` None leaves the choice to the world; each date makes one entry.
+    `entries` None leaves the choice to the fixture provider; each date makes one entry.
     """
 
     resource: str
@@ -29,7 +29,7 @@ class Holding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrange:
-    """Step: bring a subject into being, called `subject` in this script.
+    """Step: set up a subject, called `subject` in this trial.
 
     `segment` is the kind of customer, in the contract's words; None for any that is served.
     """
@@ -47,7 +47,7 @@ class Advance:
 
 
 class Malformed(Enum):
-    """Ways to break a request on purpose; how each looks is the encoder's matter."""
+    """Ways to break a request on purpose; the encoder decides what each looks like."""
 
     BAD_IDENTIFIER = "an identifier of the wrong alphabet"
     LONG_IDENTIFIER = "an identifier of 10,000 characters"
@@ -70,12 +70,12 @@ UNBOUND_MODE: Final = "a mode that is not spelt"
 class Call:
     """Step: call an operation for a subject.
 
-    `alias` picks another path of the same method; `follow` turns to the page
-    that a former answer named; `present` says that the customer is there.
-    `without` are arguments that are left out, `varied` those that take the other
-    value that the profile has for them. `by` names the provider who calls, where
-    there is more than one; `host` picks another of the target's hosts. `variation` says in words what sets this call apart from its accepted
-    control; empty for the control itself.
+    `alias` selects another path of the same method; `follow` requests the page that
+    an earlier response named; `present` says that the customer is present. `without`
+    are arguments that are left out, `varied` those that take the other value in the
+    target file. `by` names the TPP that calls, where there is more than one; `host`
+    selects another of the target's hosts. `variation` is the one difference from the
+    accepted control, in words; empty for the control itself.
     """
 
     operation: str
@@ -95,7 +95,7 @@ class Call:
 
 
 class Code(Enum):
-    """What is typed in where a factor's code is asked for."""
+    """What is typed in as the code of a factor."""
 
     RIGHT = "the right code"
     WRONG = "a code that is not right"
@@ -104,7 +104,7 @@ class Code(Enum):
 
 
 class Decision(Enum):
-    """What a customer says to a request, having seen it."""
+    """The customer's decision about a request."""
 
     CONFIRM = "confirm"
     REFUSE = "refuse"
@@ -114,12 +114,12 @@ class Decision(Enum):
 class Authorise:
     """Step: the customer signs a request, or refuses it, on the target's own screens.
 
-    `request` is its key and `approval` the link that its answer gave. `factor` is one
-    of the contract's words, None for any that is offered. `by` names another customer
-    who signs instead, and `code` says what is typed in as the code. `pace` is waited
-    before each screen is filled in; at the screen of the decision each of `linger` is
-    waited, with a look at the screen after all but the last. `spoof` is an address that
-    the form asks to be sent to, in a field that the screen does not have.
+    `request` is its key and `approval` the link in its response. `factor` is one of the
+    contract's words, None for any that is offered. `by` names another customer who signs
+    instead, and `code` says what is typed in as the code. `pace` is the pause before each
+    screen is filled in; at the screen of the decision, the pauses of `linger` follow, with
+    a look at the screen after all but the last. `spoof` is a return address that the form
+    submits in a field that the screen does not have.
     """
 
     subject: str
@@ -137,14 +137,14 @@ class Authorise:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inquire:
-    """Step: ask the world, not the interface, which requests were carried out."""
+    """Step: ask the fixture provider, not the API, which requests were carried out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Register:
-    """Step: the subject has known `value` of `argument` (a creditor) for so long.
+    """Step: make a value of an argument (a creditor) registered since `age`.
 
-    None for the value takes the one that the profile gives for the argument.
+    The value None takes the one that the target file has for the argument.
     """
 
     subject: str
@@ -156,7 +156,7 @@ class Register:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Withdraw:
-    """Step: the customer cancels a request by himself, elsewhere than at the provider."""
+    """Step: the customer cancels a request at the bank, without the TPP."""
 
     subject: str
     request: str
@@ -164,7 +164,7 @@ class Withdraw:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lack:
-    """Step, before all others: go to a bank of the target that does not offer a mode."""
+    """Step, before all others: use a bank of the target that does not offer a mode."""
 
     mode: str
 

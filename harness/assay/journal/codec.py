@@ -1,12 +1,12 @@
 """Codec of journal events: each event as one JSON object, masked, and back.
 
-An event is written field by field; what stands at its default is left out. Only an
-exchange, or a signature, has two parts: what a report shows (`request`, `response`,
-`outcome`), and `again`, from which a check can judge it a second time.
+An event is written field by field, without defaults. Only an exchange, or a signature,
+has two parts: what a report shows (`request`, `response`, `outcome`), and `again`, from
+which a check can judge it a second time.
 
 A private text is written as its pseudonym. Texts that share a pseudonym stay apart by a
-digest whose key is not kept; of a masked text in an answer, `forms` names the formats
-that it had. A line that no journal has raises `KeyError`, `ValueError`, `TypeError` or
+digest whose key is not kept; of a masked text in a response, `forms` names the formats
+that it had. A line that is not valid raises `KeyError`, `ValueError`, `TypeError` or
 `AttributeError` when it is read.
 """
 
@@ -49,9 +49,9 @@ T = TypeVar("T")
 Record: TypeAlias = dict[str, object]
 Line: TypeAlias = Mapping[str, Any]
 
-#: What a signature is called where an operation would stand.
+#: The name of a signature, in place of an operation.
 SIGNING = "signing"
-#: The kinds of lines whose event is written field by field, and nothing besides.
+#: The kinds of lines that are only the fields of an event.
 KINDS: Mapping[str, type[Any]] = {
     "subject": Subject,
     "advanced": Advanced,
@@ -66,16 +66,16 @@ OUTCOMES: Mapping[str, type[Any]] = {
     kind.__name__.lower(): kind for kind in (Accepted, Rejected, Unavailable, Indeterminate)
 }
 
-#: Fields with words of the contract and names that the harness made up; all other text is masked.
+#: Fields with names from the contract or the harness; all other text is masked.
 PLAIN = frozenset(
     {
         *("argument", "by", "factor", "mode", "name", "operation"),
         *("resource", "segment", "subject", "varied", "without"),
     }
 )
-#: Fields that are links, of which at least the host stays readable.
+#: Fields that are links, whose host stays readable.
 LINKS = frozenset({"approval", "follow", "next"})
-#: Fields that another part of the line has, or that nothing may have.
+#: Fields that another part of the line has, or that must not be written.
 ELSEWHERE: Mapping[type[Any], frozenset[str]] = {
     Call: frozenset({"operation", "subject", "present", "variation"}),
     Authorise: frozenset({"subject", "variation"}),
@@ -87,11 +87,11 @@ ELSEWHERE: Mapping[type[Any], frozenset[str]] = {
 
 @cache
 def _defaults(kind: Any) -> tuple[tuple[str, object], ...]:
-    """Return the fields that are written of a class, each with its default or `MISSING`."""
+    """Return the written fields of a class, each with its default or `MISSING`."""
     return tuple(
-        (one.name, one.default if one.default_factory is MISSING else one.default_factory())
-        for one in fields(kind)
-        if one.name not in ELSEWHERE.get(kind, ())
+        (item.name, item.default if item.default_factory is MISSING else item.default_factory())
+        for item in fields(kind)
+        if item.name not in ELSEWHERE.get(kind, ())
     )
 
 
@@ -103,7 +103,7 @@ class EventEncoder:
     mask: ValueMasker
 
     def line(self, event: Event) -> tuple[str, Record]:
-        """Return the kind of line that an event becomes, and its content."""
+        """Return the kind and the content of the line for an event."""
         if isinstance(event, Exchange):
             return "exchange", self._exchange(event)
         if isinstance(event, Authorised):
@@ -113,12 +113,12 @@ class EventEncoder:
             record["value"] = self.mask.value(event.argument, event.value)
         return type(event).__name__.lower(), record
 
-    def _head(self, event: Exchange | Authorised, asked: Call | Authorise) -> Record:
+    def _head(self, event: Exchange | Authorised, step: Call | Authorise) -> Record:
         return {
             "n": event.n,
             "at": event.at.isoformat(),
-            "subject": asked.subject,
-            "variation": self.mask.redactor.text(asked.variation),
+            "subject": step.subject,
+            "variation": self.mask.redactor.text(step.variation),
             "ms": round(event.ms, 2),
         }
 
@@ -142,7 +142,7 @@ class EventEncoder:
             "answer": self.record(exchange.outcome),
         }
         if wire.links:
-            again["links"] = [self.mask.link(one) for one in wire.links]
+            again["links"] = [self.mask.link(link) for link in wire.links]
         if wire.body:
             again["body"] = [form_of(wire.body), self.mask.digest(wire.body)]
         if wire.truncated:
@@ -152,28 +152,30 @@ class EventEncoder:
         return again
 
     def _authorised(self, event: Authorised) -> Record:
-        """Return a signature as if it were an exchange, without the code that was typed in."""
+        """Return a signature in the form of an exchange, without the code."""
         step, text = event.step, self.mask.redactor.bounded
-        asked = {
+        request = {
             "decision": step.decision.value,
             "factor": step.factor,
             "code": step.code.value,
             "request": self.mask.redactor.text(step.request),
         }
-        seen = {
+        result = {
             "ending": event.ending.value,
-            "screens": [text(one, 64) for one in event.screens],
-            "offered": None if event.offered is None else [text(one, 64) for one in event.offered],
+            "screens": [text(screen, 64) for screen in event.screens],
+            "offered": None
+            if event.offered is None
+            else [text(factor, 64) for factor in event.offered],
             "redirected": None if event.redirected is None else text(event.redirected, 2048),
             "moments": [moment.isoformat() for moment in event.moments],
         }
         url, status = text(step.approval or "", 2048), event.wire.status
-        response = {"status": status, "headers": [], "body": json.dumps(seen), "truncated": False}
+        response = {"status": status, "headers": [], "body": json.dumps(result), "truncated": False}
         return {
             **self._head(event, step),
             "operation": SIGNING,
             "present": True,
-            "request": {"method": "SIGN", "url": url, "headers": [], "body": json.dumps(asked)},
+            "request": {"method": "SIGN", "url": url, "headers": [], "body": json.dumps(request)},
             "response": response,
             "outcome": {"kind": event.ending.name.lower(), "why": text(event.why, 1000)},
             "again": self.record(event),
@@ -191,12 +193,12 @@ class EventEncoder:
 
     def _field(self, kind: type[Any], name: str, content: Any) -> object:
         if kind is Item and name == "fields":
-            return {key: self.mask.shown(key, one) for key, one in content.items()}
+            return {key: self.mask.shown(key, value) for key, value in content.items()}
         if kind is Item and name == "digest":
             return self.mask.digest(content.encode())
         if kind is Accepted and name == "values":
-            # Of a value beside a list it is only judged whether there is one.
-            return {key: PRIVATE if one else one for key, one in content.items()}
+            # Checks only read whether there is a value beside a list.
+            return {key: PRIVATE if value else value for key, value in content.items()}
         return self._content(name, content)
 
     def _content(self, name: str, content: Any) -> object:
@@ -204,10 +206,10 @@ class EventEncoder:
             write = self.mask.link if name in LINKS else self.mask.text
             return content if name in PLAIN or not content else write(content)
         if isinstance(content, tuple):
-            return [self._content(name, one) for one in content]
+            return [self._content(name, item) for item in content]
         if isinstance(content, Mapping):
             named = cast("Mapping[str, Json]", content)
-            return {key: self.mask.value(key, one) for key, one in named.items()}
+            return {key: self.mask.value(key, value) for key, value in named.items()}
         return self.record(content) if is_dataclass(content) else _scalar(content)
 
 
@@ -240,10 +242,10 @@ def decode(line: Line) -> Event:
         step = _record(Authorise, shared | again["step"], {})
         wire = Wire(method="SIGN", url=line["request"]["url"], status=line["response"]["status"])
         return _record(Authorised, shared | again | why, {}, step=step, wire=wire)
-    asked = {"operation": line["operation"], "present": line["present"]}
-    call = _record(Call, shared | asked | again["call"], {})
-    answer = OUTCOMES[line["outcome"]["kind"]]
-    outcome = _record(answer, again["answer"] | why, again.get("forms", {}))
+    call_fields = {"operation": line["operation"], "present": line["present"]}
+    call = _record(Call, shared | call_fields | again["call"], {})
+    kind_of_outcome = OUTCOMES[line["outcome"]["kind"]]
+    outcome = _record(kind_of_outcome, again["answer"] | why, again.get("forms", {}))
     return _record(Exchange, shared, {}, call=call, outcome=outcome, wire=_wire(line, again))
 
 
@@ -264,7 +266,7 @@ def _wire(line: Line, again: Line) -> Wire:
 
 
 def _record(kind: type[T], raw: Line, forms: Forms, **given: object) -> T:
-    """Return a value of a class from its fields; what is missing has its default."""
+    """Return a value of a class from its fields; a missing field has its default."""
     known: Any = kind
     read = {
         name: reader(raw[name], forms)
@@ -276,27 +278,27 @@ def _record(kind: type[T], raw: Line, forms: Forms, **given: object) -> T:
 
 @cache
 def _readers(kind: Any, given: frozenset[str]) -> tuple[tuple[str, Reader, bool], ...]:
-    """Return the fields of a class but for some, what reads each, and if it must be there."""
+    """Return the fields that are not given, with their readers, and whether each is required."""
     hints = get_type_hints(kind)
     return tuple(
-        (one.name, _reader(hints[one.name]), one.default is one.default_factory is MISSING)
-        for one in fields(kind)
-        if one.name not in given
+        (item.name, _reader(hints[item.name]), item.default is item.default_factory is MISSING)
+        for item in fields(kind)
+        if item.name not in given
     )
 
 
 def _reader(hint: Any) -> Reader:
-    """Return what reads a field of a type."""
+    """Return the reader of a field of a type."""
     inner = get_args(hint)
     if isinstance(hint, UnionType) or NoneType in inner:
-        (kind,) = (one for one in inner if one is not NoneType)
+        (kind,) = (each for each in inner if each is not NoneType)
         read = _reader(kind)
         return lambda raw, forms: None if raw is None else read(raw, forms)
     if get_origin(hint) is tuple:
         each = _reader(inner[0])
-        return lambda raw, forms: tuple(each(one, forms) for one in _checked(list, raw))
+        return lambda raw, forms: tuple(each(item, forms) for item in _checked(list, raw))
     if inner:
-        return lambda raw, forms: {key: _value(one, forms) for key, one in raw.items()}
+        return lambda raw, forms: {key: _value(value, forms) for key, value in raw.items()}
     if hint is object:
         return _value
     if is_dataclass(hint):
@@ -311,7 +313,7 @@ def _plain(read: Callable[[Any], Any], raw: Any, _: Forms) -> Any:
 
 def _checked(kind: type[Any], raw: Any) -> Any:
     if not isinstance(raw, kind):
-        raise TypeError(f"{raw!r:.40} is no {kind.__name__}")
+        raise TypeError(f"{raw!r:.40} is not of type {kind.__name__}")
     return raw
 
 
@@ -336,11 +338,11 @@ def _value(raw: Any, forms: Forms) -> Json:
             return Masked(raw, forms[raw]) if raw in forms else raw
         case list():
             values: list[Any] = raw
-            return [_value(one, forms) for one in values]
+            return [_value(value, forms) for value in values]
         case {"decimal": str(text)}:
             return Decimal(text)
         case {"object": list(pairs)}:
             listed = cast("list[list[Any]]", pairs)
-            return {str(name): _value(one, forms) for name, one in listed}
+            return {str(name): _value(value, forms) for name, value in listed}
         case _:
             return cast("Json", raw)

@@ -1,7 +1,7 @@
 """Lines of a journal: bytes in, typed JSON objects out, one at a time.
 
-A `Line` knows its number, so that every error names its place. Nothing is kept: a journal of any
-length is read in the memory of one line.
+A `Line` has its number, so that every error names its place. One line is in memory at a time,
+however long the journal is.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import BinaryIO, NoReturn, TypeGuard, TypeVar, cast
 
 from assay.errors import JournalError
 
-#: Longer lines are refused: no writer of ours makes them, and memory is finite.
+#: The longest line that is read; the writer makes no longer ones.
 MAX_LINE = 64 * 1024 * 1024
 
 _LARGEST = 1e15
@@ -60,7 +60,7 @@ class Line:
         return self._get(key, int, default)
 
     def count(self, key: str) -> int:
-        """Return how many of something there are."""
+        """Return a count."""
         number = self.number_of(key)
         if 0 <= number < _LARGEST:
             return number
@@ -79,38 +79,38 @@ class Line:
 
     def inner(self, key: str) -> Line:
         """Return the object at `key`, empty when there is none."""
-        found = self._get(key, dict, cast("dict[str, object]", {}))
-        return Line(path=self.path, number=self.number, values=found)
+        values = self._get(key, dict, cast("dict[str, object]", {}))
+        return Line(path=self.path, number=self.number, values=values)
 
     def list_of(self, key: str, kind: type[T]) -> list[T]:
         """Return the list at `key`, each of `kind`; empty when there is none."""
-        found = cast("list[object]", self._get(key, list, []))
-        for one in found:
-            if not _is(one, kind):
+        items = cast("list[object]", self._get(key, list, []))
+        for item in items:
+            if not _is(item, kind):
                 self.refuse(f"{key!r} contains something that is not {_NAMES[kind]}")
-        return cast("list[T]", found)
+        return cast("list[T]", items)
 
     def pairs(self, key: str) -> list[tuple[str, str]]:
         """Return the pairs of texts listed at `key`."""
-        found: list[tuple[str, str]] = []
+        pairs: list[tuple[str, str]] = []
         for pair in self.list_of(key, cast("type[list[object]]", list)):
             match pair:
                 case [str(name), str(value)]:
-                    found.append((name, value))
+                    pairs.append((name, value))
                 case _:
                     self.refuse(f"{key!r} contains something that is not two texts")
-        return found
+        return pairs
 
     def objects(self, key: str) -> list[Line]:
         """Return the objects listed at `key`."""
         return [
-            Line(path=self.path, number=self.number, values=one)
-            for one in self.list_of(key, cast("type[dict[str, object]]", dict))
+            Line(path=self.path, number=self.number, values=values)
+            for values in self.list_of(key, cast("type[dict[str, object]]", dict))
         ]
 
 
 def _is(value: object, kind: type[T]) -> TypeGuard[T]:
-    """Tell whether a JSON value is of a kind; true and false are no numbers."""
+    """Whether a JSON value is of a type; true and false are not numbers."""
     return isinstance(value, kind) and not (kind is int and isinstance(value, bool))
 
 
@@ -136,12 +136,12 @@ def raw_lines(stream: BinaryIO, path: str) -> Iterator[tuple[int, bytes]]:
 def parse(path: str, number: int, raw: bytes) -> Line:
     """Read one line, or refuse it as damaged."""
     try:
-        found: object = json.loads(raw.decode("utf-8"), parse_constant=_no_constant)
+        values: object = json.loads(raw.decode("utf-8"), parse_constant=_no_constant)
     except (ValueError, RecursionError):
         refuse(path, "damaged: this line is not JSON", number)
-    if not isinstance(found, dict):
+    if not isinstance(values, dict):
         refuse(path, "damaged: this line is not a JSON object", number)
-    return Line(path=path, number=number, values=cast("dict[str, object]", found))
+    return Line(path=path, number=number, values=cast("dict[str, object]", values))
 
 
 def _no_constant(word: str) -> NoReturn:

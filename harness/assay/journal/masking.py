@@ -21,13 +21,13 @@ from assay.history.events import Masked
 from assay.journal.redact import Redactor
 from assay.rules.formats import FORMATS
 
-#: Longer texts are written as their digest alone.
+#: Longer texts are written as a digest only.
 LONGEST = 2048
-#: Masked texts that are remembered at most, to keep those apart that look alike.
+#: How many masked texts are remembered, to distinguish those that look alike.
 MOST = 100_000
-#: What stands for a value that belongs to a person.
+#: Replaces a value that belongs to a person.
 PRIVATE = "<private>"
-#: What stands for a body of each form, which is all that is known of it.
+#: A body of each form, in place of one of which only the form is known.
 BODIES: Mapping[str, bytes] = {"json": b'"%s"', "broken": b'{"%s', "deep": b"[" * 100_000 + b"%s"}
 
 
@@ -35,7 +35,7 @@ BODIES: Mapping[str, bytes] = {"json": b'"%s"', "broken": b'{"%s', "deep": b"[" 
 class ValueMasker:
     """Masks values so that they can still be compared.
 
-    `forms` has the formats of the texts that were masked in the present answer.
+    `forms` has the formats of the texts that were masked in the current response.
     """
 
     redactor: Redactor
@@ -45,7 +45,7 @@ class ValueMasker:
     _own: dict[str, bool] = field(default_factory=dict[str, bool])
 
     def digest(self, text: bytes) -> str:
-        """Return what two texts share only if they are the same; valid for this run alone."""
+        """Return a digest that two texts share only if they are equal; valid for this run only."""
         return hashlib.blake2b(text, digest_size=9, key=self._key).hexdigest()
 
     def text(self, text: str) -> str:
@@ -71,7 +71,7 @@ class ValueMasker:
             case Decimal():
                 return {"decimal": str(value)}
             case list() | tuple():
-                return [self.value(name, one) for one in cast("list[Json]", value)]
+                return [self.value(name, item) for item in cast("list[Json]", value)]
             case Mapping():
                 named = cast("Mapping[str, Json]", value)
                 pairs = [[self.text(str(k)), self.value(str(k), v)] for k, v in named.items()]
@@ -101,7 +101,7 @@ class ValueMasker:
         return f"{origin}/{masked}"
 
     def shown(self, name: str, value: Json) -> object:
-        """Return the value of a field that an answer shows, masked; note its formats."""
+        """Return the value of a field in a response, masked; note its formats."""
         written = self.value(name, value)
         masked = isinstance(value, Masked) or written != value
         if isinstance(written, str) and masked and written not in self.forms:
@@ -110,16 +110,16 @@ class ValueMasker:
 
 
 def _refuse(name: str) -> object:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
-#: Made once, as they are asked about every answer; numbers of any length are JSON, too.
+#: Created once, because every response is checked; numbers of any length are JSON, too.
 _QUICK = json.JSONDecoder(parse_constant=_refuse)
 _PATIENT = json.JSONDecoder(parse_constant=_refuse, parse_int=str, parse_float=str)
 
 
 def form_of(body: bytes) -> str:
-    """Return whether a body is JSON (RFC 8259), broken, or nested too deep to tell."""
+    """Return whether a body is JSON (RFC 8259), broken, or too deeply nested to decide."""
     for decoder in (_QUICK, _PATIENT):
         try:
             decoder.decode(body.decode("utf-8"))

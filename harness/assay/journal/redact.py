@@ -1,8 +1,8 @@
 """Redactor of everything that is written: a customer's data become pseudonyms.
 
-Known values (keys, tokens, credentials) get stable pseudonyms; in addition, what looks like an IBAN
-or a card number, or stands under a telling name, is masked. That is done before anything reaches a
-file, so that no report needs care later.
+Known values (keys, tokens, credentials) get stable pseudonyms; in addition, whatever looks like an
+IBAN or a card number, or has a name such as `holder`, is masked. This happens before anything
+reaches a file, so that reports need no redaction.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from assay.history import Subject, Wire
 MOST_BODY = 4096
 #: The most headers of a message that are kept.
 MOST_HEADERS = 64
-#: Texts up to this length come again and again in a trial, and are masked once.
+#: Texts up to this length are repeated often in a trial, and are masked once.
 SHORT = 256
-#: Pseudonyms that are remembered at most.
+#: How many pseudonyms are remembered at most.
 MOST_NAMES = 100_000
-#: Request and response headers whose values say nothing about a customer.
+#: Request and response headers whose values reveal nothing about a customer.
 PLAIN_HEADERS = frozenset(
     [
         "accept",
@@ -44,28 +44,28 @@ PLAIN_HEADERS = frozenset(
         "x-request-id",
     ]
 )
-#: So many new spellings are looked for by themselves.
+#: How many new spellings are searched for with a pattern of their own.
 MOST_NEW = 64
-#: Read beyond what is kept, so that a private value at the end is seen whole.
+#: How much is read beyond the bound, so that a private value at the end is complete.
 MARGIN = 4096
-#: Shorter values are not searched for: they stand everywhere and tell nothing.
-TELLING = 4
-#: What looks like an IBAN, and like a card number in clear; in groups, too.
+#: Shorter values are not searched for: they occur everywhere and reveal nothing.
+SHORTEST = 4
+#: Texts that look like an IBAN or a clear card number, also in groups.
 _LOOKS = re.compile(
     r"(?:(?<![A-Z0-9])|(?<=%[0-9A-F]{2}))[A-Z]{2}\d{2}"
     r"(?:[A-Z0-9]{11,30}|(?:[ +-][A-Z0-9]{4}){2,7}(?:[ +-][A-Z0-9]{1,4})?)(?![A-Z0-9])"
     r"|(?<!\d)(?:\d{13,19}|\d{4}(?:[ +-]\d{4}){2,3}(?:[ +-]?\d{1,7})?)(?!\d)",
     re.IGNORECASE,
 )
-#: A word that may be somebody's, and what it may be a part of: a path, a sentence.
+#: A word that may be private, and the parts of a path or a host name.
 _WORD = re.compile(r"[A-Za-z0-9_+/.%~-]{4,}={0,2}")
 _PART = re.compile(r"[^/.]+")
 _GROUPED = str.maketrans("", "", " +-")
-#: JSON members whose text is somebody's own.
+#: JSON members whose text is private.
 _OWN = re.compile(
     r'("(?:[A-Za-z_-]*(?:name|identity|holder|owner|label|remittance|description|address|'
     r'phone|mail|birth|psu)[A-Za-z_-]*|details)"\s*:\s*)'
-    # A text, also one that is cut off; a flat list or object; a number.
+    # A string, also one that is cut off; a flat list or object; a number.
     r'(?:"(?:[^"\\]|\\.)*(?:"|\\?\Z)|\[[^\[\]]*\]?|\{[^{}]*\}?|-?\d[\d.eE+-]*)',
     re.IGNORECASE,
 )
@@ -75,10 +75,10 @@ _OWN = re.compile(
 class Redactor:
     """Replaces private values; the same value always gets the same pseudonym.
 
-    `names` outlives trials and is bounded; `known` is what is looked for in the
-    present one, wherever it stands and in every spelling, so that its cost does not
-    grow with a run. What earlier trials taught is still found where it stands as a
-    word, for a bank may take one customer for another.
+    `names` outlives trials and is bounded. `known` is searched for in the current trial,
+    anywhere and in every spelling; it is per trial so that the cost does not grow with
+    the run. Values of earlier trials are still found as whole words, because a bank may
+    mix up customers.
     """
 
     names: dict[str, str] = field(default_factory=dict[str, str])
@@ -93,43 +93,43 @@ class Redactor:
 
     def learn(self, subject: Subject, access: Access) -> None:
         """Remember what belongs to a subject."""
-        for one in subject.owns:
-            self.name(one.key, one.resource)
+        for owned in subject.owns:
+            self.name(owned.key, owned.resource)
         secrets = {"token": access.token, "login": access.login, "password": access.password}
         secrets |= {f"code-{name}": code for name, code in access.codes.items()}
         if access.login and access.password:
-            self._look_for(f"{access.login}:{access.password}", "credentials", packed=True)
+            self._search_for(f"{access.login}:{access.password}", "credentials", encoded=True)
         for kind, secret in {**secrets, "customer": access.name}.items():
             if secret:
-                self._look_for(secret, kind, packed=True)
+                self._search_for(secret, kind, encoded=True)
 
     def name(self, value: str, kind: str) -> str:
-        """Return the pseudonym of a private value, and look for it from now on."""
-        return self._look_for(value, kind, packed=False)
+        """Return the pseudonym of a private value, and search for it from now on."""
+        return self._search_for(value, kind, encoded=False)
 
-    def _look_for(self, value: str, kind: str, *, packed: bool) -> str:
+    def _search_for(self, value: str, kind: str, *, encoded: bool) -> str:
         pseudonym = self._pseudonym(value, kind)
-        if value not in self.known and len(value) >= TELLING:
-            spelt = {*_spellings(value), *(_packed(value) if packed else ())}
-            self._note(spelt)
-            self.known.update(dict.fromkeys(spelt, pseudonym))
+        if value not in self.known and len(value) >= SHORTEST:
+            spellings = {*_spellings(value), *(_base64(value) if encoded else ())}
+            self._note(spellings)
+            self.known.update(dict.fromkeys(spellings, pseudonym))
             self._short.clear()
         return pseudonym
 
-    def _note(self, spelt: set[str]) -> None:
-        """Look for new values along with the known ones, or for a while by themselves.
+    def _note(self, spellings: set[str]) -> None:
+        """Search for new values with a pattern of their own, until there are many.
 
-        A pattern of many values takes long to make, so a few new ones have one of their
-        own; unless one is a part of another, for then the longer must be found first.
+        A pattern of many values takes long to compile. But if one value is part of
+        another, one pattern must find the longer one first.
         """
-        parts = any(one in old or old in one for one in spelt for old in self.known)
-        if parts or len(self._new) > MOST_NEW:
+        overlap = any(new in old or old in new for new in spellings for old in self.known)
+        if overlap or len(self._new) > MOST_NEW:
             self._fast = None
-        self._new.update(spelt)
+        self._new.update(spellings)
         self._few = None
 
     def _pseudonym(self, value: str, kind: str) -> str:
-        """Return the one pseudonym of a value, making it up at first sight."""
+        """Return the pseudonym of a value, a new one for a new value."""
         if value not in self.names:
             self.counts[kind] = self.counts.get(kind, 0) + 1
             if len(self.names) >= MOST_NAMES:
@@ -138,11 +138,11 @@ class Redactor:
         return self.names[value]
 
     def _number(self, found: re.Match[str]) -> str:
-        # Not looked for from now on: it is found by its looks each time.
+        # Not searched for from now on: its pattern finds it each time.
         return self._pseudonym(found[0].translate(_GROUPED).upper(), "number")
 
     def begin(self) -> None:
-        """Begin a trial: look for nobody's values everywhere yet, and keep all pseudonyms."""
+        """Begin a trial: nothing is known yet, but all pseudonyms stay."""
         self.earlier.update(self.known)
         while len(self.earlier) > MOST_NAMES:
             del self.earlier[next(iter(self.earlier))]
@@ -156,14 +156,14 @@ class Redactor:
         if len(text) > SHORT:
             return self._masked(text)
         if text not in self._short:
-            # Masking may learn a name, which empties the table it is put into.
+            # Masking may learn a name, which empties the table; so it comes first.
             masked = self._masked(text)
             self._short[text] = masked
         return self._short[text]
 
     def _masked(self, text: str) -> str:
         if self._fast is None:
-            self._fast, self._longest = _any_of(self.known), TELLING * 16
+            self._fast, self._longest = _any_of(self.known), SHORTEST * 16
             self._new.clear()
         if self._few is None:
             self._few = _any_of(self._new)
@@ -185,7 +185,7 @@ class Redactor:
     def bounded(self, text: str, most: int) -> str:
         """Return a masked text of bounded length, in which no private value is cut in two.
 
-        Masking may shorten a text, so that what was cut in reading comes into sight.
+        Masking may shorten a text, so that the cut end of what was read comes within the bound.
         """
         part = text[: most + MARGIN]
         masked = self.text(part)
@@ -200,7 +200,7 @@ class Redactor:
         return text, len(body) > MOST_BODY
 
     def headers(self, headers: Iterable[tuple[str, str]]) -> list[list[str]]:
-        """Return headers with every value masked that is not known to be plain."""
+        """Return headers with every value hidden that is not in `PLAIN_HEADERS`."""
         return [
             [
                 self.bounded(name.lower(), 128),
@@ -210,7 +210,7 @@ class Redactor:
         ]
 
     def wire(self, wire: Wire) -> dict[str, object]:
-        """Return what went over the wire, fit to be written."""
+        """Return an exchange, redacted, as the journal has it."""
         request_body, _ = self.body(wire.request_body)
         body, cut = self.body(wire.body)
         return {
@@ -249,29 +249,29 @@ class Careless(Redactor):
 
 
 def _any_of(values: Iterable[str]) -> re.Pattern[str]:
-    """Return what finds any of the values, the longest first."""
+    """Return a pattern that finds any of the values, the longest first."""
     longest = sorted(values, key=len, reverse=True)
     return re.compile("|".join(map(re.escape, longest)) if longest else r"(?!)")
 
 
 def _spellings(value: str) -> set[str]:
-    """Return a value as it may stand in a URL, in JSON, and in groups of four."""
+    """Return a value as it may be written in a URL, in JSON, and in lower case."""
     plain = {value, value.lower()} if _LOOKS.fullmatch(value) else {value}
     quoted = {
-        spelt
-        for one in plain
-        for spelt in (
-            quote(one, safe="", errors="replace"),
-            quote(one, errors="replace"),
-            quote_plus(one, errors="replace"),
+        spelling
+        for text in plain
+        for spelling in (
+            quote(text, safe="", errors="replace"),
+            quote(text, errors="replace"),
+            quote_plus(text, errors="replace"),
         )
     }
     in_json = {json.dumps(value)[1:-1], value.replace("/", "\\/")}
     return plain | quoted | in_json
 
 
-def _packed(value: str) -> set[str]:
-    """Return a secret in base64, as it stands in headers."""
+def _base64(value: str) -> set[str]:
+    """Return a secret in base64, as headers have it."""
     raw = value.encode("utf-8", "replace")
     both = {b64encode(raw).decode(), urlsafe_b64encode(raw).decode()}
-    return both | {quote(one, safe="") for one in both} | {one.rstrip("=") for one in both}
+    return both | {quote(text, safe="") for text in both} | {text.rstrip("=") for text in both}

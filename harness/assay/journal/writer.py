@@ -20,12 +20,7 @@ from assay import __version__
 from assay.binding.encode import Access
 from assay.binding.target import Target
 from assay.errors import InputError, JournalError
-from assay.history import (
-    Accepted,
-    Event,
-    Exchange,
-    Subject,
-)
+from assay.history import Accepted, Event, Exchange, Subject
 from assay.journal.codec import EventEncoder, Record
 from assay.journal.masking import ValueMasker
 from assay.journal.redact import Redactor
@@ -37,7 +32,7 @@ FORMAT = 1
 
 @dataclass(slots=True, kw_only=True)
 class Journal:
-    """An open journal; with no `out` nothing is written, for runs whose record is not kept."""
+    """An open journal; without `out` nothing is written, for runs whose record is not kept."""
 
     out: IO[str] | None
     redactor: Redactor = field(default_factory=Redactor)
@@ -47,17 +42,17 @@ class Journal:
 
     @classmethod
     def at(cls, path: Path) -> Journal:
-        """Open a new journal; an existing one is never written over.
+        """Open a new journal; an existing one is never overwritten.
 
         Raises:
-            InputError: the file exists, or cannot be made.
+            InputError: the file exists, or cannot be created.
 
         """
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             return cls(out=path.open("x", encoding="utf-8", newline="\n"))
         except FileExistsError:
-            hint = "choose another --out; what is recorded is never written over"
+            hint = "choose another --out; journals are never overwritten"
             raise InputError.one(str(path), "a journal already exists", hint=hint) from None
         except OSError as error:
             what = f"cannot write the journal: {error.strerror}"
@@ -66,17 +61,17 @@ class Journal:
     def write(self, kind: str, record: Mapping[str, object]) -> None:
         """Write one line and flush it.
 
-        After an interruption in the middle of a line nothing more is written: what
-        stands there can be read, and what came after it could not.
+        After an interruption in the middle of a line nothing more is written, because what
+        follows an incomplete line could not be read.
 
         Raises:
-            JournalError: there is no room, or no file any more.
+            JournalError: the disk is full, or the file is gone.
 
         """
         if self.out is None or self._torn:
             return
         line = json.dumps({"type": kind, **record}, ensure_ascii=False, default=str) + "\n"
-        # Lone surrogates from a target must not be able to stop the record.
+        # Lone surrogates from a target must not stop the journal.
         encoded = line.encode("utf-8", "replace")
         self._torn = True
         try:
@@ -88,7 +83,7 @@ class Journal:
         self._torn = False
 
     def event(self, trial: str, event: Event, access: Access) -> None:
-        """Write what happened in a trial."""
+        """Write an event of a trial."""
         if isinstance(event, Subject):
             self.redactor.learn(event, access)
         elif isinstance(event, Exchange):
@@ -103,7 +98,7 @@ class Journal:
         return self._encoder.line(event)
 
     def _learn(self, exchange: Exchange, access: Access) -> None:
-        """Learn what must not be written: the caller's token, and the link to the screens."""
+        """Learn what must be masked: the caller's token, and the link to the screens."""
         outcome = exchange.outcome
         if access.token:
             self.redactor.name(access.token, "token")
@@ -111,26 +106,26 @@ class Journal:
             self.redactor.name(outcome.approval, "approval-link")
 
     def clean(self, verdict: Verdict) -> Verdict:
-        """Return a verdict without private texts; call it while the names of its trial are known."""
+        """Return a verdict with private texts masked; call it before the next trial begins."""
         bounded = self.redactor.bounded
         return replace(
             verdict,
             reason=bounded(verdict.reason, 2000),
             evidence=tuple(
                 replace(
-                    one,
-                    expected=bounded(one.expected, 1000),
-                    seen=bounded(one.seen, 1000),
-                    variation=bounded(one.variation, 1000),
+                    evidence,
+                    expected=bounded(evidence.expected, 1000),
+                    seen=bounded(evidence.seen, 1000),
+                    variation=bounded(evidence.variation, 1000),
                 )
-                for one in verdict.evidence
+                for evidence in verdict.evidence
             ),
         )
 
     def verdict(self, verdict: Verdict, reproduce: str, trial: str = "") -> None:
         """Write a verdict, which has been cleaned, with its evidence.
 
-        `trial` is where its exchanges stand, if that is not the planned one.
+        `trial` is the one with its exchanges, if that is not the planned one.
         """
         if self.out is None:
             return
@@ -141,8 +136,8 @@ class Journal:
                 "verdict": verdict.standing.value,
                 "reason": verdict.reason,
                 "evidence": [
-                    _plain(one, "agreement", "expected", "seen", "variation", "exchanges")
-                    for one in verdict.evidence
+                    _plain(each, "agreement", "expected", "seen", "variation", "exchanges")
+                    for each in verdict.evidence
                 ],
                 "calls": verdict.calls,
                 "reproduce": reproduce,
@@ -151,7 +146,7 @@ class Journal:
         )
 
     def footer(self, record: Mapping[str, object]) -> None:
-        """Close the journal with its counts and the digest of all lines before."""
+        """Write the footer, with the digest of all lines before it, and close the journal."""
         digest = "sha256:" + self._digest.hexdigest()
         self.write("footer", {"finished": now(), **record, "digest": digest})
         if self.out is not None:
@@ -166,7 +161,7 @@ def now() -> str:
 def header(
     plan: Plan, target: Target, *, seed: int, selection: Mapping[str, str], command: str
 ) -> dict[str, object]:
-    """Return the first line's content: what is run on what, by which tool."""
+    """Return the content of the first line: tool, contracts, target and selection."""
     return {
         "journal": FORMAT,
         "tool": "assay",
@@ -174,8 +169,8 @@ def header(
         "started": now(),
         "seed": seed,
         "contracts": [
-            _plain(one, "id", "title", "version", "digest", "path", "document")
-            for one in plan.contracts.values()
+            _plain(contract, "id", "title", "version", "digest", "path", "document")
+            for contract in plan.contracts.values()
         ],
         "target": _plain(target, "name", "transport", "base_url", "digest"),
         "selection": dict(selection),
@@ -194,13 +189,13 @@ def _plain(value: object, *names: str) -> dict[str, object]:
 
 def planned(item: Planned) -> dict[str, object]:
     """Return a plan line's content."""
-    one = item.obligation
+    obligation = item.obligation
     return {
-        "obligation": one.id,
-        **_plain(one, "contract", "clause", "facet", "kind", "level", "line", "trial"),
-        "says": one.statement,
-        "asks": one.description,
-        "sources": [_plain(source, "section", "line", "text") for source in one.sources],
-        "needs": sorted(need.value for need in one.needs),
-        **_plain(item, "calls", "fate", "why"),
+        "obligation": obligation.id,
+        **_plain(obligation, "contract", "clause", "facet", "kind", "level", "line", "trial"),
+        "says": obligation.statement,
+        "asks": obligation.description,
+        "sources": [_plain(source, "section", "line", "text") for source in obligation.sources],
+        "needs": sorted(need.value for need in obligation.needs),
+        **_plain(item, "calls", "disposition", "reason"),
     }

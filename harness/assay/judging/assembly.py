@@ -16,11 +16,13 @@ from assay.binding.target import Target
 from assay.contract.model import Level, Party
 from assay.history import Event, Exchange, History
 from assay.judging.corrections import (
+    CredentialWatch,
     StaticWatch,
     apply_waiver,
+    discount_rejected,
     discount_static,
+    tpp_operations,
 )
-from assay.judging.rejected_credentials import CredentialWatch, discount_untaken, provided
 from assay.judging.verdict import Exit, Standing, Verdict, exit_of, tally
 from assay.planning.plan import Disposition, Plan
 
@@ -62,16 +64,16 @@ class VerdictAssembly:
 
     def __post_init__(self) -> None:
         """Take in what the plan decides alone."""
-        self._credentials.provided = provided(self.plan)
+        self._credentials.tpp_operations = tpp_operations(self.plan)
         self.record(
             Verdict(
                 obligation=item.obligation.id,
                 standing=item.standing,
-                reason=item.why,
+                reason=item.reason,
                 shortage=item.shortage,
             )
             for item in self.plan.items
-            if item.fate is not Disposition.ASK
+            if item.disposition is not Disposition.ASK
         )
 
     def see(self, event: Event) -> None:
@@ -81,11 +83,11 @@ class VerdictAssembly:
             self._credentials.see(event)
 
     def see_trial(self, history: History) -> None:
-        """Take in the history of a trial that came to its end."""
+        """Take in the history of a trial that has ended."""
         self._answers.see(history)
 
     def see_recording(self, history: History, *, own: bool) -> None:
-        """Take in the history of a recording; `own` says that the target file's credentials made it."""
+        """Take in a recorded history; `own` says that it has the credentials of the target file."""
         for exchange in history.exchanges:
             self._operations[exchange.n] = exchange.call.operation
             if own:
@@ -121,14 +123,16 @@ class VerdictAssembly:
     def violated(self) -> frozenset[str]:
         """Return the obligations recorded as violated so far."""
         recorded = self._verdicts.values()
-        return frozenset(one.obligation for one in recorded if one.standing is Standing.VIOLATES)
+        return frozenset(
+            verdict.obligation for verdict in recorded if verdict.standing is Standing.VIOLATES
+        )
 
     def corrected(self, verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
         """Take back verdicts that rest on static answers or on credentials never accepted."""
         if self.party is not Party.BANK:
             return tuple(verdicts)
-        varied = discount_static(verdicts, self._answers.static(), self._operations)
-        return discount_untaken(varied, self._credentials, self._operations, self.target)
+        verdicts = discount_static(verdicts, self._answers.static(), self._operations)
+        return discount_rejected(verdicts, self._credentials, self._operations, self.target)
 
     def final(self) -> tuple[Verdict, ...]:
         """Return the final verdict on every obligation that has one, in the plan's order."""
@@ -165,7 +169,7 @@ class VerdictAssembly:
         exit_ = exit_of(
             counts,
             incomplete_musts=sum(
-                one.obligation in musts and one.standing in OPEN for one in verdicts
+                verdict.obligation in musts and verdict.standing in OPEN for verdict in verdicts
             ),
             faults=faults,
             allow_incomplete=allow_incomplete and not stopped,

@@ -1,27 +1,42 @@
-"""Corrections of evidence and verdicts: announced maintenance, static answers, waivers.
+"""Corrections of evidence and verdicts: maintenance, static answers, credentials, waivers.
 
-Evidence against a target is doubtful if it was gathered in announced maintenance hours.
-A verdict is taken back if it rests on an operation whose answers never change, and a
+Evidence against a target is doubtful if it was gathered in announced maintenance hours. A verdict
+is taken back if it rests on an operation whose answers never change, or on credentials that the
+target never accepted: a refusal for lack of a token looks like one that the contract demands. A
 waiver changes the verdict on the obligation that it names. Nothing here does I/O.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 
 from assay.binding.join import expired, waiver_of
-from assay.binding.target import Target
-from assay.history import Exchange, History
+from assay.binding.target import Auth, AuthKind, Target
+from assay.contract.model import Operation
+from assay.history import Cause, Exchange, History, Indeterminate, Wire
 from assay.judging.verdict import Agreement, Evidence, Standing, Verdict
+from assay.planning.plan import Plan
 from assay.rules.rule import Kind
+from assay.transport.auth.diagnostics import place, place_of
 
 #: Different questions that must get the very same bytes before answers are static.
 SAME_ANSWERS = 4
 #: The verdicts that evidence alone decides, and that a correction may take back.
 DECIDED = frozenset({Standing.CONFORMS, Standing.VIOLATES})
+UNAUTHORIZED, FORBIDDEN = 401, 403
+#: Errors with which a target rejects a token (RFC 6750, section 3.1), by status.
+TOKEN_ERRORS: Mapping[tuple[int, str], str] = {
+    (UNAUTHORIZED, "invalid_token"): "it is not known, or has expired",
+    (FORBIDDEN, "insufficient_scope"): "its scope is not enough",
+}
+#: The error of the Bearer scheme, not one among the parameters of another scheme.
+_BEARER_ERROR = re.compile(
+    r'(?:^|,)\s*bearer\s(?:[^"]|"[^"]*")*?\berror\s*=\s*"?([a-z_]+)', re.IGNORECASE
+)
 
 
 def soften(
@@ -45,7 +60,7 @@ class StaticWatch:
     is a mock, and an operation that always accepted and never varied is static as well.
     """
 
-    asked: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    questions: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     bodies: dict[str, set[bytes]] = field(default_factory=dict[str, set[bytes]])
     answers: dict[str, set[tuple[int, bytes]]] = field(
         default_factory=dict[str, set[tuple[int, bytes]]]
@@ -66,11 +81,11 @@ class StaticWatch:
             self._note(exchange)
             if not exchange.accepted or not exchange.items or call.malformed:
                 continue
-            asked = self.asked.setdefault(call.operation, set())
+            questions = self.questions.setdefault(call.operation, set())
             bodies = self.bodies.setdefault(call.operation, set())
             # Two of each are enough to know that something changes.
             if len(bodies) < 2:  # noqa: PLR2004
-                asked.add(
+                questions.add(
                     f"{owns.get(call.subject)}|{sorted(call.arguments.items())}|{call.follow}"
                 )
                 bodies.add(hashlib.sha256(exchange.wire.body).digest())
@@ -86,8 +101,8 @@ class StaticWatch:
         """Return the operations that were asked enough and never varied."""
         shown = frozenset(
             operation
-            for operation, asked in self.asked.items()
-            if len(asked) >= SAME_ANSWERS and len(self.bodies[operation]) == 1
+            for operation, questions in self.questions.items()
+            if len(questions) >= SAME_ANSWERS and len(self.bodies[operation]) == 1
         )
         if not shown:
             return shown
@@ -102,18 +117,139 @@ def discount_static(
     verdicts: Iterable[Verdict], static: frozenset[str], operations: Mapping[int, str]
 ) -> tuple[Verdict, ...]:
     """Take back every verdict that rests on an operation with static answers."""
-    return tuple(_discount(verdict, static, operations) for verdict in verdicts)
+    return tuple(_discount_static(verdict, static, operations) for verdict in verdicts)
 
 
-def _discount(verdict: Verdict, static: frozenset[str], operations: Mapping[int, str]) -> Verdict:
-    cited = {operations.get(n, "") for one in verdict.evidence for n in one.exchanges}
-    touched = sorted(cited & static)
-    if not touched or verdict.standing not in DECIDED:
+def _discount_static(
+    verdict: Verdict, static: frozenset[str], operations: Mapping[int, str]
+) -> Verdict:
+    cited = {operations.get(n, "") for evidence in verdict.evidence for n in evidence.exchanges}
+    affected = sorted(cited & static)
+    if not affected or verdict.standing not in DECIDED:
         return verdict
-    reason = f"static answers: {', '.join(touched)} returns the same bytes for every request"
+    reason = f"static answers: {', '.join(affected)} returns the same bytes for every request"
     return replace(verdict, standing=Standing.INDETERMINATE, reason=reason)
 
 
+# -- credentials -----------------------------------------------------------------
+def rejected_token(operation: Operation, wire: Wire, target: Target) -> Indeterminate | None:
+    """Return why a target rejected our token, if its response says so; None otherwise."""
+    auth = target.auth.of(by_provider=operation.by_provider)
+    if wire.status not in {UNAUTHORIZED, FORBIDDEN} or not _shows_token(auth, wire):
+        return None
+    for name, value in wire.headers:
+        found = _BEARER_ERROR.search(value[:2048]) if name.lower() == "www-authenticate" else None
+        if found and (meaning := TOKEN_ERRORS.get((wire.status, found[1].lower()))):
+            scope = wire.status == FORBIDDEN
+            where = _where(target, by_provider=operation.by_provider, scope=scope)
+            error = f"{wire.status} {found[1].lower()}: {meaning}"
+            return Indeterminate(cause=Cause.AUTH, why=f"{Cause.AUTH.value} ({error}): {where}")
+    return None
+
+
+def _shows_token(auth: Auth, wire: Wire) -> bool:
+    """Whether a request has the token of the target file, and not a customer's own credentials."""
+    header = auth.header.lower() if auth.kind is AuthKind.KEY else "authorization"
+    return any(
+        name.lower() == header and not value.lower().startswith("basic ")
+        for name, value in wire.request_headers
+    )
+
+
+def _where(target: Target, *, by_provider: bool, scope: bool = False) -> str:
+    """Return the key and line of the target file that has the credentials of a party."""
+    section = place(target, by_provider=by_provider)
+    auth = target.auth.of(by_provider=by_provider)
+    if scope and auth.oauth and auth.oauth.scope:
+        return place_of(target, *section, "scope")
+    if auth.token_env:
+        return place_of(target, *section, "token_env")
+    return place_of(target, *section)
+
+
+def tpp_operations(plan: Plan) -> frozenset[str]:
+    """Return the operations that TPPs call with credentials of their own."""
+    return frozenset(
+        operation.id
+        for contract in plan.contracts.values()
+        for operation in contract.operations.values()
+        if operation.by_provider
+    )
+
+
+def parties(plan: Plan) -> frozenset[bool]:
+    """Return who acts in a plan's trials: customers (False), TPPs (True)."""
+    contracts = [plan.contracts[name] for name in {trial.contract for trial in plan.trials}]
+    return frozenset(
+        operation.by_provider
+        for contract in contracts
+        for operation in contract.operations.values()
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class CredentialWatch:
+    """Detects a party whose calls were never accepted, and some refused with a 401.
+
+    A party is the customers (False) or the TPPs (True). `tpp_operations` are those that TPPs call
+    with their own credentials; `without_token` are the calls that had only a customer's login.
+    """
+
+    tpp_operations: Collection[str] = ()
+    accepted: set[bool] = field(default_factory=set[bool])
+    refused: set[bool] = field(default_factory=set[bool])
+    without_token: set[int] = field(default_factory=set[int])
+
+    def see(self, exchange: Exchange) -> None:
+        """Take in an exchange."""
+        if exchange.call.credentials:
+            self.without_token.add(exchange.n)
+            return
+        party = exchange.call.operation in self.tpp_operations
+        if exchange.accepted:
+            self.accepted.add(party)
+        elif exchange.wire.status == UNAUTHORIZED:
+            self.refused.add(party)
+
+    def rejected(self) -> frozenset[bool]:
+        """Return the parties whose credentials were never accepted."""
+        return frozenset(self.refused - self.accepted)
+
+
+def discount_rejected(
+    verdicts: Iterable[Verdict],
+    watch: CredentialWatch,
+    operations: Mapping[int, str],
+    target: Target,
+) -> tuple[Verdict, ...]:
+    """Take back every verdict that rests on calls with credentials never accepted."""
+    rejected = watch.rejected()
+    if not rejected:
+        return tuple(verdicts)
+    return tuple(
+        _discount_rejected(verdict, rejected, watch, operations, target) for verdict in verdicts
+    )
+
+
+def _discount_rejected(
+    verdict: Verdict,
+    rejected: frozenset[bool],
+    watch: CredentialWatch,
+    operations: Mapping[int, str],
+    target: Target,
+) -> Verdict:
+    if verdict.standing not in DECIDED:
+        return verdict
+    cited = {n for evidence in verdict.evidence for n in evidence.exchanges if n in operations}
+    callers = {operations[n] in watch.tpp_operations for n in cited - watch.without_token}
+    if not callers & rejected:
+        return verdict
+    where = _where(target, by_provider=max(callers & rejected))
+    reason = f"the target never accepted the credentials of the target file (401): {where}"
+    return replace(verdict, standing=Standing.INDETERMINATE, reason=reason)
+
+
+# -- waivers ---------------------------------------------------------------------
 def apply_waiver(verdict: Verdict, target: Target, today: date) -> Verdict:
     """Apply the waiver of an obligation, if the target file has one.
 

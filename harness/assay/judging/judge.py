@@ -36,53 +36,54 @@ def breaches(
     contract: str,
     history: History,
     clauses: Iterable[Kind],
-    asked: Collection[str] | None = None,
+    tested: Collection[str] | None = None,
 ) -> Iterator[Breach]:
     """Let every check of a contract judge a history; yield what it violates.
 
-    Only obligations that are `asked`, by default those of the plan, can be violated: not what a
+    Only obligations that are `tested`, by default those of the plan, can be violated: not what a
     bank does not offer, nor what a target file does not describe.
     """
-    asked = plan.asked if asked is None else asked
-    exchanges = {one.n: one for one in history.exchanges}
-    hours = tuple(clauses)
-    for applied in plan.ruled[contract].values():
-        for evidence in applied.kind.check(history):
+    tested = plan.asked if tested is None else tested
+    exchanges = {exchange.n: exchange for exchange in history.exchanges}
+    kinds = tuple(clauses)
+    for bound in plan.clauses[contract].values():
+        for evidence in bound.kind.check(history):
             if evidence.agreement is not Agreement.DISAGREES:
                 continue
-            name = f"{contract}/{applied.clause.id}/{evidence.facet}"
-            soft = soften(evidence, exchanges, hours)
-            if soft.agreement is Agreement.DISAGREES and name in asked:
-                yield Breach(obligation=name, evidence=soft)
+            obligation = f"{contract}/{bound.clause.id}/{evidence.facet}"
+            softened = soften(evidence, exchanges, kinds)
+            if softened.agreement is Agreement.DISAGREES and obligation in tested:
+                yield Breach(obligation=obligation, evidence=softened)
 
 
 def judge(
     check: Check,
     obligations: Sequence[Obligation],
-    driven: ProbeRun,
+    run: ProbeRun,
     clauses: Iterable[Kind],
 ) -> tuple[Verdict, ...]:
     """Return the verdict on each obligation of a trial."""
-    exchanges = {one.n: one for one in driven.history.exchanges}
-    hours = tuple(clauses)
-    found: dict[str, list[Evidence]] = {}
-    for evidence in check(driven.history):
-        soft = soften(evidence, exchanges, hours)
-        found.setdefault(evidence.facet, []).append(soft)
+    exchanges = {exchange.n: exchange for exchange in run.history.exchanges}
+    kinds = tuple(clauses)
+    by_facet: dict[str, list[Evidence]] = {}
+    for evidence in check(run.history):
+        softened = soften(evidence, exchanges, kinds)
+        by_facet.setdefault(evidence.facet, []).append(softened)
     return tuple(
-        _verdict(one, found.get(one.facet, []), driven, len(exchanges)) for one in obligations
+        _verdict(obligation, by_facet.get(obligation.facet, []), run, len(exchanges))
+        for obligation in obligations
     )
 
 
 def _verdict(
-    obligation: Obligation, evidence: Sequence[Evidence], driven: ProbeRun, calls: int
+    obligation: Obligation, evidence: Sequence[Evidence], run: ProbeRun, calls: int
 ) -> Verdict:
     standing, reason = weigh(evidence)
     shortage = None
-    if not evidence and driven.stopped:
-        standing, reason, shortage = Standing.UNVERIFIED, driven.stopped, driven.shortage
+    if not evidence and run.stopped:
+        standing, reason, shortage = Standing.UNVERIFIED, run.stopped, run.shortage
     elif not evidence:
-        reason = _undecided(driven.history)
+        reason = _undecided(run.history)
     return Verdict(
         obligation=obligation.id,
         standing=standing,

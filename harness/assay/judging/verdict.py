@@ -13,12 +13,12 @@ from enum import Enum
 
 from assay.errors import Shortage
 
-#: Why a facet is undecided on which no check has yielded evidence.
+#: The reason why a facet without evidence is undecided.
 NO_EVIDENCE = "no exchange of the trial shows it"
 
 
 class Agreement(Enum):
-    """What one observation says of one facet."""
+    """What one observation says about one facet."""
 
     AGREES = "agrees"
     DISAGREES = "disagrees"
@@ -57,7 +57,7 @@ class Standing(Enum):
 class Verdict:
     """The verdict on one obligation, why, and on what evidence.
 
-    `shortage` says that it is unverified only for want of something that another day has.
+    `shortage` is set if it is unverified only for lack of something that is there another day.
     """
 
     obligation: str
@@ -86,10 +86,10 @@ def weigh(evidence: Iterable[Evidence]) -> tuple[Standing, str]:
         (Agreement.UNCLEAR, Standing.INDETERMINATE),
         (Agreement.AGREES, Standing.CONFORMS),
     ):
-        for one in seen:
-            if one.agreement is agreement:
-                clear = standing is Standing.CONFORMS
-                return standing, "" if clear else f"expected {one.expected}; {one.seen}"
+        for each in seen:
+            if each.agreement is agreement:
+                conforms = standing is Standing.CONFORMS
+                return standing, "" if conforms else f"expected {each.expected}; {each.seen}"
     return Standing.INDETERMINATE, NO_EVIDENCE
 
 
@@ -115,10 +115,10 @@ def exit_of(
 def explain(verdict: Verdict) -> str:
     """Return a few lines on why an obligation does not conform."""
     lines = [f"{verdict.obligation} {verdict.standing.value}: {verdict.reason}"]
-    for one in verdict.evidence:
-        if one.agreement is Agreement.DISAGREES:
-            calls = ", ".join(str(n) for n in one.exchanges)
-            lines.append(f"  expected {one.expected}")
-            lines.append(f"  seen     {one.seen} (call {calls})")
-            lines += [f"  by       {one.variation}"] if one.variation else []
+    for evidence in verdict.evidence:
+        if evidence.agreement is Agreement.DISAGREES:
+            calls = ", ".join(str(n) for n in evidence.exchanges)
+            lines.append(f"  expected {evidence.expected}")
+            lines.append(f"  seen     {evidence.seen} (call {calls})")
+            lines += [f"  by       {evidence.variation}"] if evidence.variation else []
     return "\n".join(lines)

@@ -65,7 +65,7 @@ def with_contexts(plan: Plan, target: Target, depth: Depth) -> ContextPlan:
 
 
 def _kind(plan: Plan, trial: Trial) -> Kind:
-    return plan.ruled[trial.contract][trial.clause].kind
+    return plan.clauses[trial.contract][trial.clause].kind
 
 
 def _affecting(every: Sequence[Dimension], unaffected: Mapping[str, str]) -> list[Dimension]:

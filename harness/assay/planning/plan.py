@@ -15,12 +15,12 @@ from assay.binding.features import is_bound, missing_reason
 from assay.binding.join import BoundContract, capabilities
 from assay.binding.target import ScaKind, Target
 from assay.contexts.context import Context, in_context
-from assay.contract.model import Capability, Contract
+from assay.contract.model import Capability, Contract, Party
 from assay.errors import Shortage
 from assay.history import Authorise
 from assay.judging.verdict import Standing
 from assay.planning.obligation import UNSPECIFIED, BoundClause, Obligation, bound_clauses
-from assay.planning.remedies import ALLOW_WRITES, REMEDIES, needs
+from assay.planning.remedies import ALLOW_WRITES, REMEDIES, Remedy, needs
 from assay.rules.dry_run import DryTarget, dry_run
 from assay.rules.rule import Scenario
 
@@ -39,21 +39,21 @@ class Disposition(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """An obligation with its fate; `calls` is what its whole trial costs.
+    """An obligation with its disposition and the reason; `calls` is what its whole trial costs.
 
-    `shortage` says that it is left unverified only for want of something that another day has.
+    `shortage` is set if it stays unverified only for lack of something that is there another day.
     """
 
     obligation: Obligation
-    fate: Disposition
-    why: str = ""
+    disposition: Disposition
+    reason: str = ""
     calls: int = 0
     shortage: Shortage | None = None
 
     @property
     def standing(self) -> Standing:
         """The verdict that the plan alone decides."""
-        return Standing(self.fate.value)
+        return Standing(self.disposition.value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,13 +78,13 @@ class Trial:
 class Plan:
     """All obligations in the contracts' order, and the trials that test them.
 
-    `person` is true if a person signs (`sca.kind: manual`); trials without a signature then
+    `clauses` are those of each contract, by the ids of both. `person` is true if a person signs (`sca.kind: manual`); trials without a signature then
     come first.
     """
 
     items: tuple[Planned, ...]
     trials: tuple[Trial, ...]
-    ruled: dict[str, dict[str, BoundClause]]
+    clauses: dict[str, dict[str, BoundClause]]
     contracts: dict[str, Contract]
     person: bool = False
     contextual: tuple[Trial, ...] = ()
@@ -97,7 +97,9 @@ class Plan:
     @property
     def asked(self) -> frozenset[str]:
         """The ids of the obligations that are tested."""
-        return frozenset(one.obligation.id for one in self.items if one.fate is Disposition.ASK)
+        return frozenset(
+            item.obligation.id for item in self.items if item.disposition is Disposition.ASK
+        )
 
     @property
     def calls(self) -> int:
@@ -116,83 +118,86 @@ def plan(
     select: Callable[[Obligation], bool] = lambda _: True,
 ) -> Plan:
     """Return the plan of every selected obligation."""
+    clauses = {each.contract.id: bound_clauses(each.contract) for each in bound}
     items: list[Planned] = []
-    ruled: dict[str, dict[str, BoundClause]] = {}
     for each in bound:
         contract = each.contract
-        ruled[contract.id] = bound_clauses(contract)
         offered = capabilities(contract, target)
         items += [
-            _decide(obligation, contract, target, offered)
+            decide(obligation, contract, target, missing=_missing(obligation, offered, target))
             for obligation in each.obligations
             if select(obligation)
         ]
     person = target.sca.kind is ScaKind.MANUAL
-    priced = tuple(_priced(items, ruled))
+    priced = tuple(_priced(items, clauses))
     return Plan(
         items=priced,
         trials=_trials(priced, person=person),
-        ruled=ruled,
+        clauses=clauses,
         contracts={each.contract.id: each.contract for each in bound},
         person=person,
     )
 
 
-def _decide(
+def decide(
     obligation: Obligation,
     contract: Contract,
     target: Target,
-    offered: frozenset[Capability],
+    *,
+    missing: Sequence[Remedy] = (),
+    party: Party = Party.BANK,
 ) -> Planned:
+    """Decide whether an obligation is tested, in a run or from a recording.
+
+    `missing` is what testing it needs and the target file does not provide. What a bank does
+    not offer excuses the bank, but not a TPP.
+    """
+    disposition, reason = Disposition.ASK, ""
+    unbound = [each for each in obligation.requires if not is_bound(each, contract, target)]
     if obligation.kind == UNSPECIFIED:
-        return Planned(
-            obligation=obligation,
-            fate=Disposition.UNSPECIFIED,
-            why="the source document leaves this open",
-        )
-    if obligation.clause in target.not_offered:
-        why = target.not_offered[obligation.clause]
-        return Planned(obligation=obligation, fate=Disposition.NOT_APPLICABLE, why=why)
-    if obligation.not_applicable_because:
-        return Planned(
-            obligation=obligation,
-            fate=Disposition.NOT_APPLICABLE,
-            why=obligation.not_applicable_because,
-        )
-    for requirement in obligation.requires:
-        if not is_bound(requirement, contract, target):
-            return Planned(
-                obligation=obligation,
-                fate=Disposition(requirement.if_missing.value),
-                why=missing_reason(requirement),
-            )
-    remedies = [REMEDIES[one] for one in lacking(obligation, offered)]
+        disposition, reason = Disposition.UNSPECIFIED, "the source document leaves this open"
+    elif party is Party.BANK and obligation.clause in target.not_offered:
+        disposition, reason = Disposition.NOT_APPLICABLE, target.not_offered[obligation.clause]
+    elif obligation.not_applicable_because:
+        disposition, reason = Disposition.NOT_APPLICABLE, obligation.not_applicable_because
+    elif unbound:
+        disposition = Disposition(unbound[0].if_missing.value)
+        reason = missing_reason(unbound[0])
+    elif missing:
+        disposition, reason = Disposition.UNVERIFIED, needs(missing)
+    return Planned(obligation=obligation, disposition=disposition, reason=reason)
+
+
+def _missing(
+    obligation: Obligation, offered: frozenset[Capability], target: Target
+) -> list[Remedy]:
+    """Return what a run needs for an obligation and the target does not provide."""
+    missing = missing_capabilities(obligation, offered)
     if obligation.needs & WRITING & offered and read_only(target):
-        remedies.append(ALLOW_WRITES)
-    if remedies:
-        why = needs(remedies)
-        return Planned(obligation=obligation, fate=Disposition.UNVERIFIED, why=why)
-    return Planned(obligation=obligation, fate=Disposition.ASK)
+        missing.append(ALLOW_WRITES)
+    return missing
+
+
+def missing_capabilities(obligation: Obligation, offered: frozenset[Capability]) -> list[Remedy]:
+    """Return what an obligation needs and a target does not offer, with the keys to set."""
+    lacking = sorted(obligation.needs - offered, key=lambda capability: capability.value)
+    return [REMEDIES[capability] for capability in lacking]
 
 
 def _priced(
-    items: Iterable[Planned], ruled: Mapping[str, Mapping[str, BoundClause]]
+    items: Iterable[Planned], clauses: Mapping[str, Mapping[str, BoundClause]]
 ) -> Iterator[Planned]:
-    """Give each obligation that is asked the price of its trial, which is played dry once."""
+    """Give each obligation that is tested the price of its trial, which is dry-run once."""
     prices: dict[str, int] = {}
     for item in items:
-        asked, scenario = item.obligation, item.obligation.scenario
-        if item.fate is not Disposition.ASK or scenario is None:
+        obligation, scenario = item.obligation, item.obligation.scenario
+        if item.disposition is not Disposition.ASK or scenario is None:
             yield item
             continue
-        if asked.trial not in prices:
-            prices[asked.trial] = ruled[asked.contract][asked.clause].kind.price(scenario)
-        yield replace(item, calls=prices[asked.trial])
-
-
-def lacking(obligation: Obligation, offered: frozenset[Capability]) -> list[Capability]:
-    """Return the capabilities that an obligation needs and a target lacks, sorted by name."""
-    return sorted(obligation.needs - offered, key=lambda capability: capability.value)
+        if obligation.trial not in prices:
+            kind = clauses[obligation.contract][obligation.clause].kind
+            prices[obligation.trial] = kind.price(scenario)
+        yield replace(item, calls=prices[obligation.trial])
 
 
 def read_only(target: Target) -> bool:
@@ -203,32 +208,32 @@ def read_only(target: Target) -> bool:
 def _trials(items: Iterable[Planned], *, person: bool) -> tuple[Trial, ...]:
     gathered: dict[str, list[Planned]] = {}
     for item in items:
-        if item.fate is Disposition.ASK:
+        if item.disposition is Disposition.ASK:
             gathered.setdefault(item.obligation.trial, []).append(item)
-    trials = [_trial(id_, settled) for id_, settled in gathered.items()]
-    return tuple(sorted(trials, key=lambda one: person and one.signed))
+    trials = [_trial(id_, planned) for id_, planned in gathered.items()]
+    return tuple(sorted(trials, key=lambda trial: person and trial.signed))
 
 
-def _trial(id_: str, settled: list[Planned]) -> Trial:
-    first = settled[0].obligation
+def _trial(id_: str, items: Sequence[Planned]) -> Trial:
+    first = items[0].obligation
     if first.scenario is None:
-        raise TypeError(f"{first.id} is never asked")
+        raise TypeError(f"{first.id} has no scenario, so no trial can test it")
     return Trial(
         id=id_,
         contract=first.contract,
         clause=first.clause,
         scenario=first.scenario,
-        settles=tuple(one.obligation for one in settled),
-        calls=settled[0].calls,
-        signed=any(Capability.SCA in one.obligation.needs for one in settled),
+        settles=tuple(item.obligation for item in items),
+        calls=items[0].calls,
+        signed=any(Capability.SCA in item.obligation.needs for item in items),
     )
 
 
 def script_of(plan_: Plan, trial: Trial) -> tuple[BoundClause, Any]:
     """Return the clause of a trial, and a new probe for it, in the trial's context."""
-    applied = plan_.ruled[trial.contract][trial.clause]
-    probe = applied.kind.probe(trial.scenario)
-    return applied, in_context(probe, trial.context) if trial.context else probe
+    clause = plan_.clauses[trial.contract][trial.clause]
+    probe = clause.kind.probe(trial.scenario)
+    return clause, in_context(probe, trial.context) if trial.context else probe
 
 
 def count_signatures(plan_: Plan) -> int:
@@ -245,16 +250,16 @@ def signatures_in(plan_: Plan, trial: Trial) -> int:
 
 def decided(plan_: Plan, items: Iterable[Planned]) -> Plan:
     """Return a plan of these items; the trials that remain keep their order."""
-    settled = tuple(items)
+    planned = tuple(items)
     order = {trial.id: number for number, trial in enumerate(plan_.trials)}
-    asked = frozenset(one.obligation.id for one in settled if one.fate is Disposition.ASK)
+    asked = frozenset(item.obligation.id for item in planned if item.disposition is Disposition.ASK)
     trials = sorted(
-        _trials(settled, person=plan_.person),
-        key=lambda one: (plan_.person and one.signed, order.get(one.id, len(order))),
+        _trials(planned, person=plan_.person),
+        key=lambda trial: (plan_.person and trial.signed, order.get(trial.id, len(order))),
     )
     return replace(
         plan_,
-        items=settled,
+        items=planned,
         trials=tuple(trials),
         contextual=tuple(_remaining(plan_.contextual, asked)),
     )
@@ -263,11 +268,11 @@ def decided(plan_: Plan, items: Iterable[Planned]) -> Plan:
 def _remaining(trials: Iterable[Trial], asked: Collection[str]) -> Iterator[Trial]:
     """Yield the trials that settle something that is still asked, with only that."""
     for trial in trials:
-        settles = tuple(one for one in trial.settles if one.id in asked)
+        settles = tuple(obligation for obligation in trial.settles if obligation.id in asked)
         if settles:
             yield replace(trial, settles=settles)
 
 
 def restrict(plan_: Plan, ids: Collection[str]) -> Plan:
     """Return the part of a plan that tests these obligations."""
-    return decided(plan_, (one for one in plan_.items if one.obligation.id in ids))
+    return decided(plan_, (item for item in plan_.items if item.obligation.id in ids))

@@ -42,7 +42,7 @@ class Prepared:
     """Contracts and target, bound and planned.
 
     `contexts` has the trials in further contexts and what they cover, if there are any.
-    `reproduce` holds the command line options that name both again. `feasibility` is set
+    `reproduce` has the command line options for both. `feasibility` is set
     where customers are real or limits are set: only a dry run shows there which trials can
     run. `assess` returns the feasibility of another plan of the same target.
     """
@@ -85,7 +85,7 @@ def load_target(name: str | None) -> Target:
         parts = urlsplit(name)
         shipped = DIALECTS.get(parts.path.rstrip("/"), SANDBOX)
         target = read_target(find_target(shipped), base_url=name)
-        # The control API has no dialect: it stands at the root of the host.
+        # The control API has no dialect: it is at the root of the host.
         fixtures = replace(target.fixtures, url=f"{parts.scheme}://{parts.netloc}")
         own = shipped == SANDBOX
         return replace(
@@ -192,8 +192,8 @@ def prepare(
         )
     assess = _assessment(target, ledger, now, waits=wait is not None)
     feasibility = assess(planned) if assess else None
-    chosen = feasibility.plan if feasibility else planned
-    contextual = _contextual(chosen, target, contexts, precious=assess is not None)
+    feasible = feasibility.plan if feasibility else planned
+    contextual = _contextual(feasible, target, contexts, precious=assess is not None)
     options = [f"--contract {shlex.quote(name)}" for name in contracts]
     if target_name:
         options.append(f"--target {shlex.quote(target_name)}")
@@ -204,7 +204,7 @@ def prepare(
     return Prepared(
         target=target,
         bound=bound,
-        plan=contextual.plan if contextual else chosen,
+        plan=contextual.plan if contextual else feasible,
         contexts=contextual,
         reproduce="".join(f" {option}" for option in options),
         feasibility=feasibility,

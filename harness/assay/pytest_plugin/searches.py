@@ -12,8 +12,8 @@ from typing import cast
 import pytest
 
 from assay.execution.session import Session
-from assay.fuzzing.examples import open_examples
 from assay.fuzzing.findings import SearchRequest, SearchResult, requested_searches
+from assay.fuzzing.sequences.sequence_file import open_examples
 from assay.planning.plan import Plan
 from assay.planning.prepare import Prepared
 

@@ -213,7 +213,7 @@ def search(line: Line) -> ReportedSearch:
         made=line.count("made"),
         exchanges=line.count("exchanges"),
         findings=tuple(
-            _read(FoundSequence, one, steps=one.count("steps"), story=_beside(one, "story"))
+            _read(FoundSequence, one, steps=one.count("steps"), sequence=_beside(one, "sequence"))
             for one in line.objects("findings")
         ),
     )

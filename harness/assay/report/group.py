@@ -54,7 +54,7 @@ def by_reason(results: Iterable[ReportedResult]) -> tuple[Group, ...]:
 
 def reason_of(result: ReportedResult) -> str:
     """Return the reason of the verdict, or that of the plan if the verdict has none."""
-    return result.reason or result.planned.why or "no reason was recorded"
+    return result.reason or result.planned.reason or "no reason was recorded"
 
 
 def advice(reason: str) -> str:

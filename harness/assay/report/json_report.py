@@ -97,8 +97,8 @@ def _obligation(result: ReportedResult) -> Values:
 
 def _plan(planned: PlannedObligation) -> Values:
     return {
-        "disposition": planned.fate,
-        "reason": planned.why,
+        "disposition": planned.disposition,
+        "reason": planned.reason,
         "needs": list(planned.needs),
         "calls": planned.calls,
         "trial": planned.trial,
@@ -156,7 +156,7 @@ def _search(search: ReportedSearch) -> Values:
         "seconds": search.seconds,
         "seed": search.seed,
         "findings": [
-            {"obligation": one.obligation, "steps": one.steps, "sequence": one.story}
+            {"obligation": one.obligation, "steps": one.steps, "sequence": one.sequence}
             for one in search.findings
         ],
     }

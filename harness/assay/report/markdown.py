@@ -199,7 +199,7 @@ def _searches(report: Report) -> Blocks:
 
 def _finding(one: FoundSequence) -> str:
     summary = f"  - {code(bounded(one.obligation, TEXT))} in {counted(one.steps, 'step')}"
-    return f"{summary}, {code(bounded(one.story, TEXT))}" if one.story else summary
+    return f"{summary}, {code(bounded(one.sequence, TEXT))}" if one.sequence else summary
 
 
 def _row(row: ClauseRow) -> str:

@@ -75,7 +75,7 @@ class PlannedObligation:
     """One obligation as planned before the first call.
 
     `says` is the clause's sentence, `asks` the facet's; `line` is its line in
-    the contract file; `fate` is what the plan meant to do with it and `why`.
+    the contract file; `disposition` and `reason` are what the plan decided.
     """
 
     id: str
@@ -91,8 +91,8 @@ class PlannedObligation:
     needs: tuple[str, ...] = ()
     calls: int = 0
     trial: str = ""
-    fate: str
-    why: str = ""
+    disposition: str
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,14 +162,14 @@ class ReportedResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundSequence:
-    """What a search found broken, and the shortest story that breaks it.
+    """What a search found broken, and the shortest sequence that breaks it.
 
-    `story` is its file, from where the journal lies; empty when none was kept.
+    `sequence` is its file, from where the journal lies; empty when none was kept.
     """
 
     obligation: str
     steps: int
-    story: str = ""
+    sequence: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

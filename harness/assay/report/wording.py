@@ -152,7 +152,7 @@ def search_summary(search: ReportedSearch) -> str:
 def finding_summary(finding: FoundSequence) -> str:
     """Return what a search found violated, in how many steps, and the file of the sequence."""
     summary = f"{finding.obligation} in {counted(finding.steps, 'step')}"
-    return f"{summary}, {finding.story}" if finding.story else summary
+    return f"{summary}, {finding.sequence}" if finding.sequence else summary
 
 
 def closing(report: Report) -> str:

@@ -20,7 +20,7 @@ class Threshold(Generic[Measure]):
     """A limit that a measured value passes or does not pass."""
 
     limit: Measure
-    #: Whether the limit itself has passed, like every greater value.
+    #: Whether a value at the limit has passed it, as every greater value has.
     inclusive: bool
     #: The step in which the document counts.
     unit: Measure

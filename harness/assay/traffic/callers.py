@@ -1,13 +1,12 @@
-"""Callers of a recording, told apart by their credentials.
+"""Callers of a recording, distinguished by their credentials.
 
-Another token is not always another customer: tokens expire and are renewed. Where a recording has
-the renewal itself, both are one customer. A call without credentials is of an unknown caller, so
-each is a customer of its own. No token is ever used as a name.
+Another token is not always another customer: tokens expire and are refreshed. Where a recording has
+the refresh itself, both tokens are of one customer. The caller of a call without credentials is
+unknown, so each such call is of a customer of its own. No token is ever used as a name.
 """
 
 from __future__ import annotations
 
-import base64
 import json
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -16,36 +15,36 @@ from urllib.parse import parse_qsl
 from assay.binding.encode import Access
 from assay.binding.target import AuthKind, Target
 from assay.history import Wire
-from assay.traffic.parse_request import ParsedRequest
+from assay.traffic.parse_request import ParsedRequest, basic_credentials
 
-#: An answer that gives tokens is no longer than this.
-MOST = 100_000
+#: The longest message of a token endpoint, in bytes.
+MAX_BODY = 100_000
 
 
 @dataclass(slots=True, kw_only=True)
 class Callers:
-    """Everyone who called so far. `secrets` must not be written anywhere."""
+    """Everyone who called so far. The tokens in it must not be written anywhere."""
 
     target: Target
     sessions: dict[str, str] = field(default_factory=dict[str, str])
     clients: dict[str, str] = field(default_factory=dict[str, str])
     customers: dict[str, str] = field(default_factory=dict[str, str])
     providers: dict[str, str] = field(default_factory=dict[str, str])
-    nobodies: int = 0
+    unknown: int = 0
 
-    def token(self, taken: ParsedRequest, *, by_provider: bool) -> str | None:
-        """Return what authorises a call, as it stands there."""
+    def token(self, request: ParsedRequest, *, by_provider: bool) -> str | None:
+        """Return the token of a request."""
         auth = self.target.auth.of(by_provider=by_provider)
         if auth.kind is AuthKind.KEY:
-            return taken.headers.get(auth.header.lower())
-        scheme, _, token = taken.headers.get("authorization", "").partition(" ")
+            return request.headers.get(auth.header.lower())
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
         return token.strip() if scheme.lower() == "bearer" and token else None
 
     def customer(self, token: str | None) -> str:
-        """Return the name of the customer whose token it is."""
+        """Return the name of the customer that a token belongs to."""
         if token is None:
-            self.nobodies += 1
-            return f"somebody-{self.nobodies}"
+            self.unknown += 1
+            return f"unknown-{self.unknown}"
         session = self.sessions.get(token, token)
         return self.customers.setdefault(session, f"customer-{len(self.customers) + 1}")
 
@@ -54,60 +53,41 @@ class Callers:
         client = self.clients.get(token or "")
         if client is None:
             return ""
-        first = not self.providers
-        return self.providers.setdefault(
-            client, "" if first else f"provider-{len(self.providers) + 1}"
-        )
+        name = f"provider-{len(self.providers) + 1}" if self.providers else ""
+        return self.providers.setdefault(client, name)
 
     def learn(self, wire: Wire) -> Access:
-        """Learn from an answer that gives tokens which of them belong together.
+        """Learn from the response of a token endpoint which tokens belong together.
 
-        What is returned is to be kept out of all that is told.
+        The tokens are returned, so that they can be kept out of all records.
         """
-        given = _object(wire.body)
-        token, renewed = given.get("access_token"), given.get("refresh_token")
+        response = _json_object(wire.body)
+        token, refresh_token = response.get("access_token"), response.get("refresh_token")
         if not isinstance(token, str):
             return Access()
-        form = dict(parse_qsl(wire.request_body[:MOST].decode("utf-8", "replace")))
-        client = form.get("client_id") or _basic(wire)
+        form = dict(parse_qsl(wire.request_body[:MAX_BODY].decode("utf-8", "replace")))
+        client = form.get("client_id") or _basic_login(wire)
         if form.get("grant_type") == "client_credentials":
             if client:
                 self.clients[token] = client
             return Access(token=token)
-        before = form.get("refresh_token", "")
-        session = self.sessions.get(before, before or token)
+        earlier = form.get("refresh_token", "")
+        session = self.sessions.get(earlier, earlier or token)
         self.sessions[token] = session
-        if isinstance(renewed, str):
-            self.sessions[renewed] = session
-        return Access(token=token, login=renewed if isinstance(renewed, str) else None)
+        if not isinstance(refresh_token, str):
+            return Access(token=token)
+        self.sessions[refresh_token] = session
+        return Access(token=token, login=refresh_token)
 
 
-def pair(value: str) -> tuple[str, str] | None:
-    """Return the login and the password of an `Authorization: Basic` header.
+def _basic_login(wire: Wire) -> str | None:
+    credentials = basic_credentials(wire.request_header("authorization") or "")
+    return credentials[0] if credentials else None
 
-    Of what cannot be read, a pseudonym in a record for one, the whole is the login.
-    """
-    scheme, _, packed = value.partition(" ")
-    if scheme.lower() != "basic" or not packed:
-        return None
+
+def _json_object(body: bytes) -> dict[str, Any]:
     try:
-        login, _, password = base64.b64decode(packed, validate=True).decode().partition(":")
-    except ValueError:
-        return packed, ""
-    return login, password
-
-
-def _basic(wire: Wire) -> str | None:
-    for name, value in wire.request_headers:
-        if name.lower() == "authorization":
-            found = pair(value)
-            return found[0] if found else None
-    return None
-
-
-def _object(body: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(body) if body and len(body) <= MOST else None
+        content = json.loads(body) if body and len(body) <= MAX_BODY else None
     except (ValueError, RecursionError):
         return {}
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+    return cast("dict[str, Any]", content) if isinstance(content, dict) else {}

@@ -1,8 +1,8 @@
 """Conversion of recorded entries to a history: who called what, and with which outcome.
 
-Answers are decoded as in a run, and the names in them are learnt for later requests. Requests that
-are no call of the contract are counted and named, unreadable ones are counted. The only events are
-exchanges: no recording shows who owns what.
+Responses are decoded as in a run, and the names in them are learnt for later requests. Requests that
+match no call of the contract are counted by kind, and so are those without their body. The only
+events are exchanges: no recording shows who owns what.
 """
 
 from __future__ import annotations
@@ -35,85 +35,93 @@ from assay.traffic.callers import Callers
 from assay.traffic.match_request import MatchedRequest, RequestMatcher
 from assay.traffic.parse_request import ParsedRequest
 
-#: So many sorts of strange requests are named, the others only counted.
-MOST_STRANGERS = 1000
+#: How many kinds of unmatched requests are named; the others are only counted.
+MAX_UNMATCHED = 1000
+#: The longest text that can be the name of something.
+MAX_KEY = 256
+#: How many private values are searched for in every text; earlier ones only as whole words.
+MAX_KNOWN = 200
+#: The clock of a subject that exists only to be redacted.
+_NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedEntry:
-    """A recorded request with its answer; `ms` are milliseconds.
+    """A recorded request with its response; `ms` are milliseconds.
 
-    `lost` says why the answer is not known, `asked_lost` that the body of the request is not there.
+    `lost` says why the response is unknown, `body_lost` that the body of the request is missing.
     """
 
     at: datetime
     wire: Wire
     ms: float = 0.0
     lost: str = ""
-    asked_lost: bool = False
+    body_lost: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedHistory:
     """A recording as a history, with what authorised each exchange, by its number.
 
-    `strangers` counts requests that are none of the contract's, by what they were;
-    `unread` counts those whose own body was not recorded.
+    `unmatched` counts the requests that match no call of the contract, by kind; `unread` counts
+    the calls whose body was not recorded.
     """
 
     history: History
-    access: Mapping[int, Access]
-    strangers: Mapping[str, int]
+    access: Mapping[int, Access] = field(default_factory=dict[int, Access])
+    unmatched: Mapping[str, int] = field(default_factory=dict[str, int])
     unread: int = 0
 
 
 @dataclass(slots=True, kw_only=True)
-class _Teller:
+class _HistoryBuilder:
     target: Target
-    recogniser: RequestMatcher
+    matcher: RequestMatcher
     redactor: Redactor
     lenient: bool
     exchanges: list[Exchange] = field(default_factory=list[Exchange])
     access: dict[int, Access] = field(default_factory=dict[int, Access])
-    strangers: Counter[str] = field(default_factory=Counter[str])
+    unmatched: Counter[str] = field(default_factory=Counter[str])
     unread: int = 0
 
-    def take(self, entry: RecordedEntry) -> None:
-        """Take the next entry in."""
+    def add(self, entry: RecordedEntry) -> None:
+        """Add the next entry."""
         try:
-            taken = ParsedRequest(entry.wire)
-            read = self.recogniser.read(taken, entry.at)
-        except ValueError:  # a URL that is none
-            self._stranger(entry)
+            request = ParsedRequest(entry.wire)
+            matched = self.matcher.read(request, entry.at)
+        except ValueError:  # not a URL
+            self._count_unmatched(entry)
             return
-        if read is None:
-            self._stranger(entry)
-        elif entry.asked_lost:
+        if matched is None:
+            self._count_unmatched(entry)
+        elif entry.body_lost:
             self.unread += 1
         else:
-            self._exchange(entry, taken, read)
+            self._add_exchange(entry, request, matched)
 
-    def _stranger(self, entry: RecordedEntry) -> None:
-        """Count a request that is none of the contract's; it may renew a token."""
-        self._keep(self.recogniser.people.learn(entry.wire))
+    def _count_unmatched(self, entry: RecordedEntry) -> None:
+        """Count a request that matches no call of the contract; it may refresh a token."""
+        self._redact(self.matcher.callers.learn(entry.wire))
         try:
             parts = urlsplit(entry.wire.url)
-            where = f"{parts.scheme}://{parts.hostname or ''}{parts.path}"
+            url = f"{parts.scheme}://{parts.hostname or ''}{parts.path}"
         except ValueError:
-            where = "no URL"
+            url = "not a URL"
         method = self.redactor.bounded(entry.wire.method, 16)
-        what = f"{method} {self.redactor.bounded(where, 200)}"
-        if what in self.strangers or len(self.strangers) < MOST_STRANGERS:
-            self.strangers[what] += 1
+        kind = f"{method} {self.redactor.bounded(url, 200)}"
+        if kind in self.unmatched or len(self.unmatched) < MAX_UNMATCHED:
+            self.unmatched[kind] += 1
         else:
-            self.strangers["others"] += 1
+            self.unmatched["others"] += 1
 
-    def _keep(self, access: Access) -> None:
-        """Keep what authorised a call out of all that is told."""
+    def _redact(self, access: Access) -> None:
+        """Keep what authorised a call out of all records."""
         self.redactor.learn(Subject(name="", now=_NEVER, owns=()), access)
 
-    def _exchange(self, entry: RecordedEntry, taken: ParsedRequest, read: MatchedRequest) -> None:
-        operation, wire = read.operation, entry.wire
+    def _add_exchange(
+        self, entry: RecordedEntry, request: ParsedRequest, matched: MatchedRequest
+    ) -> None:
+        operation, wire = matched.operation, entry.wire
         outcome: Outcome
         if entry.lost:
             outcome = Indeterminate(cause=Cause.TRANSPORT, why=entry.lost)
@@ -123,67 +131,61 @@ class _Teller:
             binding = self.target.operations.get(operation.id, BARE)
             if body is not MISSING and (binding.links or binding.next or binding.approval):
                 wire = replace(wire, links=links_of(wire, body, binding))
-        call = self._judged(read, outcome)
+        call = self._judged_call(matched, outcome)
         n = len(self.exchanges) + 1
         exchange = Exchange(n=n, at=entry.at, call=call, outcome=outcome, wire=wire, ms=entry.ms)
         self.exchanges.append(exchange)
-        self.access[n] = read.access
-        self._keep(read.access)
-        self._learn(exchange, operation, taken)
+        self.access[n] = matched.access
+        self._redact(matched.access)
+        self._learn(exchange, operation)
 
-    def _judged(self, read: MatchedRequest, outcome: Outcome) -> Call:
-        """Return the call as a bank may be judged by it.
+    def _judged_call(self, matched: MatchedRequest, outcome: Outcome) -> Call:
+        """Return the call by which a bank may be judged.
 
-        Something that no contract speaks of may be why it was refused.
+        A part that no contract describes may be the reason for a refusal.
         """
-        call = read.call
-        harmless = isinstance(outcome, Accepted) and not read.torn
-        if not (read.strange or read.torn) or call.malformed or self.lenient or harmless:
+        call = matched.call
+        odd = matched.unexplained or matched.inconsistent
+        harmless = isinstance(outcome, Accepted) and not matched.inconsistent
+        if not odd or call.malformed or self.lenient or harmless:
             return call
-        query = all(not one.startswith("/") for one in read.strange)
-        why = Malformed.JUNK_QUERY if query else Malformed.WRONG_TYPES
-        return replace(call, malformed=why)
+        only_query = all(not name.startswith("/") for name in matched.unexplained)
+        malformed = Malformed.JUNK_QUERY if only_query else Malformed.WRONG_TYPES
+        return replace(call, malformed=malformed)
 
-    def _learn(self, exchange: Exchange, operation: Operation, taken: ParsedRequest) -> None:
-        """Learn names, pages and requests from an answer, for what is asked later."""
-        known, call = self.recogniser.known, exchange.call
+    def _learn(self, exchange: Exchange, operation: Operation) -> None:
+        """Learn names, pages and requested resources from a response, for later requests."""
+        ids, call = self.matcher.ids, exchange.call
         for item in exchange.items:
             if item.key is not None:
-                known.resources[item.key] = item.resource or "thing"
+                ids.resources[item.key] = item.resource or "thing"
                 if not operation.about and not operation.request:
-                    self._private(item.key)
+                    self._redact_key(item.key)
                 if item.id is not None:
-                    known.keys[item.id] = item.key
+                    ids.keys[item.id] = item.key
         for name in (operation.about, operation.grants, operation.owned):
-            self._arguments(operation, call.arguments.get(name or ""))
+            self._redact_arguments(operation, call.arguments.get(name or ""))
         outcome = exchange.outcome
         if isinstance(outcome, Accepted) and outcome.next:
             parts = urlsplit(outcome.next)
-            asked = f"{parts.path}?{parts.query}" if parts.query else parts.path
-            self.recogniser.links[call.subject, asked] = replace(call, follow=outcome.next)
-        made = exchange.item if operation.makes else None
-        if made is not None and made.key is not None:
-            self.recogniser.payers[made.key] = call.subject
+            target = f"{parts.path}?{parts.query}" if parts.query else parts.path
+            self.matcher.links[call.subject, target] = replace(call, follow=outcome.next)
+        created = exchange.item if operation.makes else None
+        if created is not None and created.key is not None:
+            self.matcher.payers[created.key] = call.subject
 
-    def _arguments(self, operation: Operation, value: Json) -> None:
-        for one in value if isinstance(value, list | tuple) else (value,):
-            # Whoever asks about a request names it by a key that tells nothing.
-            if isinstance(one, str) and not (operation.request and not operation.makes):
-                self._private(one)
+    def _redact_arguments(self, operation: Operation, value: Json) -> None:
+        for key in value if isinstance(value, list | tuple) else (value,):
+            # The key of a requested resource reveals nothing about a customer.
+            if isinstance(key, str) and not (operation.request and not operation.makes):
+                self._redact_key(key)
 
-    def _private(self, key: str) -> None:
-        if len(key) > LONGEST_KEY:
+    def _redact_key(self, key: str) -> None:
+        if len(key) > MAX_KEY:
             return
-        if len(self.redactor.known) > MOST_KNOWN:
-            self.redactor.begin()  # what is looked for everywhere costs with each one more
-        self.redactor.name(key, self.recogniser.known.resources.get(key, "thing"))
-
-
-#: A longer text is no name of anything.
-LONGEST_KEY = 256
-#: So many private values are looked for in every text; former ones as words.
-MOST_KNOWN = 200
-_NEVER = datetime(1, 1, 1, tzinfo=UTC)
+        if len(self.redactor.known) > MAX_KNOWN:
+            self.redactor.begin()  # each further value makes every search slower
+        self.redactor.name(key, self.matcher.ids.resources.get(key, "thing"))
 
 
 def to_history(
@@ -194,18 +196,18 @@ def to_history(
     *,
     lenient: bool = False,
 ) -> RecordedHistory:
-    """Read entries, in their order, as a history of calls of these operations.
+    """Read entries, ordered by time, as a history of calls of these operations.
 
-    `lenient` takes a call for what it is although there is something strange in it: for
-    those who judge who asked, not who answered. What is private is told to the redactor.
+    `lenient` ignores unexplained parts of a request: it is for judging the caller, not the bank.
+    The redactor learns what is private.
     """
-    recogniser = RequestMatcher(operations=operations, target=target, people=Callers(target=target))
-    teller = _Teller(target=target, recogniser=recogniser, redactor=redactor, lenient=lenient)
-    for entry in sorted(entries, key=lambda one: one.at):
-        teller.take(entry)
+    matcher = RequestMatcher(operations=operations, target=target, callers=Callers(target=target))
+    builder = _HistoryBuilder(target=target, matcher=matcher, redactor=redactor, lenient=lenient)
+    for entry in sorted(entries, key=lambda entry: entry.at):
+        builder.add(entry)
     return RecordedHistory(
-        history=History(events=tuple(teller.exchanges)),
-        access=teller.access,
-        strangers=dict(teller.strangers),
-        unread=teller.unread,
+        history=History(events=tuple(builder.exchanges)),
+        access=builder.access,
+        unmatched=dict(builder.unmatched),
+        unread=builder.unread,
     )

@@ -20,24 +20,24 @@ from assay.planning.obligation import BoundClause, Obligation
 from assay.planning.plan import Disposition, Plan
 from assay.rules.clauses import clauses_of
 
-UNSHOWN = "this traffic does not show it"
-#: So much evidence of one agreement is kept for one obligation.
-KEPT = 20
+NOT_SHOWN = "this traffic does not show it"
+#: How much evidence of one agreement is kept for one obligation.
+MAX_EVIDENCE = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedHistory:
-    """A history with the name under which the record has it.
+    """A history with the name of its trial in the journal.
 
-    `about` are the obligations that it was made for; empty, it may speak of any. A `story`
-    was made to break something, and shows nothing else. `own` says that a run of Assay
-    made it, with the credentials of the target file.
+    `about` are the obligations that the trial tests; if empty, the history may show any. A random
+    `sequence` was sent to find violations, and shows nothing else. `own` says that a run of Assay
+    sent it, with the credentials of the target file.
     """
 
     name: str
     history: History
     about: frozenset[str] = frozenset()
-    story: bool = False
+    sequence: bool = False
     own: bool = False
 
 
@@ -65,41 +65,45 @@ class Judge:
         self._assembly = VerdictAssembly(plan=self.plan, target=self.target, party=self.party)
 
     def judge(self, histories: Sequence[NamedHistory]) -> Judged:
-        """Give a verdict on every obligation that is planned."""
+        """Return a verdict on every obligation that is planned."""
         for named in histories:
             self._assembly.see_recording(named.history, own=named.own)
-            signatures = (one for one in named.history.events if isinstance(one, Authorised))
-            self._signed |= {signature.n for signature in signatures}
+            self._signed |= {
+                event.n for event in named.history.events if isinstance(event, Authorised)
+            }
         trials: dict[str, str] = {}
-        asked = [item.obligation for item in self.plan.items if item.fate is Disposition.ASK]
-        for clause in _by_clause(asked):
-            for verdict, name in self._clause(clause, histories):
+        asked = [item.obligation for item in self.plan.items if item.disposition is Disposition.ASK]
+        for obligations in _by_clause(asked):
+            for verdict, trial in self._judge_clause(obligations, histories):
                 self._assembly.record([verdict])
-                trials[verdict.obligation] = name
+                trials[verdict.obligation] = trial
         verdicts = self._assembly.final()
         conclusion = self._assembly.conclude(verdicts, allow_incomplete=self.allow_incomplete)
         return Judged(conclusion=conclusion, trials=trials)
 
-    def _clause(
-        self, owed: Sequence[Obligation], histories: Sequence[NamedHistory]
+    def _judge_clause(
+        self, obligations: Sequence[Obligation], histories: Sequence[NamedHistory]
     ) -> Iterator[tuple[Verdict, str]]:
-        """Judge the obligations of one clause by all histories that may speak of them."""
-        first = owed[0]
+        """Judge the obligations of one clause by all histories that may show them."""
+        first = obligations[0]
         own = self._assembly.operations_of(first.contract) | self._signed
-        check = party_check(self.plan.ruled[first.contract][first.clause], self.party, own)
+        check = party_check(self.plan.clauses[first.contract][first.clause], self.party, own)
         bank = self.party is Party.BANK
         clauses = clauses_of(self.plan.contracts[first.contract]) if bank else ()
-        heard: dict[str, list[tuple[Verdict, str]]] = {one.id: [] for one in owed}
+        by_obligation: dict[str, list[tuple[Verdict, str]]] = {
+            obligation.id: [] for obligation in obligations
+        }
         for named in histories:
-            about = [one for one in owed if not (bank and named.about) or one.id in named.about]
-            if about:
-                driven = ProbeRun(history=named.history)
-                for verdict in judge(check, about, driven, clauses):
-                    blamed = verdict.standing is Standing.VIOLATES
-                    if verdict.evidence and (blamed or not (bank and named.story)):
-                        heard[verdict.obligation].append((verdict, named.name))
-        for name, verdicts in heard.items():
-            yield _merged(name, verdicts)
+            limited = bank and named.about
+            shown = [each for each in obligations if not limited or each.id in named.about]
+            if not shown:
+                continue
+            for verdict in judge(check, shown, ProbeRun(history=named.history), clauses):
+                violated = verdict.standing is Standing.VIOLATES
+                if verdict.evidence and (violated or not (bank and named.sequence)):
+                    by_obligation[verdict.obligation].append((verdict, named.name))
+        for obligation, verdicts in by_obligation.items():
+            yield _merged(obligation, verdicts)
 
 
 def party_check(bound: BoundClause, party: Party, own: Collection[int]) -> Check:
@@ -110,42 +114,43 @@ def party_check(bound: BoundClause, party: Party, own: Collection[int]) -> Check
     """
     check = bound.kind.check if party is Party.BANK else bound.kind.check_tpp
 
-    def of_own_calls(history: History) -> Iterator[Evidence]:
+    def check_own_calls(history: History) -> Iterator[Evidence]:
         for evidence in check(history):
             if any(n in own for n in evidence.exchanges):
                 yield evidence
 
-    return of_own_calls
+    return check_own_calls
 
 
-def _by_clause(owed: Iterable[Obligation]) -> Iterator[Sequence[Obligation]]:
+def _by_clause(obligations: Iterable[Obligation]) -> Iterator[Sequence[Obligation]]:
     groups: dict[tuple[str, str], list[Obligation]] = {}
-    for one in owed:
-        groups.setdefault((one.contract, one.clause), []).append(one)
+    for obligation in obligations:
+        groups.setdefault((obligation.contract, obligation.clause), []).append(obligation)
     yield from groups.values()
 
 
-def _merged(name: str, heard: Sequence[tuple[Verdict, str]]) -> tuple[Verdict, str]:
-    """Weigh what several histories say of one obligation; the gravest names the trial."""
-    if not heard:
-        return Verdict(obligation=name, standing=Standing.UNVERIFIED, reason=UNSHOWN), ""
-    evidence = [each for verdict, _ in heard for each in verdict.evidence]
+def _merged(obligation: str, judged: Sequence[tuple[Verdict, str]]) -> tuple[Verdict, str]:
+    """Weigh what several histories show of one obligation; the gravest names the trial."""
+    if not judged:
+        verdict = Verdict(obligation=obligation, standing=Standing.UNVERIFIED, reason=NOT_SHOWN)
+        return verdict, ""
+    evidence = [each for verdict, _ in judged for each in verdict.evidence]
     standing, reason = weigh(evidence)
-    trial = next(trial for verdict, trial in heard if verdict.standing is standing)
+    trial = next(trial for verdict, trial in judged if verdict.standing is standing)
     verdict = Verdict(
-        obligation=name,
+        obligation=obligation,
         standing=standing,
         reason=reason,
         evidence=tuple(_bounded(evidence)),
-        calls=len({n for one in evidence for n in one.exchanges}),
+        calls=len({n for each in evidence for n in each.exchanges}),
     )
     return verdict, trial
 
 
 def _bounded(evidence: Iterable[Evidence]) -> Iterator[Evidence]:
-    """Keep the first pieces of evidence of each sort: a long recording has thousands."""
-    left = dict.fromkeys(Agreement, KEPT)
-    for one in evidence:
-        if left[one.agreement] > 0:
-            left[one.agreement] -= 1
-            yield one
+    """Yield the first pieces of evidence of each agreement: a long recording has thousands."""
+    left = dict.fromkeys(Agreement, MAX_EVIDENCE)
+    for each in evidence:
+        if left[each.agreement] > 0:
+            left[each.agreement] -= 1
+            yield each

@@ -2,15 +2,16 @@
 
 Every operation with the method and path of the request is tried, and the one that explains most of
 it is taken. What the target file does not describe becomes an argument under a name that no
-contract has, so that no check takes the call for a plain one. No judgement here.
+contract has, so that no check takes the call for a plain one. A value that the target file would
+have spelt differently stays as it is. No judgement here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
-from typing import cast
+from datetime import date, datetime, timedelta
+from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from assay.binding.decode import same
@@ -20,189 +21,287 @@ from assay.binding.target import OperationBinding, Place, Spelling, Target
 from assay.contract.model import Json, Operation
 from assay.history import Call
 from assay.rules.state.calendar import dates
-from assay.traffic import variations
+from assay.traffic import parse_request
 from assay.traffic.callers import Callers
-from assay.traffic.parse_request import KnownIds, ParsedRequest, meant, slots
+from assay.traffic.parse_request import ExplainedParts, ParsedRequest, path_values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchedRequest:
-    """A request read as a call; `strange` is what in it the target file does not describe.
+    """A request read as a call; `unexplained` are its parts that the target file does not describe.
 
-    `torn` says that one argument, which stands in several places, is not the same in all.
+    `inconsistent` says that an argument with several places has different values in them.
     """
 
     call: Call
     operation: Operation
     access: Access
-    strange: tuple[str, ...] = ()
-    torn: bool = False
+    unexplained: tuple[str, ...] = ()
+    inconsistent: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class KnownIds:
+    """What earlier responses showed: the key of each of the target's own ids, and its kind."""
+
+    keys: dict[str, str] = field(default_factory=dict[str, str])
+    resources: dict[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(slots=True, kw_only=True)
 class RequestMatcher:
-    """Reads requests one after the other; what answers told of them is in `known`.
+    """Reads requests one after the other, with what earlier responses showed.
 
-    `links` are the next pages that answers named, by who was told and where; `payers`
-    whose a request is, by its key.
+    `links` are the calls for the next pages that responses named, by customer and target of the
+    request; `payers` are the customers of requested resources, by key.
     """
 
     operations: Mapping[str, Operation]
     target: Target
-    people: Callers
-    known: KnownIds = field(default_factory=KnownIds)
+    callers: Callers
+    ids: KnownIds = field(default_factory=KnownIds)
     links: dict[tuple[str, str], Call] = field(default_factory=dict[tuple[str, str], Call])
     payers: dict[str, str] = field(default_factory=dict[str, str])
     accounts: dict[str, str] = field(default_factory=dict[str, str])
 
-    def read(self, taken: ParsedRequest, at: datetime) -> MatchedRequest | None:
-        """Return the call that a request of this moment is; None where it is none."""
-        for host, base in self._bases(taken.origin):
+    def read(self, request: ParsedRequest, at: datetime) -> MatchedRequest | None:
+        """Return the call that a request at an instant is; None if it is none."""
+        for host, base in self._bases(request.origin):
             prefix = base.partition("://")[2].partition("/")[2].rstrip("/")
-            below = f"/{prefix}/" if prefix else "/"
-            if not f"{taken.path}/".startswith(below):
+            root = f"/{prefix}/" if prefix else "/"
+            if not f"{request.path}/".startswith(root):
                 continue
-            path = taken.path[len(below) - 1 :]
-            found = [*self._candidates(taken, path, at)]
-            if found:
-                best = min(found, key=lambda one: (len(one.strange), len(one.call.without)))
-                return self._placed(taken, replace(best, call=replace(best.call, host=host)))
+            path = request.path[len(root) - 1 :]
+            if candidates := [*self._candidates(request, path, at)]:
+                best = min(
+                    candidates, key=lambda one: (len(one.unexplained), len(one.call.without))
+                )
+                return self._attributed(request, replace(best, call=replace(best.call, host=host)))
         return None
 
     def _bases(self, origin: str) -> Iterator[tuple[int | None, str]]:
         """Yield the base URLs of an origin: the first, or one of the target's other hosts."""
-        every = [(None, self.target.base_url), *enumerate(self.target.hosts)]
-        for host, base in every:
+        for host, base in [(None, self.target.base_url), *enumerate(self.target.hosts)]:
             scheme, _, rest = base.partition("://")
-            if plain(f"{scheme}://{rest.partition('/')[0]}") == plain(origin):
+            if normal_origin(f"{scheme}://{rest.partition('/')[0]}") == normal_origin(origin):
                 yield host, base
 
     def _candidates(
-        self, taken: ParsedRequest, path: str, at: datetime
+        self, request: ParsedRequest, path: str, at: datetime
     ) -> Iterator[MatchedRequest]:
         for operation in self.operations.values():
             binding = self.target.operations.get(operation.id, BARE)
-            if taken.method != (binding.method or operation.method).upper():
+            if request.method != (binding.method or operation.method).upper():
                 continue
-            names = binding.names(operation)
-            paths = [(None, binding.path or operation.path), *enumerate(names)]
-            for alias, template in sorted(paths, key=lambda one: one[1].count("{")):
-                found = slots(template, path)
-                if found is not None:
-                    yield self._reading(taken, operation, binding, found, alias, at=at)
+            paths = [
+                (None, binding.path or operation.path),
+                *enumerate(binding.names(operation)),
+            ]
+            for alias, template in sorted(paths, key=lambda named: named[1].count("{")):
+                values = path_values(template, path)
+                if values is not None:
+                    yield self._candidate(request, operation, binding, values, alias, at=at)
                     break
 
-    def _reading(
+    def _candidate(
         self,
-        taken: ParsedRequest,
+        request: ParsedRequest,
         operation: Operation,
         binding: OperationBinding,
-        found: Mapping[str, str],
+        values: Mapping[str, str],
         alias: int | None,
         *,
         at: datetime,
     ) -> MatchedRequest:
-        given: dict[str, Json] = {}
-        said, torn = variations.ExplainedParts(), False
-        for name in binding.taken(operation):
-            where = Spelling(place=Place.PATH, name=name) if name in found else None
-            own = binding.arguments.get(name)
-            where = where or own
-            value = taken.at(where, found) if where else MISSING
-            if where is None or value is MISSING or _other_end(operation, own, value):
-                continue
-            said.note(where)
-            if own is None:
-                given[name] = value
-                continue
-            every = [value, *_elsewhere(taken, own, value)]
-            torn |= len(every) > 1
-            given[name] = _united([meant(one, own, self.known) for one in every])
+        explained = ExplainedParts()
+        arguments, inconsistent = self._arguments(request, operation, binding, values, explained)
         due = operation.due
-        ahead = due is not None and _ahead(given.get(due.argument), at, self.target.zone)
-        mode = variations.mode(taken, operation, binding, found, said, ahead=ahead)
-        access = variations.credentials(taken, binding, said)
-        strange = tuple(variations.strange(taken, binding, said))
-        given |= {f"?{name}": variations.strange_value(taken, name) for name in strange}
-        fixed = (name for name, one in binding.arguments.items() if one.value is not None)
-        absent = (name for name in fixed if name not in given and name in operation.arguments)
+        future = due is not None and _is_future(arguments.get(due.argument), at, self.target.zone)
+        mode = parse_request.find_mode(
+            request, operation, binding, values, explained, future=future
+        )
+        access = parse_request.find_credentials(request, binding, explained)
+        unexplained = tuple(parse_request.unexplained_parts(request, binding, explained))
+        arguments |= {
+            f"?{name}": parse_request.unexplained_value(request, name) for name in unexplained
+        }
+        fixed = (name for name, own in binding.arguments.items() if own.value is not None)
+        absent = (name for name in fixed if name not in arguments and name in operation.arguments)
         presence = self.target.presence
-        there = presence is not None and presence.header.lower() in taken.headers
+        marked = presence is not None and presence.header.lower() in request.headers
         call = Call(
             operation=operation.id,
             subject="",
-            arguments=given,
-            present=presence is None or there is not presence.absent,
+            arguments=arguments,
+            present=presence is None or marked is not presence.absent,
             alias=alias,
             mode=mode,
             credentials=access is not None,
             without=() if operation.changes else tuple(absent),
         )
-        malformed = variations.malformed(taken, operation, call)
-        call = replace(call, malformed=malformed)
+        malformed = parse_request.find_malformation(request, operation, call)
         return MatchedRequest(
-            call=call, operation=operation, access=access or Access(), strange=strange, torn=torn
+            call=replace(call, malformed=malformed),
+            operation=operation,
+            access=access or Access(),
+            unexplained=unexplained,
+            inconsistent=inconsistent,
         )
 
-    def _placed(self, taken: ParsedRequest, read: MatchedRequest) -> MatchedRequest:
-        """Say whose call it is, and whether it turns a page that was named before."""
-        operation, call = read.operation, read.call
-        token = self.people.token(taken, by_provider=operation.by_provider)
-        access = replace(read.access, token=token)
+    def _arguments(
+        self,
+        request: ParsedRequest,
+        operation: Operation,
+        binding: OperationBinding,
+        values: Mapping[str, str],
+        explained: ExplainedParts,
+    ) -> tuple[dict[str, Json], bool]:
+        """Return the arguments of a request, and whether one of them is inconsistent."""
+        arguments: dict[str, Json] = {}
+        inconsistent = False
+        for name in binding.taken(operation):
+            in_path = Spelling(place=Place.PATH, name=name) if name in values else None
+            own = binding.arguments.get(name)
+            spelling = in_path or own
+            value = request.value_at(spelling, values) if spelling else MISSING
+            if spelling is None or value is MISSING or _is_other_change(operation, own, value):
+                continue
+            explained.note(spelling)
+            if own is None:
+                arguments[name] = value
+                continue
+            every = [value, *_differing(request, own, value)]
+            inconsistent |= len(every) > 1
+            arguments[name] = _united([decode_value(each, own, self.ids) for each in every])
+        return arguments, inconsistent
+
+    def _attributed(self, request: ParsedRequest, matched: MatchedRequest) -> MatchedRequest:
+        """Return a call with its customer, and as the next page of a list if it is one."""
+        operation, call = matched.operation, matched.call
+        token = self.callers.token(request, by_provider=operation.by_provider)
+        access = replace(matched.access, token=token)
         if operation.by_provider:
-            by = self.people.provider(token)
-            call = replace(call, by=by, subject=self._payer(operation, call))
+            caller = self.callers.provider(token)
+            call = replace(call, by=caller, subject=self._payer(operation, call))
         else:
-            call = replace(call, subject=self.people.customer(token))
-        before = self.links.get((call.subject, taken.asked))
-        if before is not None and before.operation == call.operation:
-            call = replace(before, present=call.present, host=call.host)
-            return replace(read, call=call, access=access, strange=())
-        return replace(read, call=call, access=access)
+            call = replace(call, subject=self.callers.customer(token))
+        page = self.links.get((call.subject, request.target))
+        if page is not None and page.operation == call.operation:
+            call = replace(page, present=call.present, host=call.host)
+            return replace(matched, call=call, access=access, unexplained=())
+        return replace(matched, call=call, access=access)
 
     def _payer(self, operation: Operation, call: Call) -> str:
-        """Name the customer of a request by the thing that it is about, as far as it tells."""
+        """Return the customer of a requested resource, as far as the traffic shows it."""
         if operation.makes:
             owned = repr(call.arguments.get(operation.owned or ""))
             return self.accounts.setdefault(owned, f"payer-{len(self.accounts) + 1}")
         return self.payers.get(str(call.arguments.get(operation.about or "")), "payer")
 
 
-def plain(origin: str) -> str:
-    """Return an origin in small letters and without a port that goes without saying."""
+def normal_origin(origin: str) -> str:
+    """Return an origin in lower case and without the default port."""
     scheme, _, host = origin.lower().partition("://")
-    usual = {"http": ":80", "https": ":443"}.get(scheme, "")
-    return f"{scheme}://{host.removesuffix(usual) if usual else host}"
+    default = {"http": ":80", "https": ":443"}.get(scheme, "")
+    return f"{scheme}://{host.removesuffix(default) if default else host}"
 
 
-def _other_end(operation: Operation, own: Spelling | None, value: Json) -> bool:
-    """Whether what would end a request says something else than the profile has it say."""
+def _is_other_change(operation: Operation, own: Spelling | None, value: Json) -> bool:
+    """Whether the argument that would end a request has another value than the fixed one."""
     fixed = operation.ends is not None and own is not None and own.value is not None
     return fixed and own is not None and not same(own.value, value)
 
 
-def _elsewhere(taken: ParsedRequest, own: Spelling, value: Json) -> Iterator[Json]:
-    """Yield what stands in an argument's other places, where it is another thing."""
+def _differing(request: ParsedRequest, own: Spelling, value: Json) -> Iterator[Json]:
+    """Yield the values at an argument's other places, where they differ."""
     for pointer in own.also:
-        other = find(taken.body, pointer)
-        if other is not MISSING and other != value:
-            yield other
+        second = find(request.body, pointer)
+        if second is not MISSING and second != value:
+            yield second
 
 
 def _united(values: Sequence[Json]) -> Json:
-    """Return the first value, or all that is in any of several lists."""
+    """Return the first value, or everything that is in any of several lists."""
     first = values[0]
-    if len(values) == 1 or not all(isinstance(one, list) for one in values):
+    if len(values) == 1 or not all(isinstance(value, list) for value in values):
         return first
     united: list[Json] = []
-    for one in values:
-        united += [each for each in cast("list[Json]", one) if each not in united]
+    for value in values:
+        united += [item for item in cast("list[Json]", value) if item not in united]
     return united
 
 
-def _ahead(value: Json, at: datetime, zone: ZoneInfo | None) -> bool:
-    """Whether a request is for a day to come."""
+def _is_future(value: Json, at: datetime, zone: ZoneInfo | None) -> bool:
+    """Whether a value is a date after that of the request."""
     try:
         return isinstance(value, str) and date.fromisoformat(value[:10]) > dates(at, zone)[0]
     except ValueError:
         return False
+
+
+# -- values ----------------------------------------------------------------------
+def decode_value(value: Json, spelling: Spelling, ids: KnownIds) -> Json:
+    """Return a value, or a list of them, in the contract's words."""
+    if isinstance(value, list):
+        return [_decode_single(item, spelling, ids) for item in cast("list[Json]", value)]
+    return _decode_single(value, spelling, ids)
+
+
+def _decode_single(value: Json, spelling: Spelling, ids: KnownIds) -> Json:
+    if spelling.text != "{}":
+        value = _strip_text(value, spelling.text)
+    if spelling.each:
+        contents = (_content_of(shape, value) for shape in spelling.each.values())
+        value = next((content for content in contents if content is not MISSING), value)
+    if spelling.exclusive:
+        value = _day_before(value)
+    value = next((word for word, spelt in spelling.words.items() if same(spelt, value)), value)
+    if spelling.found is not None and isinstance(value, str):
+        value = ids.keys.get(value, value)
+    return value
+
+
+def _strip_text(value: Json, text: str) -> Json:
+    """Return what a value has at the "{}" of a text; the whole value if the text does not match."""
+    before, _, after = text.partition("{}")
+    fits = isinstance(value, str) and len(value) >= len(before) + len(after)
+    if fits and isinstance(value, str) and value.startswith(before) and value.endswith(after):
+        return value[len(before) : len(value) - len(after)]
+    return value
+
+
+def _day_before(value: Json) -> Json:
+    try:
+        return (date.fromisoformat(str(value)) - timedelta(days=1)).isoformat()
+    except (ValueError, OverflowError):
+        return value
+
+
+def _content_of(shape: Any, value: Any) -> Json:
+    """Return what a value has where its shape has "{}"; `MISSING` for another shape."""
+    if shape == "{}":
+        return cast("Json", value)
+    if isinstance(shape, Mapping) and isinstance(value, Mapping):
+        shapes = cast("Mapping[str, Any]", shape)
+        members = cast("Mapping[str, Any]", value)
+        if shapes.keys() != members.keys():
+            return MISSING
+        return _single_content([(inner, members[name]) for name, inner in shapes.items()])
+    if isinstance(shape, list) and isinstance(value, list):
+        items: list[Any] = value
+        expected: list[Any] = shape
+        same_length = len(expected) == len(items)
+        return _single_content([*zip(expected, items, strict=True)]) if same_length else MISSING
+    return MISSING
+
+
+def _single_content(pairs: list[tuple[Any, Any]]) -> Json:
+    """Return the one content of several shapes, if all else is as the shapes have it."""
+    content: Json = MISSING
+    for shape, value in pairs:
+        inner = _content_of(shape, value)
+        if inner is not MISSING:
+            content = inner
+        elif not same(shape, value):
+            return MISSING
+    return content

@@ -1,44 +1,42 @@
-"""Parser of a recorded request, and of its values back into the contract's words.
+"""Parser of a recorded request: its parts, and everything in it that is not an argument.
 
-The inverse of encoding. A value that the target file would not have spelt so stays as it is. No
-judgement here.
+The mode, the customer's credentials and deliberate malformations are recognised by the way in which
+the encoder writes them. Each function notes which parts it explains, so that the others can be
+named. No judgement here.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import date, timedelta
 from decimal import Decimal
 from functools import cache
-from typing import Any, cast
+from typing import cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from assay.binding.decode import same
+from assay.binding.encode import BAD_IDENTIFIERS, JUNK, Access
 from assay.binding.pointer import MISSING, find
 from assay.binding.spelling import SLOT
-from assay.binding.target import Place, Spelling
-from assay.contract.model import Json
-from assay.history import Malformed, Wire
+from assay.binding.target import OperationBinding, Place, Spelling
+from assay.contract.model import Json, Operation
+from assay.history import Call, Malformed, Wire
+from assay.history.steps import UNBOUND_MODE
 
-#: A body is looked into so deep, and read up to so many bytes.
-DEEPEST, LARGEST = 64, 1_000_000
-
-
-@dataclass(slots=True, kw_only=True)
-class KnownIds:
-    """What earlier answers showed: the key of each of the target's own ids, and its kind."""
-
-    keys: dict[str, str] = field(default_factory=dict[str, str])
-    resources: dict[str, str] = field(default_factory=dict[str, str])
+#: The depth to which a body is read, and its maximum size in bytes.
+MAX_DEPTH, MAX_BODY = 64, 1_000_000
+#: The longest identifier of a well-formed request.
+MAX_IDENTIFIER = 1000
+#: The values that the encoder writes for a request with wrong types only.
+WRONG_VALUES = (42, "forty-two")
 
 
 class ParsedRequest:
     """A parsed request: its origin and path, query, headers and body.
 
-    `broken` says how the body is malformed, if it is.
+    `malformed` says how the body is malformed, if it is.
     """
 
     def __init__(self, wire: Wire) -> None:
@@ -46,64 +44,72 @@ class ParsedRequest:
         self.method = wire.method.upper()
         self.origin = f"{url.scheme}://{url.netloc}"
         self.path = url.path
-        self.asked = f"{url.path}?{url.query}" if url.query else url.path
+        self.target = f"{url.path}?{url.query}" if url.query else url.path
         self.query = parse_qsl(url.query, keep_blank_values=True)
         self.headers: dict[str, str] = {}
         for name, value in wire.request_headers:
             self.headers.setdefault(name.lower(), value)
-        self.body, self.broken = _body(wire.request_body)
+        self.body, self.malformed = _parse_body(wire.request_body)
 
-    def at(self, where: Spelling, slots: Mapping[str, str]) -> Json:
-        """Return what stands at a place, or `MISSING`; of several the first."""
-        match where.place:
+    def value_at(self, spelling: Spelling, path_values: Mapping[str, str]) -> Json:
+        """Return the value at a place, the first of several; `MISSING` without one."""
+        match spelling.place:
             case Place.PATH:
-                return slots.get(where.name, MISSING)
+                return path_values.get(spelling.name, MISSING)
             case Place.QUERY:
-                return next((text for name, text in self.query if name == where.name), MISSING)
+                return next((text for name, text in self.query if name == spelling.name), MISSING)
             case Place.HEADER:
-                return self.headers.get(where.name.lower(), MISSING)
+                return self.headers.get(spelling.name.lower(), MISSING)
             case Place.BODY:
-                return find(self.body, where.name)
+                return find(self.body, spelling.name)
 
     def leaves(self) -> Iterator[str]:
-        """Yield the pointers of all that the body says."""
+        """Yield the pointers of all single values in the body."""
         if self.body is not MISSING:
             yield from leaves(self.body)
 
 
-def leaves(value: Json, at: str = "", deep: int = 0) -> Iterator[str]:
-    """Yield the pointers of the single values in a document; an empty part is one, too."""
-    inner: list[tuple[str, Json]] = []
+def leaves(value: Json, pointer: str = "", depth: int = 0) -> Iterator[str]:
+    """Yield the pointers of the single values in a document; an empty container is one, too."""
+    members: list[tuple[str, Json]] = []
     if isinstance(value, Mapping):
-        inner = [*cast("Mapping[str, Json]", value).items()]
+        members = [*cast("Mapping[str, Json]", value).items()]
     elif isinstance(value, list):
-        inner = [(str(n), one) for n, one in enumerate(cast("list[Json]", value))]
-    if not inner or deep >= DEEPEST:
-        yield at
+        members = [(str(n), item) for n, item in enumerate(cast("list[Json]", value))]
+    if not members or depth >= MAX_DEPTH:
+        yield pointer
         return
-    for name, one in inner:
+    for name, member in members:
         step = name.replace("~", "~0").replace("/", "~1")
-        yield from leaves(one, f"{at}/{step}", deep + 1)
+        yield from leaves(member, f"{pointer}/{step}", depth + 1)
 
 
-def _body(raw: bytes) -> tuple[Json, Malformed | None]:
-    """Read a body as JSON; say in which way it is broken where it is no object."""
+def _parse_body(raw: bytes) -> tuple[Json, Malformed | None]:
+    """Read a body as JSON; return how it is malformed where it is not an object."""
     body: Json = MISSING
-    broken: Malformed | None = None
+    malformed: Malformed | None = None
     try:
-        if len(raw) > LARGEST:
-            broken = Malformed.HUGE
+        if len(raw) > MAX_BODY:
+            malformed = Malformed.HUGE
         elif raw:
             body = json.loads(raw, parse_float=Decimal)
-            broken = None if isinstance(body, dict) else Malformed.SCALAR
-            if any(pointer.count("/") >= DEEPEST for pointer in leaves(body)):
-                broken = Malformed.DEEP
+            malformed = None if isinstance(body, dict) else Malformed.SCALAR
+            if any(pointer.count("/") >= MAX_DEPTH for pointer in leaves(body)):
+                malformed = Malformed.DEEP
     except RecursionError:
-        broken = Malformed.DEEP
+        malformed = Malformed.DEEP
     except ValueError:
-        cut = raw.lstrip()[:1] in (b"{", b"[")
-        broken = Malformed.TRUNCATED if cut else Malformed.NOT_JSON
-    return (MISSING if broken else body), broken
+        begins_as_json = raw.lstrip()[:1] in (b"{", b"[")
+        malformed = Malformed.TRUNCATED if begins_as_json else Malformed.NOT_JSON
+    return (MISSING if malformed else body), malformed
+
+
+def path_values(template: str, path: str) -> Mapping[str, str] | None:
+    """Return the value of each parameter of a path template; None if the path does not match."""
+    found = _pattern(template).fullmatch(path)
+    if found is None:
+        return None
+    return dict(zip(SLOT.findall(template), map(unquote, found.groups()), strict=True))
 
 
 @cache
@@ -112,77 +118,164 @@ def _pattern(template: str) -> re.Pattern[str]:
     return re.compile("([^/]*)".join(re.escape(piece) for piece in pieces[::2]))
 
 
-def slots(template: str, path: str) -> Mapping[str, str] | None:
-    """Return what stands in each slot of a path; None if it is another path."""
-    found = _pattern(template).fullmatch(path)
-    if found is None:
+def basic_credentials(value: str) -> tuple[str, str] | None:
+    """Return the login and the password of an `Authorization: Basic` header.
+
+    Where they cannot be decoded, because a record has a pseudonym for instance, the whole is the
+    login.
+    """
+    scheme, _, encoded = value.partition(" ")
+    if scheme.lower() != "basic" or not encoded:
         return None
-    names = SLOT.findall(template)
-    return dict(zip(names, map(unquote, found.groups()), strict=True))
-
-
-# -- values ----------------------------------------------------------------------
-def meant(value: Json, spelling: Spelling, known: KnownIds) -> Json:
-    """Return what a value stands for, or each of a list of them."""
-    if isinstance(value, list):
-        return [_one(one, spelling, known) for one in cast("list[Json]", value)]
-    return _one(value, spelling, known)
-
-
-def _one(value: Json, spelling: Spelling, known: KnownIds) -> Json:
-    if spelling.text != "{}":
-        value = _within(value, spelling.text)
-    if spelling.each:
-        found = (_held(shape, value) for shape in spelling.each.values())
-        value = next((one for one in found if one is not MISSING), value)
-    if spelling.exclusive:
-        value = _day_before(value)
-    value = next((word for word, spelt in spelling.words.items() if same(spelt, value)), value)
-    if spelling.found is not None and isinstance(value, str):
-        value = known.keys.get(value, value)
-    return value
-
-
-def _within(value: Json, text: str) -> Json:
-    """Return what stands in a text at its "{}"; the whole of another text."""
-    before, _, after = text.partition("{}")
-    fits = isinstance(value, str) and len(value) >= len(before) + len(after)
-    if fits and isinstance(value, str) and value.startswith(before) and value.endswith(after):
-        return value[len(before) : len(value) - len(after)]
-    return value
-
-
-def _day_before(value: Json) -> Json:
     try:
-        return (date.fromisoformat(str(value)) - timedelta(days=1)).isoformat()
-    except (ValueError, OverflowError):
-        return value
+        login, _, password = base64.b64decode(encoded, validate=True).decode().partition(":")
+    except ValueError:
+        return encoded, ""
+    return login, password
 
 
-def _held(shape: Any, value: Any) -> Json:
-    """Return what stands in a value where its shape has "{}"; `MISSING` for another shape."""
-    if shape == "{}":
-        return cast("Json", value)
-    if isinstance(shape, Mapping) and isinstance(value, Mapping):
-        named = cast("Mapping[str, Any]", shape)
-        given = cast("Mapping[str, Any]", value)
-        if named.keys() != given.keys():
-            return MISSING
-        return _only([(one, given[name]) for name, one in named.items()])
-    if isinstance(shape, list) and isinstance(value, list):
-        shapes: list[Any] = shape
-        values: list[Any] = value
-        return _only([*zip(shapes, values, strict=True)]) if len(shapes) == len(values) else MISSING
-    return MISSING
+class ExplainedParts:
+    """The parts of a request that are explained so far: names in its query, pointers into its body."""
+
+    def __init__(self) -> None:
+        self.query: set[str] = set()
+        self.body: set[str] = set()
+
+    def note(self, spelling: Spelling) -> None:
+        """Note a place that was read."""
+        if spelling.place is Place.QUERY:
+            self.query.add(spelling.name)
+        elif spelling.place is Place.BODY:
+            self.body |= {spelling.name, *spelling.also}
 
 
-def _only(pairs: list[tuple[Any, Any]]) -> Json:
-    """Return the one thing that is held, if all else is as the shape has it."""
-    found: Json = MISSING
-    for shape, value in pairs:
-        held = _held(shape, value)
-        if held is not MISSING:
-            found = held
-        elif not same(shape, value):
-            return MISSING
-    return found
+def find_mode(
+    request: ParsedRequest,
+    operation: Operation,
+    binding: OperationBinding,
+    values: Mapping[str, str],
+    explained: ExplainedParts,
+    *,
+    future: bool,
+) -> str | None:
+    """Return the mode of a request; of several that fit, the one with the most members.
+
+    If two have the same number, `future`, a date to come, selects the mode of deferred requests.
+    """
+    best: tuple[tuple[int, bool], str, Spelling] | None = None
+    deferred = operation.due.modes if operation.due else ()
+    places: dict[str, Spelling] = {}
+    for name, spelling in binding.modes.items():
+        if name not in operation.modes:
+            continue
+        places.setdefault(f"{spelling.place.value} {spelling.name}", spelling)
+        members = _matching_members(request, spelling, values)
+        rank = members, (name in deferred) is future
+        if members and (best is None or rank > best[0]):
+            best = rank, name, spelling
+    if best is not None:
+        _, name, spelling = best
+        explained.note(spelling)
+        if spelling.place is Place.BODY and isinstance(spelling.value, Mapping):
+            named = cast("Mapping[str, Json]", spelling.value)
+            pointers = (f"{spelling.name}/{member}" for member in named)
+            explained.body = {*explained.body, *pointers} - {""}
+        return name
+    for spelling in places.values():
+        is_object = spelling.place is Place.BODY and isinstance(spelling.value, Mapping)
+        present = request.value_at(spelling, values) is not MISSING
+        if operation.makes and not is_object and present:
+            explained.note(spelling)
+            return UNBOUND_MODE
+    return None
+
+
+def _matching_members(request: ParsedRequest, spelling: Spelling, values: Mapping[str, str]) -> int:
+    """Return how many members of a request show that it is in a mode; 0 if it is not."""
+    value = request.value_at(spelling, values)
+    if spelling.place is Place.BODY and isinstance(spelling.value, Mapping):
+        members = cast("Mapping[str, Json]", spelling.value)
+        if not isinstance(value, dict):
+            return 0
+        body = cast("Mapping[str, Json]", value)
+        fits = all(name in body and _is_like(item, body[name]) for name, item in members.items())
+        return len(members) + 1 if fits else 0
+    if spelling.place is not Place.BODY:
+        return 2 * (value == str(spelling.value))
+    return 2 * (value is not MISSING and same(value, spelling.value))
+
+
+def _is_like(expected: Json, value: Json) -> bool:
+    """Whether a value is that of a mode; a list only needs as many items, at most two."""
+    if isinstance(expected, list) and isinstance(value, list):
+        return len(cast("list[Json]", value)) >= min(2, len(cast("list[Json]", expected)))
+    return same(expected, value)
+
+
+def find_credentials(
+    request: ParsedRequest, binding: OperationBinding, explained: ExplainedParts
+) -> Access | None:
+    """Return the customer's credentials in a request, as the target file spells them."""
+    spelling = binding.credentials
+    if spelling is None:
+        return None
+    basic = basic_credentials(request.headers.get("authorization", "")) if spelling.basic else None
+    values = {name: find(request.body, pointer) for name, pointer in spelling.body.items()}
+    given = {name: str(value) for name, value in values.items() if value not in (MISSING, None, "")}
+    explained.body |= set(spelling.body.values())
+    if basic is None and not given:
+        return None
+    login, password = basic or (given.get("login"), given.get("password"))
+    return Access(login=login, password=password)
+
+
+def unexplained_parts(
+    request: ParsedRequest, binding: OperationBinding, explained: ExplainedParts
+) -> Iterator[str]:
+    """Yield the names and pointers of what no part of the target file explains."""
+    queries = explained.query | binding.queries.keys()
+    yield from dict.fromkeys(name for name, _ in request.query if name not in queries)
+    template = set(leaves(cast("Json", binding.template))) if binding.template else set[str]()
+    known = explained.body | template
+    for pointer in request.leaves():
+        if pointer and not any(pointer == at or pointer.startswith(f"{at}/") for at in known):
+            yield pointer
+
+
+def unexplained_value(request: ParsedRequest, name: str) -> Json:
+    """Return the value of an unexplained part."""
+    if name.startswith("/"):
+        return find(request.body, name)
+    return [text for key, text in request.query if key == name]
+
+
+def find_malformation(request: ParsedRequest, operation: Operation, call: Call) -> Malformed | None:
+    """Return how a request is malformed, where nothing else can be said of it as a call."""
+    writes = request.method in {"PUT", "POST", "PATCH"}
+    if writes and request.malformed is not None:
+        return request.malformed
+    if writes and request.body is MISSING and (operation.grants or operation.arguments):
+        return Malformed.EMPTY
+    if request.query and request.query[-len(JUNK) :] == list(JUNK):
+        return Malformed.JUNK_QUERY
+    granted = call.arguments.get(operation.grants or "")
+    if (operation.grants and not isinstance(granted, list)) or _has_only_wrong_types(request):
+        return Malformed.WRONG_TYPES
+    about = call.arguments.get(operation.about or "")
+    return _malformed_identifier(about) if isinstance(about, str) else None
+
+
+def _malformed_identifier(identifier: str) -> Malformed | None:
+    """Return how an identifier is malformed."""
+    known = next((kind for kind, bad in BAD_IDENTIFIERS.items() if identifier == bad), None)
+    if known is None and len(identifier) > MAX_IDENTIFIER:
+        return Malformed.LONG_IDENTIFIER
+    if known is None and any(ord(character) < ord(" ") for character in identifier):
+        return Malformed.CONTROL_IDENTIFIER
+    return known
+
+
+def _has_only_wrong_types(request: ParsedRequest) -> bool:
+    """Whether everything in a body has the wrong type, as the encoder writes it."""
+    values = [find(request.body, pointer) for pointer in request.leaves() if pointer]
+    return bool(values) and all(value in WRONG_VALUES for value in values)

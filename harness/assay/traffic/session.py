@@ -1,74 +1,83 @@
-"""Session that judges a recording: reads it, plans what it can show, and writes the journal.
+"""Session that judges a recording, a HAR file or the journal of a run, and writes a journal.
 
-The command line and Python callers use it. No capability is needed to look at what others sent, but
-an operation that the target file does not describe cannot be recognised.
+The recording is read, and the plan says what it can be judged by. The command line and Python
+callers use it. No capability is needed to look at what others sent, but an operation that the
+target file does not describe cannot be recognised.
+
+A journal has pseudonyms in place of private texts, but the same one for the same text, so every
+check says of it what it said in the run. A journal that is damaged or unfinished is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from assay.binding.encode import Access
-from assay.binding.features import is_bound, missing_reason
 from assay.binding.join import BoundContract, bind, capabilities
 from assay.binding.target import Target
-from assay.contract.model import Contract, Operation, Party
+from assay.contract.model import Contract, Party
 from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
 from assay.execution.session import RunResult
-from assay.history import Authorised, Exchange
+from assay.history import Authorised, Event, Exchange, History
+from assay.journal.codec import EVENTS, decode
+from assay.journal.lines import parse, raw_lines, refuse
 from assay.journal.redact import Redactor
 from assay.journal.writer import Journal, header, planned
-from assay.planning.obligation import UNSPECIFIED, Obligation, bound_clauses, tpp_obligations
-from assay.planning.plan import Disposition, Plan, Planned, lacking
+from assay.planning.obligation import Obligation, bound_clauses, tpp_obligations
+from assay.planning.plan import Disposition, Plan, Planned, decide, missing_capabilities
 from assay.planning.prepare import SHIPPED, load_target, selector
-from assay.planning.remedies import REMEDIES, needs
+from assay.report import read_journal
 from assay.traffic.har import read_har
-from assay.traffic.har_to_history import MOST_KNOWN, to_history
-from assay.traffic.journal_history import JournalHistories, is_journal, read_trials
+from assay.traffic.har_to_history import MAX_KNOWN, RecordedHistory, to_history
 from assay.traffic.judge import Judge, NamedHistory
+
+#: The name of the trial for a recording that is a HAR file.
+RECORDING = "recording"
+#: The first bytes of a journal.
+JOURNAL_START = b'{"type": "header"'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordingSession:
     """A recording that was read, ready to be judged.
 
-    `strangers` counts requests that are no call of the contract, `unread` the calls whose own body
-    was not recorded.
+    `unmatched` counts the requests that match no call of the contract, by kind; `unread` counts
+    the calls whose body was not recorded.
     """
 
     plan: Plan
     target: Target
     party: Party
-    told: tuple[NamedHistory, ...]
-    access: Mapping[int, Access]
-    redactor: Redactor
+    histories: tuple[NamedHistory, ...]
+    access: Mapping[int, Access] = field(default_factory=dict[int, Access])
+    redactor: Redactor = field(default_factory=Redactor)
     selection: Mapping[str, str]
-    strangers: Mapping[str, int]
+    unmatched: Mapping[str, int] = field(default_factory=dict[str, int])
     unread: int = 0
 
     @property
     def exchanges(self) -> int:
         """How many exchanges there are to judge."""
-        return sum(len(one.history.exchanges) for one in self.told)
+        return sum(len(named.history.exchanges) for named in self.histories)
 
     def close(self, path: Path, *, allow_incomplete: bool = False, command: str = "") -> RunResult:
-        """Judge it, and write the record of it to a new file.
+        """Judge the recording, and write the journal to a new file.
 
         Raises:
-            InputError: the file exists, or cannot be made.
-            JournalError: there is no room.
+            InputError: the file exists, or cannot be created.
+            JournalError: the disk is full.
 
         """
-        bench = Judge(
+        judge = Judge(
             plan=self.plan,
             target=self.target,
             party=self.party,
             allow_incomplete=allow_incomplete,
         )
-        judged = bench.judge(self.told)
+        judged = judge.judge(self.histories)
         conclusion = judged.conclusion
         journal = Journal.at(path)
         journal.redactor = self.redactor
@@ -76,14 +85,7 @@ class RecordingSession:
         journal.write("header", {**head, "party": self.party.value})
         for item in self.plan.items:
             journal.write("plan", planned(item))
-        for one in self.told:
-            if len(self.told) > 1:
-                journal.redactor.begin()
-            for event in one.history.events:
-                if len(journal.redactor.known) > MOST_KNOWN:
-                    journal.redactor.begin()  # as while it was read
-                n = event.n if isinstance(event, Exchange | Authorised) else 0
-                journal.event(one.name, event, self.access.get(n, Access()))
+        self._write_events(journal)
         verdicts = tuple(map(journal.clean, conclusion.verdicts))
         for verdict in verdicts:
             journal.verdict(verdict, command, judged.trials.get(verdict.obligation, ""))
@@ -103,6 +105,16 @@ class RecordingSession:
             faults=(),
             exit=conclusion.exit,
         )
+
+    def _write_events(self, journal: Journal) -> None:
+        for named in self.histories:
+            if len(self.histories) > 1:
+                journal.redactor.begin()
+            for event in named.history.events:
+                if len(journal.redactor.known) > MAX_KNOWN:
+                    journal.redactor.begin()  # as when the recording was read
+                n = event.n if isinstance(event, Exchange | Authorised) else 0
+                journal.event(named.name, event, self.access.get(n, Access()))
 
 
 def open_recording(
@@ -124,11 +136,11 @@ def open_recording(
     """
     select = selector(keywords, marks)
     target = load_target(target_name)
-    journey = read_trials(path) if is_journal(path) else None
-    named = contracts or (journey.contracts if journey else SHIPPED)
-    parsed = [parse_contract(find_contract(name)) for name in named]
-    if journey is not None:
-        _same(path, parsed, journey)
+    journal = read_trials(path) if is_journal(path) else None
+    names = contracts or (journal.contracts if journal else SHIPPED)
+    parsed = [parse_contract(find_contract(name)) for name in names]
+    if journal is not None:
+        _check_digests(path, parsed, journal)
     bound = bind(parsed, target)
     plan = plan_recording(bound, target, party, select)
     if not plan.items:
@@ -136,49 +148,37 @@ def open_recording(
         raise InputError.one("selection", "nothing is selected", hint=hint)
     if bases:
         target = replace(target, base_url=bases[0], hosts=(*bases[1:], *target.hosts))
-    operations: dict[str, Operation] = {
-        name: one for each in bound for name, one in each.contract.operations.items()
-    }
-    redactor, told = Redactor(), tuple[NamedHistory, ...]()
-    access: Mapping[int, Access] = {}
-    strangers: Mapping[str, int] = {}
-    unread = 0
-    if journey is not None:
-        told = journey.told
-    else:
-        found = to_history(
-            read_har(path, target.zone),
-            operations,
-            target,
-            redactor,
-            lenient=party is Party.TPP,
-        )
-        told = (NamedHistory(name=RECORDING, history=found.history),)
-        access, strangers, unread = found.access, found.strangers, found.unread
-    return RecordingSession(
+    session = RecordingSession(
         plan=plan,
         target=target,
         party=party,
-        told=told,
-        access=access,
-        redactor=redactor,
+        histories=journal.histories if journal else (),
         selection={"k": keywords, "m": marks},
-        strangers=strangers,
-        unread=unread,
+    )
+    if journal is not None:
+        return session
+    recorded = _read_har(path, bound, target, session.redactor, party)
+    return replace(
+        session,
+        histories=(NamedHistory(name=RECORDING, history=recorded.history),),
+        access=recorded.access,
+        unmatched=recorded.unmatched,
+        unread=recorded.unread,
     )
 
 
-def _same(path: Path, contracts: Sequence[Contract], journey: JournalHistories) -> None:
-    """Refuse to judge a run by other contracts than those of the run."""
-    for one in contracts:
-        if journey.digests.get(one.id, one.digest) != one.digest:
-            what = f"recorded with another version of the contract {one.id}"
-            hint = "name the contract file of that time with --contract"
-            raise InputError.one(str(path), what, hint=hint)
-
-
-#: The trial as which a recording stands in the record.
-RECORDING = "recording"
+def _read_har(
+    path: Path,
+    bound: Sequence[BoundContract],
+    target: Target,
+    redactor: Redactor,
+    party: Party,
+) -> RecordedHistory:
+    operations = {
+        name: operation for each in bound for name, operation in each.contract.operations.items()
+    }
+    entries = read_har(path, target.zone)
+    return to_history(entries, operations, target, redactor, lenient=party is Party.TPP)
 
 
 def plan_recording(
@@ -187,38 +187,104 @@ def plan_recording(
     party: Party,
     select: Callable[[Obligation], bool] = lambda _: True,
 ) -> Plan:
-    """Decide the fate of every selected obligation of the party that is judged."""
+    """Decide for every selected obligation of a party whether a recording can be judged by it.
+
+    A recording of a bank may show what no fixture of the target can set up, so no capability is
+    needed. What judges a TPP, such as the bank's time zone, must be known.
+    """
     items: list[Planned] = []
     for each in bound:
-        owed = each.obligations if party is Party.BANK else tpp_obligations(each.contract)
-        items += [_decide(one, each.contract, target, party) for one in owed if select(one)]
+        contract, is_bank = each.contract, party is Party.BANK
+        offered = capabilities(contract, target)
+        for obligation in each.obligations if is_bank else tpp_obligations(contract):
+            if select(obligation):
+                missing = () if is_bank else missing_capabilities(obligation, offered)
+                items.append(decide(obligation, contract, target, missing=missing, party=party))
     return Plan(
         items=tuple(items),
         trials=(),
-        ruled={each.contract.id: bound_clauses(each.contract) for each in bound},
+        clauses={each.contract.id: bound_clauses(each.contract) for each in bound},
         contracts={each.contract.id: each.contract for each in bound},
     )
 
 
-def _decide(one: Obligation, contract: Contract, target: Target, party: Party) -> Planned:
-    if one.kind == UNSPECIFIED:
-        return Planned(
-            obligation=one, fate=Disposition.UNSPECIFIED, why="the source document leaves this open"
+# -- journals --------------------------------------------------------------------
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JournalHistories:
+    """The histories of a journal's trials, with the contracts of the run and their digests."""
+
+    contracts: tuple[str, ...]
+    digests: Mapping[str, str]
+    histories: tuple[NamedHistory, ...]
+
+
+def is_journal(path: Path) -> bool:
+    """Whether a file begins as a journal does.
+
+    Raises:
+        InputError: it cannot be read.
+
+    """
+    try:
+        with path.open("rb") as stream:
+            return stream.read(len(JOURNAL_START)) == JOURNAL_START
+    except OSError as error:
+        raise InputError.one(str(path), f"cannot be read: {error.strerror}") from None
+
+
+def read_trials(path: Path) -> JournalHistories:
+    """Read the histories of a journal's trials.
+
+    Raises:
+        JournalError: it is damaged, unfinished, or of another version of Assay.
+
+    """
+    report = read_journal(path)
+    about: dict[str, set[str]] = {}
+    for result in report.results:
+        if result.planned.disposition == Disposition.ASK.value:
+            about.setdefault(result.planned.trial, set()).add(result.planned.id)
+    faulty = {fault.where for fault in report.faults}
+    trials: dict[str, list[Event]] = {}
+    for trial, event in _events(path):
+        trials.setdefault(trial, []).append(event)
+    histories = tuple(
+        NamedHistory(
+            name=name,
+            history=History(events=tuple(events)),
+            about=frozenset(about.get(name, ())),
+            sequence=name not in about,
+            own=True,
         )
-    if party is Party.BANK and one.clause in target.not_offered:
-        why = target.not_offered[one.clause]
-        return Planned(obligation=one, fate=Disposition.NOT_APPLICABLE, why=why)
-    if one.not_applicable_because:
-        return Planned(
-            obligation=one, fate=Disposition.NOT_APPLICABLE, why=one.not_applicable_because
-        )
-    for requirement in one.requires:
-        if not is_bound(requirement, contract, target):
-            fate = Disposition(requirement.if_missing.value)
-            return Planned(obligation=one, fate=fate, why=missing_reason(requirement))
-    remedies = [REMEDIES[need] for need in lacking(one, capabilities(contract, target))]
-    if party is Party.TPP and remedies:
-        why = needs(remedies)
-        return Planned(obligation=one, fate=Disposition.UNVERIFIED, why=why)
-    # What has to be arranged to ask for it may stand in a recording as well.
-    return Planned(obligation=one, fate=Disposition.ASK)
+        for name, events in trials.items()
+        if name not in faulty
+    )
+    contracts = report.header.contracts
+    return JournalHistories(
+        contracts=tuple(contract.id for contract in contracts),
+        digests={contract.id: contract.digest for contract in contracts},
+        histories=histories,
+    )
+
+
+def _events(path: Path) -> Iterator[tuple[str, Event]]:
+    name = str(path)
+    with path.open("rb") as stream:
+        for number, raw in raw_lines(stream, name):
+            line = parse(name, number, raw).values
+            if line.get("type") not in EVENTS:
+                continue
+            try:
+                yield str(line.get("trial", "")), decode(line)
+            except (KeyError, ValueError, TypeError, AttributeError) as error:
+                what = f"damaged, or written by another version of Assay ({type(error).__name__})"
+                refuse(name, what, number)
+
+
+def _check_digests(path: Path, contracts: Sequence[Contract], journal: JournalHistories) -> None:
+    """Refuse to judge a run by another version of its contracts."""
+    for contract in contracts:
+        if journal.digests.get(contract.id, contract.digest) != contract.digest:
+            what = f"recorded with another version of the contract {contract.id}"
+            hint = "pass the contract file of the run with --contract"
+            raise InputError.one(str(path), what, hint=hint)

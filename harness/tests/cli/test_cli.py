@@ -227,11 +227,11 @@ def test_plan_shows_costs_and_sends_nothing(tmp_path):
 
 
 def test_plan_for_machines(tmp_path):
-    """Every obligation is one JSON object, with its id, fate and price."""
+    """Every obligation is one JSON object, with its id, disposition and price."""
     code, out, _ = assay("plan", "--json", "-m", "quota", cwd=tmp_path)
     items = [json.loads(line) for line in out.splitlines()]
     assert code == 0
-    assert {"ask"} == {one["fate"] for one in items}
+    assert {"ask"} == {one["disposition"] for one in items}
     assert all(one["calls"] > 0 and one["kind"] == "quota" for one in items)
 
 

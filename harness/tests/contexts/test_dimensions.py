@@ -118,7 +118,7 @@ def test_kinds_name_known_dimensions_only(prepared):
     """What cannot matter to a clause is a dimension, or a value of one."""
     named = {
         key.partition("=")[0]
-        for clauses in prepared.plan.ruled.values()
+        for clauses in prepared.plan.clauses.values()
         for clause in clauses.values()
         for key in clause.kind.unaffected_by()
     }

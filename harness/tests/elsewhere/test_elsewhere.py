@@ -75,20 +75,20 @@ def test_all_that_is_asked_conforms_and_costs_what_was_planned():
     assert of(result, Standing.CONFORMS) == {
         one.obligation.id.removeprefix("lab/")
         for one in planned().items
-        if one.fate is Disposition.ASK
+        if one.disposition is Disposition.ASK
     }
     assert planned().calls == result.exchanges
 
 
 def test_only_what_takes_screens_is_left_open():
     """Approval by the control API shows nothing of screens, and the target promises none."""
-    open_ = [one.obligation for one in planned().items if one.fate is Disposition.UNVERIFIED]
+    open_ = [one.obligation for one in planned().items if one.disposition is Disposition.UNVERIFIED]
 
     assert Capability.SCREENS not in capabilities(LAB, PROFILE)
     assert all(Capability.SCREENS in one.needs for one in open_)
     assert {"lab/approval", "lab/approval.how"} == {f"lab/{one.clause}" for one in open_}
     assert {Disposition.ASK, Disposition.UNVERIFIED, Disposition.UNSPECIFIED} == {
-        one.fate for one in planned().items
+        one.disposition for one in planned().items
     }
 
 

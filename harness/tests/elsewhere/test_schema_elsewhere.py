@@ -43,5 +43,5 @@ def test_a_sound_laboratory_passes():
     )
     for operation in search.contract.operations.values():
         done = search.examine(operation)
-        assert (operation.id, (), "") == (operation.id, done.found, done.stopped)
+        assert (operation.id, (), "") == (operation.id, done.findings, done.stopped)
         assert done.cases > 5

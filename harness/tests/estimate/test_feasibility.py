@@ -1,4 +1,4 @@
-"""Foresight: what will stop a trial, and what it costs, is known before anything is sent."""
+"""Feasibility: what stops a trial, and what it costs, is known before anything is sent."""
 
 import json
 import subprocess
@@ -34,7 +34,7 @@ SANDBOX = prepare().target
 CONTRACTS = [one.contract for one in prepare().bound]
 NOW = datetime(2026, 9, 16, 8, tzinfo=UTC)
 TODAY = NOW.date()
-#: What nobody lists, and a world of roles may offer all the same.
+#: Capabilities that fixtures of kind `roles` may offer without any entries.
 READS = (Capability.PSU, Capability.TWO_PSU, Capability.CONSENT, Capability.ROSTER)
 
 
@@ -45,28 +45,28 @@ def role(name, accounts, cards=0, **more):
 
 
 def target(*roles, offers=READS, **more):
-    """Return a target with these customers, whose secrets are set nowhere."""
-    world = Fixtures(kind=FixtureKind.ROLES, offers=frozenset(offers), roles=roles)
-    return replace(SANDBOX, fixtures=world, **{"sca": Sca(), **more})
+    """Return a target with these customers, whose secrets are not set."""
+    fixtures = Fixtures(kind=FixtureKind.ROLES, offers=frozenset(offers), roles=roles)
+    return replace(SANDBOX, fixtures=fixtures, **{"sca": Sca(), **more})
 
 
-def foreseen(target, words="", ledger=None, **more):
-    """Plan what is selected by these words, and look ahead."""
+def assessed(target, words="", ledger=None, **more):
+    """Return the feasibility of a plan of the obligations with one of these words."""
     bound = bind(CONTRACTS, target)
     planned = plan(bound, target, lambda one: any(word in one.id for word in words.split() or [""]))
     return assess(planned, target, now=NOW, ledger=ledger, **more)
 
 
-def told(found):
-    """Return what is planned of each obligation: asked, or why not."""
+def dispositions(feasibility):
+    """Return for each obligation that it is tested ("asked"), or the reason why not."""
     return {
-        one.obligation.id: "asked" if one.fate is Disposition.ASK else one.why
-        for one in found.plan.items
+        one.obligation.id: "asked" if one.disposition is Disposition.ASK else one.reason
+        for one in feasibility.plan.items
     }
 
 
 def spent(path, number, *, customer="alice-0", method="accounts", day=TODAY):
-    """Write into a ledger what another run has spent."""
+    """Return a ledger with the accesses of another run."""
     ledger = Ledger.at(path)
     use = QuotaUse(target=SANDBOX.base_url, customer=customer, method=method, day=day)
     for _ in range(number):
@@ -74,9 +74,9 @@ def spent(path, number, *, customer="alice-0", method="accounts", day=TODAY):
     return path
 
 
-# -- rehearsing ----------------------------------------------------------------------
-def test_nothing_stops_a_trial_where_everything_is_granted():
-    """On the shipped sandbox every trial goes through to its end."""
+# -- dry runs ----------------------------------------------------------------------
+def test_no_trial_is_stopped_on_the_sandbox():
+    """On the shipped sandbox every trial runs to its end."""
     prepared = prepare()
     found = [
         dry_run_trial(prepared.plan, one, prepared.target, NOW) for one in prepared.plan.trials
@@ -85,17 +85,17 @@ def test_nothing_stops_a_trial_where_everything_is_granted():
     assert all(one.calls for one in found)
 
 
-def test_nothing_is_sent_and_no_ledger_made(monkeypatch, tmp_path):
-    """Looking ahead opens no connection and makes no file."""
+def test_nothing_is_sent_and_no_ledger_is_created(monkeypatch, tmp_path):
+    """The assessment opens no connection and creates no file."""
     monkeypatch.setenv("ASSAY_LEDGER", str(tmp_path / "l"))
     monkeypatch.setattr("socket.socket", None)
-    assert foreseen(target(role("alice", 3))).trials
+    assert assessed(target(role("alice", 3))).trials
     assert [] == list(tmp_path.iterdir())
 
 
-def test_a_customer_who_is_not_there():
-    """A trial whose customer nobody is, is not held; its reason says who would be."""
-    found = told(foreseen(target(role("alice", 1)), "aisp/accounts.page-size"))
+def test_a_missing_customer():
+    """A trial without a suitable customer is not run; its reason says what is missing."""
+    found = dispositions(assessed(target(role("alice", 1)), "aisp/accounts.page-size"))
     assert {"needs a customer who owns 11 account, 2 card (fixtures.roles)"} == set(
         found.values()
     ) - {
@@ -105,43 +105,45 @@ def test_a_customer_who_is_not_there():
     assert "asked" not in found.values()
 
 
-def test_where_somebody_has_it_all_is_asked():
-    """The same trials are held where a customer owns enough."""
-    found = told(foreseen(target(role("alice", 18, 2)), "aisp/accounts.page-size"))
+def test_a_suitable_customer():
+    """The same trials are run if a customer owns enough."""
+    found = dispositions(assessed(target(role("alice", 18, 2)), "aisp/accounts.page-size"))
     assert {"asked"} == set(found.values())
 
 
 def test_a_trial_that_is_stopped_half_way():
-    """What it sees until then is asked, at the price of that; the rest has its reason."""
+    """Facets observed before the stop are tested, at that price; the others have the reason."""
     offers = (*READS, Capability.WRITE)
-    found = foreseen(target(role("alice", 3), offers=offers), "pis/well-formed")
+    found = assessed(target(role("alice", 3), offers=offers), "pis/well-formed")
     (item,) = (one for one in found.plan.items if one.obligation.facet == "json")
     (trial,) = found.plan.trials
     rehearsed = found.trials[trial.id]
     assert rehearsed.stopped.startswith("needs ")
-    assert (Disposition.ASK, rehearsed.calls) == (item.fate, item.calls)
+    assert (Disposition.ASK, rehearsed.calls) == (item.disposition, item.calls)
     assert rehearsed.calls == trial.calls > 0
 
 
-def test_who_would_sign_is_asked_before():
+def test_a_missing_signer_stops_a_trial_in_the_plan():
     """A signer that refuses stops the trial in the plan as it would in the run."""
     offers = (*READS, Capability.WRITE)
     by_hand = Sca(kind=ScaKind.CONTROL, factors={"sms": "sms"})
-    found = told(foreseen(target(role("alice", 3), offers=offers, sca=by_hand), "pis/duplicate"))
+    found = dispositions(
+        assessed(target(role("alice", 3), offers=offers, sca=by_hand), "pis/duplicate")
+    )
     assert (
         "needs a control API that signs (set `fixtures.kind` to `control` in the target file)"
         in found.values()
     )
 
 
-def test_the_names_that_a_target_goes_by_are_asked_for():
-    """One list is read for each customer where calls need the target's own names."""
+def test_the_lists_with_the_ids_of_a_target_are_counted():
+    """One list is read for each customer if calls need the target's own ids."""
     argument = SANDBOX.operations["balances"].arguments["iban"]
     balances = replace(
         SANDBOX.operations["balances"], arguments={"iban": replace(argument, found="accounts")}
     )
     plain, more = (
-        foreseen(
+        assessed(
             target(role("alice", 3, 3), operations={**SANDBOX.operations, "balances": one}),
             "aisp/balances.available/answers",
         )
@@ -151,8 +153,8 @@ def test_the_names_that_a_target_goes_by_are_asked_for():
     assert plain.trials[trial.id].calls + 1 == more.trials[trial.id].calls
 
 
-def test_a_bank_in_this_process_needs_no_look_ahead():
-    """Neither rehearsal nor SQLite is imported for the embedded sandbox; it costs the same."""
+def test_the_embedded_sandbox_needs_no_assessment():
+    """Neither the dry run nor SQLite is imported for the embedded sandbox; the price is the same."""
     code = (
         "import sys; from assay.planning.prepare import prepare; from assay.execution.environment import set_up;"
         "import assay.execution.session; p = prepare(); set_up(p.target);"
@@ -164,10 +166,10 @@ def test_a_bank_in_this_process_needs_no_look_ahead():
 
 
 # -- budgets -------------------------------------------------------------------------
-def test_what_fits_is_planned_in_order():
-    """Of a budget, what comes first is planned; what does not fit says what is left."""
+def test_a_budget_is_used_in_order():
+    """The first trials are planned while the budget lasts; the others say what is left."""
     bound = target(role("alice", 3), role("bob", 1), budget=Budget(batch=4))
-    found = told(foreseen(bound, "aisp/batch-quota/per-"))
+    found = dispositions(assessed(bound, "aisp/batch-quota/per-"))
     assert {
         "aisp/batch-quota/per-method": "asked",
         "aisp/batch-quota/per-customer": "needs 4 more accesses of accounts without the customer "
@@ -175,9 +177,11 @@ def test_what_fits_is_planned_in_order():
     } == found
 
 
-def test_what_never_fits():
-    """Five accesses are not planned where four are allowed, even if none is gone."""
-    found = told(foreseen(target(role("alice", 3), budget=Budget(batch=4)), "accounts-refused"))
+def test_a_trial_beyond_the_whole_budget():
+    """A trial with five accesses is not planned where four are allowed, even if none is used."""
+    found = dispositions(
+        assessed(target(role("alice", 3), budget=Budget(batch=4)), "accounts-refused")
+    )
     why = (
         "needs 5 more accesses of accounts without the customer today; "
         "4 of 4 left (budget.batch, alice)"
@@ -186,12 +190,12 @@ def test_what_never_fits():
 
 
 def test_the_ledger_is_subtracted(tmp_path):
-    """What another run has spent today is gone; what it spent yesterday is not."""
+    """Accesses of another run today are subtracted; those of yesterday are not."""
     few = target(role("alice", 3), budget=Budget(batch=8))
     words = "aisp/batch-quota/accounts-"
-    clean = told(foreseen(few, words, spent(tmp_path / "a", 5, day=TODAY - timedelta(1))))
+    clean = dispositions(assessed(few, words, spent(tmp_path / "a", 5, day=TODAY - timedelta(1))))
     assert "asked" in clean.values()
-    gone = told(foreseen(few, words, spent(tmp_path / "b", 5)))
+    gone = dispositions(assessed(few, words, spent(tmp_path / "b", 5)))
     why = (
         "needs 5 more accesses of accounts without the customer today; "
         "3 of 8 left (budget.batch, alice)"
@@ -200,10 +204,10 @@ def test_the_ledger_is_subtracted(tmp_path):
 
 
 @pytest.mark.parametrize("before", [1, 5])
-def test_a_count_that_is_no_longer_untouched(tmp_path, before):
-    """With no budget at all, a probe that would misread what is gone is not held."""
+def test_a_count_that_is_partly_used(tmp_path, before):
+    """Without a budget, a probe that would misread a partly used count is not run."""
     path = spent(tmp_path / "l", before)
-    found = told(foreseen(target(role("alice", 3)), "aisp/batch-quota/accounts-", path))
+    found = dispositions(assessed(target(role("alice", 3)), "aisp/batch-quota/accounts-", path))
     why = (
         "needs a day with no earlier call of accounts without the customer; "
         f"{before} made earlier today (alice)"
@@ -213,30 +217,30 @@ def test_a_count_that_is_no_longer_untouched(tmp_path, before):
 
 
 def test_a_probe_that_still_fits_into_the_quota(tmp_path):
-    """One access more is one of four if three are gone, and one too many if four are."""
+    """One access fits if three of four are used, and not if four are."""
     words = "online-unlimited/not-counted"
     people = target(role("alice", 3), role("bob", 3))
     for gone, asked in ((3, True), (4, False)):
         path = spent(tmp_path / str(gone), gone)
-        assert asked is (told(foreseen(people, words, path))[f"aisp/{words}"] == "asked")
+        assert asked is (dispositions(assessed(people, words, path))[f"aisp/{words}"] == "asked")
 
 
-def test_so_many_calls():
-    """Trials are planned while the calls last, each at its whole price."""
+def test_a_budget_of_calls():
+    """Trials are planned while the calls last, each at its full price."""
     words = "aisp/accounts.available aisp/balances.available"
-    whole = foreseen(target(role("alice", 3, 3)), words)
+    whole = assessed(target(role("alice", 3, 3)), words)
     first, *rest = whole.plan.trials
     assert rest
     calls = first.calls + 1
-    found = foreseen(target(role("alice", 3, 3), budget=Budget(calls=calls)), words)
+    found = assessed(target(role("alice", 3, 3), budget=Budget(calls=calls)), words)
     assert found.plan.calls <= calls
-    left = {why for why in told(found).values() if why != "asked"}
+    left = {why for why in dispositions(found).values() if why != "asked"}
     assert left
     assert all(f" of {calls} left (budget.calls)" in why for why in left)
 
 
 def test_the_order_of_trials_stays():
-    """What is left of a plan is held in the plan's order."""
+    """The remaining trials keep the order of the plan."""
     chosen = target(role("alice", 3))
     bound = bind(CONTRACTS, chosen)
     planned = plan(bound, chosen)
@@ -248,9 +252,9 @@ def test_the_order_of_trials_stays():
 
 # -- a live bank ---------------------------------------------------------------------
 def test_a_live_bank_that_is_only_read():
-    """What would write needs safety.allow_writes, and says so in the plan of any world."""
+    """Trials that write need safety.allow_writes, and the plan says so for any fixtures."""
     live = replace(SANDBOX, environment="live")
-    found = told(foreseen(live))
+    found = dispositions(assessed(live))
     writing = {
         one.id
         for each in bind(CONTRACTS, live)
@@ -260,13 +264,13 @@ def test_a_live_bank_that_is_only_read():
     assert writing
     assert {f"needs {ALLOW_WRITES}"} == {found[id_] for id_ in writing}
     allowed = replace(live, safety=Safety(allow_writes=True))
-    assert f"needs {ALLOW_WRITES}" not in told(foreseen(allowed)).values()
+    assert f"needs {ALLOW_WRITES}" not in dispositions(assessed(allowed)).values()
 
 
 def test_a_live_bank_without_a_budget():
-    """The contract's quota is the budget there, so what takes a fifth access is not planned."""
+    """The quota of the contract is the budget there, so a trial with a fifth access is not planned."""
     live = target(role("alice", 3), environment="live", safety=Safety(allow_writes=True))
-    found = told(foreseen(live, "batch-quota/accounts batch-quota/per-method"))
+    found = dispositions(assessed(live, "batch-quota/accounts batch-quota/per-method"))
     why = (
         "needs 5 more accesses of accounts without the customer today; "
         "4 of 4 left (budget.batch, alice)"
@@ -275,19 +279,19 @@ def test_a_live_bank_without_a_budget():
     assert "asked" == found["aisp/batch-quota/per-method"]
 
 
-def test_a_maximum_is_announced():
-    """Where the profile's own amounts are above its maximum, nothing that pays is planned."""
+def test_a_maximum_amount_limits_the_plan():
+    """If the target file's own amounts exceed its maximum, no trial that pays is planned."""
     small = replace(SANDBOX, safety=Safety(most={"amount": "0.50"}))
-    found = told(foreseen(small, "pis/payments.create/"))
+    found = dispositions(assessed(small, "pis/payments.create/"))
     assert {"needs amount of no more than 0.50 (safety.most)"} == set(found.values()) - {"asked"}
     enough = replace(SANDBOX, safety=Safety(most={"amount": "12.30"}))
-    assert "asked" in told(foreseen(enough, "pis/payments.create/")).values()
+    assert "asked" in dispositions(assessed(enough, "pis/payments.create/")).values()
 
 
-def test_who_may_be_paid_is_announced():
-    """A probe that pays somebody else, to see a difference, is not planned either."""
+def test_allowed_creditors_limit_the_plan():
+    """A probe that pays another creditor is not planned either."""
     only = Safety(only={"creditorAccount": ("FR7630006000011234567890189",)})
-    found = told(foreseen(replace(SANDBOX, safety=only), "pis/duplicate"))
+    found = dispositions(assessed(replace(SANDBOX, safety=only), "pis/duplicate"))
     why = "needs creditorAccount to be one that safety.only lists"
     assert why == found["pis/duplicate/creditorAccount-changed-accepted"]
     assert "asked" == found["pis/duplicate/amount-changed-accepted"]
@@ -295,12 +299,12 @@ def test_who_may_be_paid_is_announced():
 
 # -- cost ----------------------------------------------------------------------------
 def test_the_cost_of_a_run(tmp_path):
-    """Accesses, what is left of them, consents; each customer by the profile's name."""
+    """The cost has accesses, what is left of them, and consents, by the target file's names."""
     chosen = target(role("alice", 3), role("bob", 3), budget=Budget(batch=8))
     path = spent(tmp_path / "l", 2)
-    cost = cost_of(foreseen(chosen, "online-unlimited/not-counted", path), chosen)
+    cost = cost_of(assessed(chosen, "online-unlimited/not-counted", path), chosen)
     assert {("alice", "accounts", 1, 2, 8), ("bob", "accounts", 1, 0, 8)} == {
-        (one.customer, one.operation, one.number, one.gone, one.most)
+        (one.customer, one.operation, one.number, one.earlier, one.most)
         for one in cost.batch
         if one.operation == "accounts"
     }
@@ -312,18 +316,18 @@ def test_the_cost_of_a_run(tmp_path):
     assert json.loads(json.dumps(record(cost)))["consents"] == dict(cost.consents)
 
 
-def test_what_is_written_is_told_with_its_amount():
-    """And with nothing else that stands in a request, for it may be somebody's."""
+def test_requests_are_shown_with_their_amounts_only():
+    """Of a request only amounts are shown, because the rest may be personal data."""
     prepared = prepare(keywords="pis and duplicate and repeat")
     cost = cost_of(prepared.foreseen(), prepared.target)
     assert {("create-payment", "amount 12.30"): 2} == cost.written
     assert ["2 calls of create-payment (amount 12.30)", "up to 2 signatures"] == list(lines(cost))
 
 
-def test_a_customer_is_counted_once():
-    """Two parts that one customer cannot play are played by two, each with a count."""
+def test_each_customer_has_its_own_count():
+    """Two subjects that one customer cannot be are two customers, each with its own count."""
     chosen = target(role("alice", 3), role("bob", 1))
-    found = foreseen(chosen, "batch-quota/per-customer")
+    found = assessed(chosen, "batch-quota/per-customer")
     (one,) = found.trials.values()
     accesses = Counter({who: 0 for who, _, _ in one.batch})
     for (who, _, _), number in one.batch.items():

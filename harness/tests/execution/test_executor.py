@@ -1,4 +1,4 @@
-"""The executor: probes performed against a target that sends whatever it likes."""
+"""The executor: probes against a target with arbitrary responses."""
 
 from __future__ import annotations
 
@@ -139,8 +139,8 @@ def whole_walk(most: int = 40) -> Any:
     yield from steps.walk(CALL, most=most)
 
 
-def test_in_order() -> None:
-    """Everything that happens is recorded as it happens, in the order of the history."""
+def test_the_order_of_events() -> None:
+    """Every event is recorded as it happens, in the order of the history."""
     run = go(whole_walk(), listing("?page=2"))
     events = run.driven.history.events
     assert [Subject, Exchange, Exchange] == [type(one) for one in events]
@@ -150,8 +150,8 @@ def test_in_order() -> None:
 
 
 @pytest.mark.parametrize(("own", "used"), [("own", "own"), (None, "common")])
-def test_whose_token(own: str | None, used: str) -> None:
-    """A subject's own token goes before the one for all."""
+def test_the_token_of_a_subject(own: str | None, used: str) -> None:
+    """A subject's own token outweighs the common one."""
     run = go(whole_walk(), listing(), token=own)
     assert f"Bearer {used}" == run.sent[0].headers["authorization"]
 
@@ -171,7 +171,7 @@ def test_whose_token(own: str | None, used: str) -> None:
     ],
 )
 def test_links_that_are_not_followed(link: str) -> None:
-    """A walk that is led off the host ends in doubt, and no token goes there."""
+    """A link to another host is not followed, and no token is sent there."""
     run = go(whole_walk(), listing(link))
     assert 1 == len(run.sent)
     first, second = run.driven.history.exchanges
@@ -188,13 +188,13 @@ def test_links_that_are_not_followed(link: str) -> None:
         ([f"?page={n}" for n in range(99)], 7),
     ],
 )
-def test_walks_end(links: list[str], sent: int) -> None:
-    """A walk that goes in a circle, or on for ever, is left."""
+def test_paging_ends(links: list[str], sent: int) -> None:
+    """Paging that goes in a circle, or never ends, is stopped."""
     assert sent == len(go(whole_walk(most=7), listing(*links)).sent)
 
 
 def test_cannot_arrange() -> None:
-    """What cannot be arranged ends a probe there, and what came before is kept."""
+    """A step that cannot be arranged ends the probe; earlier events are kept."""
 
     def probe() -> Any:
         yield from whole_walk()
@@ -208,7 +208,7 @@ def test_cannot_arrange() -> None:
 
 
 def test_the_clock() -> None:
-    """A look at the clock is no event, moving it is one."""
+    """Reading the clock is no event; moving it is one."""
     later = datetime(2026, 9, 17, tzinfo=UTC)
 
     def probe() -> Any:
@@ -218,14 +218,14 @@ def test_the_clock() -> None:
     assert (Advanced(now=later),) == go(probe()).driven.history.events
 
 
-def test_a_scene_that_cannot_be_closed() -> None:
-    """A world that cannot be given back costs nothing that was found out in it."""
+def test_a_fixture_that_cannot_be_closed() -> None:
+    """A fixture that cannot be closed does not lose the history."""
     run = go(whole_walk(), listing(), trouble="gone")
     assert (1, 1) == (run.place.closed, len(run.driven.history.exchanges))
 
 
 def test_a_probe_that_raises() -> None:
-    """A probe's own fault is raised, after its scene was given back."""
+    """A probe's own exception is raised after its fixture was closed."""
     place: list[Run] = []
 
     def probe() -> Any:
@@ -237,8 +237,8 @@ def test_a_probe_that_raises() -> None:
     assert [] == place
 
 
-def test_the_part_that_was_asked_for() -> None:
-    """A probe is given as much as it asked for, and the history all that is owned."""
+def test_a_probe_sees_what_it_requested() -> None:
+    """A probe gets as many things as it requested; the history has everything that is owned."""
     from assay.history import Holding, Owned  # noqa: PLC0415 -- only here
 
     owns = tuple(Owned(key=f"A{n}", resource="account") for n in range(5))
@@ -259,7 +259,7 @@ def counting(closed: list[bool]) -> Any:
 
 
 def test_a_script_without_an_end() -> None:
-    """As many steps as are allowed are performed; then the script is closed, and that is an error."""
+    """After the maximum number of steps the probe is closed, and an error is raised."""
     closed: list[bool] = []
     performed: list[Step] = []
 
@@ -273,7 +273,7 @@ def test_a_script_without_an_end() -> None:
 
 
 def test_a_script_that_fails() -> None:
-    """A step that cannot be performed closes the script, and says why."""
+    """A step that cannot be performed closes the probe with the reason."""
     closed: list[bool] = []
 
     def refuse(_step: Step) -> Event:

@@ -1,4 +1,4 @@
-"""The gates: what is not sent to a bank, whoever made it up."""
+"""The guard and its limits: which calls are never sent to a bank."""
 
 import json
 from dataclasses import replace
@@ -48,18 +48,18 @@ READ = Call(operation="accounts", subject="psu")
 ABSENT = replace(READ, present=False)
 
 
-def spelt(call, target=SANDBOX):
+def encoded(call, target=SANDBOX):
     return encode(call, OPERATIONS[call.operation], target, Access(token="t"))
 
 
-def told(call, target, request=None, guard=None):
-    """Return what the gates say to a call: nothing if it may be sent."""
+def refusal(call, target, request=None, guard=None):
+    """Return why a call must not be sent; empty if it may be."""
     guard = guard or Guard(target=target)
     try:
         guard.admit(
             call,
             OPERATIONS[call.operation],
-            request or spelt(call),
+            request or encoded(call),
             lambda: ALICE,
             lambda: NOW,
         )
@@ -69,8 +69,8 @@ def told(call, target, request=None, guard=None):
 
 
 def with_body(change, call=PAY):
-    """Return the request of a call with something else in its body."""
-    request = spelt(call)
+    """Return the request of a call with another body."""
+    request = encoded(call)
     return replace(request, body=json.dumps({**json.loads(request.body), **change}).encode())
 
 
@@ -89,19 +89,19 @@ def with_body(change, call=PAY):
     ],
 )
 def test_a_live_bank_is_only_read(call):
-    """Nothing is made, changed, ended or consented to unless the profile allows writing."""
+    """Nothing is written at a live bank unless the target file allows it."""
     closed = replace(LIVE, safety=Safety())
-    assert str(ALLOW_WRITES) == told(call, closed)
-    assert told(call, SANDBOX) == told(call, LIVE) == ""
+    assert str(ALLOW_WRITES) == refusal(call, closed)
+    assert refusal(call, SANDBOX) == refusal(call, LIVE) == ""
 
 
 def test_a_live_bank_is_read():
-    """Reading takes no permission."""
-    assert "" == told(READ, replace(LIVE, safety=Safety()))
+    """Reading needs no permission."""
+    assert "" == refusal(READ, replace(LIVE, safety=Safety()))
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "reason"),
     [
         ({}, ""),
         ({"amount": "12.31"}, "amount of no more than 12.30 (safety.most)"),
@@ -128,63 +128,65 @@ def test_a_live_bank_is_read():
         ),
     ],
 )
-def test_what_stands_in_the_request_counts(change, says):
-    """Only the listed are paid, and no more than the maximum, wherever it stands."""
-    assert says == told(PAY, LIVE, with_body(change))
+def test_the_content_of_the_request_counts(change, reason):
+    """Listed creditors and the maximum amount apply to every place in a request."""
+    assert reason == refusal(PAY, LIVE, with_body(change))
 
 
 @pytest.mark.parametrize("name", ["amount", "creditorAccount"])
-def test_a_live_bank_gets_nothing_that_cannot_be_read(name):
-    """What is missing is no permission; elsewhere it may be tried."""
+def test_a_live_bank_gets_no_unreadable_value(name):
+    """A limited value must be readable in a request to a live bank; elsewhere it may be missing."""
     call = replace(PAY, without=(name,))
-    assert f"{name} where it can be read off the request (safety)" == told(call, LIVE, spelt(call))
-    assert "" == told(call, replace(LIVE, environment="sandbox"), spelt(call))
+    assert f"{name} where it can be read off the request (safety)" == refusal(
+        call, LIVE, encoded(call)
+    )
+    assert "" == refusal(call, replace(LIVE, environment="sandbox"), encoded(call))
 
 
-def test_a_body_that_can_be_read_in_two_ways():
-    """A member that stands there twice is read by nobody alike."""
-    body = spelt(PAY).body.replace(b'{"', b'{"amount": "5000", "', 1)
-    assert "can be read off" in told(PAY, LIVE, replace(spelt(PAY), body=body))
+def test_a_body_with_a_repeated_member():
+    """A body with a repeated member is ambiguous, so nothing in it can be read."""
+    body = encoded(PAY).body.replace(b'{"', b'{"amount": "5000", "', 1)
+    assert "can be read off" in refusal(PAY, LIVE, replace(encoded(PAY), body=body))
 
 
 @pytest.mark.parametrize("malformed", [Malformed.NOT_JSON, Malformed.WRONG_TYPES])
 def test_nothing_malformed_is_written_to_a_live_bank(malformed):
-    """Not even to see what happens."""
-    assert "malformed" in told(replace(PAY, malformed=malformed), LIVE)
-    assert "" == told(replace(READ, malformed=Malformed.JUNK_QUERY), LIVE)
+    """Malformed requests that write are not sent to a live bank."""
+    assert "malformed" in refusal(replace(PAY, malformed=malformed), LIVE)
+    assert "" == refusal(replace(READ, malformed=Malformed.JUNK_QUERY), LIVE)
 
 
-def test_limits_hold_elsewhere_too():
-    """Wherever the profile gives them; and there only for what it names."""
+def test_limits_apply_to_other_targets_too():
+    """Limits apply to any target that has them, and only to what they name."""
     there = replace(LIVE, environment="sandbox")
-    assert "safety.most" in told(PAY, there, with_body({"amount": "12.31"}))
-    assert "safety.only" in told(PAY, there, with_body({"creditorAccount": "DE89"}))
-    assert "" == told(PAY, SANDBOX, with_body({"amount": "12.31"}))
+    assert "safety.most" in refusal(PAY, there, with_body({"amount": "12.31"}))
+    assert "safety.only" in refusal(PAY, there, with_body({"creditorAccount": "DE89"}))
+    assert "" == refusal(PAY, SANDBOX, with_body({"amount": "12.31"}))
 
 
-def test_a_change_names_only_what_it_changes():
-    """What it does not name was made within the limits; what it names must be."""
+def test_limits_on_a_modification():
+    """A modification need not have the limited values; those that it has must be within the limits."""
     call = Call(operation="modify-payment", subject="psu", arguments={"amount": "12.31"})
     call = replace(call, arguments={**call.arguments, "paymentRequestResourceId": "1"})
-    assert "safety.most" in told(call, LIVE)
+    assert "safety.most" in refusal(call, LIVE)
     less = replace(call, arguments={**call.arguments, "amount": "1.00"})
-    assert "" == told(less, LIVE)
+    assert "" == refusal(less, LIVE)
 
 
-def test_no_private_value_is_told():
-    """A reason names arguments and the profile's words, and never what was in a request."""
-    said = told(PAY, LIVE, with_body({"creditorAccount": "DE89370400440532013000"}))
+def test_reasons_have_no_private_value():
+    """A reason names arguments and keys, never the content of a request."""
+    said = refusal(PAY, LIVE, with_body({"creditorAccount": "DE89370400440532013000"}))
     assert "DE89" not in said
     assert "FR76" not in said
 
 
 # -- calls ---------------------------------------------------------------------------
-def test_a_run_has_so_many_calls():
-    """One more is not sent."""
+def test_the_budget_of_calls():
+    """A call beyond the budget is not sent."""
     target = replace(SANDBOX, budget=Budget(calls=2))
     guard = Guard(target=target)
     assert ["", "", "1 more call; 0 of 2 left (budget.calls)"] == [
-        told(READ, target, guard=guard) for _ in range(3)
+        refusal(READ, target, guard=guard) for _ in range(3)
     ]
 
 
@@ -195,51 +197,51 @@ def guarded(tmp_path, target):
     return guard
 
 
-def test_only_what_is_allowed_is_spent(tmp_path):
-    """Each operation has its own count, and calls with the customer have none."""
+def test_accesses_are_counted_by_operation(tmp_path):
+    """Each operation has its own count, and calls with the customer are not counted."""
     target = replace(REAL, budget=Budget(batch=1))
     guard = guarded(tmp_path, target)
     no = "1 more access of accounts without the customer today; 0 of 1 left (budget.batch, alice)"
-    assert ["", no] == [told(ABSENT, target, spelt(ABSENT), guard) for _ in range(2)]
-    assert ["", ""] == [told(READ, target, spelt(READ), guard) for _ in range(2)]
+    assert ["", no] == [refusal(ABSENT, target, encoded(ABSENT), guard) for _ in range(2)]
+    assert ["", ""] == [refusal(READ, target, encoded(READ), guard) for _ in range(2)]
     assert {("alice", "accounts"): 1} == guard.spent
 
 
-def test_the_next_run_finds_it_spent(tmp_path):
+def test_the_next_run_knows_the_accesses(tmp_path):
     """The ledger outlives the guard."""
     target = replace(REAL, budget=Budget(batch=1))
-    assert "" == told(ABSENT, target, spelt(ABSENT), guarded(tmp_path, target))
-    assert "0 of 1 left" in told(ABSENT, target, spelt(ABSENT), guarded(tmp_path, target))
+    assert "" == refusal(ABSENT, target, encoded(ABSENT), guarded(tmp_path, target))
+    assert "0 of 1 left" in refusal(ABSENT, target, encoded(ABSENT), guarded(tmp_path, target))
 
 
-def test_on_a_live_bank_never_a_fifth(tmp_path):
-    """Where the profile says nothing, the contract's own quota is the budget."""
+def test_the_quota_is_the_budget_at_a_live_bank(tmp_path):
+    """Without a budget in the target file, the contract's quota is the limit at a live bank."""
     target = replace(REAL, environment="live")
     guard = guarded(tmp_path, target)
-    said = [told(ABSENT, target, spelt(ABSENT), guard) for _ in range(5)]
+    said = [refusal(ABSENT, target, encoded(ABSENT), guard) for _ in range(5)]
     assert ["", "", "", ""] == said[:4]
     assert "0 of 4 left (budget.batch, alice)" in said[4]
-    assert {"accounts": 4, "consents": 4, "balances": 4, "transactions": 4} == quotas(PLAN.ruled)
+    assert {"accounts": 4, "consents": 4, "balances": 4, "transactions": 4} == quotas(PLAN.clauses)
 
 
-def test_elsewhere_it_is_only_written_down(tmp_path):
-    """Without a budget a sandbox is asked as often as a probe likes, and it is known."""
+def test_a_sandbox_without_a_budget_is_only_counted(tmp_path):
+    """Without a budget, accesses to a sandbox are recorded and not limited."""
     guard = guarded(tmp_path, REAL)
-    assert [""] * 6 == [told(ABSENT, REAL, spelt(ABSENT), guard) for _ in range(6)]
-    assert 6 == guard.book.gone(guard.use("accounts", ALICE, NOW))
+    assert [""] * 6 == [refusal(ABSENT, REAL, encoded(ABSENT), guard) for _ in range(6)]
+    assert 6 == guard.book.used(guard.use("accounts", ALICE, NOW))
 
 
-def test_a_live_bank_whose_quotas_nobody_told(tmp_path):
-    """It is not called without the customer at all."""
+def test_a_live_bank_with_unknown_quotas(tmp_path):
+    """A live bank whose quotas are unknown is not called without the customer."""
     target = replace(REAL, environment="live")
     guard = Guard(target=target, book=Ledger.at(tmp_path / "l"))
-    assert "0 of 0 left" in told(ABSENT, target, spelt(ABSENT), guard)
+    assert "0 of 0 left" in refusal(ABSENT, target, encoded(ABSENT), guard)
 
 
 def test_a_budget_without_a_ledger():
-    """What cannot be written down is not spent."""
+    """An access that cannot be recorded is not made."""
     target = replace(REAL, budget=Budget(batch=4))
-    assert "(--ledger)" in told(ABSENT, target, spelt(ABSENT))
+    assert "(--ledger)" in refusal(ABSENT, target, encoded(ABSENT))
 
 
 @pytest.mark.parametrize(
@@ -253,24 +255,24 @@ def test_a_budget_without_a_ledger():
     ],
 )
 def test_the_header_counts_and_not_the_intention(tmp_path, headers, counted):
-    """A call with a bent mark is one without the customer, whoever bent it."""
+    """A call with a mutated presence header is one without the customer."""
     guard = guarded(tmp_path, REAL)
-    assert "" == told(READ, REAL, HttpRequest(method="GET", url="x", headers=headers), guard)
+    assert "" == refusal(READ, REAL, HttpRequest(method="GET", url="x", headers=headers), guard)
     assert counted == guard.spent.total()
 
 
-def test_a_header_that_says_that_nobody_is_there(tmp_path):
-    """Where absence is marked, whatever bears the mark counts."""
+def test_a_header_that_marks_absence(tmp_path):
+    """Where a header marks absence, every request with it is counted."""
     mark = Presence(header="X-Batch", value="1", absent=True)
     target = replace(REAL, presence=mark)
     guard = guarded(tmp_path, target)
     for headers, counted in (((), 0), ((("x-batch", "no"),), 1)):
-        told(READ, target, HttpRequest(method="GET", url="x", headers=headers), guard)
+        refusal(READ, target, HttpRequest(method="GET", url="x", headers=headers), guard)
         assert counted == guard.spent.total()
 
 
-def test_whose_day_it_is():
-    """The bank's zone, by the contract or the profile; else UTC."""
+def test_the_calendar_day():
+    """The day is that of the contract's zone, else of the target file's, else UTC."""
     late = datetime(2026, 9, 16, 22, 30, tzinfo=UTC)
     guard = Guard(target=replace(REAL, zone=None))
     assert "2026-09-16" == guard.use("accounts", ALICE, late).day.isoformat()
@@ -278,8 +280,8 @@ def test_whose_day_it_is():
     assert "2026-09-17" == guard.use("accounts", ALICE, late).day.isoformat()
 
 
-def test_who_is_who():
-    """A role may be renamed; two roles with one token are one customer to the bank."""
+def test_the_identity_of_a_customer():
+    """An entry may be renamed; two entries with one token are one customer to the bank."""
     one = Role(name="alice", token_env="A", owns=(RoleHolding(resource="account", key="FR1"),))
     two = replace(one, name="bob", token_env=None)
     target = replace(REAL, fixtures=replace(REAL.fixtures, roles=(one, two)))
@@ -293,21 +295,21 @@ def test_who_is_who():
 
 # -- failures ------------------------------------------------------------------------
 def test_failures_in_a_row_stop_a_run():
-    """An answer in between begins the count anew; nothing is sent once it is over."""
+    """A success restarts the count; after the limit nothing more is sent."""
     target = replace(SANDBOX, safety=Safety(breaker=3))
     guard = Guard(target=target)
     for status, trouble in ((500, ""), (0, "timed out"), (404, ""), (503, ""), (0, "reset")):
         guard.see(status, trouble)
     assert "" == guard.stopped
-    assert "" == told(READ, target, guard=guard)
+    assert "" == refusal(READ, target, guard=guard)
     guard.see(500, "")
     assert "the run was stopped after 3 failures in a row (safety.breaker)" == guard.stopped
-    assert guard.stopped in told(READ, target, guard=guard)
+    assert guard.stopped in refusal(READ, target, guard=guard)
 
 
 @pytest.mark.parametrize(("environment", "most"), [("live", 5), ("sandbox", None)])
-def test_when_nothing_is_said_of_failures(environment, most):
-    """Five are enough on a live bank; a sandbox may fail as often as it likes."""
+def test_the_default_limit_of_failures(environment, most):
+    """Without safety.breaker, five failures stop a run on a live bank, and none on a sandbox."""
     guard = Guard(target=replace(SANDBOX, environment=environment))
     for _ in range(4):
         guard.see(500, "")
@@ -317,8 +319,8 @@ def test_when_nothing_is_said_of_failures(environment, most):
     assert bool(most) is bool(guard.stopped)
 
 
-def test_what_a_budget_held_back():
-    """Only what is open, and for want of calls or of a fresh day."""
+def test_obligations_left_open_by_a_budget():
+    """Only open obligations with a shortage count as held back."""
     why = "needs 5 more accesses of x without the customer today; 0 of 4 left (budget.batch, a)"
     held = Verdict(
         obligation="o", standing=Standing.UNVERIFIED, reason="any", shortage=Shortage.BUDGET

@@ -1,4 +1,4 @@
-"""The ledger: what is spent today, whoever spends it, and no name of anybody."""
+"""The ledger: today's accesses, shared by all runs, without names."""
 
 import os
 import sqlite3
@@ -34,13 +34,13 @@ def wrong(path):
     return problem.what
 
 
-def test_what_is_spent_stays_spent(tmp_path):
-    """A later run finds what an earlier one wrote down."""
+def test_accesses_stay_recorded(tmp_path):
+    """A later run finds the accesses of an earlier one."""
     path = tmp_path / "deep" / "ledger.sqlite"
     assert [True, True] == [spend(Ledger.at(path)) for _ in range(2)]
-    found = Ledger.found(path)
+    found = Ledger.existing(path)
     assert found is not None
-    assert 2 == found.gone(use())
+    assert 2 == found.used(use())
 
 
 @pytest.mark.parametrize(
@@ -52,32 +52,32 @@ def test_what_is_spent_stays_spent(tmp_path):
         use(target="https://other.example/v1"),
     ],
 )
-def test_each_count_is_kept_apart(tmp_path, other):
-    """Another customer, method, day or target is another count."""
+def test_each_count_is_separate(tmp_path, other):
+    """Another customer, method, day or target has another count."""
     ledger = Ledger.at(tmp_path / "l")
     assert spend(ledger, most=1)
-    assert 0 == ledger.gone(other)
+    assert 0 == ledger.used(other)
     assert spend(ledger, other, most=1)
 
 
 def test_no_more_than_allowed(tmp_path):
-    """The access that would be one too many is not written down."""
+    """An access beyond the limit is not recorded."""
     ledger = Ledger.at(tmp_path / "l")
     assert [True, True, False, False] == [spend(ledger, most=2) for _ in range(4)]
-    assert 2 == ledger.gone(use())
+    assert 2 == ledger.used(use())
     assert not spend(ledger, use(method="other"), most=0)
 
 
 def test_many_threads_share_it(tmp_path):
-    """Of forty that want the same at once, five get it."""
+    """Of forty concurrent accesses in threads, five are allowed."""
     ledger = Ledger.at(tmp_path / "l")
     with ThreadPoolExecutor(8) as pool:
         got = list(pool.map(lambda _: spend(ledger, most=5), range(40)))
-    assert 5 == sum(got) == ledger.gone(use())
+    assert 5 == sum(got) == ledger.used(use())
 
 
 def test_many_processes_share_it(tmp_path):
-    """So do processes that make the file at the same time."""
+    """Processes that create the file at the same time share its count."""
     path = tmp_path / "l"
     code = (
         "import sys; from pathlib import Path; from datetime import UTC, date, datetime;"
@@ -90,11 +90,11 @@ def test_many_processes_share_it(tmp_path):
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     got = [int(one.communicate(timeout=60)[0]) for one in running]
     assert 10 == sum(got)
-    assert 10 == Ledger.at(path).gone(QuotaUse(target="t", customer="c", method="m", day=use().day))
+    assert 10 == Ledger.at(path).used(QuotaUse(target="t", customer="c", method="m", day=use().day))
 
 
-def test_nobody_is_named_in_the_file(tmp_path):
-    """A customer's key is hashed, differently in each ledger, and others may not read it."""
+def test_the_file_has_no_names(tmp_path):
+    """A customer's key is hashed, differently in each ledger, and only the owner can read the file."""
     paths = [tmp_path / "one", tmp_path / "two"]
     hashes = []
     for path in paths:
@@ -111,45 +111,45 @@ def test_nobody_is_named_in_the_file(tmp_path):
     assert Ledger.at(paths[0]).key.hex() not in repr(Ledger.at(paths[0]))
 
 
-def test_nothing_is_made_by_looking(tmp_path):
-    """A ledger that is not there has nothing gone, and is still not there."""
-    assert Ledger.found(tmp_path / "none" / "l") is None
+def test_reading_creates_nothing(tmp_path):
+    """A ledger that does not exist is not created by reading."""
+    assert Ledger.existing(tmp_path / "none" / "l") is None
     assert [] == list(tmp_path.iterdir())
 
 
 def test_a_file_that_is_no_database(tmp_path):
-    """Somebody's notes are not written over."""
+    """A file that is no database is not overwritten."""
     path = tmp_path / "notes.txt"
     path.write_text("not a database, and longer than any header of one " * 10)
     before = path.read_bytes()
-    assert "this is no ledger of Assay's" == wrong(path)
+    assert "this is not a ledger of Assay" == wrong(path)
     assert before == path.read_bytes()
     with pytest.raises(InputError):
-        Ledger.found(path)
+        Ledger.existing(path)
 
 
 def test_another_program_s_database(tmp_path):
-    """A database of somebody else's stays as it is."""
+    """A database of another program is refused."""
     path = tmp_path / "other.sqlite"
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE access (name TEXT)")
     connection.close()
-    assert "this is no ledger of Assay's" == wrong(path)
+    assert "this is not a ledger of Assay" == wrong(path)
 
 
-def test_a_ledger_of_a_later_form(tmp_path):
-    """What a later Assay wrote is not guessed at."""
+def test_a_ledger_of_a_later_format(tmp_path):
+    """A ledger of a later format is refused."""
     path = tmp_path / "l"
     Ledger.at(path)
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 7")
     connection.close()
-    assert "a ledger of form 7; this Assay knows form 1" == wrong(path)
+    assert "the ledger has format 7; this version of Assay reads format 1" == wrong(path)
 
 
 def test_a_ledger_that_is_locked(tmp_path, monkeypatch):
-    """One who holds the file for long is told of, at first and later; nothing is sent then."""
-    monkeypatch.setattr("assay.execution.ledger.PATIENCE", 0.0)
+    """A locked ledger is an error, at first and later; nothing is sent then."""
+    monkeypatch.setattr("assay.execution.ledger.LOCK_TIMEOUT", 0.0)
     path = tmp_path / "l"
     ledger = Ledger.at(path)
     holder = sqlite3.connect(path, isolation_level=None)
@@ -171,20 +171,20 @@ def test_a_disk_that_is_read_only(tmp_path):
 
 
 def test_a_folder_is_no_ledger(tmp_path):
-    """A path that cannot be a file is told of, not raised at the user."""
+    """A path that cannot be a file is a clear error."""
     assert wrong(tmp_path)
     assert wrong(Path("/dev/null/l")).startswith("the ledger cannot be written")
 
 
-def test_where_it_is():
-    """The variable counts first, then the state directory, which has to be a whole path."""
+def test_the_default_path():
+    """The variable comes first, then the state directory, if it is an absolute path."""
     assert Path("/x/l") == default_path({"ASSAY_LEDGER": "/x/l", "XDG_STATE_HOME": "/s"})
     assert Path("/s/assay/ledger.sqlite") == default_path({"XDG_STATE_HOME": "/s"})
     home = Path.home() / ".local" / "state" / "assay" / "ledger.sqlite"
     assert home == default_path({}) == default_path({"XDG_STATE_HOME": "relative"})
 
 
-def test_it_says_whose_it_is(tmp_path):
-    """The header of the file has our mark."""
+def test_the_application_id(tmp_path):
+    """The header of the file has Assay's application id."""
     Ledger.at(tmp_path / "l")
     assert APPLICATION.to_bytes(4, "big") == (tmp_path / "l").read_bytes()[68:72]

@@ -1,4 +1,4 @@
-"""Whole runs on banks whose customers are precious: what is sent, and what is said of it."""
+"""Whole runs on banks with real customers: what is sent, and what the reports say about it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from assay.estimate.feasibility import assess
 from assay.execution.environment import Environment, set_up
 from assay.execution.executor import run_probe
 from assay.execution.session import Options, RunResult, Session, run_session
-from assay.fuzzing.session import MAKERS, SearchSession, limits_of
+from assay.fuzzing.session import SEARCH_METHODS, SearchSession, limits_of
 from assay.history import Arrange, Holding
 from assay.journal.writer import Journal
 from assay.judging.verdict import Exit, Standing
@@ -123,7 +123,7 @@ def by_kind(lines: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
 
 # -- two runs on one day -------------------------------------------------------------
 def test_two_runs_on_one_day(tmp_path: Path) -> None:
-    """The second never asks for a fifth access, convicts nobody of it, and says so."""
+    """The second run makes no fifth access, convicts the bank of nothing, and gives the reason."""
     bank = Watched()
     with served(bank) as (url, made):
         path = target(url, made, tmp_path, "budget: {batch: 4}\n")
@@ -158,25 +158,25 @@ def test_two_runs_on_one_day(tmp_path: Path) -> None:
     for lines, (code, out) in zip((one, two), said, strict=True):
         assert Exit.INCOMPLETE.value == code
         assert 0 == by_kind(lines, "footer")[0]["counts"]["violates"]
-        fates = {
-            each["obligation"]: each["why"]
+        reasons = {
+            each["obligation"]: each["reason"]
             for each in by_kind(lines, "plan")
-            if each["fate"] == "unverified"
+            if each["disposition"] == "unverified"
         }
         left = {
             each["obligation"]: each["reason"]
             for each in by_kind(lines, "verdict")
             if each["verdict"] == "unverified"
         }
-        assert fates == left
+        assert reasons == left
         assert re.search(r"\d+ obligations were skipped: today\'s call budget is used up", out)
     why = "needs 4 more accesses of accounts without the customer today; 0 of 4 left (budget.batch, alice)"
-    assert why in {each["why"] for each in by_kind(two, "plan")}
+    assert why in {each["reason"] for each in by_kind(two, "plan")}
     assert why in planned
 
 
 def test_after_a_run_without_a_budget(tmp_path: Path) -> None:
-    """What a run spent that nothing bounded is known to the next; nobody is convicted of it."""
+    """The next run knows the accesses of a run without a budget, and convicts the bank of nothing."""
     bank, counts = Watched(), list[Counter[tuple[str, str]]]()
     with served(bank) as (url, made):
         path = target(url, made, tmp_path)
@@ -207,7 +207,7 @@ def test_after_a_run_without_a_budget(tmp_path: Path) -> None:
 
 
 def test_a_dry_run_sends_nothing(tmp_path: Path) -> None:
-    """It tells the cost, and what the ledger has left; and neither sends nor spends."""
+    """A dry run shows the cost and what is left in the ledger; it sends and records nothing."""
     bank = Watched()
     with served(bank) as (url, made):
         path = target(url, made, tmp_path, "budget: {batch: 4}\n")
@@ -223,8 +223,8 @@ def test_a_dry_run_sends_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "reports").exists()
 
 
-def test_the_plan_tells_the_cost_to_machines(tmp_path: Path) -> None:
-    """As one object after the obligations; an arranged world has no such line."""
+def test_the_plan_has_the_cost_as_json(tmp_path: Path) -> None:
+    """The cost is one object after the obligations; fixtures created per trial have no such line."""
     with served(Watched()) as (url, made):
         path = target(url, made, tmp_path, "budget: {batch: 4}\n")
         _, out = assay("plan", "-t", path, "-m", QUOTA, "--json", cwd=tmp_path, made=made)
@@ -234,8 +234,8 @@ def test_the_plan_tells_the_cost_to_machines(tmp_path: Path) -> None:
     assert "obligation" in json.loads(plain.splitlines()[-1])
 
 
-def test_a_ledger_that_is_none(tmp_path: Path) -> None:
-    """It is told before anything is sent, with a hint; the file stays as it was."""
+def test_a_file_that_is_not_a_ledger(tmp_path: Path) -> None:
+    """The error comes before anything is sent, with a hint; the file stays as it was."""
     notes = tmp_path / "notes.txt"
     notes.write_text("these are notes, and no database at all " * 20)
     bank = Watched()
@@ -245,7 +245,7 @@ def test_a_ledger_that_is_none(tmp_path: Path) -> None:
         wanted = ("run", "-t", path, "--ledger", notes)
         code, _, err = command_line.assay(*wanted, cwd=tmp_path, **tokens)
     assert (Exit.USAGE.value, []) == (code, bank.calls)
-    assert "notes.txt: this is no ledger of Assay's" in err
+    assert "notes.txt: this is not a ledger of Assay" in err
     assert "these are notes" in notes.read_text()
 
 
@@ -270,7 +270,7 @@ def held(
 
 
 def test_a_live_bank_gets_no_write() -> None:
-    """Neither from trials nor from journeys and bent fields, with a world that would take it."""
+    """Neither trials nor random sequences and mutated fields write to a live bank."""
     prepared = prepare()
     bank = Watched(make_app(base_url=prepared.target.base_url))
     live = replace(prepared.target, environment="live")
@@ -285,15 +285,15 @@ def test_a_live_bank_gets_no_write() -> None:
             session.open()
             searching = SearchSession(session=session, plan=prepared.plan, whole=prepared.whole())
             limits = replace(limits_of(prepare().target, 5), calls=100)
-            searching.search(contract, how, limits, MAKERS[how])
+            searching.search(contract, how, limits, SEARCH_METHODS[how])
     assert bank.calls
     assert {"GET"} == {method for method, _ in bank.calls}
     assert 0 == result.counts["violates"]
     assert f"needs {ALLOW_WRITES}" in {one.reason for one in result.verdicts}
 
 
-def test_limits_of_what_is_paid() -> None:
-    """With a list and a maximum, no request goes beyond, and the plan says what is left out."""
+def test_limits_on_payments() -> None:
+    """With a list and a maximum, no request exceeds them, and the plan says what is left out."""
     safety = Safety(
         only={"creditorAccount": ("FR7630006000011234567890189",)}, most={"amount": "12.30"}
     )
@@ -315,17 +315,17 @@ def test_limits_of_what_is_paid() -> None:
         one.obligation: one.reason for one in result.verdicts if one.standing is Standing.UNVERIFIED
     }
     assert left == {
-        one.obligation.id: one.why
+        one.obligation.id: one.reason
         for one in prepared.plan.items
-        if one.fate is Disposition.UNVERIFIED
+        if one.disposition is Disposition.UNVERIFIED
     }
     assert any("safety." in why for why in left.values())
     assert 0 == result.counts["violates"]
 
 
 @pytest.mark.parametrize("allow", [False, True])
-def test_a_bank_that_answers_nobody(tmp_path: Path, *, allow: bool) -> None:
-    """After three failures in a row nothing more is sent; the record is whole, nobody blamed."""
+def test_a_bank_that_stops_answering(tmp_path: Path, *, allow: bool) -> None:
+    """After three failures in a row nothing more is sent; the journal is complete, and nothing is violated."""
     prepared = prepare(["aisp"])
     bank = Watched(make_app(base_url=prepared.target.base_url))
     environment = opened(prepared, bank, safety=Safety(breaker=3))
@@ -351,7 +351,7 @@ def silent(environment: Environment, calls: list[str]) -> None:
 
 
 def test_a_bank_that_only_fails() -> None:
-    """A failure of the bank's own counts as well; what it showed before stays shown."""
+    """A bank's server errors count as failures; what it showed before is kept."""
     prepared = prepare(["aisp"])
     bank = Watched(make_app(base_url=prepared.target.base_url))
     bank.answer = lambda _method, _path: "503 Service Unavailable"
@@ -362,8 +362,8 @@ def test_a_bank_that_only_fails() -> None:
     assert (["aisp/accounts.available/answers"], Exit.VIOLATION) == (violated, result.exit)
 
 
-def test_a_failure_now_and_then_stops_nothing() -> None:
-    """An answer in between begins the count anew."""
+def test_single_failures_do_not_stop_a_run() -> None:
+    """A success restarts the count of failures."""
     prepared = prepare(["aisp"], keywords="accounts.available or balances.available")
     bank = Watched(make_app(base_url=prepared.target.base_url))
     odd = iter(range(10**6))
@@ -374,7 +374,7 @@ def test_a_failure_now_and_then_stops_nothing() -> None:
 
 @pytest.mark.parametrize("status", ["503 Unavailable", "429 Too Many", "500 Error", "408 Time"])
 def test_nothing_is_sent_twice(status: str) -> None:
-    """Whatever a bank answers, each call of a story is sent once, and no more."""
+    """Whatever a bank answers, each call of a sequence is sent once."""
     prepared = prepare(["aisp"], keywords="accounts.available/answers")
     bank = Watched(make_app(base_url=prepared.target.base_url))
     bank.answer = lambda _method, _path: status
@@ -383,7 +383,7 @@ def test_nothing_is_sent_twice(status: str) -> None:
 
 
 def test_nothing_is_sent_twice_over_a_network() -> None:
-    """Neither does the client for a network try again."""
+    """The HTTP client does not repeat a request either."""
     bank = Watched(answer=lambda _method, _path: "503 Unavailable")
     with serving(bank) as url:
         prepared = prepare(["aisp"], url, keywords="accounts.available/answers")
@@ -393,21 +393,21 @@ def test_nothing_is_sent_twice_over_a_network() -> None:
     assert 0 < len(bank.calls) == result.exchanges <= prepared.plan.calls
 
 
-def test_a_part_of_a_plan_has_the_whole_day(tmp_path: Path) -> None:
-    """What is left out of a run spends nothing: of a part, more fits."""
+def test_a_part_of_a_plan_has_the_whole_budget(tmp_path: Path) -> None:
+    """Obligations that are left out of a run use no budget."""
     with served(Watched()) as (url, made):
         prepared = prepare(["aisp"], str(target(url, made, tmp_path)), marks=QUOTA)
     name = "aisp/batch-quota/per-method"
     (item,) = (one for one in prepared.plan.items if one.obligation.id == name)
     (alone,) = prepared.part({name}).items
-    assert (Disposition.UNVERIFIED, Disposition.ASK) == (item.fate, alone.fate)
-    assert "5 planned earlier in this run (alice)" in item.why
+    assert (Disposition.UNVERIFIED, Disposition.ASK) == (item.disposition, alone.disposition)
+    assert "5 planned earlier in this run (alice)" in item.reason
     whole = prepare(["aisp"])
     assert restrict(whole.plan, {name}) == whole.part({name})
 
 
 def test_a_budget_of_calls_is_never_exceeded() -> None:
-    """Not even by a plan that knows nothing of it, nor by journeys."""
+    """Neither a plan that was not assessed nor random sequences exceed a budget of calls."""
     prepared = prepare(["aisp"], keywords="accounts")
     bank = Watched(make_app(base_url=prepared.target.base_url))
     environment = opened(prepared, bank, budget=Budget(calls=20))
@@ -421,11 +421,11 @@ def test_a_budget_of_calls_is_never_exceeded() -> None:
 
 def _travel(session: Session, prepared: Prepared) -> None:
     searching = SearchSession(session=session, plan=prepared.plan, whole=prepared.whole())
-    searching.search("aisp", "journeys", limits_of(prepared.target, 3), MAKERS["journeys"])
+    searching.search("aisp", "journeys", limits_of(prepared.target, 3), SEARCH_METHODS["journeys"])
 
 
 def test_another_process_spends_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the plan could not know, the gate does: the access is refused before it is sent."""
+    """The guard refuses an access that another process used up after planning."""
     bank = Watched()
     with served(bank) as (url, made):
         for name, who in made.items():
@@ -444,8 +444,8 @@ def test_another_process_spends_meanwhile(tmp_path: Path, monkeypatch: pytest.Mo
     assert Shortage.BUDGET is verdict.shortage
 
 
-def test_no_step_is_taken_once_a_run_is_stopped() -> None:
-    """Neither is a customer made, nor a screen opened."""
+def test_no_step_is_performed_once_a_run_is_stopped() -> None:
+    """After the stop no customer is created and no screen is opened."""
     prepared = prepare(["aisp"], keywords="accounts.available")
     environment = opened(prepared, Watched(make_app(base_url=prepared.target.base_url)))
     environment.guard.stopped = "enough"
@@ -463,4 +463,4 @@ def test_no_step_is_taken_once_a_run_is_stopped() -> None:
     )
     assert ((), "needs a target that answers: enough") == (driven.history.events, driven.stopped)
     with pytest.raises(CannotArrange):
-        environment.guard.going()
+        environment.guard.check_running()

@@ -1,4 +1,4 @@
-"""Runs that end well, end badly, or are cut short; and what is left of each."""
+"""Runs that complete, fail or are interrupted, and the journal of each."""
 
 from __future__ import annotations
 
@@ -123,8 +123,8 @@ def interrupt() -> None:
     raise KeyboardInterrupt
 
 
-def test_the_record(tmp_path: Path) -> None:
-    """Header, plan, events, verdicts and footer stand in this order, and add up."""
+def test_the_journal_of_a_run(tmp_path: Path) -> None:
+    """Header, plan, events, verdicts and footer are in this order and add up."""
     held = hold(tmp_path)
     kinds = [one["type"] for one in held.lines()]
     in_order = ["header", "plan", "event", "verdict", "footer"]
@@ -140,7 +140,7 @@ def test_the_record(tmp_path: Path) -> None:
 
 
 def test_written_as_it_happens(tmp_path: Path) -> None:
-    """While the run is on, the file already holds every line so far, each of them whole."""
+    """During a run, the file has every complete line so far."""
     seen: list[int] = []
 
     def watch(path: Path) -> None:
@@ -153,8 +153,8 @@ def test_written_as_it_happens(tmp_path: Path) -> None:
     assert list(range(1, held.prepared.plan.calls + 1)) == seen
 
 
-def test_never_written_over(tmp_path: Path) -> None:
-    """A journal that is there already stays as it is."""
+def test_a_journal_is_never_overwritten(tmp_path: Path) -> None:
+    """An existing journal stays as it is."""
     path = tmp_path / "journal.jsonl"
     path.write_text("mine")
     with pytest.raises(InputError, match="a journal already exists"):
@@ -164,14 +164,14 @@ def test_never_written_over(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", ["file/journal.jsonl", "/proc/nothing/journal.jsonl"])
 def test_nowhere_to_write(tmp_path: Path, place: str) -> None:
-    """Where no journal can be made, that is one clear error before the first call."""
+    """A journal that cannot be created is one clear error before the first call."""
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r"cannot write the journal|a journal already exists"):
         Journal.at(tmp_path / place)
 
 
-def test_nobody_there(tmp_path: Path) -> None:
-    """A target that refuses the very first connection is an error, and nobody is blamed."""
+def test_an_unreachable_target(tmp_path: Path) -> None:
+    """A target that refuses the first connection is an error, and no verdict blames it."""
     held = hold(tmp_path, after=0, instead=refuse)
     assert isinstance(held.error, TargetError)
     assert "cannot connect (refused)" in str(held.error)
@@ -180,8 +180,8 @@ def test_nobody_there(tmp_path: Path) -> None:
     assert {"unspecified"} == {one["verdict"] for one in held.lines("verdict")}
 
 
-def test_nobody_there_for_listed_customers(tmp_path: Path) -> None:
-    """It is the same where the world is a list of customers and sends nothing itself."""
+def test_an_unreachable_target_with_listed_customers(tmp_path: Path) -> None:
+    """The same holds for listed customers, whose fixtures contact nothing."""
     path = tmp_path / "t.yaml"
     path.write_text(
         "assay: 1\ntarget: t\nextends: sandbox\ntransport: http\nbase_url: http://127.0.0.1:9\n"
@@ -197,8 +197,8 @@ def test_nobody_there_for_listed_customers(tmp_path: Path) -> None:
     environment.close()
 
 
-def test_dies_in_the_middle(tmp_path: Path) -> None:
-    """A target that goes away leaves the rest open, and what was recorded is kept."""
+def test_a_target_that_goes_away(tmp_path: Path) -> None:
+    """A target that goes away leaves the rest open; what was recorded is kept."""
     whole = hold(tmp_path / "whole")
     held = hold(tmp_path / "cut", after=9, instead=refuse)
     assert (None, 0) == (held.error, held.result.counts["violates"])
@@ -216,7 +216,7 @@ def test_dies_in_the_middle(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("after", range(12))
 def test_interrupted(tmp_path: Path, after: int) -> None:
-    """Interrupted anywhere, a run leaves what it had, unfinished and readable."""
+    """An interrupted run leaves an unfinished, readable journal."""
     held = hold(tmp_path, after=after, instead=interrupt)
     assert isinstance(held.error, KeyboardInterrupt)
     (footer,) = held.lines("footer")
@@ -230,7 +230,7 @@ def test_interrupted(tmp_path: Path, after: int) -> None:
 
 
 def test_interrupted_while_writing(tmp_path: Path) -> None:
-    """Interrupted within a line, the journal ends there: nothing is written behind it."""
+    """After an interruption within a line, nothing more is written."""
 
     class Torn:
         """A file that is interrupted after half of its fifth line."""
@@ -280,8 +280,8 @@ class Full:
 
 
 @pytest.mark.parametrize("room", [0, 1, 35, 45])
-def test_no_room(room: int) -> None:
-    """A full disk ends a run with one line, wherever it got to, and is no harness fault."""
+def test_a_full_disk(room: int) -> None:
+    """A full disk ends a run with one line, and is no harness fault."""
     prepared = prepare(keywords=SOME)
     environment = set_up(prepared.target)
     session = Session(plan=prepared.plan, environment=environment, journal=Journal(out=Full(room)))
@@ -324,8 +324,10 @@ class Broken:
 
 
 @pytest.mark.parametrize("probe", [True, False])
-def test_our_own_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, probe: bool) -> None:
-    """A probe or check that raises costs its own trial and no other, and exits with 4."""
+def test_a_fault_of_the_harness(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, probe: bool
+) -> None:
+    """A probe or check that raises costs only its own trial, and the run exits with 4."""
     monkeypatch.setattr(conducting, "script_of", Broken("psu-identity", probe))
     held = hold(tmp_path)
     assert Exit.FAULT is held.result.exit
@@ -350,8 +352,8 @@ def waiver(expires: datetime, obligation: str = DISCLOSED) -> tuple[Waiver, ...]
 
 
 @pytest.mark.parametrize("days", [0, 30])
-def test_a_sound_waiver(tmp_path: Path, days: int) -> None:
-    """A known variation is waived through its last day, says why, and leaves the run green."""
+def test_a_valid_waiver(tmp_path: Path, days: int) -> None:
+    """A known non-conformity is waived through the last day, with the reason, and the run is green."""
     until = datetime.now(UTC) + days * DAY
     held = hold(tmp_path, app=tongueless, waivers=waiver(until), allow_incomplete=True)
     (verdict,) = (one for one in held.result.verdicts if one.obligation == DISCLOSED)
@@ -361,14 +363,14 @@ def test_a_sound_waiver(tmp_path: Path, days: int) -> None:
 
 
 def test_without_the_waiver(tmp_path: Path) -> None:
-    """The same variation without its waiver is a violation."""
+    """The same non-conformity without its waiver is a violation."""
     held = hold(tmp_path, app=tongueless)
     assert ("violates", Exit.VIOLATION) == (held.standings()[DISCLOSED], held.result.exit)
 
 
 @pytest.mark.parametrize("app", [bank, tongueless])
 def test_an_expired_waiver(tmp_path: Path, app: Callable[[str], Any]) -> None:
-    """A waiver that ran out yesterday turns the run red, whatever the bank does."""
+    """An expired waiver makes the run red, whatever the bank does."""
     yesterday = datetime.now(UTC) - DAY
     held = hold(tmp_path, app=app, waivers=waiver(yesterday))
     (verdict,) = (one for one in held.result.verdicts if one.obligation == DISCLOSED)
@@ -376,16 +378,16 @@ def test_an_expired_waiver(tmp_path: Path, app: Callable[[str], Any]) -> None:
     assert (Standing.VIOLATES, Exit.VIOLATION) == (verdict.standing, held.result.exit)
 
 
-def test_a_needless_waiver(tmp_path: Path) -> None:
-    """A waiver of what conforms again turns the run red until it is removed."""
+def test_a_superfluous_waiver(tmp_path: Path) -> None:
+    """A waiver of an obligation that conforms makes the run red."""
     held = hold(tmp_path, waivers=waiver(datetime.now(UTC) + DAY))
     (verdict,) = (one for one in held.result.verdicts if one.obligation == DISCLOSED)
     assert "waived by gateway team, but it conforms now: remove the waiver" == verdict.reason
     assert (Standing.VIOLATES, Exit.VIOLATION) == (verdict.standing, held.result.exit)
 
 
-def test_waivers_hold_in_a_cut_run_too(tmp_path: Path) -> None:
-    """What was reached before an interruption is recorded with its waiver."""
+def test_waivers_apply_to_an_interrupted_run(tmp_path: Path) -> None:
+    """Verdicts before an interruption are recorded with their waivers."""
     held = hold(
         tmp_path,
         keywords="psu-identity or page-size",
@@ -401,23 +403,23 @@ def test_waivers_hold_in_a_cut_run_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("allow", "exit_"), [(False, Exit.INCOMPLETE), (True, Exit.OK)])
 def test_open_musts(tmp_path: Path, allow: bool, exit_: Exit) -> None:
-    """A must that stays open keeps a run from success, unless that was allowed."""
+    """An open must makes a run incomplete, unless that is allowed."""
     held = hold(tmp_path, app=tongueless, keywords="withheld-before", allow_incomplete=allow)
     assert (1, exit_) == (held.result.counts["indeterminate"], held.result.exit)
 
 
 def test_what_the_plan_decides(tmp_path: Path) -> None:
-    """What the plan leaves open is never asked, and its verdict has the plan's reason."""
+    """An obligation that the plan leaves open is not tested, and its verdict has the plan's reason."""
     held = hold(tmp_path, keywords="unspecified")
-    assert {Disposition.UNSPECIFIED} == {one.fate for one in held.prepared.plan.items}
+    assert {Disposition.UNSPECIFIED} == {one.disposition for one in held.prepared.plan.items}
     assert 0 == held.result.exchanges
     assert {("unspecified", "the source document leaves this open")} == {
         (one["verdict"], one["reason"]) for one in held.lines("verdict")
     }
 
 
-def test_settling_one(tmp_path: Path) -> None:
-    """One obligation can be settled by itself, and its trial is held once for all its facets."""
+def test_settling_one_obligation(tmp_path: Path) -> None:
+    """One obligation can be settled by itself; its trial is run once for all its facets."""
     prepared = prepare(keywords="psu-identity")
     environment = set_up(prepared.target)
     session = Session(plan=prepared.plan, environment=environment, journal=Journal(out=None))
@@ -429,7 +431,7 @@ def test_settling_one(tmp_path: Path) -> None:
 
 
 def test_maintenance(tmp_path: Path) -> None:
-    """In the announced hours a violation is only doubtful, a minute before it counts."""
+    """In announced maintenance hours a violation is only unclear; a minute earlier it counts."""
 
     def at(moment: str) -> RunResult:
         def sundays(base_url: str) -> Any:

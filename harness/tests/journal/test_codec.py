@@ -1,4 +1,4 @@
-"""The event codec: whatever happens can be written, and is read back as it was."""
+"""The event codec: every event can be written, and is read back unchanged."""
 
 from __future__ import annotations
 
@@ -153,12 +153,12 @@ def exchange(**given: Any) -> Exchange:
 
 @pytest.mark.parametrize("event", PLAIN, ids=lambda event: type(event).__name__)
 def test_an_event(event: Event) -> None:
-    """What needs no masking comes back as it was, whatever its kind."""
+    """An event of any kind that needs no masking is read back unchanged."""
     assert event == again(event)
 
 
 def test_every_event_is_tried() -> None:
-    """No kind of event, and no field of a call or a signature, is missing above."""
+    """Every kind of event, and every field of a call or a signature, is in the table above."""
     assert {*get_args(Event)} == {Exchange, *map(type, PLAIN)}
     assert EVENTS == {"exchange", *(type(one).__name__.lower() for one in PLAIN)} - {"authorised"}
     for full, default in (
@@ -175,13 +175,13 @@ def test_every_event_is_tried() -> None:
 
 @pytest.mark.parametrize("outcome", OUTCOMES, ids=lambda one: type(one).__name__)
 def test_an_exchange(outcome: Any) -> None:
-    """A call and what its answer means come back as they were."""
+    """A call and its outcome are read back unchanged."""
     event = exchange(outcome=outcome)
     assert event == again(event)
 
 
-def test_what_only_one_bank_knows() -> None:
-    """The target's own names of things are not written, and digests only to be compared."""
+def test_ids_and_digests_of_a_target() -> None:
+    """The target's own ids are not written, and digests only for comparison."""
     shown = [replace(ITEM, id=name, digest=name) for name in ("one", "two", "two")]
     answer = again(exchange(outcome=Accepted(items=tuple(shown))))
     assert isinstance(answer, Exchange)
@@ -194,7 +194,7 @@ def test_what_only_one_bank_knows() -> None:
     ("body", "form"), [(b'{"a": 1}', b'"'), (b"{,", b'{"'), (b"[" * 100_000, b"[[")]
 )
 def test_the_form_of_a_body(body: bytes, form: bytes) -> None:
-    """Of a body its form comes back, and whether it was the same as another."""
+    """The form of a body is read back, and whether two bodies were equal."""
     answers = [again(exchange(wire=Wire(method="GET", url="", body=one))) for one in (body, b"")]
     first, second = (one.wire.body for one in answers if isinstance(one, Exchange))
     assert first.startswith(form)
@@ -202,7 +202,7 @@ def test_the_form_of_a_body(body: bytes, form: bytes) -> None:
 
 
 def test_a_masked_text() -> None:
-    """A private text comes back as a pseudonym that has the formats of the text itself."""
+    """A private text is read back as a pseudonym with the formats of the text."""
     iban = "FR7630006000011234567890189"
     answer = again(
         exchange(outcome=Accepted(items=(Item(key=iban, fields={"iban": iban}),))), Redactor()
@@ -226,7 +226,7 @@ def test_a_masked_text() -> None:
     ],
 )
 def test_a_damaged_line(key: str, value: object) -> None:
-    """A value of another type, or one that is missing, is never taken for something else."""
+    """A missing value, or one of another type, is refused."""
     _, record = EventEncoder(mask=ValueMasker(redactor=Careless())).line(PLAIN[0])
     with pytest.raises((KeyError, ValueError, TypeError, AttributeError)):
         decode({"type": "subject", **record, key: value})

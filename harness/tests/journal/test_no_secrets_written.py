@@ -129,7 +129,7 @@ def found(bank: Loudmouth, folder: Path) -> list[tuple[str, str]]:
 
 
 def test_a_sound_bank(tmp_path: Path) -> None:
-    """A run on the sound bank writes nothing that the bank handed out."""
+    """The journal of a run on the sound bank has nothing private of its customers."""
     bank = Loudmouth(SOUND)
     result = hold(bank, tmp_path)
     assert (227, 0) == (result.counts["conforms"], len(result.faults))
@@ -140,7 +140,7 @@ def test_a_sound_bank(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["as it is", "refusing"])
 def test_a_bank_that_repeats_everything(tmp_path: Path, form: str) -> None:
-    """What a target repeats of a customer is masked too, in findings and their exchanges."""
+    """A customer's data in a target's responses are masked, in findings and in exchanges."""
     bank = Loudmouth(SOUND)
 
     def respond(request: Request, answer: Answer) -> Answer:
@@ -158,7 +158,7 @@ def test_a_bank_that_repeats_everything(tmp_path: Path, form: str) -> None:
 
 
 def test_the_same_value_has_one_name(tmp_path: Path) -> None:
-    """Evidence stays correlatable: an account has one pseudonym wherever it stands."""
+    """An account has one pseudonym throughout, so that evidence can be correlated."""
     hold(Loudmouth(SOUND), tmp_path)
     text = (tmp_path / "journal.jsonl").read_text("utf-8")
     lines = [json.loads(line) for line in text.splitlines()]

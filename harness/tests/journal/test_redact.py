@@ -1,4 +1,4 @@
-"""Masking: what is found, how it is called, and what it costs."""
+"""Redaction: what is found, its pseudonyms, and its cost."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def knowing(*keys: str, **access: str) -> Redactor:
     ],
 )
 def test_everywhere(text: str) -> None:
-    """A known value is masked wherever it stands, also within a word."""
+    """A known value is masked anywhere, also within a word."""
     assert text.format("<account-1>") == knowing("zz-key").text(text.format("zz-key"))
 
 
@@ -50,7 +50,7 @@ def test_everywhere(text: str) -> None:
     ],
 )
 def test_spellings(spelt: str) -> None:
-    """The same value in other spellings has the same name."""
+    """Other spellings of a value have the same pseudonym."""
     assert "see <account-1>." == knowing(CARD).text(f"see {spelt}.")
 
 
@@ -70,7 +70,7 @@ def test_spellings(spelt: str) -> None:
     ],
 )
 def test_credentials(text: str) -> None:
-    """Login, password, their Basic pair and the customer's name are masked in each spelling."""
+    """Login, password, their Basic pair and the customer's name are masked in every spelling."""
     redactor = knowing(login="login-7", password="pass word", name="Z\u00e9lie Fictif")
     masked = redactor.text(f"[{text}]")
     assert masked.startswith("[<")
@@ -91,8 +91,8 @@ def test_credentials(text: str) -> None:
         f"id_{IBAN}",
     ],
 )
-def test_looks(text: str) -> None:
-    """What looks like an IBAN or a card number is masked although nobody knows it."""
+def test_texts_that_look_private(text: str) -> None:
+    """Texts that look like an IBAN or a card number are masked, even if they are unknown."""
     masked = Redactor().text(f"a {text} b")
     assert "<number-1> b" == masked[-12:]
     assert not set("0123456789") & set(masked.replace("<number-1>", "").replace("%2F", ""))
@@ -102,20 +102,20 @@ def test_looks(text: str) -> None:
     "text",
     ["2026-09-16T10:00:00+02:00", "aisp/batch-quota/next-day", "status 404", "T0001000001", "EUR"],
 )
-def test_the_rest_stays(text: str) -> None:
-    """Dates, codes and short numbers are left alone."""
+def test_other_texts_stay(text: str) -> None:
+    """Dates, codes and short numbers are not masked."""
     assert text == knowing(IBAN).text(text)
 
 
 def test_one_name_for_all_spellings_of_a_number() -> None:
-    """Groups and case do not make two numbers of one, and two stay two."""
+    """A number has one pseudonym in any grouping and case; two numbers have two."""
     grouped = "FR76 3000 1007 9412 3456 7890 185"
     text = Redactor().text(f"{IBAN} | {grouped} | {IBAN.lower()} | 4970101234567890")
     assert "<number-1> | <number-1> | <number-1> | <number-2>" == text
 
 
-def test_one_name_for_ever() -> None:
-    """A value keeps its name from trial to trial, and before it is known to be somebody's."""
+def test_pseudonyms_are_stable() -> None:
+    """A value keeps its pseudonym in all trials, also from before it was known as private."""
     redactor = Redactor()
     assert "<number-1>" == redactor.text(IBAN)
     redactor.learn(
@@ -129,15 +129,15 @@ def test_one_name_for_ever() -> None:
     "text", ["tok-abc", "Bearer tok-abc", "/accounts/tok-abc/x", "sorry, tok-abc.", '"tok-abc"']
 )
 def test_earlier_customers(text: str) -> None:
-    """What belongs to a customer of an earlier trial is masked where it stands as a word."""
+    """Values of a customer of an earlier trial are masked as whole words."""
     redactor = knowing(token="tok-abc")
     redactor.begin()
     assert text.replace("tok-abc", "<token-1>") == redactor.text(text)
 
 
 @pytest.mark.parametrize("key", ["", "a", "404"])
-def test_nothing_to_look_for(key: str) -> None:
-    """A key that is hardly any text is not looked for, or nothing could be read any more."""
+def test_very_short_keys(key: str) -> None:
+    """A very short key is not searched for, because it would occur everywhere."""
     assert "a 404 answer" == knowing(key).text("a 404 answer")
 
 
@@ -153,8 +153,8 @@ def test_nothing_to_look_for(key: str) -> None:
         '"label":"Camille \\',
     ],
 )
-def test_telling_members(member: str) -> None:
-    """What stands under a telling name is masked, whatever it is and if it is cut off."""
+def test_private_members(member: str) -> None:
+    """The value of a member with a private name is masked, also if it is cut off."""
     body, _ = Redactor().body(f'{{"status":"ok",{member}'.encode())
     assert '{"status":"ok",' == body[:15]
     assert body.endswith('"<private>"')
@@ -163,7 +163,7 @@ def test_telling_members(member: str) -> None:
 
 @pytest.mark.parametrize("offset", range(-30, 31, 3))
 def test_cut_in_two(offset: int) -> None:
-    """No part of a private value is left where a long body is cut, even if masking shortens it."""
+    """No part of a private value is left at the end of a cut body, even if masking shortens it."""
     token = "secret-" + "0aZ" * 300
     redactor = knowing(IBAN, token=token)
     many = (IBAN + " ") * 20 + "x" * (MOST_BODY + offset)
@@ -186,7 +186,7 @@ def test_a_bounded_text() -> None:
 
 
 def test_headers() -> None:
-    """Of headers the names are told, and the values of a few harmless ones."""
+    """Header names are written, and the values of a few harmless ones."""
     masked = knowing(IBAN).headers(
         [
             ("Authorization", "Bearer x"),
@@ -206,20 +206,20 @@ def test_headers() -> None:
 
 
 def test_huge_headers() -> None:
-    """Headers are bounded in number, and each in its name and value."""
+    """Headers are bounded in number, name and value."""
     masked = Redactor().headers([("Server" + "r" * 9999, "1"), ("Server", "x" * 9999)] * 5000)
     assert MOST_HEADERS == len(masked)
     assert (128, 256) == (len(masked[0][0]), len(masked[1][1]))
 
 
-def test_not_even_text() -> None:
-    """A body that is no UTF-8 is kept as far as it can be shown."""
+def test_a_body_that_is_not_text() -> None:
+    """A body that is not UTF-8 is written as far as it can be decoded."""
     body, cut = Redactor().body(b"\xff\xfe\x00" + IBAN.encode())
     assert ("\ufffd\ufffd\0<number-1>", False) == (body, cut)
 
 
 def test_many_numbers() -> None:
-    """Numbers that nobody owns are not looked for one by one: a flood of them costs nothing."""
+    """Unknown numbers are not searched for individually, so many of them cost little."""
     redactor = knowing(IBAN)
     for n in range(50):
         redactor.body(" ".join(f"{n:08d}{m:08d}" for m in range(400)).encode())
@@ -227,7 +227,7 @@ def test_many_numbers() -> None:
 
 
 def test_the_wire() -> None:
-    """A whole exchange is fit to be written, and says whether anything was cut."""
+    """A whole exchange is redacted, and marked if anything was cut."""
     wire = Wire(
         method="PUT",
         url=f"https://bank.example/accounts?iban={IBAN}",
@@ -245,8 +245,8 @@ def test_the_wire() -> None:
 
 
 @pytest.mark.parametrize("order", [("abcd-1234-wxyz", "1234"), ("1234", "abcd-1234-wxyz")])
-def test_of_two_values_the_longer_is_found_first_whenever_each_was_learnt(order):
-    """A value that is a part of another takes nothing away from it."""
+def test_the_longer_of_two_overlapping_values_is_found_first(order):
+    """Of two values that overlap, the longer one is masked, in any order of learning."""
     redactor = Redactor()
     for value in order:
         redactor.name(value, "key")
@@ -256,8 +256,8 @@ def test_of_two_values_the_longer_is_found_first_whenever_each_was_learnt(order)
     assert f"x {names['abcd-1234-wxyz']} y {names['1234']} z" == masked
 
 
-def test_many_values_are_all_found_as_they_come():
-    """However many there are, the first and the last are both masked."""
+def test_many_values_are_all_found():
+    """The first and the last of many values are masked."""
     redactor = Redactor()
     values = [f"value-{n:04d}-end" for n in range(300)]
     for value in values:

@@ -1,4 +1,4 @@
-"""Lines of the record: whatever happened can be written, read back, and tells nothing private."""
+"""Lines of a journal: every event can be written, and nothing private is in them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def exchange(why: str = "", **wire: Any) -> Exchange:
 
 
 def test_a_subject() -> None:
-    """A subject's things are told by their pseudonyms, also within their states."""
+    """A subject's things are written with their pseudonyms, also within their states."""
     (line,) = written(PSU)
     assert {
         "type": "subject",
@@ -100,7 +100,7 @@ def test_an_exchange() -> None:
     ],
 )
 def test_hostile_bodies(body: bytes) -> None:
-    """Whatever a target sends is one line of JSON, and bounded."""
+    """Any body of a target is bounded, on one line of JSON."""
     sheet = Sheet()
     Journal(out=sheet).event("a/b#c", exchange(body=body), Access())
     assert 1 == sheet.getvalue().count("\n")
@@ -108,7 +108,7 @@ def test_hostile_bodies(body: bytes) -> None:
 
 
 def test_lone_surrogates() -> None:
-    """A text that is no Unicode cannot stop the record."""
+    """A text that is not valid Unicode does not stop the journal."""
     (line,) = written(exchange(why="\ud800 and \udfff"))
     assert "? and ?" == line["outcome"]["why"]
 
@@ -125,8 +125,8 @@ def test_the_digest() -> None:
     assert f"sha256:{digest}" == json.loads(last)["digest"]
 
 
-def test_a_verdict_is_cleaned_while_its_customers_are_known() -> None:
-    """What evidence quotes is masked and bounded, in the verdict itself."""
+def test_a_verdict_is_masked_and_bounded() -> None:
+    """The texts of a verdict and of its evidence are masked and bounded."""
     journal = Journal(out=None)
     journal.event("a/b#c", PSU, Access(token="tok-123"))
     evidence = Evidence(
@@ -150,8 +150,8 @@ def test_a_verdict_is_cleaned_while_its_customers_are_known() -> None:
     )
 
 
-def test_for_nobody() -> None:
-    """With no file nothing is written, and nothing fails."""
+def test_no_file() -> None:
+    """Without a file nothing is written, and nothing fails."""
     journal = Journal(out=None)
     journal.write("header", {})
     journal.event("a/b#c", exchange(), Access())

@@ -1,4 +1,4 @@
-"""Evidence merges into verdicts, verdicts into counts, counts into an exit code."""
+"""Merging of evidence into verdicts, of verdicts into counts, of counts into an exit code."""
 
 import pytest
 
@@ -37,12 +37,12 @@ def seen(agreement, expected="this", seen="that", **more):
     ],
 )
 def test_a_violation_outweighs_doubt_and_doubt_a_pass(agreements, standing):
-    """Nothing at all is no pass."""
+    """A violation outweighs doubt, doubt outweighs a pass, and no evidence is never a pass."""
     assert standing is weigh(map(seen, agreements))[0]
 
 
 def test_the_reason_is_the_first_that_decides():
-    """A pass needs none, and silence says so."""
+    """The first deciding evidence is the reason; a pass has none, and missing evidence is named."""
     first, second = seen(NO, "a", "b"), seen(NO, "c", "d")
 
     assert "expected a; b" == weigh([seen(YES), first, second])[1]
@@ -57,7 +57,7 @@ def verdicts(*standings):
 
 
 def test_every_standing_is_counted_also_where_there_is_none():
-    """The order is always the same."""
+    """Every standing is counted, even if there is none, in a fixed order."""
     counts = tally(verdicts(Standing.WAIVED, Standing.CONFORMS, Standing.CONFORMS))
 
     assert [
@@ -85,7 +85,7 @@ def test_every_standing_is_counted_also_where_there_is_none():
     ],
 )
 def test_the_worst_decides_the_exit_code(violations, musts, faults, allowed, code):
-    """A fault of ours before a violation, a violation before what is incomplete."""
+    """A fault of the harness comes before a violation, and a violation before incompleteness."""
     counts = tally(verdicts(*[Standing.VIOLATES] * violations))
     found = exit_of(counts, incomplete_musts=musts, faults=faults, allow_incomplete=allowed)
 
@@ -93,12 +93,12 @@ def test_the_worst_decides_the_exit_code(violations, musts, faults, allowed, cod
 
 
 def test_the_exit_codes_are_five():
-    """2 is for what a user gave us, and no verdict ever says it."""
+    """There are five exit codes; 2 is for errors of the user and never follows from verdicts."""
     assert [0, 1, 2, 3, 4] == [one.value for one in Exit]
 
 
 def test_a_verdict_is_explained_by_what_disagrees():
-    """With the one variation, where there is one, and the calls."""
+    """An explanation has the disagreeing evidence with its calls, and its variation if any."""
     verdict = Verdict(
         obligation="aisp/x/y",
         standing=Standing.VIOLATES,

@@ -14,7 +14,7 @@ from assay.planning.plan import plan
 from assay.planning.prepare import selector
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import NEUTRAL, PIS_NEUTRAL
-from assay.sandbox.mutants.fields import FIELDS
+from assay.sandbox.mutants.accounts import FIELDS
 from assay.sandbox.mutants.payments.fields import FIELD_FAULTS
 from assay.sandbox.policies import SOUND
 

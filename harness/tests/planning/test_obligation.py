@@ -1,4 +1,4 @@
-"""A contract becomes obligations: one for each facet, one for each open point."""
+"""The obligations of a contract: one for each facet, one for each open point."""
 
 from assay.contract.model import Level
 from assay.contract.parse import find_contract, parse_contract
@@ -10,13 +10,13 @@ ALL = obligations(AISP)
 
 
 def test_an_id_is_contract_clause_and_facet_and_is_unique():
-    """One id names an obligation everywhere."""
+    """An id has contract, clause and facet, and names one obligation."""
     assert len(ALL) == len({one.id for one in ALL})
     assert [] == [one.id for one in ALL if one.id != f"aisp/{one.clause}/{one.facet}"]
 
 
-def test_every_facet_of_every_clause_and_every_open_point_is_there():
-    """None is lost on the way, and they stand in the contract's order."""
+def test_every_facet_and_every_open_point_is_an_obligation():
+    """All facets of all clauses and all open points are there, in the order of the contract."""
     expected = [
         f"aisp/{clause.id}/{facet.id}"
         for clause in AISP.clauses
@@ -27,8 +27,8 @@ def test_every_facet_of_every_clause_and_every_open_point_is_there():
     assert expected == [one.id for one in ALL]
 
 
-def test_what_a_clause_says_goes_with_each_of_its_facets():
-    """Its sentence, sources, level and line."""
+def test_each_obligation_has_the_data_of_its_clause():
+    """An obligation has the statement, sources, level and line of its clause."""
     (clause,) = [one for one in AISP.clauses if one.id == "batch-quota"]
     found = [one for one in ALL if one.clause == "batch-quota"]
 
@@ -38,7 +38,7 @@ def test_what_a_clause_says_goes_with_each_of_its_facets():
 
 
 def test_facets_of_one_scenario_share_a_trial():
-    """What one probe can settle is asked once."""
+    """The obligations that one probe can settle share a trial."""
     trials = {one.facet: one.trial for one in ALL if one.clause == "batch-quota"}
 
     assert (
@@ -47,8 +47,8 @@ def test_facets_of_one_scenario_share_a_trial():
     assert "aisp/batch-quota#long-day" == trials["long-day"]
 
 
-def test_an_open_point_binds_nobody():
-    """It is counted, and asks for nothing."""
+def test_an_open_point_requires_nothing():
+    """An open point is counted, and needs no capability."""
     found = [one for one in ALL if one.kind == UNSPECIFIED]
 
     assert len(AISP.open_points) == len(found)
@@ -57,8 +57,8 @@ def test_an_open_point_binds_nobody():
     }
 
 
-def test_what_binds_the_provider_is_not_asked_of_the_bank():
-    """The TPP's side of a clause is an obligation of its own, and stands in no plan of a run."""
+def test_obligations_of_a_tpp_are_in_no_plan_of_a_run():
+    """The TPP's side of a clause is an obligation of its own, and in no plan of a run."""
     owed = {one.id for one in tpp_obligations(AISP)}
 
     assert "aisp/batch-quota/not-exceeded" in owed
@@ -66,8 +66,8 @@ def test_what_binds_the_provider_is_not_asked_of_the_bank():
     assert {None} == {one.scenario for one in tpp_obligations(AISP)}
 
 
-def test_every_clause_is_read_by_the_rule_of_its_kind():
-    """The same parameters serve probe and check."""
+def test_every_clause_is_an_instance_of_its_kind():
+    """Probe and check of a clause have the same parameters."""
     applied = bound_clauses(AISP)
 
     assert [one.id for one in AISP.clauses] == [*applied]

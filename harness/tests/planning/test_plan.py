@@ -1,4 +1,4 @@
-"""The plan: every obligation's fate and the price of all, before the first call."""
+"""The plan: every obligation's disposition and the price of all, before the first call."""
 
 from dataclasses import replace
 from zoneinfo import ZoneInfo
@@ -23,7 +23,7 @@ def planned(target=SANDBOX, select=lambda _: True):
     return plan(bind([AISP], target), target, select)
 
 
-def fates(plan_):
+def items_by_id(plan_):
     return {item.obligation.id.removeprefix("aisp/"): item for item in plan_.items}
 
 
@@ -32,36 +32,36 @@ def without(*capabilities):
     return replace(SANDBOX, fixtures=replace(SANDBOX.fixtures, offers=offers))
 
 
-def test_on_the_sandbox_all_is_asked_but_what_the_document_leaves_open():
-    """107 obligations are asked, and 17 points are open."""
+def test_the_sandbox_is_tested_except_for_open_points():
+    """On the sandbox, 107 obligations are tested, and 17 points are open."""
     found = planned()
 
     assert {Disposition.ASK: 107, Disposition.UNSPECIFIED: 17} == {
-        fate: sum(item.fate is fate for item in found.items)
-        for fate in (Disposition.ASK, Disposition.UNSPECIFIED)
+        disposition: sum(item.disposition is disposition for item in found.items)
+        for disposition in (Disposition.ASK, Disposition.UNSPECIFIED)
     }
     assert 124 == len(found.items)
 
 
-def test_every_asked_obligation_is_settled_by_exactly_one_trial():
-    """Nothing can drop out of a run, and nothing is asked twice."""
+def test_every_tested_obligation_has_exactly_one_trial():
+    """No obligation drops out of a run, and none is tested twice."""
     found = planned()
     settled = [one.id for trial in found.trials for one in trial.settles]
 
     assert sorted(settled) == sorted(
-        item.obligation.id for item in found.items if item.fate is Disposition.ASK
+        item.obligation.id for item in found.items if item.disposition is Disposition.ASK
     )
     assert len(found.trials) == len({trial.id for trial in found.trials})
 
 
-def test_the_price_is_that_of_the_trials_not_of_their_facets():
-    """Facets that share a trial pay once."""
+def test_facets_of_one_trial_share_its_price():
+    """The price of a plan is that of its trials, not of their facets."""
     found = planned()
 
     assert 519 == found.calls == sum(trial.calls for trial in found.trials)
     assert found.calls < sum(item.calls for item in found.items)
     assert [7, 7] == [
-        fates(found)[f"batch-quota/balances-{word}"].calls for word in ("served", "refused")
+        items_by_id(found)[f"batch-quota/balances-{word}"].calls for word in ("served", "refused")
     ]
 
 
@@ -89,41 +89,39 @@ def test_the_price_is_that_of_the_trials_not_of_their_facets():
         (Capability.ENTRIES, "transactions.depth/default", "needs dated entries"),
     ],
 )
-def test_what_the_fixtures_cannot_do_is_unverified_and_says_what_would_help(
-    capability, obligation, why
-):
-    """It is planned, and not asked."""
-    found = fates(planned(without(capability)))[obligation]
+def test_a_missing_capability_is_unverified_and_its_remedy_is_named(capability, obligation, why):
+    """The reason names what is missing and the key of the target file to set."""
+    found = items_by_id(planned(without(capability)))[obligation]
 
     assert (Disposition.UNVERIFIED, 0, Standing.UNVERIFIED) == (
-        found.fate,
+        found.disposition,
         found.calls,
         found.standing,
     )
-    assert found.why.startswith(why)
+    assert found.reason.startswith(why)
 
 
-def test_several_things_that_lack_are_all_named():
-    """In a fixed order, so that reports can be compared."""
-    found = fates(planned(without(Capability.CLOCK, Capability.PSU)))["batch-quota/long-day"]
+def test_all_missing_capabilities_are_named():
+    """Missing capabilities are named in a fixed order, so that reports can be compared."""
+    found = items_by_id(planned(without(Capability.CLOCK, Capability.PSU)))["batch-quota/long-day"]
 
     assert (
         "needs a clock that can be moved and a test customer (in the target file: set `fixtures.kind`"
         " to `control` or `python`, with `clock` and `psu` in `fixtures.offers`)"
-    ) == found.why
+    ) == found.reason
 
 
-def test_without_a_presence_header_nothing_can_be_asked_unattended():
-    """The target file does not say how such calls are marked."""
-    found = fates(planned(replace(SANDBOX, presence=None)))
+def test_without_a_presence_header_nothing_is_tested_unattended():
+    """Without `presence`, obligations about calls without the customer are unverified."""
+    found = items_by_id(planned(replace(SANDBOX, presence=None)))
 
-    assert Disposition.UNVERIFIED is found["batch-quota/accounts-refused"].fate
-    assert Disposition.ASK is found["online-unlimited/accounts-unlimited"].fate
+    assert Disposition.UNVERIFIED is found["batch-quota/accounts-refused"].disposition
+    assert Disposition.ASK is found["online-unlimited/accounts-unlimited"].disposition
 
 
-def test_without_a_zone_local_days_cannot_be_asked():
-    """Neither midnight, nor the window, nor the edge of two months."""
-    found = fates(planned(replace(SANDBOX, zone=None)))
+def test_without_a_zone_calendar_days_are_not_tested():
+    """Without `zone`, obligations about midnight, the history window and months are unverified."""
+    found = items_by_id(planned(replace(SANDBOX, zone=None)))
 
     for name in (
         "batch-quota/before-midnight",
@@ -135,15 +133,15 @@ def test_without_a_zone_local_days_cannot_be_asked():
             Disposition.UNVERIFIED,
             "needs the time zone of the bank's calendar day (set `zone` in the target file)",
         ) == (
-            found[name].fate,
-            found[name].why,
+            found[name].disposition,
+            found[name].reason,
         )
-    assert Disposition.ASK is found["cards.eligible/lists-recent"].fate
-    assert Disposition.ASK is found["batch-quota/accounts-refused"].fate
+    assert Disposition.ASK is found["cards.eligible/lists-recent"].disposition
+    assert Disposition.ASK is found["batch-quota/accounts-refused"].disposition
 
 
 def test_a_contract_s_own_zone_comes_before_the_target_s():
-    """What the document says, no bank changes."""
+    """The time zone of the contract outweighs that of the target file."""
     contract = replace(AISP, zone=ZoneInfo("Asia/Tokyo"))
     found = plan(bind([contract], SANDBOX), SANDBOX)
 
@@ -156,48 +154,57 @@ def operation(name, **changed):
     return replace(SANDBOX, operations={**SANDBOX.operations, name: binding})
 
 
-def test_what_the_target_file_does_not_bind_is_unverified_and_says_where():
+def test_a_missing_binding_is_unverified_and_its_key_is_named():
     """The reason names the key of the target file to set."""
-    found = fates(planned(operation("transactions", modes={})))["no-extended-history/gives-no-more"]
+    found = items_by_id(planned(operation("transactions", modes={})))[
+        "no-extended-history/gives-no-more"
+    ]
 
-    assert Disposition.UNVERIFIED is found.fate
+    assert Disposition.UNVERIFIED is found.disposition
     assert (
         "needs operations.transactions.modes.extended_transaction_history in the target file"
-        == found.why
+        == found.reason
     )
 
 
-def test_a_target_without_links_need_not_keep_them_on_its_host():
-    """There is nothing that could lead astray."""
-    found = fates(planned(operation("balances", links=(), next=None)))["live-host/balances-links"]
+def test_a_target_without_links_is_exempt_from_rules_on_them():
+    """Rules on links are not applicable to a target whose responses have none."""
+    found = items_by_id(planned(operation("balances", links=(), next=None)))[
+        "live-host/balances-links"
+    ]
 
-    assert (Disposition.NOT_APPLICABLE, Standing.NOT_APPLICABLE) == (found.fate, found.standing)
-    assert "the target has none (no operations.balances.links in the target file)" == found.why
+    assert (Disposition.NOT_APPLICABLE, Standing.NOT_APPLICABLE) == (
+        found.disposition,
+        found.standing,
+    )
+    assert "the target has none (no operations.balances.links in the target file)" == found.reason
 
 
-def test_what_a_bank_need_not_offer_is_not_asked():
-    """With the reason in the target file, before anything else is considered."""
+def test_a_clause_that_is_not_offered_is_not_applicable():
+    """The reason in the target file comes before anything else."""
     target = replace(without(*Capability), not_offered={"batch-quota": "no batch here"})
-    found = fates(planned(target))
+    found = items_by_id(planned(target))
 
     assert (Disposition.NOT_APPLICABLE, "no batch here") == (
-        found["batch-quota/long-day"].fate,
-        found["batch-quota/long-day"].why,
+        found["batch-quota/long-day"].disposition,
+        found["batch-quota/long-day"].reason,
     )
 
 
 def test_open_points_are_unspecified_on_any_target():
-    """Also on one that offers nothing at all."""
+    """Open points are unspecified even on a target that offers nothing."""
     empty = replace(SANDBOX.fixtures, kind=FixtureKind.NONE, offers=frozenset())
     found = planned(replace(SANDBOX, fixtures=empty, presence=None))
 
     assert (0, ()) == (found.calls, found.trials)
-    assert {Disposition.UNVERIFIED, Disposition.UNSPECIFIED} == {item.fate for item in found.items}
-    assert 17 == sum(item.fate is Disposition.UNSPECIFIED for item in found.items)
+    assert {Disposition.UNVERIFIED, Disposition.UNSPECIFIED} == {
+        item.disposition for item in found.items
+    }
+    assert 17 == sum(item.disposition is Disposition.UNSPECIFIED for item in found.items)
 
 
-def test_a_selection_plans_what_is_selected_and_no_more():
-    """A trial settles only what was asked for."""
+def test_a_selection_is_all_that_is_planned():
+    """A trial settles only the selected obligations."""
     found = planned(select=lambda one: one.id == "aisp/batch-quota/accounts-refused")
 
     assert ["aisp/batch-quota/accounts-refused"] == [item.obligation.id for item in found.items]
@@ -207,7 +214,7 @@ def test_a_selection_plans_what_is_selected_and_no_more():
 
 
 def test_a_plan_can_be_restricted_afterwards():
-    """Its trials and its price shrink with it."""
+    """The trials and the price of a restricted plan are those of its obligations."""
     whole = planned()
     part = restrict(whole, {"aisp/euro/balance", "aisp/euro/slip", "aisp/unspecified/states"})
 
@@ -217,7 +224,7 @@ def test_a_plan_can_be_restricted_afterwards():
 
 
 def test_a_trial_has_a_fresh_probe_each_time():
-    """A probe that was played is used up."""
+    """Each call returns a new generator for a trial."""
     found = planned()
     trial = next(one for one in found.trials if one.id == "aisp/euro#everything")
     applied, script = script_of(found, trial)
@@ -228,7 +235,7 @@ def test_a_trial_has_a_fresh_probe_each_time():
 
 
 def test_every_feature_has_a_key():
-    """What a facet requires of a binding can be named as a key of the target file."""
+    """Every feature that a facet can require of a binding has a key of the target file."""
     requirements = [one for item in planned().items for one in item.obligation.requires]
     assert {one.feature for one in requirements} <= set(BINDING_FEATURES)
 
@@ -246,9 +253,11 @@ def test_every_feature_has_a_key():
     ],
 )
 def test_what_a_zone_cannot_show_is_not_applicable(zone, void):
-    """A day that never comes leaves no must open, and says why it is not asked."""
-    found = fates(planned(replace(SANDBOX, zone=ZoneInfo(zone))))
-    said = {id_: item for id_, item in found.items() if item.fate is Disposition.NOT_APPLICABLE}
+    """A facet that no day in a time zone can show is not applicable, with the reason."""
+    found = items_by_id(planned(replace(SANDBOX, zone=ZoneInfo(zone))))
+    said = {
+        id_: item for id_, item in found.items() if item.disposition is Disposition.NOT_APPLICABLE
+    }
 
     assert void == set(said)
-    assert all(item.why.startswith("the ") for item in said.values())
+    assert all(item.reason.startswith("the ") for item in said.values())

@@ -1,4 +1,4 @@
-"""The plan of what a user named: targets, selections, and errors in either."""
+"""The plan of what a user named: targets, selections, and their errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay.planning.prepare import load_target, matching, prepare, selector
 
 
 def test_the_shipped_run() -> None:
-    """With nothing typed, the shipped contract is planned on the embedded sandbox."""
+    """Without arguments, the shipped contracts are planned on the embedded sandbox."""
     prepared = prepare()
     assert (["aisp", "pis"], "sandbox") == (
         [one.contract.id for one in prepared.bound],
@@ -23,7 +23,7 @@ def test_the_shipped_run() -> None:
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:8080", "https://sandbox.example/v1/"])
 def test_a_url(url: str) -> None:
-    """A URL is a sandbox that somebody serves there, reached over HTTP."""
+    """A URL is a served sandbox, reached over HTTP."""
     target = load_target(url)
     assert (TransportKind.HTTP, url.rstrip("/")) == (target.transport, target.base_url)
 
@@ -38,8 +38,8 @@ def test_a_url(url: str) -> None:
         ("no/such/file.yaml", "no/such/file.yaml"),
     ],
 )
-def test_no_target(target: str, says: str) -> None:
-    """A target that cannot be is one clear error, without its secrets."""
+def test_an_unusable_target(target: str, says: str) -> None:
+    """A target that cannot be used is one clear error, without its secrets."""
     with pytest.raises(InputError, match=says) as caught:
         load_target(target)
     assert "secret" not in str(caught.value)
@@ -55,20 +55,20 @@ def test_no_target(target: str, says: str) -> None:
     ],
 )
 def test_selections(keywords: str, marks: str, ids: set[str]) -> None:
-    """-k and -m mean what they mean to pytest, on ids and on kinds, contracts and levels."""
+    """-k and -m mean the same as in pytest, for ids and for kinds, contracts and levels."""
     items = prepare(keywords=keywords, marks=marks).plan.items
     assert ids == {one.obligation.facet for one in items}
 
 
-def test_everything() -> None:
-    """Without words everything is selected."""
+def test_no_selection() -> None:
+    """Without expressions everything is selected."""
     assert selector()(prepare().plan.items[0].obligation) is True
     assert matching("-k", "")("anything") is True
 
 
 @pytest.mark.parametrize("text", ["a and", "(a", "a b", "or", "a == 1"])
-def test_unreadable(text: str) -> None:
-    """An expression that pytest could not read is an error of the option."""
+def test_an_unreadable_expression(text: str) -> None:
+    """An expression that pytest cannot read is an error of the option."""
     with pytest.raises(InputError, match="-k: cannot read the expression") as caught:
         prepare(keywords=text)
     assert "join words by and, or, not" in str(caught.value)
@@ -77,13 +77,13 @@ def test_unreadable(text: str) -> None:
 
 
 def test_nothing_selected() -> None:
-    """A selection of nothing is an error and no green run."""
+    """A selection of nothing is an error, not a successful run."""
     with pytest.raises(InputError, match="nothing is selected by 'ships'"):
         prepare(keywords="ships")
 
 
 def test_reproduce(tmp_path: Path) -> None:
-    """The options of a run are told in such a way that a shell takes them back."""
+    """The options of a run are quoted for a shell."""
     path = tmp_path / "my bank.yaml"
     path.write_text("assay: 1\ntarget: t\nextends: sandbox\n")
     prepared = prepare(["aisp"], str(path))
@@ -91,7 +91,7 @@ def test_reproduce(tmp_path: Path) -> None:
 
 
 def test_unmatched_waiver(tmp_path: Path) -> None:
-    """A waiver of nothing stops a run before it begins, with its line and a guess."""
+    """A waiver that matches no obligation is an error, with its line and a suggestion."""
     path = tmp_path / "t.yaml"
     path.write_text(
         "assay: 1\ntarget: t\nextends: sandbox\nwaivers:\n"

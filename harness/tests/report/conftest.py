@@ -76,8 +76,8 @@ class Journal:
             "needs": ["batch", "clock"],
             "calls": 6,
             "trial": f"{contract}/{clause}#{facet}",
-            "fate": "ask",
-            "why": "",
+            "disposition": "ask",
+            "reason": "",
         }
         return self.add(**line | changes)
 
@@ -160,7 +160,7 @@ class Journal:
             "findings": [
                 {
                     "obligation": name,
-                    "story": f"stories/{name.replace('/', '-')}.json",
+                    "sequence": f"sequences/{name.replace('/', '-')}.json",
                     "steps": 4,
                 }
                 for name in found
@@ -215,7 +215,7 @@ def mixed(journal):
     journal.plan(
         "aisp/unspecified/status-codes",
         kind="unspecified",
-        fate="unspecified",
+        disposition="unspecified",
         says="Which status a refusal has is not shown.",
         asks="",
     )

@@ -34,7 +34,7 @@ def hostile_report(journal, text):
     }
     message = {"headers": [[text, text]] * 100, "body": text}
     journal.plan(says=text, asks=text, sources=[{"section": text, "text": text}])
-    journal.plan("aisp/b/two").plan("aisp/c/three", why=text)
+    journal.plan("aisp/b/two").plan("aisp/c/three", reason=text)
     journal.exchange(
         body=text,
         at=text,
@@ -45,7 +45,7 @@ def hostile_report(journal, text):
         response={"status": 200, "truncated": True, **message},
         outcome={"kind": text, "why": text},
     )
-    journal.search(findings=[{"obligation": text, "story": text, "steps": 4}] * 200)
+    journal.search(findings=[{"obligation": text, "sequence": text, "steps": 4}] * 200)
     journal.verdict(verdict="violates", reason=text, evidence=[evidence])
     journal.verdict("aisp/b/two", "indeterminate", text, evidence=[])
     journal.verdict("aisp/c/three", "unverified", text)

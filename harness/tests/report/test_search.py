@@ -19,7 +19,7 @@ from assay.report.wording import caveats, closing, headline, search_summary
 SCHEMA = json.loads((Path(__file__).parents[3] / "contract/schema/report.json").read_text("utf-8"))
 
 NAME = "aisp/batch-quota/next-day"
-STORY = "stories/aisp-batch-quota-next-day.json"
+SEQUENCE = "sequences/aisp-batch-quota-next-day.json"
 NOTHING = "aisp: 200 random sequences, 4,312 calls, seed 0: no violation found"
 
 
@@ -28,7 +28,7 @@ def found(journal):
     """Return the report of a run in which only a search broke an obligation."""
     journal.plan().plan("aisp/pages/complete")
     journal.exchange(n=17, body="the directed trial")
-    journal.exchange("aisp/journeys#1", n=17, body="the story told again")
+    journal.exchange("aisp/journeys#1", n=17, body="the sequence replayed")
     journal.search(NAME, seed=7).search(how="fields", made=1, exchanges=1)
     journal.verdict(verdict="violates", reason="only a search broke it", trial="aisp/journeys#1")
     return journal.verdict("aisp/pages/complete").footer().read()
@@ -66,7 +66,7 @@ def test_read(found):
         first.seconds,
         first.seed,
     )
-    assert [(NAME, STORY, 4)] == [(f.obligation, f.story, f.steps) for f in first.findings]
+    assert [(NAME, SEQUENCE, 4)] == [(f.obligation, f.sequence, f.steps) for f in first.findings]
     assert ("fields", ()) == (second.how, second.findings)
 
 
@@ -109,16 +109,17 @@ def test_missing(journal, key):
 
 
 @pytest.mark.parametrize(
-    "story", ["/etc/passwd", "../x.json", "stories/../../x", r"..\x", r"C:\x", "c:x", r"\\a\b\c"]
+    "sequence",
+    ["/etc/passwd", "../x.json", "sequences/../../x", r"..\x", r"C:\x", "c:x", r"\\a\b\c"],
 )
-def test_story_elsewhere(journal, story):
-    """A story lies where the journal lies, or below."""
-    journal.search(findings=[{"obligation": NAME, "steps": 4, "story": story}])
-    assert ":2: 'story' is no path from where the journal lies" in refused(journal)
+def test_sequence_elsewhere(journal, sequence):
+    """The file of a sequence is where the journal is, or below."""
+    journal.search(findings=[{"obligation": NAME, "steps": 4, "sequence": sequence}])
+    assert ":2: 'sequence' is no path from where the journal lies" in refused(journal)
 
 
 def test_no_story(journal):
-    """A finding whose story was not kept is told without a file."""
+    """A finding whose sequence was not kept is reported without a file."""
     journal.plan().search(findings=[{"obligation": NAME, "steps": 1}]).verdict(verdict="violates")
     report = journal.footer().read()
     out = StringIO()
@@ -152,9 +153,9 @@ def test_found_and_told(journal, verdict):
 
 
 def test_exchanges_of_the_story(found):
-    """What only a search broke shows the exchanges of its story, not of its planned trial."""
+    """What only a search broke shows the exchanges of its sequence, not of its planned trial."""
     bodies = [one.response.body for one in found.results[0].exchanges]
-    assert bodies == ["the story told again"]
+    assert bodies == ["the sequence replayed"]
 
 
 def test_how_it_was_found(found, view):
@@ -204,15 +205,15 @@ def test_quiet(journal, view):
 
 
 def test_found(found, view):
-    """What a search found is told in every view, with its steps and its story's file."""
+    """What a search found is reported in every view, with its steps and the file of its sequence."""
     if view.format == "json":
         (one,) = json.loads(view(found))["searches"][0]["findings"]
-        assert {"obligation": NAME, "steps": 4, "sequence": STORY} == one
+        assert {"obligation": NAME, "steps": 4, "sequence": SEQUENCE} == one
     else:
         text = read_by_eye(view, found)
         assert "aisp: 200 random sequences, 4,312 calls, seed 7: 1 violation found" in text
         assert "aisp: 1 field variation, 1 call, seed 0: no violation found" in text
-        assert f"{NAME} in 4 steps, {STORY}" in text
+        assert f"{NAME} in 4 steps, {SEQUENCE}" in text
 
 
 def test_silent(mixed, view):
@@ -299,7 +300,7 @@ def test_junit_no_case(found, written):
     )
     assert told["search-fields"].endswith("no violation found")
     assert suite.find("system-out").text == (
-        f"aisp: 200 random sequences, 4,312 calls, seed 7: 1 violation found\n  {NAME} in 4 steps, {STORY}"
+        f"aisp: 200 random sequences, 4,312 calls, seed 7: 1 violation found\n  {NAME} in 4 steps, {SEQUENCE}"
     )
     assert [one.tag for one in suite] == ["properties", "testcase", "testcase", "system-out"]
 

@@ -190,9 +190,18 @@ def test_who_has_a_past_may_repeat_something():
 
 
 def test_what_a_customer_has_registered_may_matter():
-    """Such customers are left to the rule that is about that."""
-    assert [] == types(registered(71), DEFERRED, make(NO))
-    assert [] == types(DEFERRED, make(NO), registered(71))
+    """Where a rule speaks of what is sent and of registrations, their age may decide."""
+    cash = {"categoryPurpose": "CASH"}
+    deferred = make(mode="deferred", date=LATER, **cash)
+    assert [] == types(registered(71), deferred, make(NO, **cash))
+
+
+def test_only_customers_with_the_same_registrations_are_compared():
+    """A registration between the two requests may have made the difference."""
+    said = ["deferred agrees 1", "immediate disagrees 1,2"]
+    assert said == types(registered(71), DEFERRED, make(NO))
+    assert said == types(DEFERRED, make(NO), registered(71))
+    assert ["deferred agrees 1"] == types(DEFERRED, registered(71), make(NO))
 
 
 # -- modes that are offered somewhere ---------------------------------------------------

@@ -1,7 +1,7 @@
-"""A provider's client at the sandbox bank, whose traffic is recorded as HAR.
+"""A TPP's client of the sandbox bank, whose traffic is recorded as HAR.
 
-Written with httpx and nothing of the harness, as a provider would. Times are those of the
-bank's own clock, so that a recording of many days takes no time.
+It uses httpx and nothing of the harness, as a TPP would. Times are those of the bank's own
+clock, so that a recording of many days takes no time.
 """
 
 import json
@@ -31,7 +31,7 @@ VALID = {
 
 
 class Client:
-    """A client with a customer and a provider's token; every call of it is kept."""
+    """A client with a TPP's token, which keeps every call."""
 
     base = BASE
 
@@ -47,43 +47,43 @@ class Client:
         self.provider = self.control("POST", f"/worlds/{self.world}/providers", {})["token"]
 
     def control(self, method, path, body=None):
-        """Call the control API, which is on no record."""
+        """Call the control API, which is not recorded."""
         answer = self.http.request(method, self.bank + CONTROL + path, json=body)
         return answer.json() if answer.content else {}
 
     def customer(self, *holdings):
-        """Bring a customer into being who owns accounts."""
+        """Create a customer who owns accounts."""
         holdings = holdings or ({"resource": "account", "count": 2},)
         return self.control("POST", f"/worlds/{self.world}/customers", {"holdings": list(holdings)})
 
     def wait(self, **span):
         """Let time pass at the bank."""
         to = self.now + timedelta(**span)
-        told = self.control("POST", f"/worlds/{self.world}/clock", {"to": to.isoformat()})
-        self.now = datetime.fromisoformat(told["now"])
+        clock = self.control("POST", f"/worlds/{self.world}/clock", {"to": to.isoformat()})
+        self.now = datetime.fromisoformat(clock["now"])
 
     def sign(self, key, psu):
         """Let the customer sign a payment."""
         path = f"/worlds/{self.world}/payments/{key}/sign"
-        said = {"customer": psu["customer"], "factor": "sms", "decision": "confirm"}
-        return self.control("POST", path, said)
+        signature = {"customer": psu["customer"], "factor": "sms", "decision": "confirm"}
+        return self.control("POST", path, signature)
 
     def call(self, method, path, token, *, present=True, base=None, headers=None, **more):
-        """Call the bank, and keep what went over the wire."""
+        """Call the bank, and keep the exchange."""
         url = path if path.startswith("http") else (base or self.base) + path
-        own = {
+        sent = {
             "Authorization": f"Bearer {token}",
             **(PRESENT if present else {}),
             **(headers or {}),
         }
-        request = self.http.build_request(method, url, headers=own, **more)
+        request = self.http.build_request(method, url, headers=sent, **more)
         answer = self.http.send(request)
         self.now += timedelta(seconds=1)
         self.entries.append((self.now, request, answer))
         return answer
 
     def get(self, path, psu, **more):
-        """Read something of a customer's."""
+        """Read something that a customer owns."""
         return self.call("GET", path, psu["token"], **more)
 
     def consent(self, psu, *keys, **more):
@@ -91,14 +91,14 @@ class Client:
         return self.call("PUT", "/consents", psu["token"], json={"accounts": list(keys)}, **more)
 
     def pay(self, psu, base=None, without=(), **changed):
-        """Make a payment, and return what the bank shows."""
+        """Request a payment, and return the response of the bank."""
         body = {**VALID, "debtorAccount": psu["holdings"][0]["key"], **changed}
         body = {name: value for name, value in body.items() if name not in without}
         return self.call("POST", "/payment-requests", self.provider, base=base, json=body).json()
 
-    def payment(self, method, made, base=None, **more):
-        """Do something about a payment that was made."""
-        key = made if isinstance(made, str) else made["paymentRequestResourceId"]
+    def payment(self, method, payment, base=None, **more):
+        """Read, change or confirm a requested payment."""
+        key = payment if isinstance(payment, str) else payment["paymentRequestResourceId"]
         return self.call(method, f"/payment-requests/{key}", self.provider, base=base, **more)
 
     def har(self, path):
@@ -142,15 +142,15 @@ def _headers(message):
 
 
 def days_ago(client, days):
-    """Return a day so many days before the bank's own."""
+    """Return the date this number of days before the bank's own."""
     return (client.now.date() - timedelta(days=days)).isoformat()
 
 
-# -- a client that keeps every duty ------------------------------------------------
+# -- a client that meets every obligation ------------------------------------------------
 def clean(client, *, base=BASE, today=False):
-    """Do all that a provider may do: read what is consented to, pay, change and cancel.
+    """Do everything that a TPP may do: read what the consent covers, pay, change and cancel.
 
-    All of it `today`, for recorders that have their own clock and not the bank's.
+    All of it `today`, for recorders that use their own clock and not the bank's.
     """
     client.base = base
     psu = client.customer()
@@ -177,7 +177,7 @@ def clean(client, *, base=BASE, today=False):
 
 
 def pays(client, psu, *, today):
-    """Pay at once, put a payment off, change it, cancel it, and pay again the day after."""
+    """Pay at once; defer a payment, change and cancel it; and pay again the next day."""
     made = client.pay(psu)
     client.payment("GET", made)
     client.sign(made["paymentRequestResourceId"], psu)
@@ -193,7 +193,7 @@ def pays(client, psu, *, today):
         client.pay(psu)
 
 
-# -- each duty broken, by what is done after all else was done well -----------------
+# -- each obligation violated, after everything else was done correctly -----------------
 def _other_host(client, psu):
     made = client.pay(psu, amount="5.00")
     client.payment("GET", made, base=SECOND)
@@ -252,7 +252,7 @@ def _extended(client, psu):
     client.get("/accounts/transactions", psu, params=asked)
 
 
-BREAKS = {
+VIOLATIONS = {
     "aisp/trusted-beneficiaries/never-called": lambda c, psu: c.get("/trustedBeneficiaries", psu),
     "aisp/end-user-identity/never-called": lambda c, psu: c.get("/endUserIdentity", psu),
     "aisp/no-extended-history/mode-not-asked": _extended,

@@ -1,4 +1,4 @@
-"""Puts the clients whose traffic is judged within reach of the tests beside them."""
+"""Makes the clients whose traffic is judged importable for the tests in this folder."""
 
 import sys
 from pathlib import Path

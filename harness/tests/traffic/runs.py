@@ -1,4 +1,4 @@
-"""Whole embedded runs, with every event kept as it happened, or as the journal has it."""
+"""Whole embedded runs, with every event as it happened or as the journal has it."""
 
 from collections import defaultdict
 from functools import cache
@@ -9,26 +9,28 @@ from assay.journal.writer import Journal
 from assay.planning.prepare import prepare
 
 
-class Keeping(Journal):
-    """A journal that writes nothing, and keeps everything."""
+class EventKeeper(Journal):
+    """A journal that writes nothing, and keeps every event."""
 
     def __init__(self):
         super().__init__(out=None)
         self.kept = defaultdict(list)
 
     def event(self, trial, event, access):
-        """Keep what happened in a trial."""
+        """Keep an event of a trial."""
         self.kept[trial].append(event)
 
 
 @cache
 def whole(target):
-    """Run everything against a shipped target, once; return it with each trial's events."""
+    """Run everything against a shipped target, once; return the plan, operations and events."""
     prepared = prepare((), target)
-    journal = Keeping()
+    journal = EventKeeper()
     run_session(Session(plan=prepared.plan, environment=set_up(prepared.target), journal=journal))
     operations = {
-        name: one for each in prepared.bound for name, one in each.contract.operations.items()
+        name: operation
+        for each in prepared.bound
+        for name, operation in each.contract.operations.items()
     }
     return prepared, operations, dict(journal.kept)
 
@@ -38,4 +40,4 @@ def recorded(path, bank=None, contracts=(), keywords=""):
     prepared = prepare(contracts, None, keywords=keywords)
     environment = set_up(prepared.target, **({"bank": bank} if bank else {}))
     session = Session(plan=prepared.plan, environment=environment, journal=Journal.at(path))
-    return {one.obligation: one.standing for one in run_session(session).verdicts}
+    return {verdict.obligation: verdict.standing for verdict in run_session(session).verdicts}

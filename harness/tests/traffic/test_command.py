@@ -1,9 +1,9 @@
-"""`assay judge` as it is typed: what it prints, what it writes, and how it ends."""
+"""`assay judge`: its output, its files and its exit codes."""
 
 import json
 
 import pytest
-from clients import BREAKS, Client, clean, write
+from clients import VIOLATIONS, Client, clean, write
 from command_line import assay
 
 from assay.binding.read import find_target
@@ -24,7 +24,7 @@ def judge(*words, cwd):
 
 
 def test_a_clean_client(recording, tmp_path):
-    """All duties are kept: exit 0, every view is written, and what was left out is named."""
+    """A client that meets every obligation is exit 0; requests that were not judged are named."""
     code, out, _ = judge(recording, "--party", "tpp", "--out", tmp_path / "r", cwd=tmp_path)
     assert 0 == code
     assert "for the obligations of the TPP" in out
@@ -34,11 +34,11 @@ def test_a_clean_client(recording, tmp_path):
     }
 
 
-def test_a_breach(tmp_path):
-    """A broken duty is exit 1, and named in the report for machines."""
+def test_a_violation(tmp_path):
+    """A violated obligation is exit 1, and counted in the JSON report."""
     client = Client()
     psu = clean(client)
-    BREAKS["pis/charge-bearer/value-kept"](client, psu)
+    VIOLATIONS["pis/charge-bearer/value-kept"](client, psu)
     har = client.har(tmp_path / "x.har")
     code, out, _ = judge(har, "--party", "tpp", "--json", cwd=tmp_path)
     assert 1 == code
@@ -46,7 +46,7 @@ def test_a_breach(tmp_path):
 
 
 def test_selection_and_incompleteness(recording, tmp_path):
-    """What traffic does not show is exit 3, or 0 where that is allowed."""
+    """Obligations that traffic does not show are exit 3, or 0 with --allow-incomplete."""
     asked = (recording, "-k", "listing", "-q")
     assert 3 == judge(*asked, "--out", "a", cwd=tmp_path)[0]
     assert 0 == judge(*asked, "--out", "b", "--allow-incomplete", cwd=tmp_path)[0]
@@ -63,8 +63,8 @@ def test_a_broken_file(text, said, tmp_path):
     assert (2, True) == (code, said in err)
 
 
-def test_no_journal_of_ours(tmp_path):
-    """A file that only begins like a journal is refused as one."""
+def test_a_file_that_only_begins_like_a_journal(tmp_path):
+    """A file that only begins like a journal is refused as a damaged journal."""
     path = tmp_path / "journal.jsonl"
     path.write_text('{"type": "header"}\n')
     code, _, err = judge(path, cwd=tmp_path)
@@ -72,8 +72,8 @@ def test_no_journal_of_ours(tmp_path):
     assert "journal.jsonl" in err
 
 
-def test_strangers_are_shown_without_their_secrets(tmp_path):
-    """Of a request that is none of the contract's the query is not shown, nor a number."""
+def test_unmatched_requests_are_shown_without_secrets(tmp_path):
+    """A request that matches no call is shown without its query and account numbers."""
     entry = {
         "startedDateTime": "2026-09-16T08:00:00Z",
         "request": {
@@ -90,7 +90,7 @@ def test_strangers_are_shown_without_their_secrets(tmp_path):
     assert "FR7630001007941234567890185" not in out + err
 
 
-#: A waiver that has expired, whatever the bank does, and one whose obligation conforms.
+#: A waiver that has expired, and one whose obligation conforms.
 INVALID_WAIVERS = {
     "expired": ("2020-01-01", "the waiver of gateway team expired on 2020-01-01"),
     "superfluous": ("2999-12-31", "waived by gateway team, but it conforms now"),

@@ -1,4 +1,4 @@
-"""HAR files as their many writers leave them, whole, odd and broken."""
+"""HAR files of many recorders: valid, unusual and damaged."""
 
 import base64
 import json
@@ -9,13 +9,13 @@ import pytest
 from clients import BASE, write
 
 from assay.errors import InputError
-from assay.traffic.har import NO_ANSWER, NO_BODY, read_har
+from assay.traffic.har import NO_BODY, NO_RESPONSE, read_har
 
 ITEMS = json.dumps({"accounts": []})
 
 
 def entry(**changed):
-    """Write one entry as most do; `response` and `request` lay over what is there."""
+    """Return an entry as most recorders write it; `request` and `response` replace parts."""
     request = {
         "method": "GET",
         "url": f"{BASE}/accounts",
@@ -38,12 +38,12 @@ def entry(**changed):
 
 
 def read(tmp_path, *entries, zone=None):
-    """Write a file with these entries, and read it."""
+    """Return the entries of a file, as they are read."""
     return read_har(write(tmp_path / "x.har", {"log": {"entries": list(entries)}}), zone)
 
 
 def test_an_entry(tmp_path):
-    """Time, request and answer are read as they stand there."""
+    """Time, request and response are read."""
     (one,) = read(tmp_path, entry())
     assert datetime(2026, 9, 16, 8, tzinfo=UTC) == one.at
     assert ("GET", f"{BASE}/accounts", 200, ITEMS.encode(), 12.5, "") == (
@@ -57,7 +57,7 @@ def test_an_entry(tmp_path):
 
 
 def test_bodies_in_base64(tmp_path):
-    """A body in base64 is unpacked, in an answer and in a request."""
+    """A body in base64 is decoded, in a response and in a request."""
     packed = base64.b64encode(b'{"a": 1}').decode()
     content = {"size": 8, "mimeType": "application/json", "text": packed, "encoding": "base64"}
     posted = {"mimeType": "application/json", "text": packed, "encoding": "base64"}
@@ -69,7 +69,7 @@ def test_bodies_in_base64(tmp_path):
 
 
 def test_headers_of_http_2(tmp_path):
-    """The headers that only HTTP/2 has are none of the message's."""
+    """The pseudo-headers of HTTP/2 are left out."""
     names = [":method", ":authority", "authorization"]
     headers = [{"name": name, "value": "x"} for name in names]
     (one,) = read(tmp_path, entry(request={"headers": headers}))
@@ -86,14 +86,14 @@ def test_headers_of_http_2(tmp_path):
         ({"status": 204, "content": {"size": 0}}, ""),
         ({"content": {"size": 0}, "headers": []}, ""),
         ({"content": {}, "headers": [{"name": "content-length", "value": "0"}]}, ""),
-        ({"status": 0}, NO_ANSWER),
-        ({"status": -1}, NO_ANSWER),
-        ({"status": True}, NO_ANSWER),
-        ({"status": None}, NO_ANSWER),
+        ({"status": 0}, NO_RESPONSE),
+        ({"status": -1}, NO_RESPONSE),
+        ({"status": True}, NO_RESPONSE),
+        ({"status": None}, NO_RESPONSE),
     ],
 )
-def test_what_is_not_there(response, lost, tmp_path):
-    """An answer that never came, or whose body is not recorded, is told as such."""
+def test_a_missing_response(response, lost, tmp_path):
+    """A response that never came, or whose body was not recorded, is marked as unknown."""
     (one,) = read(tmp_path, entry(response=response))
     assert lost == one.lost
 
@@ -106,7 +106,7 @@ def test_a_request_without_its_body(tmp_path):
         entry(request={"method": "PUT", "bodySize": 0}),
         entry(request={"method": "PUT", "postData": {"text": "{", "comment": "cut off after 4"}}),
     )
-    assert [True, False, True] == [first.asked_lost, second.asked_lost, third.asked_lost]
+    assert [True, False, True] == [first.body_lost, second.body_lost, third.body_lost]
 
 
 def test_what_was_never_sent(tmp_path):
@@ -122,14 +122,14 @@ def test_what_was_never_sent(tmp_path):
 
 
 def test_forms(tmp_path):
-    """A form that stands there as its fields is put together again."""
+    """A form that is recorded as fields is encoded again."""
     params = [{"name": "grant_type", "value": "refresh_token"}, {"name": "a", "value": "b c"}]
     (one,) = read(tmp_path, entry(request={"method": "POST", "postData": {"params": params}}))
     assert b"grant_type=refresh_token&a=b+c" == one.wire.request_body
 
 
 def test_a_byte_order_mark_and_several_pages(tmp_path):
-    """A file that begins with a byte order mark, and one of several pages, is read."""
+    """A file that begins with a byte order mark and has several pages is read."""
     path = tmp_path / "x.har"
     log = {"log": {"pages": [{"id": "p1"}, {"id": "p2"}], "entries": [entry(pageref="p2")]}}
     path.write_text(json.dumps(log), encoding="utf-8-sig")
@@ -137,7 +137,7 @@ def test_a_byte_order_mark_and_several_pages(tmp_path):
 
 
 def test_times_without_an_offset(tmp_path):
-    """A time without an offset is the bank's own, where that is known."""
+    """A time without an offset is in the bank's time zone, if that is known."""
     naive = entry(startedDateTime="2026-09-16T10:00:00")
     (paris,) = read(tmp_path, naive, zone=ZoneInfo("Europe/Paris"))
     (utc,) = read(tmp_path, naive)
@@ -145,14 +145,14 @@ def test_times_without_an_offset(tmp_path):
 
 
 def test_a_large_body_is_cut(tmp_path):
-    """Of a body no more is kept than a run would read, and that it was cut is told."""
+    """A body is cut at the size that a run would read, and marked as truncated."""
     text = "9" * (5 * 1024 * 1024)
     (one,) = read(tmp_path, entry(response={"content": {"size": len(text), "text": text}}))
     assert (4 * 1024 * 1024, True) == (len(one.wire.body), one.wire.truncated)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "not JSON"),
         ('{"log": {\n"entries": [', "x.har:2: not JSON"),
@@ -163,29 +163,29 @@ def test_a_large_body_is_cut(tmp_path):
         ('{"log": {"entries": [7]}}', "entry 1 of the log"),
         ('{"log": {"entries": [{}]}}', "entry 1 of the log cannot be read: it has no 'request'"),
         ('{"log": {"entries": [{"request": {"url": 3}}]}}', "it has no text 'url'"),
-        ("[" * 100_000, "no JSON that can be read"),
-        ('{"log": ' + "9" * 5000 + "}", "no JSON that can be read"),
+        ("[" * 100_000, "not JSON that can be read"),
+        ('{"log": ' + "9" * 5000 + "}", "not JSON that can be read"),
     ],
 )
-def test_what_is_no_har(text, said, tmp_path):
-    """A file that is no HAR is refused with what is wrong, where, and what to do."""
+def test_a_file_that_is_not_har(text, message, tmp_path):
+    """A file that is not HAR is refused with the problem, its place, and a hint."""
     path = tmp_path / "x.har"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError) as error:
         read_har(path)
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert error.value.problems[0].hint
 
 
 @pytest.mark.parametrize("when", ["yesterday", "", "0001-01-01T00:00:00+14:00", 7, None])
-def test_no_time(when, tmp_path):
-    """An entry whose time cannot be read is refused, and named."""
+def test_an_unreadable_time(when, tmp_path):
+    """An entry whose time cannot be read is refused, with its number."""
     with pytest.raises(InputError, match=r"entry 2 of the log"):
         read(tmp_path, entry(), entry(startedDateTime=when))
 
 
-def test_no_file(tmp_path):
-    """A file that is not there, or is no text, is said to be so."""
+def test_a_file_that_cannot_be_read(tmp_path):
+    """A file that does not exist, or is not text, is refused."""
     with pytest.raises(InputError, match="cannot be read"):
         read_har(tmp_path / "none.har")
     path = tmp_path / "x.har"

@@ -1,4 +1,4 @@
-"""Recordings as the proxy and a real browser make them, of a clean client and of a bad one."""
+"""Recordings made by the proxy and by a real browser, of a clean client and of a bad one."""
 
 import json
 import os
@@ -9,20 +9,19 @@ from zoneinfo import ZoneInfo
 
 import httpx
 import pytest
-from clients import BREAKS, Client, clean
+from clients import VIOLATIONS, Client, clean
 
 from assay.contract.model import Party
 from assay.judging.verdict import Standing
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
 from assay.sca import chromium as driver
-from assay.traffic.proxy.origins import upstream
 from assay.traffic.proxy.recorder import HarRecorder
 from assay.traffic.proxy.server import Proxy
-from assay.traffic.proxy.upstream import Upstream
+from assay.traffic.proxy.upstream import Upstream, parse_upstream
 from assay.traffic.session import open_recording
 
-#: What takes another host, or the bank's own clock; a recorder has but one and its own.
+#: Obligations whose violation needs a second host or the bank's own clock.
 ELSEWHERE = {
     "aisp/live-host/stays-on-host",
     "pis/host/stays-on-host",
@@ -31,9 +30,9 @@ ELSEWHERE = {
 
 
 def bad(client, psu):
-    """Break every duty that can be broken at one host on one day."""
-    for duty in BREAKS.keys() - ELSEWHERE:
-        BREAKS[duty](client, psu)
+    """Violate every obligation that can be violated at one host on one day."""
+    for obligation in VIOLATIONS.keys() - ELSEWHERE:
+        VIOLATIONS[obligation](client, psu)
 
 
 def cancel_what_was_done(client, psu):
@@ -45,10 +44,10 @@ def cancel_what_was_done(client, psu):
 
 
 def found(har, url, tmp_path):
-    """Return what is violated, and what is kept, in a recording."""
-    case = open_recording(har, target_name=url, party=Party.TPP)
-    verdicts = case.close(tmp_path / "journal.jsonl").verdicts
-    assert case.exchanges > 10
+    """Return the obligations that a recording violates, and those that it meets."""
+    session = open_recording(har, target_name=url, party=Party.TPP)
+    verdicts = session.close(tmp_path / "journal.jsonl").verdicts
+    assert session.exchanges > 10
     return tuple(
         {one.obligation for one in verdicts if one.standing is standing}
         for standing in (Standing.VIOLATES, Standing.CONFORMS)
@@ -56,7 +55,7 @@ def found(har, url, tmp_path):
 
 
 def now():
-    """Return noon of the day on which a recorder says that something happened.
+    """Return noon of the day that a recorder notes.
 
     At other times the bank may be in maintenance.
     """
@@ -73,9 +72,9 @@ def bank():
 # -- the proxy ---------------------------------------------------------------------
 @pytest.fixture
 def through(bank, tmp_path):
-    """Give a client that goes through the proxy, and what ends the record."""
+    """Return a client that calls through the proxy, the proxy, and its record."""
     har = tmp_path / "proxy.har"
-    way = Upstream(origin=upstream(bank)[0], timeout=10)
+    way = Upstream(origin=parse_upstream(bank)[0], timeout=10)
     with Proxy(upstream=way, record=HarRecorder(har)) as proxy:
         client = Client(url=bank, now=now())
         yield client, proxy, har
@@ -83,24 +82,24 @@ def through(bank, tmp_path):
 
 
 def test_a_clean_client_through_the_proxy(bank, through, tmp_path):
-    """Nothing is found in what the proxy recorded of a clean client, and all it did is kept."""
+    """In the proxy's recording, a clean client violates nothing and meets every obligation."""
     client, proxy, har = through
     clean(client, base=proxy.url, today=True)
     proxy.close()
     broken, kept = found(har, bank, tmp_path)
     assert set() == broken
-    assert set(BREAKS) == kept | ELSEWHERE - {"pis/cancel/before-carried-out"}
+    assert set(VIOLATIONS) == kept | ELSEWHERE - {"pis/cancel/before-carried-out"}
 
 
 def test_a_bad_client_through_the_proxy(bank, through, tmp_path):
-    """Everything that a bad client did is found in what the proxy recorded, though redacted."""
+    """The proxy's recording shows every violation of a bad client, although it is redacted."""
     client, proxy, har = through
     psu = clean(client, base=proxy.url, today=True)
     bad(client, psu)
     cancel_what_was_done(client, psu)
     proxy.close()
     broken, _ = found(har, bank, tmp_path)
-    assert set(BREAKS) - ELSEWHERE | {"pis/cancel/before-carried-out"} == broken
+    assert set(VIOLATIONS) - ELSEWHERE | {"pis/cancel/before-carried-out"} == broken
     assert psu["token"] not in har.read_text()
 
 
@@ -120,16 +119,18 @@ class Browsing(Client):
 
     def call(self, method, path, token, *, present=True, base=None, headers=None, **more):
         """Fetch from within the page."""
-        asked = {"Authorization": f"Bearer {token}", **(headers or {})}
-        asked |= {"PSU-IP-Address": "203.0.113.7"} if present else {}
+        sent = {"Authorization": f"Bearer {token}", **(headers or {})}
+        sent |= {"PSU-IP-Address": "203.0.113.7"} if present else {}
         url = path if path.startswith("http") else self.bank + path
         if "params" in more:
             url += "?" + urlencode(more["params"])
         body = json.dumps(more["json"]) if "json" in more else None
-        asked |= {"Content-Type": "application/json"} if body else {}
-        said = {"method": method, "url": url, "headers": asked, "body": body}
-        told = self.page.evaluate(FETCH, said)
-        return httpx.Response(told["status"], headers=told["headers"], text=told["text"])
+        sent |= {"Content-Type": "application/json"} if body else {}
+        request = {"method": method, "url": url, "headers": sent, "body": body}
+        response = self.page.evaluate(FETCH, request)
+        return httpx.Response(
+            response["status"], headers=response["headers"], text=response["text"]
+        )
 
 
 @pytest.fixture
@@ -156,21 +157,21 @@ def browsing(bank, tmp_path):
 
 
 def test_a_clean_client_in_chromium(bank, browsing, tmp_path):
-    """Nothing is found in what Chromium recorded of a clean client, and all it did is kept."""
+    """In Chromium's recording, a clean client violates nothing and meets every obligation."""
     client, context, har = browsing
     clean(client, base=bank, today=True)
     context.close()
     broken, kept = found(har, bank, tmp_path)
     assert set() == broken
-    assert set(BREAKS) == kept | ELSEWHERE - {"pis/cancel/before-carried-out"}
+    assert set(VIOLATIONS) == kept | ELSEWHERE - {"pis/cancel/before-carried-out"}
 
 
 def test_a_bad_client_in_chromium(bank, browsing, tmp_path):
-    """Everything that a bad client did is found in what Chromium recorded."""
+    """Chromium's recording shows every violation of a bad client."""
     client, context, har = browsing
     psu = clean(client, base=bank, today=True)
     bad(client, psu)
     cancel_what_was_done(client, psu)
     context.close()
     broken, _ = found(har, bank, tmp_path)
-    assert set(BREAKS) - ELSEWHERE | {"pis/cancel/before-carried-out"} == broken
+    assert set(VIOLATIONS) - ELSEWHERE | {"pis/cancel/before-carried-out"} == broken

@@ -1,11 +1,12 @@
 """Field fuzzing: generated values for the arguments of calls.
 
 The shape of an argument is inferred from its value in the binding, and its limits from
-the clauses; values come in four sorts, from one that is as good as the binding's own to
-one that is structurally wrong (`shape`). Each takes one draw, from a table or an
-integer: strategies made from a schema or a pattern are many times slower. `scenarios`
-puts them into calls, each beside its control. What is right is not decided here: the
-rules' checks judge a sequence as they judge any history.
+the clauses (`arguments`); values come in four sorts, from one that is as good as the
+binding's own to one that is structurally wrong (`shapes`). Each takes one draw, from a
+table or an integer: strategies made from a schema or a pattern are many times slower.
+`mutations` has what can be varied in calls, and `scenarios` puts varied calls into
+sequences, each beside its control. What is right is not decided here: the rules' checks
+judge a sequence as they judge any history.
 """
 
 from __future__ import annotations
@@ -14,31 +15,32 @@ from hypothesis.strategies import SearchStrategy, one_of
 
 from assay.binding.target import Target
 from assay.contract.model import Contract
-from assay.fuzzing.fields.fuzzable import fuzzable_reads, fuzzable_requests
+from assay.fuzzing.fields.mutations import fuzzable_reads, fuzzable_requests
 from assay.fuzzing.fields.scenarios import read_scenarios, write_scenarios
-from assay.fuzzing.sequences.actions import Actions, actions
-from assay.fuzzing.sequences.shrink import Story
+from assay.fuzzing.sequences.abstract_step import AbstractSequence
+from assay.fuzzing.sequences.actions import Actions, gather_actions
 from assay.planning.plan import Plan
 
 
-def stories(
+def field_sequences(
     plan: Plan,
     contract: Contract,
     target: Target,
     *,
-    spoken: Actions | None = None,
+    actions: Actions | None = None,
     reads: bool = False,
-) -> SearchStrategy[Story] | None:
+) -> SearchStrategy[AbstractSequence] | None:
     """Return the sequences that fuzz a contract's fields at a target.
 
-    `contract` is the plan's, as it stands for this target. `spoken` are the words whose
-    households the target can arrange, where that is known; `reads` keeps to questions that
-    change nothing and make some sense. None where there is nothing to tell: the target
-    binds no operation with arguments, or has no customer.
+    `contract` is the plan's, restricted to this target. `actions` are those whose
+    households the target can arrange, where that is known; `reads` keeps to calls that
+    change nothing and make some sense. None where nothing can be fuzzed: the target binds
+    no operation with arguments, or has no customer.
     """
-    spoken = actions(plan, contract) if spoken is None else spoken
-    questions = fuzzable_reads(contract, target, spoken, reads=reads)
-    kinds = [read_scenarios(questions)] if questions else []
+    actions = gather_actions(plan, contract) if actions is None else actions
+    readable = fuzzable_reads(contract, target, actions, reads=reads)
+    strategies = [read_scenarios(readable)] if readable else []
     if not reads:
-        kinds += [write_scenarios(one) for one in fuzzable_requests(contract, target, spoken)]
-    return one_of(kinds) if kinds else None
+        requests = fuzzable_requests(contract, target, actions)
+        strategies += [write_scenarios(fuzzable) for fuzzable in requests]
+    return one_of(strategies) if strategies else None

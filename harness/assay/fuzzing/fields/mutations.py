@@ -1,65 +1,61 @@
-"""The mutations of a call: strategies that vary one argument, mode, path or the whole.
+"""The operations of a target that can be fuzzed, and the mutations of each.
 
 A mutation is one argument with one sort of value, another mode, another name of the
 method, or a malformed call as a whole. The mutation is drawn first, then its value, so
-a long table of values does not outweigh a short one.
+a long table of values does not outweigh a short one. The mutations are computed once
+from contract, target file and actions, before anything is drawn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias, cast
 
 from hypothesis.strategies import SearchStrategy, just, sampled_from
 
 from assay.binding.encode import BARE
+from assay.binding.join import capabilities
 from assay.binding.target import Target
-from assay.contract.model import Operation
-from assay.fuzzing.fields.ill_typed import lacking
-from assay.fuzzing.fields.shape import ABSENT, Argument, Sort, Value
-from assay.fuzzing.fields.shapes import shape, strategies
+from assay.contract.model import Capability, Contract, Operation
+from assay.fuzzing.fields.arguments import (
+    ABSENT,
+    Argument,
+    Sort,
+    Value,
+    bound_arguments,
+    reference_arguments,
+)
+from assay.fuzzing.fields.shapes import missing_values, shape_of, strategies
 from assay.fuzzing.fields.texts import as_good
-from assay.history import Call, Malformed
+from assay.fuzzing.sequences.abstract_step import AbstractStep, Moment
+from assay.fuzzing.sequences.actions import Actions
+from assay.history import Arrange, Call, Malformed
 from assay.rules.kinds.available import BODIES, READS
+from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_request
 
-#: Varies a call, and describes it in its variation.
-Bend: TypeAlias = Callable[[Call], Call]
-#: How often an argument that the contract names is varied for each one that it does not,
-#: ...
-SPOKEN = 2
-#: ... and a call as a whole this often: it can be malformed in more ways than an argument.
+#: Varies a call, and describes the change in its variation.
+Vary: TypeAlias = Callable[[Call], Call]
+#: The weight of a mutation of a mode, or of an argument that the contract constrains; ...
+CONSTRAINED = 2
+#: ... and of a call as a whole, which can be malformed in more ways than an argument.
 WHOLE = 6
+#: The sorts of values for real customers: those that make some sense.
+CAREFUL = frozenset({Sort.VALID, Sort.EDGE, Sort.BEYOND})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mutation:
-    """One way to vary a call of an operation; `sort` is that of an argument's value."""
+    """One way to vary a call of an operation; `sort` is that of an argument's value.
+
+    A mutation with a `weight` of 2 is drawn twice as often as one with a weight of 1.
+    """
 
     operation: Operation
     what: str
-    bends: SearchStrategy[Bend]
+    variations: SearchStrategy[Vary]
     sort: Sort | None = None
-
-
-def put(name: str, value: Value) -> Bend:
-    """Return the mutation that sets an argument to a value, or leaves the argument out."""
-
-    def bend(call: Call) -> Call:
-        says = f"{call.variation}, " if call.variation else ""
-        given = {key: one for key, one in call.arguments.items() if key != name}
-        if value.json is ABSENT:
-            without = (*call.without, name)
-            return replace(
-                call, arguments=given, without=without, variation=f"{says}{name} is missing"
-            )
-        return replace(
-            call,
-            arguments={**given, name: value.json},
-            variation=f"{says}{name} is {value.says}",
-        )
-
-    return bend
+    weight: int = 1
 
 
 def mutations(
@@ -68,41 +64,47 @@ def mutations(
     target: Target,
     sorts: Collection[Sort] = frozenset(Sort),
 ) -> tuple[Mutation, ...]:
-    """Return all mutations of a call; arguments that the contract names come more often.
+    """Return all mutations of a call.
 
     Malformed calls and other modes are included only where structurally wrong values
     are wanted. Where there is no mutation at all, the only one leaves the call as it
     is.
     """
-    out: list[Mutation] = []
-    for argument in arguments:
-        every = list(strategies(argument).items())
-        if lacks := tuple(lacking(argument)):
-            # Where nothing is, banks stumble most: that is not left to a long table.
-            every.append((Sort.WRONG, sampled_from(lacks)))
-        for sort, values in every:
-            if sort in sorts and not (sort is Sort.VALID and _alone(argument)):
-                bends = values.map(_putting(argument.name))
-                way = Mutation(operation=operation, what=argument.name, bends=bends, sort=sort)
-                out += [way] * (SPOKEN if argument.spoken else 1)
+    every = [
+        mutation
+        for argument in arguments
+        for mutation in _argument_mutations(operation, argument)
+        if mutation.sort in sorts
+    ]
     if operation.lists:
-        out += _named(operation, target)
+        every += _name_mutations(operation, target)
     if Sort.WRONG in sorts:
-        table = sampled_from([_set(one.value, malformed=one) for one in _malformed(operation)])
-        out += [Mutation(operation=operation, what="the call", bends=table)] * WHOLE
-        out += _modes(operation, target)
-    return tuple(out) or (
-        Mutation(operation=operation, what="nothing", bends=just(lambda call: call)),
-    )
+        whole = sampled_from([_with_malformed(malformed) for malformed in _malformed(operation)])
+        every.append(Mutation(operation=operation, what="the call", variations=whole, weight=WHOLE))
+        every += _mode_mutations(operation, target)
+    nothing = Mutation(operation=operation, what="nothing", variations=just(unchanged))
+    return tuple(every) or (nothing,)
 
 
-def _alone(argument: Argument) -> bool:
+def _argument_mutations(operation: Operation, argument: Argument) -> Iterator[Mutation]:
+    by_sort = list(strategies(argument).items())
+    if missing := tuple(missing_values(argument)):
+        # Banks fail most often at missing values: these do not depend on a long table.
+        by_sort.append((Sort.WRONG, sampled_from(missing)))
+    for sort, values in by_sort:
+        if sort is not Sort.VALID or not _has_only_own(argument):
+            yield Mutation(
+                operation=operation,
+                what=argument.name,
+                variations=values.map(lambda value: with_value(argument.name, value)),
+                sort=sort,
+                weight=CONSTRAINED if argument.constrained else 1,
+            )
+
+
+def _has_only_own(argument: Argument) -> bool:
     """Whether only the binding's own value is known to be good, which a control has anyway."""
-    return len(argument.goods) == 1 and shape(argument).valid is as_good
-
-
-def _putting(name: str) -> Callable[[Value], Bend]:
-    return lambda value: put(name, value)
+    return len(argument.good_values) == 1 and shape_of(argument).valid is as_good
 
 
 def _malformed(operation: Operation) -> tuple[Malformed, ...]:
@@ -111,23 +113,227 @@ def _malformed(operation: Operation) -> tuple[Malformed, ...]:
     return READS if operation.about else (Malformed.JUNK_QUERY,)
 
 
-def _set(says: str, **parts: Any) -> Bend:
-    def bend(call: Call) -> Call:
-        return cast("Call", replace(cast("Any", call), **parts, variation=says))
-
-    return bend
-
-
-def _named(operation: Operation, target: Target) -> Iterator[Mutation]:
+def _name_mutations(operation: Operation, target: Target) -> Iterator[Mutation]:
     binding = target.operations.get(operation.id, BARE)
     for alias, path in enumerate(binding.names(operation)):
-        bend = _set(f"by its other name {path}", alias=alias)
-        yield Mutation(operation=operation, what="name", bends=just(bend))
+        variations = just(_with_alias(alias, path))
+        yield Mutation(operation=operation, what="name", variations=variations)
 
 
-def _modes(operation: Operation, target: Target) -> Iterator[Mutation]:
+def _mode_mutations(operation: Operation, target: Target) -> Iterator[Mutation]:
+    for mode in _bound_modes(operation, target):
+        yield Mutation(
+            operation=operation,
+            what="mode",
+            variations=just(_with_mode(mode)),
+            weight=CONSTRAINED,
+        )
+
+
+def _bound_modes(operation: Operation, target: Target) -> tuple[str, ...]:
     binding = target.operations.get(operation.id, BARE)
-    for mode in operation.modes:
-        if mode in binding.modes:
-            bend = _set(f"in the mode {mode}", mode=mode)
-            yield from [Mutation(operation=operation, what="mode", bends=just(bend))] * SPOKEN
+    return tuple(mode for mode in operation.modes if mode in binding.modes)
+
+
+# -- variations of a call ----------------------------------------------------------
+def with_value(name: str, value: Value) -> Vary:
+    """Return the variation that sets an argument to a value, or leaves the argument out."""
+
+    def vary(call: Call) -> Call:
+        before = f"{call.variation}, " if call.variation else ""
+        others = {other: own for other, own in call.arguments.items() if other != name}
+        if value.json is ABSENT:
+            without, variation = (*call.without, name), f"{before}{name} is missing"
+            return replace(call, arguments=others, without=without, variation=variation)
+        arguments = {**others, name: value.json}
+        return replace(call, arguments=arguments, variation=f"{before}{name} is {value.says}")
+
+    return vary
+
+
+def unchanged(call: Call) -> Call:
+    """Leave a call as it is."""
+    return call
+
+
+def _with_malformed(malformed: Malformed) -> Vary:
+    return lambda call: replace(call, malformed=malformed, variation=malformed.value)
+
+
+def _with_alias(alias: int, path: str) -> Vary:
+    return lambda call: replace(call, alias=alias, variation=f"by its other name {path}")
+
+
+def _with_mode(mode: str) -> Vary:
+    return lambda call: replace(call, mode=mode, variation=f"in the mode {mode}")
+
+
+# -- what can be fuzzed ------------------------------------------------------------
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FuzzableReads:
+    """Reading what customers own: the customers, the consent, and the calls that read.
+
+    `others` are the households of another customer, none if the fixture has only one;
+    `lists` are the operations that read.
+    """
+
+    households: tuple[AbstractStep, ...]
+    others: tuple[AbstractStep, ...]
+    grant: Operation | None
+    lists: tuple[Operation, ...]
+    mutations: tuple[Mutation, ...]
+    moments: tuple[Moment, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FuzzableRequests:
+    """Making requests, and what is done with them afterwards.
+
+    `modes` are those that the target binds, `valid` the mutations of a request that stay
+    valid, `read` the operation that shows a request, and `varied` the arguments of a
+    change without mutation.
+    """
+
+    lifecycle: Lifecycle
+    households: tuple[AbstractStep, ...]
+    others: tuple[AbstractStep, ...]
+    modes: tuple[str | None, ...]
+    valid: tuple[Mutation, ...]
+    mutations: tuple[Mutation, ...]
+    moments: tuple[Moment, ...]
+    read: Operation | None
+    varied: tuple[str, ...]
+    signs: bool
+    inquires: bool
+
+
+def fuzzable_reads(
+    contract: Contract, target: Target, actions: Actions, *, reads: bool
+) -> FuzzableReads | None:
+    """Return what can be read of what customers own; None where nothing can be.
+
+    `reads` keeps to calls that change nothing, with values that make some sense.
+    """
+    offered, arguments = capabilities(contract, target), bound_arguments(contract, target)
+    sorts = CAREFUL if reads else frozenset(Sort)
+    available = [operation for operation in contract.operations.values() if operation.available]
+    lists = tuple(
+        operation
+        for operation in available
+        if operation.lists and (not operation.about or _binds_about(operation, arguments))
+    )
+    consents = Capability.CONSENT in offered and not reads
+    grants = [
+        operation
+        for operation in available
+        if consents and operation.grants and arguments[operation.id]
+    ]
+    if not lists or not actions.households or Capability.PSU not in offered:
+        return None
+    return FuzzableReads(
+        households=actions.households,
+        others=actions.households if Capability.TWO_PSU in offered else (),
+        grant=grants[0] if grants else None,
+        lists=lists,
+        mutations=tuple(
+            mutation
+            for operation in (*lists, *grants)
+            for mutation in mutations(operation, arguments[operation.id], target, sorts)
+        ),
+        moments=actions.moments if Capability.CLOCK in offered and not reads else (),
+    )
+
+
+def fuzzable_requests(
+    contract: Contract, target: Target, actions: Actions
+) -> Iterator[FuzzableRequests]:
+    """Yield each kind of request that can be made."""
+    offered, arguments = capabilities(contract, target), bound_arguments(contract, target)
+    if not {Capability.PSU, Capability.WRITE} <= offered:
+        return
+    for making in contract.operations.values():
+        if not (making.makes and making.available and _can_make(making, arguments, target)):
+            continue
+        lifecycle = lifecycle_of_request(contract, making.makes)
+        households = tuple(
+            household for household in actions.households if _owns(household, lifecycle.owner)
+        )
+        if households:
+            with_owner = replace(actions, households=households)
+            yield _requests(lifecycle, arguments, target, offered, with_owner)
+
+
+Bound: TypeAlias = Mapping[str, Sequence[Argument]]
+
+
+def _requests(
+    lifecycle: Lifecycle,
+    arguments: Bound,
+    target: Target,
+    offered: frozenset[Capability],
+    actions: Actions,
+) -> FuzzableRequests:
+    making, read, change = lifecycle.create, lifecycle.read, lifecycle.change
+    bound = [
+        operation
+        for operation in lifecycle.operations
+        if operation is making or _can_address(operation, arguments)
+    ]
+    every = tuple(
+        mutation
+        for operation in bound
+        for mutation in mutations(operation, arguments[operation.id], target)
+    )
+    others = {argument.name: argument.other for argument in arguments[change.id]} if change else {}
+    return FuzzableRequests(
+        lifecycle=lifecycle,
+        households=actions.households,
+        others=actions.households if Capability.TWO_PSU in offered else (),
+        modes=_bound_modes(making, target) or (None,),
+        valid=tuple(
+            mutation
+            for mutation in every
+            if mutation.operation is making
+            and mutation.sort is Sort.VALID
+            and mutation.what not in reference_arguments(making)
+        ),
+        mutations=every,
+        moments=actions.moments if Capability.CLOCK in offered else (),
+        read=read if read in bound else None,
+        varied=tuple(name for name in lifecycle.changed if others.get(name) is not None),
+        signs=Capability.SCA in offered,
+        inquires=Capability.EFFECTS in offered,
+    )
+
+
+def _binds_about(operation: Operation, arguments: Bound) -> bool:
+    return any(argument.name == operation.about for argument in arguments[operation.id])
+
+
+def _has_values(operation: Operation, arguments: Bound) -> bool:
+    """Whether the binding has a value for each argument that is no reference."""
+    with_value = {argument.name for argument in arguments[operation.id] if argument.own is not None}
+    return set(operation.arguments) - reference_arguments(operation) <= with_value
+
+
+def _can_address(operation: Operation, arguments: Bound) -> bool:
+    """Whether an operation on an existing request can be called."""
+    complete = bool(operation.changes) or _has_values(operation, arguments)
+    return complete and _binds_about(operation, arguments)
+
+
+def _can_make(operation: Operation, arguments: Bound, target: Target) -> bool:
+    bound = {argument.name for argument in arguments[operation.id]}
+    usual_mode = not operation.modes or operation.modes[0] in _bound_modes(operation, target)
+    return (
+        usual_mode
+        and _has_values(operation, arguments)
+        and (operation.owned is None or operation.owned in bound)
+    )
+
+
+def _owns(household: AbstractStep, resource: str) -> bool:
+    """Whether a household has an ordinary thing of a resource."""
+    holdings = cast("Arrange", household.step).holdings
+    ordinary = {holding.resource for holding in holdings if not holding.traits}
+    return not resource or resource in ordinary

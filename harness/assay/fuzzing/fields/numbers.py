@@ -10,11 +10,11 @@ from decimal import Decimal
 from hypothesis.strategies import SearchStrategy, integers
 
 from assay.contract.model import Json
-from assay.fuzzing.fields.shape import Argument, Value
+from assay.fuzzing.fields.arguments import Argument, Value
 from assay.fuzzing.sequences.abstract_step import RelativeDay
 
 _AMOUNT = re.compile(r"[0-9]+\.[0-9]+")
-#: Days into the future of a date to come, and into the past of an earlier one.
+#: The days ahead of a future date, first and last, and the days back of a past one.
 SOON, LATER, BACK = 2, 28, 30
 #: A large number of units that is still plausible.
 MUCH = 10**9
@@ -38,7 +38,7 @@ def _step(argument: Argument) -> Decimal:
 def valid_number(argument: Argument) -> SearchStrategy[Value]:
     """Any number up to twice those of the binding, in the same spelling."""
     step = _step(argument)
-    most = max(Decimal(str(one)) for one in argument.goods if _readable(one)) * 2
+    most = max(Decimal(str(value)) for value in argument.good_values if _readable(value)) * 2
     return integers(1, int(most / step)).map(lambda n: Value("as good as the usual one", n * step))
 
 
@@ -123,8 +123,8 @@ def beyond_days(argument: Argument) -> Iterator[Value]:
     else:
         yield Value("tomorrow", RelativeDay(1))
         for days in argument.named.days:
-            for more in (1, 2, 10, 109, 640):
-                yield Value(f"{days + more} days ago", RelativeDay(-days - more))
+            for beyond in (1, 2, 10, 109, 640):
+                yield Value(f"{days + beyond} days ago", RelativeDay(-days - beyond))
     yield Value("the last possible date", "9999-12-31")
     yield Value("the first possible date", "0001-01-01")
     for text in ("2024-02-30", "2024-5-1", "20240515", "15/05/2024", "2024-05-15T00:00:00Z"):

@@ -1,6 +1,6 @@
 """Generated sequences with varied calls: reading accounts, and making requests.
 
-In read sequences, a customer consents and is asked for what they own, plainly and
+In read sequences, a customer consents, and what they own is read, without variation and
 varied, page by page. In write sequences, a valid request is made, then varied ones, and
 each is read to see whether it was accepted, or rejected later; some are signed. Changes
 and cancellations get a request of their own.
@@ -8,81 +8,198 @@ and cancellations get a request of their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import cast
+from bisect import bisect
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from typing import TypeVar, cast
 
-from hypothesis.strategies import DrawFn, SearchStrategy, composite
+from hypothesis.strategies import DrawFn, SearchStrategy, composite, integers
 
 from assay.contract.model import Json, Operation
-from assay.fuzzing.fields.builder import DICE, PSU, Dice, ScenarioBuilder
-from assay.fuzzing.fields.fuzzable import FuzzableReads, FuzzableRequests
-from assay.fuzzing.fields.mutations import Bend, Mutation
-from assay.fuzzing.sequences.abstract_step import AbstractStep, OwnedRef, RelativeDay, RequestRef
-from assay.fuzzing.sequences.actions import SELF
-from assay.fuzzing.sequences.shrink import Story
-from assay.history import Arrange, Authorise, Call, Inquire
+from assay.fuzzing.fields.mutations import (
+    FuzzableReads,
+    FuzzableRequests,
+    Mutation,
+    Vary,
+    unchanged,
+)
+from assay.fuzzing.sequences.abstract_step import (
+    AbstractSequence,
+    AbstractStep,
+    Moment,
+    OwnedRef,
+    RelativeDay,
+    RequestRef,
+    map_leaves,
+)
+from assay.fuzzing.sequences.actions import OTHER, SELF
+from assay.history import Advance, Arrange, Authorise, Call, Inquire, Step
 from assay.rules.lifecycle.request_steps import AHEAD
 
-#: The most pages read of each question.
+V = TypeVar("V")
+
+#: The customer of a sequence, and the owner of other things.
+PSU, ANOTHER = "psu", "another"
+
+
+# -- building a sequence -----------------------------------------------------------
+#: A draw that decides several things: see `Dice`. For larger numbers Hypothesis would
+#: prefer the small ones.
+DICE = integers(0, 2**24 - 1)
+#: A linear congruential generator of 64 bits (Knuth's MMIX), of which the upper half is
+#: used.
+_FACTOR, _SUMMAND, _MODULUS, _HALF = 6364136223846793005, 1442695040888963407, 2**64, 2**32
+
+
+@dataclass(slots=True)
+class Dice:
+    """One drawn number from which any number of decisions follow.
+
+    Hypothesis likes to repeat in an example what it has drawn there before; five of six
+    sequences would be little more than such repetitions. A single draw cannot be
+    repeated, so one of these makes all decisions of a sequence.
+    """
+
+    state: int
+
+    def below(self, n: int) -> int:
+        """Return a number from 0 to n - 1."""
+        self.state = (self.state * _FACTOR + _SUMMAND) % _MODULUS
+        return self.state // _HALF % n
+
+    def one_in(self, n: int) -> bool:
+        """Return True once in n times."""
+        return self.below(n) == 0
+
+    def pick(self, table: Sequence[V]) -> V:
+        """Return one of a table, which must not be empty."""
+        return table[self.below(len(table))]
+
+    def weighted(self, table: Sequence[V], weights: Iterable[int]) -> V:
+        """Return one of a table; one with a weight of 2 is twice as likely as one with 1."""
+        limits = list(accumulate(weights))
+        return table[bisect(limits, self.below(limits[-1]))]
+
+    def mutation(self, table: Sequence[Mutation]) -> Mutation:
+        """Return a mutation by its weight."""
+        return self.weighted(table, (mutation.weight for mutation in table))
+
+
+@dataclass(slots=True, kw_only=True)
+class ScenarioBuilder:
+    """A sequence while it is generated. `others` are the possible other customers.
+
+    `things` says of each thing that the customer owns whether it is an ordinary one.
+    """
+
+    others: Sequence[AbstractStep] = ()
+    steps: list[AbstractStep] = field(default_factory=list[AbstractStep])
+    things: tuple[bool, ...] = ()
+    has_other: bool = False
+
+    def add_customer(self, household: AbstractStep) -> None:
+        """Create the customer of the sequence."""
+        holdings = cast("Arrange", household.step).holdings
+        self.things = tuple(
+            not holding.traits for holding in holdings for _ in range(holding.count)
+        )
+        self.steps.append(household.subjects({SELF: PSU}))
+
+    @property
+    def ordinary(self) -> list[int]:
+        """The numbers of the things that are in no state of their own; or of all things."""
+        every = list(range(len(self.things)))
+        return [n for n in every if self.things[n]] or every
+
+    def wait(self, moment: Moment) -> None:
+        """Let time pass."""
+        self.steps.append(AbstractStep(step=Advance(), moment=moment))
+
+    def call(self, call: Call, page: int | None = None) -> int:
+        """Add a call about existing things, and return its place in the sequence."""
+        arguments = cast("dict[str, Json]", map_leaves(call.arguments, self._existing))
+        abstract_step = AbstractStep(step=replace(call, arguments=arguments), page=page)
+        if OTHER in abstract_step.names and self.others and not self.has_other:
+            self.has_other = True
+            self.steps.append(self.others[0].subjects({SELF: ANOTHER}))
+        self.steps.append(abstract_step.subjects({SELF: PSU, OTHER: ANOTHER}))
+        return len(self.steps) - 1
+
+    def add(self, step: Step, request: int | None = None) -> None:
+        """Add any other step."""
+        self.steps.append(AbstractStep(step=step, request=request))
+
+    def _existing(self, value: Json) -> Json:
+        """Wrap around at the last thing that is owned."""
+        if isinstance(value, OwnedRef) and value.of == SELF:
+            return OwnedRef(SELF, value.n % max(len(self.things), 1))
+        return value
+
+
+# -- reading -----------------------------------------------------------------------
+#: The most pages read of each answer.
 PAGES = 3
+#: The most varied calls in a read sequence.
+QUESTIONS = 4
 #: A customer with more entries than these is informative, ...
 FEW = 3
-#: ... and so is one with entries older than this many days; it comes as often.
+#: ... and so is one with entries older than this many days, which comes as often.
 AGE, LONG_AGO = 60, 4
-#: The most questions in a sequence.
-QUESTIONS = 4
 
 
-def read_scenarios(spoken: FuzzableReads) -> SearchStrategy[Story]:
-    """Return the sequences in which a customer consents, and is asked for what they own."""
-    households = [one for one in spoken.households for _ in range(_telling(one))]
+def read_scenarios(fuzzable: FuzzableReads) -> SearchStrategy[AbstractSequence]:
+    """Return the sequences in which a customer consents, and what they own is read."""
+    weights = [_information(household) for household in fuzzable.households]
 
     @composite
-    def story(draw: DrawFn) -> Story:
-        teller, dice = ScenarioBuilder(others=spoken.others), Dice(draw(DICE))
-        teller.meet(dice.pick(households))
-        if spoken.moments and dice.one_in(4):
-            teller.wait(dice.pick(spoken.moments))
-        if spoken.grant and not dice.one_in(12):
-            teller.tell(_granting(spoken.grant, teller.ordinary))
+    def sequence(draw: DrawFn) -> AbstractSequence:
+        builder, dice = ScenarioBuilder(others=fuzzable.others), Dice(draw(DICE))
+        builder.add_customer(dice.weighted(fuzzable.households, weights))
+        if fuzzable.moments and dice.one_in(4):
+            builder.wait(dice.pick(fuzzable.moments))
+        if fuzzable.grant and not dice.one_in(12):
+            builder.call(_consent(fuzzable.grant, builder.ordinary))
         for _ in range(1 + dice.below(QUESTIONS)):
-            _ask(draw, teller, dice, spoken)
-        return tuple(teller.story)
+            _read(draw, builder, dice, fuzzable)
+        return tuple(builder.steps)
 
-    return story()
+    return sequence()
 
 
-def _ask(draw: DrawFn, teller: ScenarioBuilder, dice: Dice, spoken: FuzzableReads) -> None:
-    way = dice.pick(spoken.ways)
-    operation, bend = way.operation, draw(way.bends)
-    thing = dice.below(max(len(teller.things), 1))
+def _read(draw: DrawFn, builder: ScenarioBuilder, dice: Dice, fuzzable: FuzzableReads) -> None:
+    """Add a varied call beside the same call without variation."""
+    mutation = dice.mutation(fuzzable.mutations)
+    operation, vary = mutation.operation, draw(mutation.variations)
+    thing = dice.below(max(len(builder.things), 1))
     if operation.grants:
-        # Only reading shows what a consent was worth.
-        plain = _granting(operation, [thing])
-        teller.tell(plain)
-        teller.tell(bend(plain))
-        calls = [_about(dice.pick(spoken.lists), thing)]
+        # What a consent permits shows only in reading.
+        plain = _consent(operation, [thing])
+        builder.call(plain)
+        builder.call(vary(plain))
+        calls = [_about(dice.pick(fuzzable.lists), thing)]
     else:
         plain = _about(operation, thing)
-        calls = [plain, bend(plain)]
+        calls = [plain, vary(plain)]
         if dice.one_in(4):
             calls.reverse()
         if dice.one_in(4):
             calls.append(calls[0])
     for call in calls:
-        _walk(teller, call)
+        place = builder.call(call)
+        for _ in range(PAGES):
+            place = builder.call(call, page=place)
     if operation.grants:
-        teller.tell(_granting(operation, teller.ordinary))
+        builder.call(_consent(operation, builder.ordinary))
 
 
-def _telling(household: AbstractStep) -> int:
+def _information(household: AbstractStep) -> int:
     """Return the weight of a customer: the more entries its things have, the more."""
-    days = [day for some in household.days for day in some or ()]
+    days = [day for entries in household.days for day in entries or ()]
     return 1 + (len(days) > FEW) + LONG_AGO * (min(days, default=0) < -AGE)
 
 
-def _granting(grant: Operation, things: Iterable[int]) -> Call:
+def _consent(grant: Operation, things: Iterable[int]) -> Call:
     keys = [OwnedRef(SELF, n) for n in things]
     return Call(operation=grant.id, subject=SELF, arguments={grant.grants or "": keys})
 
@@ -92,134 +209,121 @@ def _about(operation: Operation, thing: int) -> Call:
     return Call(operation=operation.id, subject=SELF, arguments=arguments)
 
 
-def _walk(teller: ScenarioBuilder, call: Call) -> None:
-    place = teller.tell(call)
-    for _ in range(PAGES):
-        place = teller.tell(call, page=place)
-
-
-#: The most varied calls in a sequence.
+# -- making requests ---------------------------------------------------------------
+#: The most varied calls in a write sequence.
 ROUNDS = 8
 #: How often customers with ordinary things come, for each time that any other does.
 USUAL = 8
 
 
-def write_scenarios(spoken: FuzzableRequests) -> SearchStrategy[Story]:
+def write_scenarios(fuzzable: FuzzableRequests) -> SearchStrategy[AbstractSequence]:
     """Return the sequences in which a customer makes requests, some of them varied."""
-    usual = min(spoken.households, key=_size)
-    households = [*[usual] * USUAL, *spoken.households]
-    create = spoken.lifecycle.create
-    new = [one for one in spoken.ways if one.operation is create]
-    old = [one for one in spoken.ways if one.operation is not create]
+    usual = min(fuzzable.households, key=_size)
+    households = (usual, *fuzzable.households)
+    weights = [USUAL, *[1] * len(fuzzable.households)]
+    create = fuzzable.lifecycle.create
+    new = [mutation for mutation in fuzzable.mutations if mutation.operation is create]
+    old = [mutation for mutation in fuzzable.mutations if mutation.operation is not create]
     # Operations that make a request matter most.
-    ways = (new, new, old or new)
+    tables = (new, new, old or new)
 
     @composite
-    def story(draw: DrawFn) -> Story:
-        teller, dice = ScenarioBuilder(others=spoken.others), Dice(draw(DICE))
-        teller.meet(dice.pick(households))
-        if spoken.moments and dice.one_in(12):
-            teller.wait(dice.pick(spoken.moments))
-        tale = _Tale(spoken=spoken, teller=teller, dice=dice)
-        mode = dice.pick(spoken.modes) if dice.one_in(4) else spoken.modes[0]
-        control = tale.request(mode)
-        if spoken.valid and dice.one_in(3):
-            control = draw(dice.pick(spoken.valid).bends)(control)
+    def sequence(draw: DrawFn) -> AbstractSequence:
+        builder, dice = ScenarioBuilder(others=fuzzable.others), Dice(draw(DICE))
+        builder.add_customer(dice.weighted(households, weights))
+        if fuzzable.moments and dice.one_in(12):
+            builder.wait(dice.pick(fuzzable.moments))
+        requests = _RequestSteps(fuzzable=fuzzable, builder=builder, dice=dice)
+        control = requests.plain(dice.pick(fuzzable.modes) if dice.one_in(4) else fuzzable.modes[0])
+        if fuzzable.valid and dice.one_in(3):
+            control = draw(dice.mutation(fuzzable.valid).variations)(control)
         late = dice.one_in(5)
-        made = None if late else teller.tell(control)
+        made = None if late else builder.call(control)
         for _ in range(1 + dice.below(ROUNDS)):
-            way = dice.pick(dice.pick(ways))
-            bend = draw(way.bends)
-            if way.operation is not create:
-                tale.about(way, bend, made)
-                continue
-            also = draw(dice.pick(new).bends) if dice.one_in(12) else _as_it_is
-            tale.create(bend, also, control)
+            mutation = dice.mutation(dice.pick(tables))
+            vary = draw(mutation.variations)
+            if mutation.operation is create:
+                also = draw(dice.mutation(new).variations) if dice.one_in(12) else unchanged
+                requests.create(also(vary(control)), control)
+            else:
+                requests.about(mutation, vary, made)
         if late or dice.one_in(4):
-            made = teller.tell(control)
+            made = builder.call(control)
         if made is not None and dice.one_in(4):
-            tale.sign(made)
-        return tuple(teller.story)
+            requests.sign(made)
+        return tuple(builder.steps)
 
-    return story()
+    return sequence()
 
 
 def _size(household: AbstractStep) -> tuple[int, bool]:
     step = cast("Arrange", household.step)
-    return sum(one.count for one in step.holdings), step.segment is not None
-
-
-def _as_it_is(call: Call) -> Call:
-    return call
+    return sum(holding.count for holding in step.holdings), step.segment is not None
 
 
 @dataclass(slots=True, kw_only=True)
-class _Tale:
-    """A sequence of requests while it is built."""
+class _RequestSteps:
+    """The steps around requests in a sequence that is generated."""
 
-    spoken: FuzzableRequests
-    teller: ScenarioBuilder
+    fuzzable: FuzzableRequests
+    builder: ScenarioBuilder
     dice: Dice
 
-    def request(self, mode: str | None) -> Call:
+    def plain(self, mode: str | None) -> Call:
         """Return a request without variation."""
-        lifecycle, create = self.spoken.lifecycle, self.spoken.lifecycle.create
-        given: dict[str, Json] = {}
-        if create.owned:
-            given[create.owned] = OwnedRef(SELF, self.teller.ordinary[0])
-        if create.due and lifecycle.due(mode):
-            given[create.due.argument] = RelativeDay(AHEAD)
-        return Call(operation=create.id, subject=SELF, arguments=given, mode=mode)
+        create = self.fuzzable.lifecycle.create
+        owned = {create.owned: OwnedRef(SELF, self.builder.ordinary[0])} if create.owned else {}
+        call = Call(operation=create.id, subject=SELF, arguments={**owned}, mode=mode)
+        return self._with_due_date(call)
 
-    def create(self, bend: Bend, also: Bend, control: Call) -> None:
+    def _with_due_date(self, call: Call) -> Call:
+        """Set or leave out the due date, as the mode requires."""
+        due = self.fuzzable.lifecycle.create.due
+        if due is None:
+            return call
+        arguments = {name: value for name, value in call.arguments.items() if name != due.argument}
+        if self.fuzzable.lifecycle.due(call.mode):
+            arguments[due.argument] = RelativeDay(AHEAD)
+        return replace(call, arguments=arguments)
+
+    def create(self, call: Call, control: Call) -> None:
         """Make a varied request, and read it."""
-        call = also(bend(control))
-        place = self.teller.tell(call if call.mode == control.mode else self._timed(call))
+        place = self.builder.call(call if call.mode == control.mode else self._with_due_date(call))
         self.read(place)
         if self.dice.one_in(12):
             self.sign(place)
 
-    def _timed(self, call: Call) -> Call:
-        """Set or leave out the due date, as the other mode requires."""
-        due = self.spoken.lifecycle.create.due
-        if due is None:
-            return call
-        given = {name: one for name, one in call.arguments.items() if name != due.argument}
-        day = {due.argument: RelativeDay(AHEAD)} if self.spoken.lifecycle.due(call.mode) else {}
-        return replace(call, arguments={**given, **day})
-
-    def about(self, way: Mutation, bend: Bend, made: int | None) -> None:
+    def about(self, mutation: Mutation, vary: Vary, made: int | None) -> None:
         """Make a varied call about a request, beside the same call without variation."""
-        lifecycle = self.spoken.lifecycle
-        if made is None or way.operation is not lifecycle.read:
-            made = self.teller.tell(self.request(lifecycle.changeable))
+        lifecycle, operation = self.fuzzable.lifecycle, mutation.operation
+        if made is None or operation is not lifecycle.read:
+            made = self.builder.call(self.plain(lifecycle.changeable))
         plain = Call(
-            operation=way.operation.id,
+            operation=operation.id,
             subject=SELF,
-            arguments={way.operation.about or "": RequestRef(made)},
-            varied=self.spoken.varied if way.operation is lifecycle.change else (),
+            arguments={operation.about or "": RequestRef(made)},
+            varied=self.fuzzable.varied if operation is lifecycle.change else (),
         )
-        if way.operation is not lifecycle.end:
-            self.teller.tell(plain)
-        # A change names only the varied argument.
-        one = plain if way.sort is None else replace(plain, varied=())
-        self.teller.tell(bend(one))
+        if operation is not lifecycle.end:
+            self.builder.call(plain)
+        # A change with a varied argument changes nothing else.
+        self.builder.call(vary(plain if mutation.sort is None else replace(plain, varied=())))
         self.read(made)
-        if way.operation is lifecycle.end and self.dice.one_in(2):
-            self.teller.tell(plain)
+        if operation is lifecycle.end and self.dice.one_in(2):
+            self.builder.call(plain)
             self.read(made)
 
     def read(self, place: int) -> None:
         """Read a request, if it was made."""
-        read = self.spoken.read
+        read = self.fuzzable.read
         if read:
             arguments: dict[str, Json] = {read.about or "": RequestRef(place)}
-            self.teller.tell(Call(operation=read.id, subject=SELF, arguments=arguments))
+            self.builder.call(Call(operation=read.id, subject=SELF, arguments=arguments))
 
     def sign(self, place: int) -> None:
         """Let the customer sign a request, and read it."""
-        if self.spoken.signs:
-            self.teller.add(Authorise(subject=PSU, request="", approval=None), request=place)
+        if self.fuzzable.signs:
+            self.builder.add(Authorise(subject=PSU, request="", approval=None), request=place)
             self.read(place)
-            if self.spoken.inquires:
-                self.teller.add(Inquire())
+            if self.fuzzable.inquires:
+                self.builder.add(Inquire())

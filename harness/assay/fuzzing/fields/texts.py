@@ -1,14 +1,17 @@
-"""Generated texts: account numbers, URLs, codes, and any other text."""
+"""Generated texts: account numbers, URLs, codes, any other text, and keys."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from urllib.parse import urlsplit
 
 from hypothesis.strategies import SearchStrategy, integers, sampled_from
 
-from assay.fuzzing.fields.shape import Argument, Value
+from assay.contract.model import Json
+from assay.fuzzing.fields.arguments import Argument, Keys, Value
+from assay.fuzzing.sequences.abstract_step import OwnedRef
+from assay.fuzzing.sequences.actions import OTHER, SELF
 from assay.rules.formats import is_iban
 
 _CODE = re.compile(r"[A-Z0-9]{1,12}")
@@ -19,24 +22,30 @@ IBANS = (
     "BE68539007547034",
     "GB82WEST12345698765432",
 )
+#: The most things of a customer among which a key is picked.
+MANY = 64
+#: The most keys in a list of them.
+FEW = 4
+#: Keys that exist nowhere, whatever a target's keys look like.
+UNKNOWN = ("0", "unknown-4711", "00000000-0000-4000-8000-000000000000", *IBANS)
 
 
 def _text(argument: Argument) -> str:
-    return next((one for one in argument.goods if isinstance(one, str)), "")
+    return next((value for value in argument.good_values if isinstance(value, str)), "")
 
 
 def as_good(argument: Argument) -> SearchStrategy[Value]:
     """One of the binding's values; no others are known to be good."""
     says = ("the usual one", "the other good one")
-    return sampled_from([Value(*pair) for pair in zip(says, argument.goods, strict=False)])
+    return sampled_from([Value(*pair) for pair in zip(says, argument.good_values, strict=False)])
 
 
-def nothing(_argument: Argument) -> Iterator[Value]:
+def no_values(_argument: Argument) -> Iterator[Value]:
     """Return no values."""
     yield from ()
 
 
-def _otherwise(text: str) -> Iterator[Value]:
+def _respelt(text: str) -> Iterator[Value]:
     """Variants of a text in spelling, and with small changes."""
     yield Value("in lower case", text.lower())
     yield Value("in upper case", text.upper())
@@ -58,16 +67,16 @@ def _next(letter: str) -> str:
     return letter
 
 
-def _others(texts: Iterator[Value], argument: Argument) -> Iterator[Value]:
+def _without_good(values: Iterable[Value], argument: Argument) -> Iterator[Value]:
     """Leave out equally good values, and duplicates."""
-    seen = {*map(str, argument.goods), *argument.named.right, ""}
-    for one in texts:
-        if one.json not in seen:
-            seen.add(str(one.json))
-            yield one
+    seen = {*map(str, argument.good_values), *argument.named.right, ""}
+    for value in values:
+        if value.json not in seen:
+            seen.add(str(value.json))
+            yield value
 
 
-# -- account numbers -----------------------------------------------------------------
+# -- account numbers ---------------------------------------------------------------
 def is_account(argument: Argument) -> bool:
     """Whether the binding's value is an IBAN."""
     return is_iban(argument.own)
@@ -81,8 +90,8 @@ def checked(country: str, rest: str) -> str:
 
 def edge_accounts(argument: Argument) -> Iterator[Value]:
     """Valid ones of other countries, the shortest and the longest, and one in groups of four."""
-    for one in IBANS:
-        yield Value("valid and of another country", one)
+    for iban in IBANS:
+        yield Value("valid and of another country", iban)
     own = _text(argument)
     yield Value("valid and of another account", checked(own[:2], own[4:-1] + _next(own[-1])))
 
@@ -98,12 +107,12 @@ def beyond_accounts(argument: Argument) -> Iterator[Value]:
         Value("of a country that does not exist", checked("XX", own[4:])),
         Value("without country and check digits", own[4:]),
         Value("in groups of four", " ".join(re.findall(".{1,4}", own))),
-        *_otherwise(own),
+        *_respelt(own),
     ]
-    yield from _others(iter(texts), argument)
+    yield from _without_good(texts, argument)
 
 
-# -- addresses -----------------------------------------------------------------------
+# -- addresses ---------------------------------------------------------------------
 def is_address(argument: Argument) -> bool:
     """Whether the binding's value is a URL."""
     own = argument.own
@@ -134,7 +143,7 @@ def beyond_addresses(argument: Argument) -> Iterator[Value]:
     text, own = _text(argument), urlsplit(_text(argument))
     rest = text.partition("://")[2]
     texts = [
-        *(Value(f"with the scheme {one}", f"{one}://{rest}") for one in ("ftp", "file", "tpp")),
+        *(Value(f"with the scheme {name}", f"{name}://{rest}") for name in ("ftp", "file", "tpp")),
         Value("a script", "javascript:alert(1)"),
         Value("without a scheme", f"//{rest}"),
         Value("a path only", own.path or "/"),
@@ -146,10 +155,10 @@ def beyond_addresses(argument: Argument) -> Iterator[Value]:
         Value("with an invalid escape", f"{text}%zz"),
         Value("longer than any", own._replace(query="q=" + "a" * 10_000).geturl()),
     ]
-    yield from _others(iter(texts), argument)
+    yield from _without_good(texts, argument)
 
 
-# -- codes, and any other text ---------------------------------------------------------
+# -- codes, and any other text -----------------------------------------------------
 def is_code(argument: Argument) -> bool:
     """Whether the binding's value is a code: a few capitals and digits."""
     return isinstance(argument.own, str) and bool(_CODE.fullmatch(argument.own))
@@ -162,18 +171,85 @@ def is_text(argument: Argument) -> bool:
 
 def known_codes(argument: Argument) -> Iterator[Value]:
     """The values that the contract names."""
-    for one in argument.named.known:
-        if one not in argument.goods and one not in argument.named.right:
-            yield Value(repr(one), one)
+    for code in argument.named.known:
+        if code not in argument.good_values and code not in argument.named.right:
+            yield Value(repr(code), code)
 
 
 def beyond_codes(argument: Argument) -> Iterator[Value]:
     """Other spellings, and codes that no list has."""
     own = _text(argument)
     texts = [
-        *(Value(repr(one), one) for one in argument.named.others),
-        *_otherwise(own),
+        *(Value(repr(code), code) for code in argument.named.others),
+        *_respelt(own),
         Value("an unknown code", "Q" * max(len(own), 1)),
         Value("the code twice", f"{own},{own}"),
     ]
-    yield from _others(iter(texts), argument)
+    yield from _without_good(texts, argument)
+
+
+# -- keys, which only the target can name ------------------------------------------
+def is_key(argument: Argument) -> bool:
+    """Whether the argument names one thing, or one request."""
+    return argument.keys in {Keys.OWNED, Keys.MADE}
+
+
+def is_key_list(argument: Argument) -> bool:
+    """Whether the argument names things, in a list."""
+    return argument.keys is Keys.SEVERAL
+
+
+def own_key(_argument: Argument) -> SearchStrategy[Value]:
+    """One thing of the customer's, by number; the builder wraps around at the last."""
+    return integers(0, MANY - 1).map(lambda n: Value("the customer's own", OwnedRef(SELF, n)))
+
+
+def own_key_list(_argument: Argument) -> SearchStrategy[Value]:
+    """One thing of the customer's, or the first few."""
+
+    def listed(n: int) -> Value:
+        first, count = divmod(n, FEW)
+        return Value(
+            "the customer's own", [OwnedRef(SELF, first + place) for place in range(count + 1)]
+        )
+
+    return integers(0, MANY - 1).map(listed)
+
+
+def beyond_keys(argument: Argument) -> Iterator[Value]:
+    """Keys of another customer, and keys that do not exist."""
+    if argument.keys is Keys.OWNED:
+        yield Value("another customer's", OwnedRef(OTHER, 0))
+    for text in dict.fromkeys((*UNKNOWN, *argument.strange)):
+        yield Value("unknown to the target", text)
+
+
+def edge_key_lists(_argument: Argument) -> Iterator[Value]:
+    """One thing, the same thing twice, and two in another order."""
+    first, second = OwnedRef(SELF, 0), OwnedRef(SELF, 1)
+    yield Value("a list of one", [first])
+    yield Value("a list with one twice", [first, first])
+    yield Value("a list in another order", [second, first])
+
+
+def beyond_key_lists(argument: Argument) -> Iterator[Value]:
+    """Lists that name what is not the customer's beside what is, or nothing, or no key."""
+    first = OwnedRef(SELF, 0)
+    listed: list[tuple[str, list[Json]]] = [
+        ("an empty list", []),
+        ("a list of another customer's", [OwnedRef(OTHER, 0)]),
+        ("a list of the customer's own and another's", [first, OwnedRef(OTHER, 0)]),
+        ("a list of null", [None]),
+        ("a list of the customer's own and null", [first, None]),
+        ("a list of a number", [4711]),
+        ("a list of an empty text", [""]),
+        ("a list of a list", [[first]]),
+        ("a list of an object", [{"key": first}]),
+        ("a list with one many times", [first] * 500),
+    ]
+    for text in UNKNOWN[:2]:
+        listed.append(("a list of an unknown key", [text]))
+        listed.append(("a list of the customer's own and an unknown key", [first, text]))
+    yield from (Value(says, value) for says, value in listed)
+    yield Value("a single key instead of a list", first)
+    yield Value("an object with one key", {"0": first})

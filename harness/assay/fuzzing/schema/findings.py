@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from assay.binding.decode import same
+from assay.binding.pointer import find
 from assay.binding.target import OperationBinding
 from assay.contract.model import Contract
 from assay.fuzzing.schema.generator import FAILED, Remark
@@ -78,9 +79,9 @@ def vouched(call: Call, control: Call, binding: OperationBinding) -> bool:
         return False
     for name, value in call.arguments.items():
         spelling = binding.arguments.get(name)
-        has = (spelling.value, spelling.other) if spelling else ()
-        known = [control.arguments[name], *(one for one in has if one is not None)]
-        if not any(same(value, one) for one in known):
+        bound = (spelling.value, spelling.other) if spelling else ()
+        known = [control.arguments[name], *(own for own in bound if own is not None)]
+        if not any(same(value, own) for own in known):
             return False
     return True
 
@@ -90,26 +91,26 @@ def by_checks(
 ) -> Iterator[SchemaFinding]:
     """Yield every obligation that the contract's checks see violated."""
     history = History(events=tuple(events))
-    known = {one.n: one for one in history.exchanges}
-    cases = {one.exchange.n: one for one in sent}
-    doubtful = {one.exchange.n for one in sent if one.excused}
-    for one in breaches(plan, contract.id, history, clauses_of(contract)):
-        if not doubtful & set(one.evidence.exchanges):
-            yield _broken(one, cases, known)
+    exchanges = {exchange.n: exchange for exchange in history.exchanges}
+    cases = {case.exchange.n: case for case in sent}
+    excused = {case.exchange.n for case in sent if case.excused}
+    for breach in breaches(plan, contract.id, history, clauses_of(contract)):
+        if not excused & set(breach.evidence.exchanges):
+            yield _by_breach(breach, cases, exchanges)
 
 
-def _broken(
-    breach: Breach, cases: Mapping[int, SentCase], known: Mapping[int, Exchange]
+def _by_breach(
+    breach: Breach, cases: Mapping[int, SentCase], exchanges: Mapping[int, Exchange]
 ) -> SchemaFinding:
     """Return a violation with the last case that it cites, or the last exchange."""
     evidence = breach.evidence
-    every = [n for n in evidence.exchanges if n in known]
-    last = ([n for n in every if n in cases] or every)[-1:]
+    cited = [n for n in evidence.exchanges if n in exchanges]
+    last = ([n for n in cited if n in cases] or cited)[-1:]
     return SchemaFinding(
         obligation=breach.obligation,
         says=f"expected {evidence.expected}; seen: {evidence.seen}",
         case=next((cases[n].says for n in last if n in cases), BEFORE),
-        exchange=next((known[n] for n in last), None),
+        exchange=next((exchanges[n] for n in last), None),
     )
 
 
@@ -123,44 +124,46 @@ def by_document(
     sent: Sequence[SentCase],
 ) -> Iterator[SchemaFinding]:
     """Yield what only the schema validation saw, outside announced maintenance hours."""
-    for one in sent:
-        if closed_at(contract, one.exchange.at):
+    for case in sent:
+        exchange = case.exchange
+        if closed_at(contract, exchange.at):
             continue
-        for remark in one.remarks:
-            status = one.exchange.wire.status
-            survival = "" if one.valid or remark.check != FAILED else _survival(plan, contract, one)
+        for remark in case.remarks:
+            failed = remark.check == FAILED and not case.valid
             yield SchemaFinding(
-                obligation=survival,
-                clauses=clauses(document, path, method, status, remark.at),
+                obligation=_survival(plan, contract, exchange) if failed else "",
+                clauses=clauses(document, path, method, exchange.wire.status, remark.at),
                 says=remark.says,
-                case=one.says,
-                exchange=one.exchange,
+                case=case.says,
+                exchange=exchange,
             )
 
 
-def _survival(plan: Plan, contract: Contract, sent: SentCase) -> str:
+def _survival(plan: Plan, contract: Contract, exchange: Exchange) -> str:
     """Return the obligation not to fail at malformed input; "" if no clause has it."""
-    asked = plan.asked
-    operation = sent.exchange.call.operation
+    planned = plan.asked
     for clause in contract.clauses:
-        id_ = f"{contract.id}/{clause.id}/survives-malformed"
-        if clause.params.get("operation") == operation and id_ in asked:
-            return id_
+        obligation = f"{contract.id}/{clause.id}/survives-malformed"
+        same_operation = clause.params.get("operation") == exchange.call.operation
+        if same_operation and obligation in planned:
+            return obligation
     return ""
 
 
-def once(every: Sequence[SchemaFinding]) -> tuple[SchemaFinding, ...]:
+def once(findings: Sequence[SchemaFinding]) -> tuple[SchemaFinding, ...]:
     """Return each obligation once, and of the other remarks those that no obligation covers.
 
     Of equal remarks the first is kept.
     """
     first: dict[tuple[str, str], SchemaFinding] = {}
-    shown = {one.exchange.n for one in every if one.obligation and one.exchange}
-    for one in every:
-        if one.obligation:
-            first.setdefault((one.obligation, ""), one)
-        elif one.exchange is None or one.exchange.n not in shown:
-            first.setdefault(("", one.says), one)
+    covered = {
+        finding.exchange.n for finding in findings if finding.obligation and finding.exchange
+    }
+    for finding in findings:
+        if finding.obligation:
+            first.setdefault((finding.obligation, ""), finding)
+        elif finding.exchange is None or finding.exchange.n not in covered:
+            first.setdefault(("", finding.says), finding)
     return tuple(first.values())
 
 
@@ -172,21 +175,23 @@ def clauses(
 ) -> tuple[str, ...]:
     """Return the clauses that put a keyword into the schema of an answer."""
     responses: Mapping[str, Any] = document["paths"][path][method]["responses"]
-    named = (str(status), f"{status // 100}XX", "default")
-    response: Mapping[str, Any] = next((responses[one] for one in named if one in responses), {})
-    here: Any = response.get("content", {}).get(JSON, {}).get("schema", {})
-    found: tuple[str, ...] = ()
-    for node in _way(document, here, at):
-        found = tuple(cast("Sequence[str]", node.get("x-assay-from", ()))) or found
-    return found
+    keys = (str(status), f"{status // 100}XX", "default")
+    response: Mapping[str, Any] = next((responses[key] for key in keys if key in responses), {})
+    schema: Any = response.get("content", {}).get(JSON, {}).get("schema", {})
+    innermost: tuple[str, ...] = ()
+    for node in _path_nodes(document, schema, at):
+        innermost = tuple(cast("Sequence[str]", node.get("x-assay-from", ()))) or innermost
+    return innermost
 
 
-def _way(document: Mapping[str, Any], here: Any, at: Sequence[str]) -> Iterator[Mapping[str, Any]]:
-    """Yield every schema on the way, references resolved."""
+def _path_nodes(
+    document: Mapping[str, Any], here: Any, at: Sequence[str]
+) -> Iterator[Mapping[str, Any]]:
+    """Yield every schema on the path to a keyword, references resolved."""
     for step in (*at, ""):
         while isinstance(here, dict) and "$ref" in here:
             yield here
-            here = _referred(document, str(here["$ref"]))
+            here = find(document, str(here["$ref"]).removeprefix("#"))
         if isinstance(here, dict):
             yield here
             here = here if step == "$ref" else cast("dict[str, Any]", here).get(step)
@@ -194,10 +199,3 @@ def _way(document: Mapping[str, Any], here: Any, at: Sequence[str]) -> Iterator[
             here = here[int(step)]
         else:
             return
-
-
-def _referred(document: Mapping[str, Any], reference: str) -> Any:
-    here: Any = document
-    for step in reference.removeprefix("#/").split("/"):
-        here = here.get(step.replace("~1", "/").replace("~0", "~"), {})
-    return here

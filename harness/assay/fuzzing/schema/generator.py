@@ -18,7 +18,7 @@ from assay.binding.spelling import SLOT
 from assay.binding.target import Place
 from assay.contract.model import Json
 from assay.fuzzing.engine import explore_values
-from assay.fuzzing.schema.case import SchemaCase
+from assay.fuzzing.schema.case_requests import SchemaCase
 from assay.history import Wire
 
 #: The checks that depend on an answer alone, by Schemathesis' names.
@@ -38,8 +38,8 @@ QUOTED = 60
 class Remark:
     """A remark on an answer, by the document alone.
 
-    `at` are the steps into the schema of the answer, to the keyword that failed; empty
-    where it is about something else.
+    `at` is the path into the schema of the answer, to the keyword that failed; empty
+    where the remark is not about the schema.
     """
 
     check: str
@@ -99,15 +99,15 @@ class Generator:
 
     def _fuzzed(self, operation: Any, most: int, seed: int) -> Iterator[SchemaCase]:
         """Yield cases that each take over one member of a random valid request, in turn."""
-        made: list[Any] = []
+        requests: list[Any] = []
         explore_values(
-            operation.as_strategy(), made.append, examples=most, seed=(seed, operation.label)
+            operation.as_strategy(), requests.append, examples=most, seed=(seed, operation.label)
         )
-        for n, one in enumerate(made):
-            members = [(place, name) for place in Place for name in _members(one, place)]
+        for n, request in enumerate(requests):
+            members = [(place, name) for place in Place for name in _members(request, place)]
             if members:
                 place, name = members[n % len(members)]
-                value = _members(one, place)[name]
+                value = _members(request, place)[name]
                 says = f"{name} in the {place.value} is {_quoted(value)}"
                 yield SchemaCase(says=says, valid=True, place=place, name=name, made={name: value})
 
@@ -134,10 +134,10 @@ class Generator:
         try:
             case.validate_response(answer, checks=self._checks)
         except BaseExceptionGroup as failures:
-            remarks = (_remark(one) for one in failures.exceptions)
+            remarks = map(_remark, failures.exceptions)
             documented = str(wire.status) in self.document["paths"][path][method]["responses"]
             # A documented 501 means "not offered", and is no failure.
-            return tuple(one for one in remarks if one.check != FAILED or not documented)
+            return tuple(remark for remark in remarks if remark.check != FAILED or not documented)
         return ()
 
 

@@ -7,7 +7,6 @@ one record. The text of a failure is redacted.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -100,48 +99,46 @@ class SchemaRun:
             limits=LIVE if live else SchemaLimits(),
             seed=self.session.options.seed,
         )
-        done = search.examine(item.operation)
-        # While the redactor knows whose values these are.
-        broken = tuple(self._explained(one) for one in done.found)
-        return ItemResult(cases=done.cases, broken=broken, stopped=done.stopped)
+        result = search.examine(item.operation)
+        # The redactor knows this customer's values only until the next item begins.
+        broken = tuple(map(self._explained, result.findings))
+        return ItemResult(cases=result.cases, broken=broken, stopped=result.stopped)
 
     def _number(self) -> int:
         self.session.exchanges += 1
         return self.session.exchanges
 
-    def _explained(self, found: SchemaFinding) -> str:
-        redactor = self.session.journal.redactor
-        whose = "general" if found.general else found.obligation or ", ".join(found.clauses)
+    def _explained(self, finding: SchemaFinding) -> str:
+        redactor, exchange = self.session.journal.redactor, finding.exchange
+        names = "general" if finding.general else finding.obligation or ", ".join(finding.clauses)
         lines = [
-            f"{whose}: {self._sentence(found)}",
-            f"  {redactor.bounded(found.says, 1000)}",
-            f"  by       {redactor.bounded(found.case, 1000)}",
+            f"{names}: {self._sentence(finding)}",
+            f"  {redactor.bounded(finding.says, 1000)}",
+            f"  by       {redactor.bounded(finding.case, 1000)}",
         ]
-        if found.exchange is not None:
-            lines.append(f"  call {found.exchange.n}, answered {found.exchange.wire.status}:")
-            lines.append(f"  {curl(found.exchange, redactor)}")
+        if exchange is not None:
+            lines.append(f"  call {exchange.n}, answered {exchange.wire.status}:")
+            lines.append(f"  {curl(exchange, redactor)}")
         return "\n".join(lines)
 
-    def _sentence(self, found: SchemaFinding) -> str:
+    def _sentence(self, finding: SchemaFinding) -> str:
         """Return the sentence of the violated clause; a general finding has none."""
         plan = self.prepared.plan
-        for one in plan.items:
-            if one.obligation.id == found.obligation:
-                return one.obligation.statement
-        said = (name.split("/", 1) for name in found.clauses)
-        every = [plan.ruled[contract][clause].clause.statement for contract, clause in said]
-        return " ".join(every) or "required by the exported document, not by a clause of its own"
+        for item in plan.items:
+            if item.obligation.id == finding.obligation:
+                return item.obligation.statement
+        names = (name.split("/", 1) for name in finding.clauses)
+        statements = [plan.clauses[contract][clause].clause.statement for contract, clause in names]
+        general = "required by the exported document, not by a clause of its own"
+        return " ".join(statements) or general
 
 
 def curl(exchange: Exchange, redactor: Redactor) -> str:
     """Return a curl command that repeats a call, once the redacted secrets are filled in."""
-    told: Any = redactor.wire(exchange.wire)["request"]
-    return " ".join(shlex.quote(part) for part in _words(told))
-
-
-def _words(told: Any) -> Iterator[str]:
-    yield from ("curl", "-X", told["method"], told["url"])
-    for name, value in told["headers"]:
-        yield from ("-H", f"{name}: {value}")
-    if told["body"]:
-        yield from ("--data-raw", told["body"])
+    request: Any = redactor.wire(exchange.wire)["request"]
+    command = ["curl", "-X", request["method"], request["url"]]
+    for name, value in request["headers"]:
+        command += ["-H", f"{name}: {value}"]
+    if request["body"]:
+        command += ["--data-raw", request["body"]]
+    return shlex.join(command)

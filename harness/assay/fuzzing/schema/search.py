@@ -8,7 +8,7 @@ customer. Nothing is shortened: such a sequence is minimal already.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from assay.binding.encode import BARE, HttpRequest
@@ -18,7 +18,7 @@ from assay.contract.model import Contract, Operation
 from assay.errors import CannotArrange
 from assay.execution.environment import Environment
 from assay.execution.executor import Executor, Recorder, executing
-from assay.fuzzing.schema.case import SchemaCase, ready
+from assay.fuzzing.schema.case_requests import SchemaCase, nearest, send
 from assay.fuzzing.schema.findings import (
     BEFORE,
     SchemaFinding,
@@ -29,10 +29,13 @@ from assay.fuzzing.schema.findings import (
     vouched,
 )
 from assay.fuzzing.schema.generator import Generator, Remark
-from assay.fuzzing.schema.request_matching import nearest, send
-from assay.history import Event, Exchange
+from assay.history import Call, Event, Exchange, Holding
 from assay.planning.plan import Plan
-from assay.rules.steps import perform_all
+from assay.rules import steps
+from assay.rules.clauses import clauses_of
+from assay.rules.lifecycle import request_steps
+from assay.rules.lifecycle.tracker import lifecycle_of_operation
+from assay.rules.steps import Part
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,13 +54,13 @@ class SchemaLimits:
 class OperationResult:
     """The result for one operation; `stopped` says why there were no more cases."""
 
-    found: tuple[SchemaFinding, ...]
+    findings: tuple[SchemaFinding, ...]
     cases: int
     exchanges: int
     stopped: str = ""
 
 
-def _nobody(_event: Event, _access: object) -> None:
+def _ignore(_event: Event, _access: object) -> None:
     """Record nothing."""
 
 
@@ -73,7 +76,7 @@ class SchemaSearch:
     contract: Contract
     environment: Environment
     number: Callable[[], int]
-    record: Recorder = _nobody
+    record: Recorder = _ignore
     limits: SchemaLimits = field(default_factory=SchemaLimits)
     seed: int = 0
     generator: Generator
@@ -86,18 +89,18 @@ class SchemaSearch:
             TargetError: the target's fixture provider cannot be used at all.
 
         """
-        tries = [
-            _Try(search=self, operation=operation, path=path, alias=alias)
+        searches = [
+            _PathSearch(search=self, operation=operation, path=path, alias=alias)
             for alias, path in self._paths(operation)
         ]
         self.calls = 0
-        for one in tries:
-            one.run()
+        for search in searches:
+            search.run()
         return OperationResult(
-            found=once([found for one in tries for found in one.found()]),
-            cases=sum(one.cases for one in tries),
+            findings=once([finding for search in searches for finding in search.findings()]),
+            cases=sum(search.cases for search in searches),
             exchanges=self.calls,
-            stopped=next((one.stopped for one in tries if one.stopped), ""),
+            stopped=next((search.stopped for search in searches if search.stopped), ""),
         )
 
     def _paths(self, operation: Operation) -> Iterator[tuple[int | None, str]]:
@@ -110,7 +113,7 @@ class SchemaSearch:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Try:
+class _PathSearch:
     """The cases of one name of an operation, in one sequence."""
 
     search: SchemaSearch
@@ -140,45 +143,45 @@ class _Try:
         operations = search.contract.operations
         with executing(
             search.environment, operations, number=self._number, record=search.record
-        ) as play:
+        ) as executor:
             try:
-                self._send(play)
+                self._send(executor)
             except CannotArrange as error:
                 self.stopped = f"needs {error}"
-            self.events = play.events
+            self.events = executor.events
 
     def _number(self) -> int:
         self.search.calls += 1
         return self.search.number()
 
-    def _send(self, play: Executor) -> None:
-        control, asked, customers = None, set[HttpRequest](), 0
+    def _send(self, executor: Executor) -> None:
+        control, sent, customers = None, set[HttpRequest](), 0
         for case in self._cases():
             if self._spent():
                 self.stopped = f"the limit of {self.search.limits.calls} calls is reached"
                 return
             if control is None:
                 customers += 1
-                control = self._control(play, f"psu-{customers}")
+                control = self._control(executor, f"psu-{customers}")
             if not control.accepted and self.operation.available:
                 self.stopped = f"a plain call was not accepted ({control.wire.status})"
                 return
-            known = _request(control)
-            request = case.applied(known, self.path)
+            accepted = _request(control)
+            request = case.applied(accepted, self.path)
             # Two customers' cases are the same if they vary the accepted request in the
             # same way.
             alike = HttpRequest(method=case.says, url=request.url, body=request.body)
-            if request == known or alike in asked:
+            if request == accepted or alike in sent:
                 continue
-            asked.add(alike)
+            sent.add(alike)
             call = nearest(
                 request, control, self._operations(), self.search.environment.target, case.says
             )
             if self.search.limits.reads and not call.present:
                 continue
-            exchange = send(play, call, request)
-            meant = vouched(call, control.call, self._binding)
-            self._note(exchange, case.says, valid=case.valid, vouched=meant)
+            exchange = send(executor, call, request)
+            known = vouched(call, control.call, self._binding)
+            self._note(exchange, case.says, valid=case.valid, vouched=known)
             self.cases += 1
             if exchange.accepted and (self.operation.writes or self.operation.grants):
                 control = None
@@ -193,11 +196,11 @@ class _Try:
         most = self.search.limits.calls
         return most is not None and self.search.calls >= most
 
-    def _control(self, play: Executor, subject: str) -> Exchange:
+    def _control(self, executor: Executor, subject: str) -> Exchange:
         """Have a request accepted for a new customer, from which the next cases start."""
-        script = ready(self.search.contract, self.operation, subject, self.alias)
-        call = perform_all(script, play.perform)
-        reply = play.perform(call)
+        script = _ready_call(self.search.contract, self.operation, subject, self.alias)
+        call = steps.perform_all(script, executor.perform)
+        reply = executor.perform(call)
         if not isinstance(reply, Exchange):
             raise TypeError("a call is answered by an exchange")
         self._note(reply, BEFORE, valid=True, vouched=True)
@@ -214,15 +217,15 @@ class _Try:
     def _operations(self) -> Iterator[Operation]:
         """Yield the operations that share method and path, and differ in the body."""
         bindings = self.search.environment.target.operations
-        for one in self.search.contract.operations.values():
-            binding = bindings.get(one.id, BARE)
-            path = SLOT.sub("{}", binding.path or one.path)
-            method = (binding.method or one.method).lower()
+        for operation in self.search.contract.operations.values():
+            binding = bindings.get(operation.id, BARE)
+            path = SLOT.sub("{}", binding.path or operation.path)
+            method = (binding.method or operation.method).lower()
             same = path == SLOT.sub("{}", self.path) and method == self.method
-            if one.id == self.operation.id or (same and self.alias is None):
-                yield one
+            if operation.id == self.operation.id or (same and self.alias is None):
+                yield operation
 
-    def found(self) -> Iterator[SchemaFinding]:
+    def findings(self) -> Iterator[SchemaFinding]:
         """Yield the violations: of the contract's checks, then of the document alone."""
         search = self.search
         yield from by_checks(search.plan, search.contract, self.events, self.sent)
@@ -242,3 +245,56 @@ def _request(exchange: Exchange) -> HttpRequest:
     return HttpRequest(
         method=wire.method, url=wire.url, headers=wire.request_headers, body=wire.request_body
     )
+
+
+# -- the accepted request ----------------------------------------------------------
+def _ready_call(
+    contract: Contract, operation: Operation, subject: str, alias: int | None
+) -> Part[Call]:
+    """Set up whatever a call without variation needs, for a new customer; return the call.
+
+    A method that is not offered has no such call: its control shows that all else is valid.
+    """
+    control = _control(contract, operation)
+    call = yield from _plain(contract, control, subject)
+    if control.id == operation.id:
+        return replace(call, alias=alias)
+    yield from steps.send(call)
+    about = call.arguments.get(control.about or "")
+    arguments = {operation.about: about} if operation.about else {}
+    return replace(call, operation=operation.id, arguments=arguments, alias=alias)
+
+
+def _control(contract: Contract, operation: Operation) -> Operation:
+    """Return the operation whose answer shows that all else is valid, usually the same one."""
+    controls = (clause.control_of(operation.id) for clause in clauses_of(contract))
+    control = next((name for name in controls if name is not None), operation.id)
+    return contract.operations[control]
+
+
+def _plain(contract: Contract, operation: Operation, subject: str) -> Part[Call]:
+    call: Call | None = None
+    if operation.ends:
+        # An operation that can change a request can also end it.
+        lifecycle = lifecycle_of_operation(contract, operation)
+        psu = yield from request_steps.customer(lifecycle, subject)
+        made = yield from steps.send(request_steps.request(lifecycle, psu, lifecycle.changeable))
+        call = request_steps.about(operation, made)
+    elif operation.request:
+        _, call = yield from request_steps.ready(contract, operation, subject)
+    if operation.request:
+        if call is None:
+            raise CannotArrange("a request that is made")
+        return call
+    owners = steps.owners(contract, operation)
+    entries = steps.days_before((yield from steps.clock()).date(), 1, 2)
+    holdings = (Holding(resource=owner, entries=entries) for owner in owners)
+    psu = yield from steps.arrange(subject, *holdings)
+    if not psu.owns:
+        raise CannotArrange("something that a customer owns")
+    if not operation.grants:
+        every = contract.operations.values()
+        grants = (grant for grant in every if grant.grants and grant.available)
+        yield from steps.grant(next(grants, None), subject, *(owned.key for owned in psu.owns))
+    arguments = steps.arguments(operation, psu.owns[0].key)
+    return Call(operation=operation.id, subject=subject, arguments=arguments)

@@ -43,7 +43,7 @@ class RelativeDay:
 
 @dataclass(frozen=True, slots=True)
 class After:
-    """The moment so much later."""
+    """The moment this span later."""
 
     span: timedelta
 
@@ -103,11 +103,11 @@ class AbstractStep:
         if isinstance(step, Authorise):
             named.add(step.by)
         if isinstance(step, Call):
-            named |= {one.of for one in leaves(step.arguments) if isinstance(one, OwnedRef)}
+            named |= {value.of for value in leaves(step.arguments) if isinstance(value, OwnedRef)}
         return frozenset(named - {""})
 
     def moved(self, place: Callable[[int], int]) -> AbstractStep:
-        """Return the same step, resting on other places."""
+        """Return the same step with references to other places."""
 
         def move(value: Json) -> Json:
             return RequestRef(place(value.step)) if isinstance(value, RequestRef) else value
@@ -126,40 +126,43 @@ class AbstractStep:
                 return OwnedRef(of=names.get(value.of, value.of), n=value.n)
             return value
 
-        told = self._with(rename)
-        step = told.step
+        renamed = self._with(rename)
+        step = renamed.step
         if isinstance(step, Arrange | Call | Register | Withdraw):
             step = replace(step, subject=names.get(step.subject, step.subject))
         elif isinstance(step, Authorise):
             by = names.get(step.by, step.by)
             step = replace(step, subject=names.get(step.subject, step.subject), by=by)
-        return replace(told, step=step)
+        return replace(renamed, step=step)
 
     def _with(self, change: Callable[[Json], Json]) -> AbstractStep:
         if not isinstance(self.step, Call):
             return self
-        arguments = cast("Mapping[str, Json]", changed(self.step.arguments, change))
+        arguments = cast("Mapping[str, Json]", map_leaves(self.step.arguments, change))
         return replace(self, step=replace(self.step, arguments=arguments))
 
 
-def changed(value: Json, change: Callable[[Json], Json]) -> Json:
+AbstractSequence: TypeAlias = tuple[AbstractStep, ...]
+
+
+def map_leaves(value: Json, change: Callable[[Json], Json]) -> Json:
     """Return a value with every leaf of it changed."""
     if isinstance(value, Mapping):
-        named = cast("Mapping[str, Json]", value)
-        return {name: changed(one, change) for name, one in named.items()}
+        members = cast("Mapping[str, Json]", value)
+        return {name: map_leaves(member, change) for name, member in members.items()}
     if isinstance(value, list | tuple):
-        return [changed(one, change) for one in cast("list[Json]", value)]
+        return [map_leaves(item, change) for item in cast("list[Json]", value)]
     return change(value)
 
 
 def leaves(value: Json) -> Iterator[Json]:
     """Yield every leaf of a value."""
     if isinstance(value, Mapping):
-        for one in cast("Mapping[str, Json]", value).values():
-            yield from leaves(one)
+        for member in cast("Mapping[str, Json]", value).values():
+            yield from leaves(member)
     elif isinstance(value, list | tuple):
-        for one in cast("list[Json]", value):
-            yield from leaves(one)
+        for item in cast("list[Json]", value):
+            yield from leaves(item)
     else:
         yield value
 

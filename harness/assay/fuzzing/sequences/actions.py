@@ -9,12 +9,11 @@ kind of rule supplies its own actions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from itertools import groupby
-from typing import cast
 from zoneinfo import ZoneInfo
 
 from assay.contract.model import Contract, Json
@@ -28,7 +27,7 @@ from assay.fuzzing.sequences.abstract_step import (
     OwnedRef,
     RelativeDay,
     RequestRef,
-    changed,
+    map_leaves,
 )
 from assay.fuzzing.sequences.concretize import ANYWHERE
 from assay.history import Advance, Arrange, Authorise, Call, Lack, Register, Step, Withdraw
@@ -51,13 +50,13 @@ NOWS = (
 class Actions:
     """Everything that a sequence through a contract may do.
 
-    `plain` calls are those of controls, `bent` ones have a variation. `repeats` are how
-    many times one call is made in a row.
+    `plain` calls are those of controls, `varied` ones have a variation. `repeats` are
+    how many times one call is made in a row.
     """
 
     households: tuple[AbstractStep, ...] = ()
     plain: tuple[AbstractStep, ...] = ()
-    bent: tuple[AbstractStep, ...] = ()
+    varied: tuple[AbstractStep, ...] = ()
     moments: tuple[Moment, ...] = ()
     signatures: tuple[AbstractStep, ...] = ()
     asides: tuple[AbstractStep, ...] = ()
@@ -66,8 +65,8 @@ class Actions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Heard:
-    """A step that a probe yielded, with its subject and time."""
+class _ProbeStep:
+    """A step that a probe yielded, with the state of the dry target at that time."""
 
     step: Step
     now: datetime
@@ -75,147 +74,153 @@ class _Heard:
     requests: tuple[str, ...]
 
 
-def actions(plan: Plan, contract: Contract) -> Actions:
+def gather_actions(plan: Plan, contract: Contract) -> Actions:
     """Gather the actions of a contract from the trials of a plan."""
     zone = contract.zone or ANYWHERE
-    told: dict[str, AbstractStep] = {}
+    actions: dict[str, AbstractStep] = {}
     moments: dict[Moment, None] = {}
     repeats: set[int] = set()
     for trial in plan.trials:
         if trial.contract != contract.id:
             continue
-        plays = [_heard(plan, trial, now.astimezone(zone)) for now in NOWS]
-        for heard in plays[0]:
-            if not isinstance(heard.step, Advance):
-                one = _loosened(heard)
-                name = repr(_anonymous(one))
-                # What is a control somewhere is plain, whatever it is elsewhere.
-                told[name] = one if _plain(one) else told.get(name, one)
+        plays = [_probe_steps(plan, trial, now.astimezone(zone)) for now in NOWS]
+        for probe_step in plays[0]:
+            if not isinstance(probe_step.step, Advance):
+                action = _without_context(probe_step)
+                key = repr(_without_variation(action))
+                # A control of one probe is plain, even if another probe calls it varied.
+                actions[key] = action if _is_plain(action) else actions.get(key, action)
         moments |= dict.fromkeys(_moments(plays, zone))
         repeats |= {
             len([*row])
-            for step, row in groupby(one.step for one in plays[0])
+            for step, row in groupby(probe_step.step for probe_step in plays[0])
             if isinstance(step, Call)
         }
-    every = list(told.values())
-    calls = [one for one in every if isinstance(one.step, Call)]
+    calls = [action for action in actions.values() if isinstance(action.step, Call)]
+    others = [action for action in actions.values() if not isinstance(action.step, Call | Lack)]
     return Actions(
-        households=tuple(one for one in every if isinstance(one.step, Arrange)),
-        plain=tuple(_anonymous(one) for one in calls if _plain(one)),
-        bent=tuple(one for one in calls if not _plain(one)),
+        households=tuple(action for action in others if isinstance(action.step, Arrange)),
+        plain=tuple(_without_variation(action) for action in calls if _is_plain(action)),
+        varied=tuple(action for action in calls if not _is_plain(action)),
         moments=tuple(moments),
-        signatures=tuple(one for one in every if isinstance(one.step, Authorise)),
+        signatures=tuple(action for action in others if isinstance(action.step, Authorise)),
         asides=tuple(
-            one for one in every if not isinstance(one.step, Arrange | Call | Authorise | Lack)
+            action for action in others if not isinstance(action.step, Arrange | Authorise)
         ),
         repeats=tuple(sorted(repeats)),
         zone=zone,
     )
 
 
-def _plain(told: AbstractStep) -> bool:
-    return isinstance(told.step, Call) and (not told.step.variation or not told.step.present)
+def _is_plain(action: AbstractStep) -> bool:
+    step = action.step
+    return isinstance(step, Call) and (not step.variation or not step.present)
 
 
-def _anonymous(told: AbstractStep) -> AbstractStep:
+def _without_variation(action: AbstractStep) -> AbstractStep:
     """Remove the probe's description of its call, which does not fit another context."""
-    step = told.step
-    return replace(told, step=replace(step, variation="")) if isinstance(step, Call) else told
+    step = action.step
+    return replace(action, step=replace(step, variation="")) if isinstance(step, Call) else action
 
 
-def _heard(plan: Plan, trial: Trial, now: datetime) -> list[_Heard]:
+def _probe_steps(plan: Plan, trial: Trial, now: datetime) -> list[_ProbeStep]:
     """Play a trial's probe against a dry target and return its steps."""
     contract = plan.contracts[trial.contract]
     _, script = script_of(plan, trial)
     dry_target = DryTarget(contract=contract, now=now)
     return [
-        _Heard(
+        _ProbeStep(
             step=step, now=dry_target.now, owned=dry_target.owned, requests=(*dry_target.requests,)
         )
         for step in dry_run(script, dry_target, MOST)
     ]
 
 
-def _loosened(heard: _Heard) -> AbstractStep:
-    """Return a step without its place: its subject is `SELF`, any other one `OTHER`."""
-    step = heard.step
+def _without_context(probe_step: _ProbeStep) -> AbstractStep:
+    """Return a step as an action: its subject is `SELF`, any other one `OTHER`."""
+    step = probe_step.step
     match step:
         case Call():
-            told = _loosened_call(heard, step)
+            action = _call_action(probe_step, step)
         case Arrange():
-            told = _loosened_household(heard, step)
+            action = _household_action(probe_step, step)
         case Authorise():
             by = OTHER if step.by else ""
             bare = replace(step, subject=SELF, by=by, request="", approval=None, variation="")
-            told = AbstractStep(step=bare, request=0)
+            action = AbstractStep(step=bare, request=0)
         case Withdraw():
-            told = AbstractStep(step=replace(step, subject=SELF, request=""), request=0)
+            action = AbstractStep(step=replace(step, subject=SELF, request=""), request=0)
         case Register():
-            told = AbstractStep(step=replace(step, subject=SELF))
+            action = AbstractStep(step=replace(step, subject=SELF))
         case _:
-            told = AbstractStep(step=step)
-    return told
+            action = AbstractStep(step=step)
+    return action
 
 
-def _loosened_call(heard: _Heard, step: Call) -> AbstractStep:
-    def loosen(value: Json) -> Json:
-        return _loose(value, heard, step.subject)
+def _call_action(probe_step: _ProbeStep, step: Call) -> AbstractStep:
+    def reference(value: Json) -> Json:
+        return _reference(value, probe_step, step.subject)
 
     def first(value: Json) -> Json:
-        one = loosen(value)
-        return OwnedRef(of=one.of, n=0) if isinstance(one, OwnedRef) else one
+        referred = reference(value)
+        return OwnedRef(of=referred.of, n=0) if isinstance(referred, OwnedRef) else referred
 
     # The sequence chooses which of the customer's things a call is about.
     arguments = {
-        name: changed(value, loosen if isinstance(value, list | tuple) else first)
+        name: map_leaves(value, reference if isinstance(value, list | tuple) else first)
         for name, value in step.arguments.items()
     }
     return AbstractStep(step=replace(step, subject=SELF, arguments=arguments, follow=None))
 
 
-def _loosened_household(heard: _Heard, step: Arrange) -> AbstractStep:
-    today = heard.now.date()
+def _household_action(probe_step: _ProbeStep, step: Arrange) -> AbstractStep:
+    today = probe_step.now.date()
 
-    def loosen(value: Json) -> Json:
-        return _loose(value, heard, step.subject)
+    def traits(values: Mapping[str, Json]) -> dict[str, Json]:
+        return {
+            name: map_leaves(value, lambda leaf: _reference(leaf, probe_step, step.subject))
+            for name, value in values.items()
+        }
 
     holdings = tuple(
-        replace(one, entries=(), traits=cast("dict[str, Json]", changed(one.traits, loosen)))
-        for one in step.holdings
+        replace(holding, entries=(), traits=traits(holding.traits)) for holding in step.holdings
     )
     days = tuple(
-        None if one.entries is None else tuple((on - today).days for on in one.entries)
-        for one in step.holdings
+        None if holding.entries is None else tuple((day - today).days for day in holding.entries)
+        for holding in step.holdings
     )
     return AbstractStep(step=replace(step, subject=SELF, holdings=holdings), days=days)
 
 
-def _loose(value: Json, heard: _Heard, own: str) -> Json:
-    """Return what a value stands for, if it stands for anything."""
+def _reference(value: Json, probe_step: _ProbeStep, subject: str) -> Json:
+    """Return the reference that a value stands for, or else the value itself."""
     if not isinstance(value, str):
         return value
-    if value in heard.owned:
-        name, n = heard.owned[value]
-        return OwnedRef(of=SELF if name == own else OTHER, n=n)
-    if value in heard.requests:
+    if value in probe_step.owned:
+        owner, n = probe_step.owned[value]
+        return OwnedRef(of=SELF if owner == subject else OTHER, n=n)
+    if value in probe_step.requests:
         return RequestRef(0)
     with suppress(ValueError):
-        return RelativeDay((date.fromisoformat(value) - heard.now.date()).days)
+        return RelativeDay((date.fromisoformat(value) - probe_step.now.date()).days)
     return value
 
 
-def _moments(plays: list[list[_Heard]], zone: ZoneInfo) -> Iterator[Moment]:
+def _moments(plays: Sequence[Sequence[_ProbeStep]], zone: ZoneInfo) -> Iterator[Moment]:
     """Infer from several plays of one probe how its moments are computed."""
-    for each in zip(*plays, strict=False):
-        pairs = [(one.now, one.step.to) for one in each if isinstance(one.step, Advance)]
-        sure = [(now.astimezone(zone), to.astimezone(zone)) for now, to in pairs if to]
-        if len(sure) == len(plays):
-            moment = _moment(sure)
+    for same_step in zip(*plays, strict=False):
+        pairs = [
+            (played.now.astimezone(zone), played.step.to.astimezone(zone))
+            for played in same_step
+            if isinstance(played.step, Advance) and played.step.to
+        ]
+        if len(pairs) == len(plays):
+            moment = _moment(pairs)
             if moment is not None:
                 yield moment
 
 
-def _moment(pairs: list[tuple[datetime, datetime]]) -> Moment | None:
+def _moment(pairs: Sequence[tuple[datetime, datetime]]) -> Moment | None:
     spans = {to - now for now, to in pairs}
     times = {to.time() for _, to in pairs}
     days = {(to.date() - now.date()).days for now, to in pairs}

@@ -19,7 +19,7 @@ from assay.fuzzing.sequences.abstract_step import (
     OwnedRef,
     RelativeDay,
     RequestRef,
-    changed,
+    map_leaves,
     moment_of,
 )
 from assay.history import (
@@ -45,7 +45,7 @@ ANYWHERE = ZoneInfo("UTC")
 UNKNOWN = datetime.min.replace(tzinfo=UTC)
 
 
-class MissingReference(Exception):  # noqa: N818 -- no error: a step for which there is nothing to do
+class MissingReference(Exception):  # noqa: N818 -- no error: the step is left out
     """A step refers to something that does not exist."""
 
 
@@ -58,29 +58,30 @@ class Concretizer:
     subjects: dict[str, Subject] = field(default_factory=dict[str, Subject])
     replies: list[Event | None] = field(default_factory=list["Event | None"])
 
-    def step(self, told: AbstractStep) -> Step:
+    def step(self, abstract_step: AbstractStep) -> Step:
         """Return the concrete step.
 
         Raises:
             MissingReference: it refers to something that does not exist.
 
         """
-        step = told.step
+        step = abstract_step.step
         match step:
             case Call():
-                follow = None if told.page is None else self.next_page(told.page)
-                arguments = cast("dict[str, Json]", changed(step.arguments, self._value))
+                page = abstract_step.page
+                follow = None if page is None else self.next_page(page)
+                arguments = cast("dict[str, Json]", map_leaves(step.arguments, self._value))
                 step = replace(step, arguments=arguments, follow=follow)
             case Arrange():
-                step = replace(step, holdings=self._holdings(told, step))
-            case Advance() if told.moment is not None:
-                step = Advance(to=self._moment(told.moment))
+                step = replace(step, holdings=self._holdings(step, abstract_step.days))
+            case Advance() if abstract_step.moment is not None:
+                step = Advance(to=self._moment(abstract_step.moment))
             case Authorise():
-                outcome = self._made(told.request).outcome
+                outcome = self._made(abstract_step.request).outcome
                 approval = outcome.approval if isinstance(outcome, Accepted) else None
-                step = replace(step, request=self._key(told.request), approval=approval)
+                step = replace(step, request=self._key(abstract_step.request), approval=approval)
             case Withdraw():
-                step = replace(step, request=self._key(told.request))
+                step = replace(step, request=self._key(abstract_step.request))
             case _:
                 pass
         return step
@@ -99,10 +100,10 @@ class Concretizer:
                 pass
 
     def next_page(self, place: int) -> str:
-        """Return the page that an answer named.
+        """Return the link to the next page in the answer to an earlier call.
 
         Raises:
-            MissingReference: it named none.
+            MissingReference: the answer has no such link.
 
         """
         match self._reply(place):
@@ -145,28 +146,30 @@ class Concretizer:
             case _:
                 return value
 
-    def _holdings(self, told: AbstractStep, step: Arrange) -> tuple[Holding, ...]:
+    def _holdings(
+        self, step: Arrange, entry_days: Sequence[tuple[int, ...] | None]
+    ) -> tuple[Holding, ...]:
         today = self.now.date()
         return tuple(
             replace(
                 holding,
-                traits=cast("dict[str, Json]", changed(holding.traits, self._value)),
+                traits=cast("dict[str, Json]", map_leaves(holding.traits, self._value)),
                 entries=None if days is None else tuple(today + timedelta(days=n) for n in days),
             )
-            for holding, days in zip(step.holdings, told.days, strict=True)
+            for holding, days in zip(step.holdings, entry_days, strict=True)
         )
 
 
-def script(story: Sequence[AbstractStep], zone: ZoneInfo | None = None) -> Script:
-    """Perform a whole sequence as a script, from its first step to its last."""
-    telling = Concretizer(zone=zone or ANYWHERE)
-    now = yield Advance(to=None)
-    if isinstance(now, Advanced):
-        telling.now = now.now
-    for told in story:
+def script(sequence: Sequence[AbstractStep], zone: ZoneInfo | None = None) -> Script:
+    """Yield the concrete steps of a whole sequence; those with missing references are left out."""
+    concretizer = Concretizer(zone=zone or ANYWHERE)
+    clock = yield Advance(to=None)
+    if isinstance(clock, Advanced):
+        concretizer.now = clock.now
+    for abstract_step in sequence:
         try:
-            step = telling.step(told)
+            step = concretizer.step(abstract_step)
         except MissingReference:
-            telling.note(None)
-            continue
-        telling.note((yield step))
+            concretizer.note(None)
+        else:
+            concretizer.note((yield step))

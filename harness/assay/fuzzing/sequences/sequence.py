@@ -1,30 +1,43 @@
-"""A random sequence under way: the steps so far, and what is possible next.
+"""A random sequence while it runs: the steps so far, and what is possible next.
 
 It knows which requests can be signed and changed and which pages remain, and performs
-what the caller chooses (see `machine`). The history is judged whenever it is four times
-as long as when it was judged last, and at the end, so that all judging together costs
-little more than the last one.
+what the caller chooses (see `fuzzing.engine`). The history is judged whenever it is four
+times as long as when it was judged last, and at the end, so that all judging together
+costs little more than the last one.
+
+Closing steps make the history conclusive: a check reports a violation only beside a
+control, and only of a request whose result it knows. So varied calls are repeated
+without variation, requests are read, and the fixture is asked what was executed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from assay.contract.model import Contract, Json
+from assay.contract.model import Contract, Json, Operation
 from assay.errors import CannotArrange
-from assay.fuzzing.sequences.abstract_step import AbstractStep, OwnedRef, changed
+from assay.fuzzing.sequences.abstract_step import (
+    AbstractStep,
+    OwnedRef,
+    RelativeDay,
+    RequestRef,
+    leaves,
+    map_leaves,
+)
 from assay.fuzzing.sequences.actions import OTHER, SELF
-from assay.fuzzing.sequences.closing_reads import closing_reads, plainly
 from assay.fuzzing.sequences.concretize import Concretizer, MissingReference
-from assay.history import Accepted, Arrange, Call, Event, Exchange, Step
+from assay.history import Accepted, Arrange, Call, Event, Exchange, Inquire, Step
 from assay.rules.steps import MOST_PAGES
 
 #: The number of events before the first judgement: shorter histories show little.
 FIRST_JUDGED = 64
 #: The growth of the history before the next judgement.
 GROWTH = 4
+#: At the end of a sequence, the last of the missing controls are sent, and the last
+#: requests are read.
+CLOSING_CONTROLS, CLOSING_READS = 4, 3
 
 
 class SequenceTarget(Protocol):
@@ -34,7 +47,7 @@ class SequenceTarget(Protocol):
         """Perform a step, or raise `CannotArrange`."""
         ...
 
-    def judge(self, story: Sequence[AbstractStep]) -> None:
+    def judge(self, sequence: Sequence[AbstractStep]) -> None:
         """Judge what happened so far; raise what ends the search if something is broken."""
         ...
 
@@ -45,126 +58,180 @@ class SequenceTarget(Protocol):
 
 @dataclass(slots=True, kw_only=True)
 class SequenceBuilder:
-    """A sequence under way: the steps so far, and what is possible next.
+    """A sequence while it runs: the steps so far, and what is possible next.
 
     `made` are the places of the steps that made a request, `pages` those of the calls
-    whose answers named a page that nobody has turned to, `asked` that of the last call.
-    `inquire` says that the world can tell what was carried out.
+    with a next page that was not requested yet, `last_call` that of the last call.
+    `inquire` says that the fixture can report what was executed.
     """
 
     contract: Contract
-    player: SequenceTarget
-    telling: Concretizer
+    target: SequenceTarget
+    concretizer: Concretizer
     inquire: bool = False
-    story: list[AbstractStep] = field(default_factory=list[AbstractStep])
+    steps: list[AbstractStep] = field(default_factory=list[AbstractStep])
     customers: list[str] = field(default_factory=list[str])
     made: list[int] = field(default_factory=list[int])
     pages: list[int] = field(default_factory=list[int])
-    asked: int | None = None
-    happened: int = 0
+    last_call: int | None = None
+    performed: int = 0
     judged: int = 0
 
-    def tell(self, told: AbstractStep) -> None:
+    def perform(self, abstract_step: AbstractStep) -> None:
         """Perform one more step; one that cannot be performed is left out of the sequence."""
         try:
-            reply = self.player.perform(self.telling.step(told))
+            reply = self.target.perform(self.concretizer.step(abstract_step))
         except (MissingReference, CannotArrange):
             return
-        place = len(self.story)
-        self.story.append(told)
-        self.telling.note(reply)
-        self.happened += 1
-        if isinstance(told.step, Arrange):
-            self.customers.append(told.step.subject)
+        place = len(self.steps)
+        self.steps.append(abstract_step)
+        self.concretizer.note(reply)
+        self.performed += 1
+        if isinstance(abstract_step.step, Arrange):
+            self.customers.append(abstract_step.step.subject)
         if isinstance(reply, Exchange):
-            self._called(place, told, reply)
+            self._note_call(place, abstract_step.page, reply)
 
-    def _called(self, place: int, told: AbstractStep, exchange: Exchange) -> None:
+    def _note_call(self, place: int, page: int | None, exchange: Exchange) -> None:
         operation = self.contract.operations[exchange.call.operation]
-        if told.page in self.pages:
-            self.pages.remove(told.page)
+        if page in self.pages:
+            self.pages.remove(page)
         else:
-            self.asked = place
+            self.last_call = place
         if isinstance(exchange.outcome, Accepted):
             if operation.makes and exchange.item and exchange.item.key:
                 self.made.append(place)
             if exchange.outcome.next:
                 self.pages.append(place)
 
-    def meet(self, household: AbstractStep) -> None:
-        """Bring one more customer into being."""
+    def add_customer(self, household: AbstractStep) -> None:
+        """Create one more customer."""
         name = f"psu-{len(self.customers) + 1}"
-        self.tell(household.subjects({SELF: name}))
+        self.perform(household.subjects({SELF: name}))
 
-    def say(self, word: AbstractStep, pick: int) -> None:
+    def act(self, action: AbstractStep, pick: int) -> None:
         """Perform an action for one of the customers, their things, and their requests."""
         count = len(self.customers)
         pick, which = divmod(pick, count)
         name = self.customers[-1 - which]
         other = self.customers[which - 1] if count > 1 else name
-        told = word.subjects({SELF: name, OTHER: other})
+        assigned = action.subjects({SELF: name, OTHER: other})
         pick, nth = divmod(pick, max(len(self.made), 1))
         if self.made:
             place = self.made[-1 - nth]
-            told = told.moved(lambda _: place)
-        self.tell(self._about(told, pick))
+            assigned = assigned.moved(lambda _: place)
+        self.perform(self._with_thing(assigned, pick))
 
-    def _about(self, told: AbstractStep, pick: int) -> AbstractStep:
-        """Let a call that is about one thing be about another of the same owner's."""
-        step = told.step
+    def _with_thing(self, abstract_step: AbstractStep, pick: int) -> AbstractStep:
+        """Return a call that is about one thing for another thing of the same owner."""
+        step = abstract_step.step
         if not isinstance(step, Call):
-            return told
+            return abstract_step
 
-        def other(value: Json) -> Json:
-            if isinstance(value, OwnedRef) and value.of in self.telling.subjects:
-                count = len(self.telling.subjects[value.of].owns)
+        def shifted(value: Json) -> Json:
+            if isinstance(value, OwnedRef) and value.of in self.concretizer.subjects:
+                count = len(self.concretizer.subjects[value.of].owns)
                 return OwnedRef(value.of, (value.n + pick) % count) if count else value
             return value
 
         arguments = {
-            name: value if isinstance(value, list | tuple) else changed(value, other)
+            name: value if isinstance(value, list | tuple) else map_leaves(value, shifted)
             for name, value in step.arguments.items()
         }
-        return replace(told, step=replace(step, arguments=arguments))
+        return replace(abstract_step, step=replace(step, arguments=arguments))
 
-    def again(self, times: int = 1) -> None:
-        """Ask the last question once more, or some times more."""
+    def repeat_call(self, times: int = 1) -> None:
+        """Repeat the last call."""
         for _ in range(times):
-            if self.asked is not None:
-                self.tell(self.story[self.asked])
+            if self.last_call is not None:
+                self.perform(self.steps[self.last_call])
 
-    def turn(self) -> None:
+    def repeat_control(self) -> None:
+        """Repeat the last call without variation."""
+        if self.last_call is not None:
+            control = control_of(self.contract, self.steps[self.last_call])
+            if control is not None:
+                self.perform(control)
+
+    def read_pages(self) -> None:
         """Request further pages until they end."""
         for _ in range(MOST_PAGES):
             if not self.pages:
                 return
             place = self.pages[-1]
-            self.tell(AbstractStep(step=self.story[place].step, page=place))
-
-    def plainly(self) -> None:
-        """Repeat the last call without variation."""
-        told = self.story[self.asked] if self.asked is not None else None
-        if told is not None and isinstance(told.step, Call):
-            control = plainly(told, told.step, self.contract.operations[told.step.operation])
-            if control is not None:
-                self.tell(control)
+            self.perform(AbstractStep(step=self.steps[place].step, page=place))
 
     def judge(self) -> None:
-        """Have it judged, if there is enough new."""
-        if self.happened >= max(GROWTH * self.judged, FIRST_JUDGED):
+        """Judge the sequence if it has grown enough."""
+        if self.performed >= max(GROWTH * self.judged, FIRST_JUDGED):
             self._judge()
 
     def end(self) -> None:
-        """Add the closing steps, have the whole judged, and close the fixture."""
+        """Perform the closing steps, judge the whole sequence, and close the fixture."""
         try:
-            if self.happened > self.judged:
-                last = closing_reads(self.contract, self.story, self.made, inquire=self.inquire)
-                for told in (*last,):
-                    self.tell(told)
+            if self.performed > self.judged:
+                closing = closing_steps(self.contract, self.steps, self.made, inquire=self.inquire)
+                for abstract_step in (*closing,):
+                    self.perform(abstract_step)
                 self._judge()
         finally:
-            self.player.end()
+            self.target.end()
 
     def _judge(self) -> None:
-        self.judged = self.happened
-        self.player.judge(self.story)
+        self.judged = self.performed
+        self.target.judge(self.steps)
+
+
+# -- closing steps ---------------------------------------------------------------
+def closing_steps(
+    contract: Contract, sequence: Sequence[AbstractStep], made: Sequence[int], *, inquire: bool
+) -> Iterator[AbstractStep]:
+    """Yield the closing steps of a sequence whose requests were made at these places."""
+    sent = {repr(abstract_step) for abstract_step in sequence}
+    controls: dict[str, AbstractStep] = {}
+    for abstract_step in reversed(sequence):
+        if abstract_step.page is None:
+            control = control_of(contract, abstract_step)
+            if control is not None and repr(control) not in sent:
+                controls.setdefault(repr(control), control)
+    yield from [*controls.values()][:CLOSING_CONTROLS]
+    read = next((operation for operation in contract.operations.values() if operation.shows), None)
+    for place in made[-CLOSING_READS:]:
+        step = sequence[place].step
+        if read is not None and read.about and isinstance(step, Call):
+            arguments = {read.about: RequestRef(place)}
+            yield AbstractStep(
+                step=Call(operation=read.id, subject=step.subject, by=step.by, arguments=arguments)
+            )
+    if inquire:
+        yield AbstractStep(step=Inquire())
+
+
+def control_of(contract: Contract, abstract_step: AbstractStep) -> AbstractStep | None:
+    """Return the control of a call: the same without variation; None where there is none."""
+    step = abstract_step.step
+    if not isinstance(step, Call):
+        return None
+    operation = contract.operations[step.operation]
+    if not operation.available or operation.changes or operation.ends:
+        return None
+    control = Call(
+        operation=step.operation,
+        subject=step.subject,
+        arguments={
+            name: value
+            for name, value in step.arguments.items()
+            if _identifies(operation, name, value)
+        },
+        by=step.by,
+        mode=step.mode if operation.makes else None,
+    )
+    return replace(abstract_step, step=control)
+
+
+def _identifies(operation: Operation, name: str, value: Json) -> bool:
+    """Whether an argument identifies a thing, and is not to be varied."""
+    due = operation.due.argument if operation.due else None
+    refers = all(isinstance(leaf, OwnedRef | RequestRef | RelativeDay) for leaf in leaves(value))
+    names = {operation.about, operation.grants, operation.owned, due}
+    return refers and name in names and not isinstance(value, Mapping)

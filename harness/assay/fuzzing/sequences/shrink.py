@@ -11,111 +11,110 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias, cast
 
-from assay.fuzzing.sequences.abstract_step import AbstractStep
+from assay.fuzzing.sequences.abstract_step import AbstractSequence, AbstractStep
 from assay.history import Arrange, Authorise, Call, Holding, Step
 
-Story: TypeAlias = tuple[AbstractStep, ...]
 #: Whether a sequence still violates the same obligation.
-Breaks: TypeAlias = Callable[[Story], bool]
+Breaks: TypeAlias = Callable[[AbstractSequence], bool]
 
 
-def shrink(story: Sequence[AbstractStep], breaks: Breaks, most: int = 400) -> Story:
+def shrink(sequence: Sequence[AbstractStep], breaks: Breaks, most: int = 400) -> AbstractSequence:
     """Return the shortest sequence found in `most` tries, or the sequence itself."""
-    shorter = _Shorter(story=tuple(story), breaks=breaks, left=most)
-    shorter.drop()
-    shorter.plain()
-    return shorter.story
+    shrinker = _Shrinker(sequence=tuple(sequence), breaks=breaks, tries_left=most)
+    shrinker.remove_steps()
+    shrinker.simplify_steps()
+    return shrinker.sequence
 
 
-class _Shorter:
+class _Shrinker:
     """The shortest sequence so far, and how many tries are left."""
 
-    def __init__(self, story: Story, breaks: Breaks, left: int) -> None:
-        self.story, self.breaks, self.left = story, breaks, left
+    def __init__(self, sequence: AbstractSequence, breaks: Breaks, tries_left: int) -> None:
+        self.sequence, self.breaks, self.tries_left = sequence, breaks, tries_left
 
-    def better(self, story: Story) -> bool:
-        """Keep a shorter sequence if it still violates the same obligation."""
-        if self.left <= 0 or story == self.story:
-            return False
-        self.left -= 1
-        if not self.breaks(story):
-            return False
-        self.story = story
-        return True
-
-    def drop(self) -> None:
+    def remove_steps(self) -> None:
         """Remove pieces of the sequence, from large ones to single steps, from the end."""
-        size = len(self.story) // 2
+        size = len(self.sequence) // 2
         while size:
-            end, went = len(self.story), False
+            end, removed = len(self.sequence), False
             while end > 0:
-                went |= self.better(without(self.story, range(max(end - size, 0), end)))
-                end = min(end - size, len(self.story))
-            size = size if went and size == 1 else size // 2
+                removed |= self._accept(without(self.sequence, range(max(end - size, 0), end)))
+                end = min(end - size, len(self.sequence))
+            size = size if removed and size == 1 else size // 2
 
-    def plain(self) -> None:
-        """Make each step as plain as it can be."""
-        for place in range(len(self.story)):
+    def simplify_steps(self) -> None:
+        """Make each step as simple as possible."""
+        for place in range(len(self.sequence)):
             while any(
-                self.better((*self.story[:place], told, *self.story[place + 1 :]))
-                for told in _plainer(self.story[place])
+                self._accept((*self.sequence[:place], simpler, *self.sequence[place + 1 :]))
+                for simpler in _simpler(self.sequence[place])
             ):
                 pass
 
+    def _accept(self, sequence: AbstractSequence) -> bool:
+        """Keep a shorter sequence if it still violates the same obligation."""
+        if self.tries_left <= 0 or sequence == self.sequence:
+            return False
+        self.tries_left -= 1
+        if not self.breaks(sequence):
+            return False
+        self.sequence = sequence
+        return True
 
-def without(story: Sequence[AbstractStep], places: range) -> Story:
+
+def without(sequence: Sequence[AbstractStep], places: range) -> AbstractSequence:
     """Return a sequence without some steps, and without those that refer to them."""
-    names = {
-        told.step.subject
-        for place, told in enumerate(story)
-        if place in places and isinstance(told.step, Arrange)
+    removed_subjects = {
+        step.subject
+        for place, step in enumerate(abstract_step.step for abstract_step in sequence)
+        if place in places and isinstance(step, Arrange)
     }
-    kept: dict[int, int] = {}
-    out: list[AbstractStep] = []
-    for place, told in enumerate(story):
-        if place in places or told.names & names or any(one not in kept for one in told.places):
+    new_places: dict[int, int] = {}
+    kept: list[AbstractStep] = []
+    for place, abstract_step in enumerate(sequence):
+        orphan = any(used not in new_places for used in abstract_step.places)
+        if place in places or orphan or abstract_step.names & removed_subjects:
             continue
-        kept[place] = len(out)
-        out.append(told.moved(kept.__getitem__))
-    return tuple(out)
+        new_places[place] = len(kept)
+        kept.append(abstract_step.moved(new_places.__getitem__))
+    return tuple(kept)
 
 
-def _plainer(told: AbstractStep) -> Iterator[AbstractStep]:
-    """Yield a step with one thing less to it, or one thing plainer, at a time."""
-    step = told.step
+def _simpler(abstract_step: AbstractStep) -> Iterator[AbstractStep]:
+    """Yield variants of a step with one member left out or set to its default."""
+    step = abstract_step.step
     match step:
         case Call():
             plain: Step = Call(operation=step.operation, subject=step.subject)
             for name in step.arguments:
                 left = {key: value for key, value in step.arguments.items() if key != name}
-                yield replace(told, step=replace(step, arguments=left))
+                yield replace(abstract_step, step=replace(step, arguments=left))
         case Authorise():
             plain = Authorise(subject=step.subject, request=step.request, approval=step.approval)
         case Arrange():
             plain = replace(step, segment=None)
-            yield from _smaller(told, step)
+            yield from _smaller(abstract_step, step)
         case _:
             return
     for name in step.__dataclass_fields__:
-        bare: Any = getattr(plain, name)
-        # What a call says of itself stays: it tells the checks that it is no control.
-        if name not in {"arguments", "variation"} and getattr(step, name) != bare:
-            yield replace(told, step=replace(cast("Any", step), **{name: bare}))
+        default: Any = getattr(plain, name)
+        # The variation of a call stays: it tells the checks that the call is no control.
+        if name not in {"arguments", "variation"} and getattr(step, name) != default:
+            yield replace(abstract_step, step=replace(cast("Any", step), **{name: default}))
 
 
-def _smaller(told: AbstractStep, step: Arrange) -> Iterator[AbstractStep]:
-    """Yield a household with less in it; what comes first stays, for steps name it so."""
+def _smaller(household: AbstractStep, step: Arrange) -> Iterator[AbstractStep]:
+    """Yield smaller households; the first items stay, since steps refer to them by number."""
     last = len(step.holdings) - 1
     if last > 0:
-        yield replace(
-            told, step=replace(step, holdings=step.holdings[:last]), days=told.days[:last]
-        )
-    for place, (holding, days) in enumerate(zip(step.holdings, told.days, strict=True)):
+        fewer = replace(step, holdings=step.holdings[:last])
+        yield replace(household, step=fewer, days=household.days[:last])
+    for place, (holding, days) in enumerate(zip(step.holdings, household.days, strict=True)):
 
         def put(holding: Holding, days: tuple[int, ...] | None, place: int = place) -> AbstractStep:
             holdings = (*step.holdings[:place], holding, *step.holdings[place + 1 :])
-            entries = (*told.days[:place], days, *told.days[place + 1 :])
-            return replace(told, step=replace(step, holdings=holdings), days=entries)
+            entries = (*household.days[:place], days, *household.days[place + 1 :])
+            return replace(household, step=replace(step, holdings=holdings), days=entries)
 
         if holding.count > 1:
             yield put(replace(holding, count=1), days)

@@ -1,20 +1,22 @@
 """JSON codec for the steps of a sequence and the values in them.
 
+A step is one object; `do` is its type, and fields at their defaults are left out. Steps
+are counted from 1.
+
 In values, an object with one key is a reference: `{"own": 0, "of": "psu-1"}`, `{"made":
 2}` and `{"day": -90}`; a number that a target encodes in its own way is `{"number":
 "12.30"}`, one that it does not is `{"float": "1.5"}`, and any literal object is
 `{"literal": …}`.
-
-A step is one object; `do` is its type. Defaults are left out. Steps are counted from 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, fields
 from datetime import time, timedelta
 from decimal import Decimal, InvalidOperation
 from enum import Enum
+from functools import cache, partial
 from typing import Any, TypeAlias, cast
 
 from assay.contract.model import Json
@@ -45,70 +47,11 @@ from assay.history import (
     Withdraw,
 )
 
-
-def encoded(value: Json) -> Json:
-    """Return a value of a sequence as JSON."""
-    match value:
-        case OwnedRef(of=of, n=n):
-            out: Json = {"own": n, "of": of}
-        case RequestRef(step=place):
-            out = {"made": place + 1}
-        case RelativeDay(days=days):
-            out = {"day": days}
-        case Decimal():
-            out = {"number": str(value)}
-        case float():
-            out = {"float": repr(value)}
-        case Mapping():
-            named = cast("Mapping[str, Json]", value)
-            out = {"literal": {name: encoded(one) for name, one in named.items()}}
-        case list() | tuple():
-            out = [encoded(one) for one in cast("list[Json]", value)]
-        case _:
-            out = value
-    return out
-
-
-def decoded(value: Json) -> Json:
-    """Return the value that JSON stands for.
-
-    Raises:
-        ValueError: an object that stands for nothing.
-
-    """
-    match value:
-        case {"own": int(n), "of": str(of)}:
-            out: Json = OwnedRef(of=of, n=n)
-        case {"made": int(place)} if place > 0:
-            out = RequestRef(place - 1)
-        case {"day": int(days)}:
-            out = RelativeDay(days)
-        case {"number": str(text)} | {"float": str(text)}:
-            out = _number(text, exact="number" in cast("Mapping[str, Json]", value))
-        case {"literal": Mapping() as below}:
-            named = cast("Mapping[str, Json]", below)
-            out = {name: decoded(one) for name, one in named.items()}
-        case Mapping():
-            raise ValueError("an object with own and of, made, day, number, float or literal")
-        case list():
-            out = [decoded(one) for one in cast("list[Json]", value)]
-        case _:
-            out = value
-    return out
-
-
-def _number(text: str, *, exact: bool) -> Json:
-    try:
-        return Decimal(text) if exact else float(text)
-    except InvalidOperation:
-        raise ValueError(f"a number, not {text[:40]!r}") from None
-
-
 Raw: TypeAlias = Mapping[str, Any]
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-#: What each step is called.
-KINDS: Mapping[str, type[Any]] = {
+#: The types of steps, by the value of `do`.
+STEPS: Mapping[str, type[Any]] = {
     "arrange": Arrange,
     "call": Call,
     "advance": Advance,
@@ -118,80 +61,98 @@ KINDS: Mapping[str, type[Any]] = {
     "withdraw": Withdraw,
     "lack": Lack,
 }
-NAMES = {kind: name for name, kind in KINDS.items()}
-#: Members of an `AbstractStep` that replace members of its step.
-ELSEWHERE = frozenset({"to", "request", "approval", "follow"})
-#: What stands there in the meantime.
-BLANK: Mapping[type[Any], Raw] = {
-    Authorise: {"request": "", "approval": None},
-    Withdraw: {"request": ""},
+NAMES = {kind: name for name, kind in STEPS.items()}
+#: Fields of a step that members of `AbstractStep` replace, with their value meanwhile.
+REPLACED: Raw = {"to": None, "request": "", "approval": None, "follow": None}
+#: The keys of those members, by the type of step.
+KEYS: Mapping[type[Any], frozenset[str]] = {
+    Call: frozenset({"page"}),
+    Authorise: frozenset({"request"}),
+    Withdraw: frozenset({"request"}),
+    Advance: frozenset({"after", "at", "days", "on"}),
 }
+#: Fields with any value; in other fields, an object holds one value for each name.
+VALUES = frozenset({"value"})
 
 
-class Unreadable(ValueError):  # noqa: N818 -- what it says is what was expected
-    """A step that is none: where in it, what was expected, and a hint."""
+class UnreadableStep(ValueError):  # noqa: N818 -- the message is what was expected
+    """An invalid step: where in it, what was expected, and a hint."""
 
     def __init__(self, what: str, *where: str, hint: str = "") -> None:
         self.what, self.where, self.hint = what, where, hint
         super().__init__(what)
 
 
-# -- writing ---------------------------------------------------------------------
-def encode(told: AbstractStep) -> dict[str, Json]:
+# -- steps -----------------------------------------------------------------------
+def encode_step(abstract_step: AbstractStep) -> dict[str, Json]:
     """Return a step as JSON."""
-    step = told.step
-    out: dict[str, Json] = {"do": NAMES[type(step)]}
-    for one in fields(step):
-        value = getattr(step, one.name)
-        if one.name not in ELSEWHERE and value != _default(one):
-            out[one.name] = _plain(one.name, value, told)
-    for name, place in (("request", told.request), ("page", told.page)):
+    step = abstract_step.step
+    kind: Any = type(step)
+    record: dict[str, Json] = {"do": NAMES[kind]}
+    for name, default in _defaults(kind).items():
+        content = getattr(step, name)
+        if name == "holdings":
+            pairs = zip(content, abstract_step.days, strict=True)
+            record[name] = [_write_holding(holding, days) for holding, days in pairs]
+        elif content != default:
+            record[name] = _write_field(name, content)
+    for name, place in (("request", abstract_step.request), ("page", abstract_step.page)):
         if place is not None:
-            out[name] = place + 1
-    return out | (_moment(told.moment) if told.moment else {})
+            record[name] = place + 1
+    return record | (_write_moment(abstract_step.moment) if abstract_step.moment else {})
 
 
-def _default(one: Field[Any]) -> object:
-    if one.default_factory is not MISSING:
-        return one.default_factory()
-    return one.default
+def decode_step(raw: Raw, place: int) -> AbstractStep:
+    """Return the step that JSON of the right shape stands for, at its place from 0.
+
+    Raises:
+        UnreadableStep: it is invalid.
+
+    """
+    do: str = raw["do"]
+    kind: Any = STEPS[do]
+    known, keys = _defaults(kind), KEYS.get(kind, frozenset())
+    for name in raw:
+        if name != "do" and name not in known and name not in keys:
+            hint = did_you_mean(name, {*known, *keys})
+            raise UnreadableStep(f"{do} has no {name}", name, hint=hint)
+    for name, default in known.items():
+        if default is MISSING and name not in raw:
+            raise UnreadableStep(f"{do} needs {name}")
+    content = {name: _read(name, raw[name]) for name in known if name in raw}
+    blank = {field.name: REPLACED[field.name] for field in fields(kind) if field.name in REPLACED}
+    abstract_step = AbstractStep(
+        step=cast("Step", kind(**content, **blank)),
+        moment=_read_moment(raw) if kind is Advance else None,
+        request=_read_place(raw, "request", place),
+        page=_read_place(raw, "page", place),
+        days=tuple(map(_read_days, raw["holdings"])) if kind is Arrange else (),
+    )
+    if "request" in keys and abstract_step.request is None:
+        raise UnreadableStep(f"{do} needs request")
+    if any(used >= place for used in abstract_step.places):
+        raise UnreadableStep("a step refers only to earlier ones")
+    return abstract_step
 
 
-def _plain(name: str, value: Any, told: AbstractStep) -> Json:
-    if name == "holdings":
-        pairs = zip(cast("tuple[Holding, ...]", value), told.days, strict=True)
-        return [_holding(one, days) for one, days in pairs]
-    if name in WRITTEN:
-        return WRITTEN[name](value)
-    if isinstance(value, Enum):
-        return _word(value)
-    return list(value) if isinstance(value, tuple) else value
+def _read(name: str, raw: Any) -> Any:
+    try:
+        return READERS[name](raw) if name in READERS else raw
+    except UnreadableStep as error:
+        raise UnreadableStep(error.what, name, hint=error.hint) from None
+    except ValueError as error:
+        raise UnreadableStep(f"expected {error}", name) from None
 
 
-#: Encoders of the members that are not plain JSON, by name.
-WRITTEN: Mapping[str, Callable[[Any], Json]] = {
-    "arguments": lambda value: {key: encoded(one) for key, one in value.items()},
-    "value": encoded,
-    "linger": lambda value: [one.total_seconds() for one in value],
-    "pace": timedelta.total_seconds,
-    "age": timedelta.total_seconds,
-}
+def _read_place(raw: Raw, name: str, place: int) -> int | None:
+    if name not in raw:
+        return None
+    if raw[name] > place:
+        raise UnreadableStep("expected the number of an earlier step", name)
+    return int(raw[name]) - 1
 
 
-def _word(value: Enum) -> str:
-    return value.name.lower().replace("_", "-")
-
-
-def _holding(one: Holding, days: tuple[int, ...] | None) -> Json:
-    out: dict[str, Json] = {"resource": one.resource, "count": one.count}
-    if one.traits:
-        out["traits"] = {name: encoded(value) for name, value in one.traits.items()}
-    if days != ():
-        out["days"] = None if days is None else list(days)
-    return out
-
-
-def _moment(moment: Moment) -> dict[str, Json]:
+def _write_moment(moment: Moment) -> dict[str, Json]:
     match moment:
         case After(span=span):
             return {"after": span.total_seconds()}
@@ -201,112 +162,158 @@ def _moment(moment: Moment) -> dict[str, Json]:
             return {"at": at.isoformat(), "on": WEEKDAYS[weekday]}
 
 
-# -- reading ---------------------------------------------------------------------
-def decode(raw: Raw, place: int) -> AbstractStep:
-    """Return the step that JSON of the right shape stands for, at its place from 0.
-
-    Raises:
-        Unreadable: something in it means nothing.
-
-    """
-    kind = KINDS[raw["do"]]
-    known = {one.name: one for one in fields(kind)}
-    allowed = known.keys() - {"to", "approval", "follow"} | _more(kind)
-    for name in raw:
-        if name != "do" and name not in allowed:
-            hint = did_you_mean(name, allowed)
-            raise Unreadable(f"{raw['do']} has no {name}", name, hint=hint)
-    given = {
-        name: _value(name, raw[name]) for name in known if name in raw and name not in ELSEWHERE
-    }
-    lacking = [
-        name
-        for name, one in known.items()
-        if name not in given and name not in ELSEWHERE and _default(one) is MISSING
-    ]
-    if lacking:
-        raise Unreadable(f"{raw['do']} needs {lacking[0]}")
-    told = AbstractStep(
-        step=cast("Step", kind(**given, **BLANK.get(kind, {}))),
-        moment=_moment_of(raw) if kind is Advance else None,
-        request=_place(raw, "request", place),
-        page=_place(raw, "page", place),
-        days=_days(raw) if kind is Arrange else (),
-    )
-    if kind in {Authorise, Withdraw} and told.request is None:
-        raise Unreadable(f"{raw['do']} needs request")
-    if any(one >= place for one in told.places):
-        raise Unreadable("a step rests on earlier ones only")
-    return told
-
-
-def _more(kind: type[Any]) -> set[str]:
-    return {Call: {"page"}, Advance: {"after", "at", "days", "on"}}.get(kind, set())
-
-
-def _place(raw: Raw, name: str, place: int) -> int | None:
-    if name not in raw:
-        return None
-    if raw[name] > place:
-        raise Unreadable("expected the number of an earlier step", name)
-    return int(raw[name]) - 1
-
-
-def _value(name: str, value: Any) -> Any:
-    try:
-        return READ[name](value) if name in READ else value
-    except Unreadable as error:
-        raise Unreadable(error.what, name, hint=error.hint) from None
-    except ValueError as error:
-        raise Unreadable(f"expected {error}", name) from None
-
-
-def _member(kind: type[Enum], word: str) -> Enum:
-    known = {_word(one): one for one in kind}
-    if word not in known:
-        raise Unreadable(f"expected one of {', '.join(known)}", hint=did_you_mean(word, known))
-    return known[word]
-
-
-def _span(seconds: float | Decimal) -> timedelta:
-    return timedelta(seconds=float(seconds))
-
-
-def _holding_of(raw: Raw) -> Holding:
-    traits = {name: decoded(one) for name, one in raw.get("traits", {}).items()}
-    return Holding(resource=raw["resource"], count=raw.get("count", 1), traits=traits)
-
-
-def _days(raw: Raw) -> tuple[tuple[int, ...] | None, ...]:
-    days = [one.get("days", ()) for one in raw.get("holdings", ())]
-    return tuple(None if one is None else tuple(one) for one in days)
-
-
-def _moment_of(raw: Raw) -> Moment | None:
+def _read_moment(raw: Raw) -> Moment:
     if "after" in raw:
-        return After(_span(raw["after"]))
+        return After(_seconds(raw["after"]))
     if "at" not in raw:
-        raise Unreadable("advance needs after, or at")
+        raise UnreadableStep("advance needs after, or at")
     try:
         at = time.fromisoformat(raw["at"])
     except ValueError:
-        raise Unreadable("expected a time such as 00:00:30", "at") from None
+        raise UnreadableStep("expected a time such as 00:00:30", "at") from None
     if "on" in raw:
         return On(WEEKDAYS.index(raw["on"]), at)
     return At(raw.get("days", 0), at)
 
 
-#: Decoders of the members that are not plain JSON, by name.
-READ: Mapping[str, Callable[[Any], Any]] = {
-    "arguments": lambda value: {name: decoded(one) for name, one in value.items()},
-    "value": decoded,
-    "holdings": lambda value: tuple(map(_holding_of, value)),
-    "linger": lambda value: tuple(map(_span, value)),
-    "pace": _span,
-    "age": _span,
-    "decision": lambda value: _member(Decision, value),
-    "code": lambda value: _member(Code, value),
-    "malformed": lambda value: _member(Malformed, value),
+def _write_holding(holding: Holding, days: tuple[int, ...] | None) -> Json:
+    record: dict[str, Json] = {"resource": holding.resource, "count": holding.count}
+    if holding.traits:
+        record["traits"] = _write_named(holding.traits)
+    if days != ():
+        record["days"] = None if days is None else list(days)
+    return record
+
+
+def _read_holding(raw: Raw) -> Holding:
+    traits = _read_named(raw.get("traits", {}))
+    return Holding(resource=raw["resource"], count=raw.get("count", 1), traits=traits)
+
+
+def _read_days(holding: Raw) -> tuple[int, ...] | None:
+    days = holding.get("days", ())
+    return None if days is None else tuple(days)
+
+
+# -- fields ----------------------------------------------------------------------
+@cache
+def _defaults(kind: Any) -> Mapping[str, object]:
+    """Return the fields of a step that are written, each with its default or `MISSING`."""
+    return {
+        field.name: field.default if field.default_factory is MISSING else field.default_factory()
+        for field in fields(kind)
+        if field.name not in REPLACED
+    }
+
+
+def _write_field(name: str, content: Any) -> Json:
+    match content:
+        case Enum():
+            return _word(content)
+        case timedelta():
+            return content.total_seconds()
+        case tuple():
+            return [_write_field(name, item) for item in content]
+        case Mapping() if name not in VALUES:
+            return _write_named(cast("Mapping[str, Json]", content))
+        case _:
+            return encode_value(content)
+
+
+def _word(member: Enum) -> str:
+    return member.name.lower().replace("_", "-")
+
+
+def _member(kind: type[Enum], word: str) -> Enum:
+    members = {_word(member): member for member in kind}
+    if word not in members:
+        hint = did_you_mean(word, members)
+        raise UnreadableStep(f"expected one of {', '.join(members)}", hint=hint)
+    return members[word]
+
+
+def _seconds(seconds: float | Decimal) -> timedelta:
+    return timedelta(seconds=float(seconds))
+
+
+# -- values ----------------------------------------------------------------------
+def encode_value(value: Json) -> Json:
+    """Return a value of a sequence as JSON."""
+    match value:
+        case OwnedRef(of=of, n=n):
+            record: Json = {"own": n, "of": of}
+        case RequestRef(step=place):
+            record = {"made": place + 1}
+        case RelativeDay(days=days):
+            record = {"day": days}
+        case Decimal():
+            record = {"number": str(value)}
+        case float():
+            record = {"float": repr(value)}
+        case Mapping():
+            record = {"literal": _write_named(cast("Mapping[str, Json]", value))}
+        case list() | tuple():
+            record = [encode_value(item) for item in cast("list[Json]", value)]
+        case _:
+            record = value
+    return record
+
+
+def decode_value(raw: Json) -> Json:
+    """Return the value that JSON stands for.
+
+    Raises:
+        ValueError: an object that stands for nothing.
+
+    """
+    match raw:
+        case {"own": int(n), "of": str(of)}:
+            value: Json = OwnedRef(of=of, n=n)
+        case {"made": int(place)} if place > 0:
+            value = RequestRef(place - 1)
+        case {"day": int(days)}:
+            value = RelativeDay(days)
+        case {"number": str(text)}:
+            value = _number(Decimal, text)
+        case {"float": str(text)}:
+            value = _number(float, text)
+        case {"literal": Mapping() as literal}:
+            value = _read_named(cast("Mapping[str, Json]", literal))
+        case Mapping():
+            raise ValueError("an object with own and of, made, day, number, float or literal")
+        case list():
+            value = [decode_value(item) for item in cast("list[Json]", raw)]
+        case _:
+            value = raw
+    return value
+
+
+def _number(kind: Callable[[str], Json], text: str) -> Json:
+    try:
+        return kind(text)
+    except (InvalidOperation, ValueError):
+        raise ValueError(f"a number, not {text[:40]!r}") from None
+
+
+def _write_named(values: Mapping[str, Json]) -> dict[str, Json]:
+    return {name: encode_value(value) for name, value in values.items()}
+
+
+def _read_named(raw: Mapping[str, Json]) -> dict[str, Json]:
+    return {name: decode_value(value) for name, value in raw.items()}
+
+
+#: What reads the fields that are not plain JSON.
+READERS: Mapping[str, Callable[[Any], Any]] = {
+    "arguments": _read_named,
+    "value": decode_value,
+    "holdings": lambda raw: tuple(map(_read_holding, raw)),
+    "linger": lambda raw: tuple(map(_seconds, raw)),
+    "pace": _seconds,
+    "age": _seconds,
+    "decision": partial(_member, Decision),
+    "code": partial(_member, Code),
+    "malformed": partial(_member, Malformed),
     "without": tuple,
     "varied": tuple,
 }

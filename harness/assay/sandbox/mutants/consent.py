@@ -151,7 +151,8 @@ CONSENT = (
 
 
 def _honours(operation: Operation, approach: Approach) -> Table[Operation, frozenset[Approach]]:
-    return put(SOUND.honours, **{operation: frozenset({"token", approach})})
+    honoured: frozenset[Approach] = frozenset({"token", approach})
+    return put(SOUND.honours, **{operation: honoured})
 
 
 CREDENTIALS = (

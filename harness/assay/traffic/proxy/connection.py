@@ -19,21 +19,22 @@ import h11
 import httpx
 
 from assay.traffic.proxy import messages
-from assay.traffic.proxy.recorder import PassedExchange
-from assay.traffic.proxy.upstream import UpstreamFailed, passed_on
+from assay.traffic.proxy.recorder import ProxiedExchange
+from assay.traffic.proxy.upstream import UpstreamError, response_headers
 
 if TYPE_CHECKING:
     from assay.traffic.proxy.server import Proxy
 
 __all__ = ["ClientConnection"]
 
-READ_AT_ONCE = 64 * 1024
-#: Hosts by which a proxy on this machine is meant.
-LOCAL = frozenset({"127.0.0.1", "localhost", "::1"})
+#: How many bytes are read from a socket at once.
+READ_SIZE = 64 * 1024
+#: Hosts that name a proxy on this machine.
+LOCAL_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
-class _Gone(Exception):  # noqa: N818 -- it reads as the sentence it is
-    """The client went away, or spoke no HTTP in the middle of a request."""
+class _ClientGoneError(Exception):
+    """The client went away, or sent something else than HTTP in the middle of a request."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -45,33 +46,33 @@ class ClientConnection:
     _http: h11.Connection = field(default_factory=lambda: h11.Connection(h11.SERVER))
 
     def run(self) -> None:
-        """Answer until the client or the proxy has had enough."""
-        with suppress(OSError, _Gone, h11.LocalProtocolError):
-            while self._one():
+        """Answer requests until the client or the proxy closes the connection."""
+        with suppress(OSError, _ClientGoneError, h11.LocalProtocolError):
+            while self._serve_request():
                 self._http.start_next_cycle()
 
-    def _one(self) -> bool:
-        """Answer a request; whether another may follow."""
+    def _serve_request(self) -> bool:
+        """Answer a request; return whether another may follow."""
         try:
-            request = self._next()
+            request = self._next_event()
         except h11.RemoteProtocolError as error:
-            self._say(error.error_status_hint, f"this is no HTTP: {error}")
+            self._respond(error.error_status_hint, f"this is not HTTP: {error}")
             return False
         if not isinstance(request, h11.Request):
             return False
-        refused = self._refused(request)
-        if refused:
-            self._say(*refused)
+        refusal = self._refusal(request)
+        if refusal:
+            self._respond(*refusal)
             return False
         self.proxy.begin()
         try:
-            self._pass_on(request)
+            self._forward(request)
         finally:
             self.proxy.end()
         return self._http.our_state is h11.DONE and self._http.their_state is h11.DONE
 
-    def _next(self) -> h11.Event | None:
-        """Return what comes next; nothing where the client speaks no more."""
+    def _next_event(self) -> h11.Event | None:
+        """Return the next event, None if the client sends no more."""
         while True:
             event = self._http.next_event()
             if isinstance(event, h11.Event):
@@ -80,30 +81,31 @@ class ClientConnection:
                 return None
             if self._http.they_are_waiting_for_100_continue:
                 self._send(h11.InformationalResponse(status_code=100, headers=[]))
-            self._http.receive_data(self.connection.recv(READ_AT_ONCE))
+            self._http.receive_data(self.connection.recv(READ_SIZE))
 
     def _send(self, event: h11.Event) -> None:
         data = self._http.send(event)
         if data:
             self.connection.sendall(data)
 
-    def _refused(self, request: h11.Request) -> tuple[int, str] | None:
-        """Return the status and the reason if a request is not for passing on."""
+    def _refusal(self, request: h11.Request) -> tuple[int, str] | None:
+        """Return status and reason if a request must not be forwarded."""
         if not request.target.startswith(b"/"):
-            what = f"this proxy passes on to {self.proxy.upstream.origin} and nowhere else"
-            return 421, f"{what}: ask for a path"
-        asked = dict(request.headers).get(b"host", b"").decode("latin-1")
+            what = f"this proxy forwards to {self.proxy.upstream.origin} and nowhere else"
+            return 421, f"{what}: request a path"
+        header = dict(request.headers).get(b"host", b"").decode("latin-1")
         try:
-            host = urlsplit(f"//{asked}").hostname or ""
+            host = urlsplit(f"//{header}").hostname or ""
         except ValueError:
             return 400, "the Host header names no host"
         # A page in a browser must not reach the bank through a name of its own.
-        if self.proxy.local and host not in LOCAL and asked:
-            return 421, f"this proxy is {self.proxy.url}; listen elsewhere to be called by a name"
+        if self.proxy.local and host not in LOCAL_HOSTS and header:
+            what = f"this proxy is {self.proxy.url}"
+            return 421, f"{what}; set --listen to another address to use it under a name"
         return None
 
-    def _say(self, status: int, what: str) -> None:
-        """Answer in the proxy's own words, and end the connection."""
+    def _respond(self, status: int, what: str) -> None:
+        """Send a response of the proxy itself, and end the connection."""
         if self._http.our_state not in {h11.IDLE, h11.SEND_RESPONSE}:
             return
         text = f"assay proxy: {what}\n".encode("utf-8", "replace")
@@ -117,83 +119,88 @@ class ClientConnection:
             self._send(h11.Data(data=text))
             self._send(h11.EndOfMessage())
 
-    def _pass_on(self, request: h11.Request) -> None:
-        """Ask the upstream, answer, and record both, however it ends."""
-        one = self._exchange(request)
+    def _forward(self, request: h11.Request) -> None:
+        """Forward a request, return the response, and record both, however it ends."""
+        exchange = self._exchange(request)
         began = time.perf_counter()
         try:
-            answer = self._ask(one, request.target, began)
-            one.waiting = time.perf_counter() - began - one.sending
+            response = self._send_upstream(exchange, request.target, began)
+            exchange.waiting = time.perf_counter() - began - exchange.sending
             try:
-                self._answer(one, answer)
+                self._return_response(exchange, response)
             finally:
-                answer.close()
-                one.receiving = time.perf_counter() - began - one.sending - one.waiting
-        except UpstreamFailed as error:
-            one.trouble = str(error)
-            self._say(502, str(error))
-        except (OSError, _Gone):
-            one.trouble = "the client went away"
+                response.close()
+                elapsed = time.perf_counter() - began
+                exchange.receiving = elapsed - exchange.sending - exchange.waiting
+        except UpstreamError as error:
+            exchange.failure = str(error)
+            self._respond(502, str(error))
+        except (OSError, _ClientGoneError):
+            exchange.failure = "the client went away"
             raise
         finally:
-            self.proxy.record.add(one)
+            self.proxy.record.add(exchange)
 
-    def _exchange(self, request: h11.Request) -> PassedExchange:
-        """Return what was asked, as the client did, but of the host that was meant."""
-        upstream, asked = self.proxy.upstream, messages.text(request.headers.raw_items())
-        others = (one for one in asked if one[0].lower() != "host")
-        return PassedExchange(
+    def _exchange(self, request: h11.Request) -> ProxiedExchange:
+        """Return a request for the record, as the client sent it, but to the upstream's host."""
+        origin = self.proxy.upstream.origin
+        headers = messages.decode_headers(request.headers.raw_items())
+        kept = (header for header in headers if header[0].lower() != "host")
+        return ProxiedExchange(
             started=datetime.now(UTC),
             method=request.method.decode("ascii"),
-            url=upstream.origin + request.target.decode("latin-1"),
+            url=origin + request.target.decode("latin-1"),
             version=f"HTTP/{request.http_version.decode('ascii')}",
-            asked=(("Host", urlsplit(upstream.origin).netloc), *others),
+            request_headers=(("Host", urlsplit(origin).netloc), *kept),
         )
 
-    def _ask(self, one: PassedExchange, target: bytes, began: float) -> httpx.Response:
-        body = self._body(one, began)
-        headers = self.proxy.upstream.headers(one.asked)
-        if messages.has_body(one.asked):
-            return self.proxy.upstream.ask(one.method, target, headers, body)
-        list(body)  # there is only its end, which has to be seen
-        return self.proxy.upstream.ask(one.method, target, headers, None)
+    def _send_upstream(
+        self, exchange: ProxiedExchange, target: bytes, began: float
+    ) -> httpx.Response:
+        upstream = self.proxy.upstream
+        headers = upstream.request_headers(exchange.request_headers)
+        body = self._request_body(exchange, began)
+        if messages.has_body(exchange.request_headers):
+            return upstream.send(exchange.method, target, headers, body)
+        list(body)  # only the end of the message, which has to be read
+        return upstream.send(exchange.method, target, headers, None)
 
-    def _body(self, one: PassedExchange, began: float) -> Iterator[bytes]:
+    def _request_body(self, exchange: ProxiedExchange, began: float) -> Iterator[bytes]:
         """Yield the body of a request as it comes."""
         while True:
             try:
-                event = self._next()
+                event = self._next_event()
             except h11.RemoteProtocolError as error:
-                raise _Gone from error
+                raise _ClientGoneError from error
             if isinstance(event, h11.Data):
-                yield one.sent.take(bytes(event.data))
+                yield exchange.request_body.take(bytes(event.data))
             elif isinstance(event, h11.EndOfMessage):
-                one.sending = time.perf_counter() - began
+                exchange.sending = time.perf_counter() - began
                 return
             else:
-                raise _Gone
+                raise _ClientGoneError
 
-    def _answer(self, one: PassedExchange, answer: httpx.Response) -> None:
-        """Give the client what the upstream answers."""
-        reason: bytes = answer.extensions.get("reason_phrase", b"")
-        headers = messages.text(answer.headers.raw)
-        one.status, one.reason = answer.status_code, reason.decode("latin-1")
-        one.answered = headers
-        passed = passed_on(headers)
-        origins = self.proxy.origins
-        if origins:
-            passed = tuple((name, origins.header(name, value)) for name, value in passed)
-        parts = (one.received.take(part) for part in self.proxy.upstream.parts(answer))
-        held = b""
-        if origins and one.method != "HEAD" and messages.may_hold_links(headers):
-            held, whole = messages.hold(parts)
-            if whole:
-                held = messages.turned(held, headers, origins)
-                passed = messages.sized(passed, len(held))
-        raw = messages.raw(passed)
-        self._send(h11.Response(status_code=one.status, headers=raw, reason=reason))
-        if held:
-            self._send(h11.Data(data=held))
+    def _return_response(self, exchange: ProxiedExchange, response: httpx.Response) -> None:
+        """Send the response of the upstream to the client."""
+        reason: bytes = response.extensions.get("reason_phrase", b"")
+        headers = messages.decode_headers(response.headers.raw)
+        exchange.status, exchange.reason = response.status_code, reason.decode("latin-1")
+        exchange.response_headers = headers
+        forwarded = response_headers(headers)
+        links = self.proxy.links
+        if links:
+            forwarded = tuple((name, links.header(name, value)) for name, value in forwarded)
+        parts = (exchange.response_body.take(part) for part in self.proxy.upstream.parts(response))
+        body = b""
+        if links and exchange.method != "HEAD" and messages.may_have_links(headers):
+            body, complete = messages.read_bounded(parts)
+            if complete:
+                body = links.body(body, headers)
+                forwarded = messages.with_length(forwarded, len(body))
+        raw = messages.encode_headers(forwarded)
+        self._send(h11.Response(status_code=exchange.status, headers=raw, reason=reason))
+        if body:
+            self._send(h11.Data(data=body))
         for part in parts:
             self._send(h11.Data(data=part))
         self._send(h11.EndOfMessage())

@@ -1,98 +1,107 @@
-"""Headers and bodies of messages that pass the proxy.
+"""Headers, bodies and links of the messages that pass through the proxy.
 
-Compressed bodies are unpacked within bounds, and packed again.
+A client that follows an absolute link of the upstream would leave the proxy, and its later
+requests would be missing from the record. So links are rewritten, but only whole origins:
+scheme, host and port together. Compressed bodies are decompressed within bounds for this,
+and compressed again.
 """
 
 from __future__ import annotations
 
 import gzip
+import re
 import zlib
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+from urllib.parse import urlsplit
 
-from assay.traffic.proxy.masking import Headers
-from assay.traffic.proxy.origins import Origins
+__all__ = ["Headers", "LinkRewriter"]
 
-#: Headers as they are on the wire.
-Raw = list[tuple[bytes, bytes]]
+#: Headers in their order, as text.
+Headers: TypeAlias = tuple[tuple[str, str], ...]
+#: Headers in their order, as they are on the wire.
+RawHeaders: TypeAlias = list[tuple[bytes, bytes]]
+
+#: Headers of a response that contain links.
+LINK_HEADERS = frozenset({"location", "link", "content-location"})
+#: The port of a URL that has none.
+DEFAULT_PORTS = {"http": 80, "https": 443}
+#: How much of a body is recorded, or held back to rewrite its links, in bytes.
+MAX_BODY = 4 * 1024 * 1024
+#: Content codings that can be decompressed here.
+CODINGS = frozenset({"gzip", "x-gzip", "deflate"})
+#: For zlib: either of its formats, with the largest window.
+_EITHER_FORMAT = 32 + zlib.MAX_WBITS
 
 
-def text(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """Return headers as text, byte for character."""
+def decode_headers(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
+    """Return headers as text, one character per byte."""
     return tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in headers)
 
 
-def raw(headers: Headers) -> Raw:
+def encode_headers(headers: Headers) -> RawHeaders:
     """Return headers as bytes."""
     return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
 
 
-def first(headers: Headers, name: str) -> str:
-    """Return the first value of a header, its name in small letters; empty without one."""
-    return next((value for one, value in headers if one.lower() == name), "")
+def first_header(headers: Headers, name: str) -> str:
+    """Return the first value of a header, named in lower case; empty without one."""
+    return next((value for header, value in headers if header.lower() == name), "")
 
 
 def has_body(headers: Headers) -> bool:
-    """Whether a request comes with a body, if only an empty one that is announced."""
+    """Whether a request has a body, even an empty one that is announced."""
     return bool({name.lower() for name, _ in headers} & {"content-length", "transfer-encoding"})
 
 
-def may_hold_links(headers: Headers) -> bool:
-    """Whether an answer is JSON, packed at most in a way that can be undone."""
-    media_type = first(headers, "content-type").partition(";")[0].strip().lower()
-    coding = first(headers, "content-encoding").strip().lower()
+def may_have_links(headers: Headers) -> bool:
+    """Whether a response is JSON, and not compressed in a way that cannot be read here."""
+    media_type = first_header(headers, "content-type").partition(";")[0].strip().lower()
+    coding = first_header(headers, "content-encoding").strip().lower()
     is_json = media_type == "application/json" or media_type.endswith("+json")
-    return is_json and coding in READ | {"", "identity"}
+    return is_json and coding in CODINGS | {"", "identity"}
 
 
-def hold(parts: Iterator[bytes]) -> tuple[bytes, bool]:
-    """Collect a body up to the bound; whether it is whole."""
-    held = bytearray()
+def read_bounded(parts: Iterator[bytes]) -> tuple[bytes, bool]:
+    """Collect a body up to the bound; return it, and whether it is complete."""
+    body = bytearray()
     for part in parts:
-        held += part
-        if len(held) > MOST:
-            return bytes(held), False
-    return bytes(held), True
+        body += part
+        if len(body) > MAX_BODY:
+            return bytes(body), False
+    return bytes(body), True
 
 
-def turned(body: bytes, headers: Headers, origins: Origins) -> bytes:
-    """Return a body with its links turned; as it was, where there are none."""
-    coding = first(headers, "content-encoding")
-    plain, complaint = unpacked(body, coding, MOST)
-    if complaint or len(plain) >= MOST:
-        return body
-    changed = origins.turn(plain)
-    return body if changed == plain else repacked(changed, coding)
+def with_length(headers: Headers, length: int) -> Headers:
+    """Return headers with the length of a body that was changed, in bytes."""
+    kept = tuple(header for header in headers if header[0].lower() != "content-length")
+    return (*kept, ("Content-Length", str(length)))
 
 
-def sized(headers: Headers, size: int) -> Headers:
-    """Return headers that tell the size of a body that was changed, in bytes."""
-    others = tuple(one for one in headers if one[0].lower() != "content-length")
-    return (*others, ("Content-Length", str(size)))
+def readable_codings(accepted: str) -> str:
+    """Return those of the accepted codings that can be read here, as the value of a header."""
+    codings = (coding.strip() for coding in accepted.split(","))
+    known = CODINGS | {"identity"}
+    kept = [coding for coding in codings if coding.partition(";")[0].strip().lower() in known]
+    return ", ".join(kept) or "identity"
 
 
-#: How much of a body is kept or held back, in bytes.
-MOST = 4 * 1024 * 1024
-#: Content codings that can be undone here.
-READ = frozenset({"gzip", "x-gzip", "deflate"})
-#: For zlib: either of its formats, with the largest window.
-_EITHER = 32 + zlib.MAX_WBITS
-
-
-def unpacked(data: bytes, coding: str, most: int) -> tuple[bytes, str]:
-    """Undo a content coding up to so many bytes; return what came of it, and a complaint."""
+def decompress(data: bytes, coding: str) -> tuple[bytes, str]:
+    """Undo a content coding, up to the bound; return the data, and why they stay coded if so."""
     name = coding.strip().lower()
     if name in {"", "identity"}:
         return data, ""
-    if name not in READ:
-        return data, f"packed as {name[:40]}, which is not undone"
+    if name not in CODINGS:
+        return data, f"compressed with {name[:40]}, which cannot be read here"
     try:
-        return zlib.decompressobj(_EITHER).decompress(data, most), ""
+        return zlib.decompressobj(_EITHER_FORMAT).decompress(data, MAX_BODY), ""
     except zlib.error:
-        return data, f"said to be packed as {name}, and is not"
+        return data, f"declared as {name}, but not compressed so"
 
 
-def repacked(data: bytes, coding: str) -> bytes:
-    """Pack what was unpacked in the same way."""
+def compress(data: bytes, coding: str) -> bytes:
+    """Apply a content coding that `decompress` has undone."""
     match coding.strip().lower():
         case "gzip" | "x-gzip":
             return gzip.compress(data, mtime=0)
@@ -102,9 +111,48 @@ def repacked(data: bytes, coding: str) -> bytes:
             return data
 
 
-def readable(accepted: str) -> str:
-    """Return those of the accepted codings that can be read here, as a header's value."""
-    codings = (one.strip() for one in accepted.split(","))
-    known = READ | {"identity"}
-    kept = [one for one in codings if one.partition(";")[0].strip().lower() in known]
-    return ", ".join(kept) or "identity"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkRewriter:
+    """Replaces one origin, such as `https://bank.example`, by another.
+
+    `upstream` is the origin of the bank, `proxy` that of the proxy.
+    """
+
+    upstream: str
+    proxy: str
+
+    def text(self, content: bytes) -> bytes:
+        """Replace the origin, also where JSON escapes its slashes."""
+        proxy = self.proxy.encode()
+
+        def replacement(found: re.Match[bytes]) -> bytes:
+            return proxy.replace(b"/", rb"\/") if b"\\" in found[0] else proxy
+
+        return self._pattern().sub(replacement, content)
+
+    def header(self, name: str, value: str) -> str:
+        """Replace the origin in a header of a response, if that header contains links."""
+        if name.lower() not in LINK_HEADERS:
+            return value
+        return self.text(value.encode("latin-1", "replace")).decode("latin-1")
+
+    def body(self, body: bytes, headers: Headers) -> bytes:
+        """Replace the origin in a body, compressed or not; without links it stays as it is."""
+        coding = first_header(headers, "content-encoding")
+        content, failure = decompress(body, coding)
+        if failure or len(content) >= MAX_BODY:
+            return body
+        changed = self.text(content)
+        return body if changed == content else compress(changed, coding)
+
+    def _pattern(self) -> re.Pattern[bytes]:
+        url = urlsplit(self.upstream)
+        default = DEFAULT_PORTS[url.scheme]
+        port = url.port or default
+        # Without its port only if it is the default; never as the beginning of a longer name.
+        suffix = rf":{port}" if port != default else rf"(?::{port})?"
+        host = url.netloc.rpartition(":")[0] if url.port else url.netloc
+        pattern = (
+            rf"(?<![a-z0-9+.-]){url.scheme}:(?://|\\/\\/){re.escape(host)}{suffix}(?![\w.:@-])"
+        )
+        return re.compile(pattern.encode(), re.IGNORECASE)

@@ -1,6 +1,6 @@
-"""Server of the proxy: accepts clients and passes each request to the one upstream.
+"""Server of the proxy: accepts clients and forwards each request to the one upstream.
 
-It uses threads, for the clients are few and each waits for its own answer. Bodies are passed on as
+It uses threads, because clients are few and each waits for its own response. Bodies are forwarded as
 they come; only JSON that may have links is held back, up to a bound, to rewrite them. It is no open
 proxy: a request names a path, never another host.
 """
@@ -15,22 +15,22 @@ from threading import BoundedSemaphore, Condition, Thread
 from typing import Any, Self
 
 from assay.traffic.proxy.connection import ClientConnection
-from assay.traffic.proxy.origins import Origins
+from assay.traffic.proxy.messages import LinkRewriter
 from assay.traffic.proxy.recorder import HarRecorder
-from assay.traffic.proxy.upstream import MOST_AT_ONCE, Upstream
+from assay.traffic.proxy.upstream import MAX_EXCHANGES, Upstream
 
 __all__ = ["Proxy"]
 
-#: For how many seconds what is under way may end when the proxy ends.
+#: How many seconds running exchanges get to finish when the proxy is closed.
 GRACE = 10.0
-#: How many seconds may pass until the proxy notices that it is over.
-LOOK = 0.05
-#: For how many seconds a connection may say nothing.
-SILENCE = 75.0
+#: After how many seconds at most the proxy notices that it was closed.
+POLL_INTERVAL = 0.05
+#: For how many seconds a connection may be silent.
+IDLE_TIMEOUT = 75.0
 
 
 class _Server(socketserver.ThreadingTCPServer):
-    """A server that takes so many connections at once, and makes others wait."""
+    """A server with a limited number of connections; further clients wait."""
 
     allow_reuse_address = True
     daemon_threads = True
@@ -39,35 +39,35 @@ class _Server(socketserver.ThreadingTCPServer):
 
     def __init__(self, host: str, port: int, proxy: Proxy) -> None:
         self.proxy = proxy
-        self.over = False
-        self.room = BoundedSemaphore(MOST_AT_ONCE)
+        self.closing = False
+        self.slots = BoundedSemaphore(MAX_EXCHANGES)
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         super().__init__((host, port), _Handler)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Begin with a connection as soon as there is room."""
-        while not self.room.acquire(timeout=LOOK):
-            if self.over:
+        """Serve a connection as soon as there is a free slot."""
+        while not self.slots.acquire(timeout=POLL_INTERVAL):
+            if self.closing:
                 request.close()
                 return
         super().process_request(request, client_address)
 
     def shutdown_request(self, request: Any) -> None:
-        """End a connection, and make room for another."""
+        """End a connection, and free its slot."""
         try:
             super().shutdown_request(request)
         finally:
-            self.room.release()
+            self.slots.release()
 
 
 class _Handler(socketserver.BaseRequestHandler):
     """One connection of a client."""
 
     def handle(self) -> None:
-        """Answer request after request, for as long as the client wishes."""
+        """Answer request after request, until the client is done."""
         connection: socket.socket = self.request
-        connection.settimeout(SILENCE)
-        # Head and body are sent apart, and the one must not wait for the other's receipt.
+        connection.settimeout(IDLE_TIMEOUT)
+        # Head and body are sent apart; the body must not wait until the head is acknowledged.
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         server = self.server
         if isinstance(server, _Server):
@@ -76,9 +76,9 @@ class _Handler(socketserver.BaseRequestHandler):
 
 @dataclass(slots=True, kw_only=True)
 class Proxy:
-    """Passes what it is asked on to one upstream, and records both sides.
+    """Forwards requests to one upstream, and records the exchanges; a context manager.
 
-    `rewrite` turns the upstream's links in answers to the proxy. Use it as a context.
+    `rewrite` rewrites the upstream's links in responses to the proxy.
     """
 
     upstream: Upstream
@@ -99,43 +99,43 @@ class Proxy:
         """
         self._server = _Server(self.host, self.port, self)
         self.port = int(self._server.server_address[1])
-        Thread(target=self._server.serve_forever, args=(LOOK,), daemon=True).start()
+        Thread(target=self._server.serve_forever, args=(POLL_INTERVAL,), daemon=True).start()
 
     @property
     def url(self) -> str:
-        """The origin on which the proxy is found."""
+        """The origin under which clients reach the proxy."""
         return f"http://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
 
     @property
     def local(self) -> bool:
-        """Whether only this machine can come here."""
+        """Whether only this machine can reach the proxy."""
         try:
             return ip_address(self.host).is_loopback
         except ValueError:
             return self.host == "localhost"
 
     @property
-    def origins(self) -> Origins | None:
-        """Which links are turned, if any."""
+    def links(self) -> LinkRewriter | None:
+        """What rewrites links in responses, if anything does."""
         if not self.rewrite:
             return None
-        return Origins(theirs=self.upstream.origin, ours=self.url)
+        return LinkRewriter(upstream=self.upstream.origin, proxy=self.url)
 
     def begin(self) -> None:
-        """Note that an exchange has begun."""
+        """Count an exchange that begins."""
         with self._idle:
             self._busy += 1
 
     def end(self) -> None:
-        """Note that an exchange is over."""
+        """Count an exchange that has ended."""
         with self._idle:
             self._busy -= 1
             self._idle.notify_all()
 
     def close(self) -> None:
-        """Take no more, let what is under way end within bounds, and end the record."""
+        """Accept no more, let running exchanges finish within bounds, and end the record."""
         if self._server is not None:
-            self._server.over = True
+            self._server.closing = True
             self._server.shutdown()
             self._server.server_close()
             with self._idle:

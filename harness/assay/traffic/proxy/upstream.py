@@ -1,6 +1,6 @@
-"""Client of the one bank behind the proxy: one request for each request, never repeated.
+"""Client of the one bank behind the proxy: forwards each request once, never repeated.
 
-Certificates are checked as everywhere; nothing is retried, followed or kept between calls, so that
+Certificates are verified as everywhere; nothing is retried, followed or kept between calls, so that
 the record shows what the client did.
 """
 
@@ -11,19 +11,24 @@ import ssl
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import SplitResult, urlsplit
 
 import httpx
 
 from assay.errors import InputError
-from assay.traffic.proxy.masking import Headers
-from assay.traffic.proxy.messages import readable
+from assay.traffic.proxy.messages import (
+    DEFAULT_PORTS,
+    Headers,
+    encode_headers,
+    readable_codings,
+)
 
-__all__ = ["MOST_AT_ONCE", "Upstream", "UpstreamFailed", "trust"]
+__all__ = ["MAX_EXCHANGES", "Upstream", "UpstreamError", "parse_upstream", "tls_context"]
 
-#: How many exchanges may run side by side.
-MOST_AT_ONCE = 64
-#: What concerns one connection, and is not passed on (RFC 9110, section 7.6.1).
-HOPS = frozenset(
+#: How many exchanges may run at the same time.
+MAX_EXCHANGES = 64
+#: Headers of one connection, which are not forwarded (RFC 9110, section 7.6.1).
+HOP_BY_HOP = frozenset(
     [
         "connection",
         "expect",
@@ -39,8 +44,8 @@ HOPS = frozenset(
 )
 
 
-class UpstreamFailed(Exception):  # noqa: N818 -- it reads as the sentence it is
-    """The upstream could not be asked, or did not answer to the end; says why."""
+class UpstreamError(Exception):
+    """The upstream cannot be reached, or its response is incomplete; the text says why."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,101 +55,133 @@ class Upstream:
     origin: str
     timeout: float = 60.0
     context: ssl.SSLContext | None = None
-    _wire: httpx.HTTPTransport = field(init=False)
+    _transport: httpx.HTTPTransport = field(init=False)
 
     def __post_init__(self) -> None:
-        self._wire = httpx.HTTPTransport(
+        self._transport = httpx.HTTPTransport(
             verify=self.context or ssl.create_default_context(),
             trust_env=False,
-            limits=httpx.Limits(max_connections=MOST_AT_ONCE, max_keepalive_connections=8),
+            limits=httpx.Limits(max_connections=MAX_EXCHANGES, max_keepalive_connections=8),
         )
 
-    def headers(self, headers: Headers) -> Headers:
-        """Return what is passed on of a request's headers, with the upstream's own host."""
-        host = httpx.URL(self.origin).netloc.decode()
-        named = _connection(headers)
-        kept = [("Host", host)]
+    def request_headers(self, headers: Headers) -> Headers:
+        """Return the headers of a request that are forwarded, with the upstream's own host."""
+        dropped = HOP_BY_HOP | _named_by_connection(headers) | {"host"}
+        forwarded = [("Host", httpx.URL(self.origin).netloc.decode())]
         for name, value in headers:
             if name.lower() == "accept-encoding":
-                kept.append((name, readable(value)))
-            elif name.lower() not in HOPS | named | {"host"}:
-                kept.append((name, value))
-        return tuple(kept)
+                forwarded.append((name, readable_codings(value)))
+            elif name.lower() not in dropped:
+                forwarded.append((name, value))
+        return tuple(forwarded)
 
-    def ask(
+    def send(
         self, method: str, target: bytes, headers: Headers, body: Iterator[bytes] | None
     ) -> httpx.Response:
-        """Send a request as it came; the answer is to be closed.
+        """Send a request as it came; the caller closes the response.
 
         Raises:
-            Failed: there is no answer.
+            UpstreamError: there is no response.
 
         """
         extensions = {"target": target, "timeout": httpx.Timeout(self.timeout).as_dict()}
-        raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
-        asked = httpx.Request(method, self.origin, headers=raw, content=body, extensions=extensions)
+        request = httpx.Request(
+            method,
+            self.origin,
+            headers=encode_headers(headers),
+            content=body,
+            extensions=extensions,
+        )
         try:
-            return self._wire.handle_request(asked)
+            return self._transport.handle_request(request)
         except httpx.HTTPError as error:
-            raise UpstreamFailed(self._say(error)) from None
+            raise UpstreamError(self._reason(error)) from None
 
-    def parts(self, answer: httpx.Response) -> Iterator[bytes]:
-        """Yield the body of an answer as it comes.
+    def parts(self, response: httpx.Response) -> Iterator[bytes]:
+        """Yield the body of a response as it comes.
 
         Raises:
-            Failed: it breaks off.
+            UpstreamError: it breaks off.
 
         """
         try:
-            yield from answer.iter_raw()
+            yield from response.iter_raw()
         except httpx.HTTPError as error:
-            raise UpstreamFailed(self._say(error)) from None
+            raise UpstreamError(self._reason(error)) from None
 
     def close(self) -> None:
         """Close every connection."""
-        self._wire.close()
+        self._transport.close()
 
-    def _say(self, error: httpx.HTTPError) -> str:
+    def _reason(self, error: httpx.HTTPError) -> str:
         if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
             return f"cannot connect to {self.origin}: {str(error)[:200] or 'no answer'}"
         if isinstance(error, httpx.TimeoutException):
-            return f"{self.origin} said nothing for {self.timeout:g} s"
+            return f"{self.origin} sent nothing for {self.timeout:g} s"
         return f"the connection to {self.origin} broke: {str(error)[:200] or type(error).__name__}"
 
 
-def passed_on(headers: Headers) -> Headers:
-    """Return what is passed on of an answer's headers."""
-    hops = HOPS | _connection(headers)
-    return tuple((name, value) for name, value in headers if name.lower() not in hops)
+def response_headers(headers: Headers) -> Headers:
+    """Return the headers of a response that are forwarded."""
+    dropped = HOP_BY_HOP | _named_by_connection(headers)
+    return tuple((name, value) for name, value in headers if name.lower() not in dropped)
 
 
-def _connection(headers: Headers) -> frozenset[str]:
-    """Return the headers that a message itself names as its connection's."""
-    named = (value for name, value in headers if name.lower() == "connection")
-    return frozenset(one.strip().lower() for value in named for one in value.split(","))
+def _named_by_connection(headers: Headers) -> frozenset[str]:
+    """Return the headers that the header Connection declares to be of the connection only."""
+    values = (value for name, value in headers if name.lower() == "connection")
+    return frozenset(name.strip().lower() for value in values for name in value.split(","))
 
 
-def trust(
-    ca: Path | None, cert: Path | None, key: Path | None, password_env: str | None
-) -> ssl.SSLContext:
-    """Return whom the proxy believes to be the upstream, and how it shows itself.
+def parse_upstream(url: str) -> tuple[str, str]:
+    """Return origin and path of the upstream that a user named.
 
     Raises:
-        InputError: a file or a password is not what it is said to be.
+        InputError: it is not an http or https URL with a host.
+
+    """
+    hint = "for example https://sandbox.bank.example/v1"
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise InputError.one("--upstream", f"not a URL: {error}", hint=hint) from None
+    if parts.scheme not in DEFAULT_PORTS or not parts.hostname or port == 0:
+        raise InputError.one("--upstream", "not an http or https URL with a host", hint=hint)
+    if parts.username or parts.password:
+        what = "a URL with credentials in it is not accepted"
+        raise InputError.one("--upstream", what, hint="the client sends its own credentials")
+    return _origin(parts), parts.path.rstrip("/")
+
+
+def _origin(url: SplitResult) -> str:
+    """Return the origin of a URL in its normal form."""
+    host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname
+    is_default = url.port in {None, DEFAULT_PORTS[url.scheme]}
+    return f"{url.scheme}://{host}" + ("" if is_default else f":{url.port}")
+
+
+def tls_context(
+    ca: Path | None, cert: Path | None, key: Path | None, password_env: str | None
+) -> ssl.SSLContext:
+    """Return how the proxy verifies the upstream, and which certificate it presents.
+
+    Raises:
+        InputError: a file or a password cannot be used.
 
     """
     try:
         context = ssl.create_default_context(cafile=str(ca) if ca else None)
     except (OSError, ssl.SSLError):
-        hint = "a PEM file with the certificates of those who sign"
+        hint = "a PEM file with the certificates of the CA"
         raise InputError.one("--ca", f"{ca} cannot be read as certificates", hint=hint) from None
     if cert is None:
         if key is not None:
-            raise InputError.one("--key", "there is no certificate to it", hint="give --cert too")
+            raise InputError.one("--key", "a key without its certificate", hint="give --cert too")
         return context
     password = os.environ.get(password_env, "") if password_env else ""
     try:
-        # With a password of our own nobody is asked for one at the terminal.
+        # With an own password, OpenSSL does not ask for one at the terminal.
         context.load_cert_chain(cert, key, password=lambda: password)
     except (OSError, ssl.SSLError, ValueError):
         what = f"{cert} and its key cannot be used"

@@ -1,4 +1,4 @@
-"""Puts what these tests share within reach, and the laboratory: fields know no bank."""
+"""Import paths and fixtures of these tests, among them a laboratory that is no bank."""
 
 import sys
 from pathlib import Path
@@ -14,8 +14,8 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "elsewhere")]
 def only_hypothesis_draws(monkeypatch):
     """Keep the constants of whatever modules are loaded out of the draws.
 
-    What a seed draws would depend on the tests that came before, and with it whether a
-    fault is found within so many stories.
+    With them, the draws of a seed would depend on the tests that ran before, and so
+    would whether a fault is found within a number of sequences.
     """
     none = providers.Constants()
     monkeypatch.setattr(providers, "_get_local_constants", lambda: none)

@@ -1,4 +1,4 @@
-"""What tests of fields share: contracts bound to their targets, and values drawn for a seed."""
+"""Contracts bound to their targets, and values drawn for a seed, for the tests of fields."""
 
 from functools import cache
 from pathlib import Path
@@ -7,7 +7,7 @@ from assay.binding.join import bind
 from assay.binding.read import find_target, read_target
 from assay.contract.parse import find_contract, parse_contract
 from assay.fuzzing.engine import explore_values
-from assay.fuzzing.fields import stories
+from assay.fuzzing.fields import field_sequences
 from assay.planning.plan import plan
 
 ELSEWHERE = Path(__file__).parents[2] / "elsewhere"
@@ -21,20 +21,20 @@ CONTRACTS = {"lab": ELSEWHERE / "lab.yaml"}
 
 @cache
 def bound(name):
-    """Return a plan of one contract, the contract, and the profile."""
+    """Return a plan of one contract, the contract, and the target."""
     target = read_target(TARGETS[name])
     each = bind([parse_contract(CONTRACTS.get(name) or find_contract(name))], target)
     return plan(each, target), each[0].contract, target
 
 
 @cache
-def told(name):
-    """Return the strategy of a contract's stories."""
-    return stories(*bound(name))
+def sequences_of(name):
+    """Return the strategy of a contract's sequences."""
+    return field_sequences(*bound(name))
 
 
 def drawn(strategy, examples=100, seed=0):
-    """Draw so many values; the same for the same seed."""
+    """Draw this many values; the same for the same seed."""
     values = []
     explore_values(strategy, values.append, examples=examples, seed=(seed,))
     return values

@@ -14,59 +14,82 @@ import assay.fuzzing.fields
 from assay.binding.target import Place
 from assay.execution.environment import set_up
 from assay.execution.executor import executing
-from assay.fuzzing.fields.arguments import arguments, chosen
-from assay.fuzzing.fields.ill_typed import kind, lacking, wrong
-from assay.fuzzing.fields.keys import UNKNOWN
-from assay.fuzzing.fields.mutations import put
-from assay.fuzzing.fields.shape import ABSENT, Argument, Named, Sort, Value
-from assay.fuzzing.fields.shapes import SHAPES, shape, strategies
-from assay.fuzzing.fields.texts import checked
+from assay.fuzzing.fields.arguments import (
+    ABSENT,
+    Argument,
+    NamedValues,
+    Sort,
+    Value,
+    bound_arguments,
+    reference_arguments,
+)
+from assay.fuzzing.fields.mutations import with_value
+from assay.fuzzing.fields.shapes import (
+    SHAPES,
+    json_type,
+    missing_values,
+    shape_of,
+    strategies,
+    wrong_values,
+)
+from assay.fuzzing.fields.texts import UNKNOWN, checked
 from assay.fuzzing.sequences.abstract_step import OwnedRef, RelativeDay
 from assay.history import Arrange, Call, Holding
 from assay.rules.formats import is_iban
 
 PACKAGE = Path(assay.fuzzing.fields.__file__).parent
 EVERY = [
-    pytest.param(name, one, id=f"{one.operation}.{one.name}")
+    pytest.param(name, argument, id=f"{argument.operation}.{argument.name}")
     for name in ("aisp", "pis", "lab")
-    for some in arguments(*bound(name)[1:]).values()
-    for one in some
+    for arguments in bound_arguments(*bound(name)[1:]).values()
+    for argument in arguments
 ]
 OWN = Argument(operation="order", name="size", place=Place.BODY, own="12.30", other="14.00")
 
 
 def table(argument, sort):
     """Return all values of a sort that do not come from an integer."""
-    found = shape(argument)
+    shape = shape_of(argument)
     if sort is Sort.WRONG:
-        return [*lacking(argument), *wrong(argument)]
-    return list((found.edge if sort is Sort.EDGE else found.beyond)(argument))
+        return [*missing_values(argument), *wrong_values(argument)]
+    return list((shape.edge if sort is Sort.EDGE else shape.beyond)(argument))
+
+
+def values_of(argument, sort):
+    """Return the values of a sort without their descriptions."""
+    return [value.json for value in table(argument, sort)]
+
+
+def argument_of(contract, operation, name):
+    """Return an argument of an operation."""
+    arguments = bound_arguments(*bound(contract)[1:])[operation]
+    return next(argument for argument in arguments if argument.name == name)
 
 
 def create_argument(name):
     """Return an argument of a payment request."""
-    return next(one for one in arguments(*bound("pis")[1:])["create-payment"] if one.name == name)
+    return argument_of("pis", "create-payment", name)
 
 
 @pytest.fixture(scope="module")
 def made():
-    """Return what makes a payment request with some bent arguments, each in a world of its own."""
+    """Return a function that makes a varied payment request with a fixture of its own."""
     _, contract, target = bound("pis")
     environment, numbers = set_up(target, seed=7), count(1)
 
-    def make(bend):
-        with executing(environment, contract.operations, number=lambda: next(numbers)) as play:
-            psu = play.perform(Arrange(subject="psu", holdings=(Holding(resource="account"),)))
-            given = {"debtorAccount": psu.owns[0].key}
-            call = Call(operation="create-payment", subject="psu", arguments=given)
-            return play.perform(bend(dataclasses.replace(call, mode="immediate")))
+    def make(vary):
+        with executing(environment, contract.operations, number=numbers.__next__) as executor:
+            psu = executor.perform(Arrange(subject="psu", holdings=(Holding(resource="account"),)))
+            own = {"debtorAccount": psu.owns[0].key}
+            call = Call(operation="create-payment", subject="psu", arguments=own, mode="immediate")
+            return executor.perform(vary(call))
 
     yield make
     environment.close()
 
 
 @pytest.mark.parametrize(
-    ("name", "is_"),
+    ("name", "shape"),
     [
         ("chargeBearer", "code"),
         ("categoryPurpose", "code"),
@@ -78,13 +101,13 @@ def made():
         ("date", "day"),
     ],
 )
-def test_a_shape_is_read_off_the_binding_and_the_contract(name, is_):
-    """Of what a payment request holds, each argument has the shape that it looks like."""
-    assert is_ == shape(create_argument(name)).name
+def test_a_shape_follows_from_the_binding_and_the_contract(name, shape):
+    """Each argument of a payment request has the shape of its value."""
+    assert shape == shape_of(create_argument(name)).name
 
 
 @pytest.mark.parametrize(
-    ("own", "is_"),
+    ("own", "shape"),
     [
         (5, "number"),
         (True, "whatever"),
@@ -95,18 +118,18 @@ def test_a_shape_is_read_off_the_binding_and_the_contract(name, is_):
         (None, "text"),
     ],
 )
-def test_any_value_has_a_shape(own, is_):
-    """Whatever a binding has there, and nothing at all, has wrong values at least."""
+def test_any_value_has_a_shape(own, shape):
+    """Any value of a binding, and a missing one, has at least wrong values."""
     argument = dataclasses.replace(OWN, own=own, other=None)
 
-    assert is_ == shape(argument).name
+    assert shape == shape_of(argument).name
     assert Sort.WRONG in strategies(argument)
     assert (own is not None) == (Sort.VALID in strategies(argument))
 
 
 @pytest.mark.parametrize(("_", "argument"), EVERY)
 def test_a_value_takes_one_draw(_, argument):
-    """Each strategy makes its value out of a single choice."""
+    """Each strategy makes its value from a single draw."""
     for values in strategies(argument).values():
         data = ConjectureData.for_choices((1,))
         with BuildContext(data, wrapped_test=lambda: None):
@@ -117,10 +140,10 @@ def test_a_value_takes_one_draw(_, argument):
 @pytest.mark.parametrize(
     "name", ["categoryPurpose", "creditorAccount", "successfulReportUrl", "amount"]
 )
-def test_what_is_valid_is_accepted(made, name):
-    """The sandbox takes every value that is called as good as its own."""
+def test_valid_values_are_accepted(made, name):
+    """The sandbox accepts every value that is as good as the binding's own."""
     for value in drawn(strategies(create_argument(name))[Sort.VALID], 25):
-        assert made(put(name, value)).accepted, value
+        assert made(with_value(name, value)).accepted, value
 
 
 @pytest.mark.parametrize(
@@ -134,142 +157,138 @@ def test_what_is_valid_is_accepted(made, name):
         "currency",
     ],
 )
-def test_what_is_structurally_wrong_is_refused(made, name):
-    """The sandbox takes none of the values that no reading could take."""
+def test_structurally_wrong_values_are_rejected(made, name):
+    """The sandbox accepts none of the structurally wrong values."""
     for value in table(create_argument(name), Sort.WRONG):
-        assert made(put(name, value)).refused, value
+        assert made(with_value(name, value)).refused, value
 
 
 @pytest.mark.parametrize("name", ["chargeBearer", "creditorAccount", "successfulReportUrl"])
-def test_what_is_just_beyond_is_refused(made, name):
-    """The sandbox takes nothing that is spelt otherwise, either."""
+def test_values_just_beyond_are_rejected(made, name):
+    """The sandbox accepts no other spelling of a value."""
     for value in table(create_argument(name), Sort.BEYOND):
         if value.says == "of a country that does not exist":
-            continue  # a bank that knows no list of countries may take it
-        assert made(put(name, value)).refused, value
+            continue  # a bank without a list of countries may accept it
+        assert made(with_value(name, value)).refused, value
 
 
 @pytest.mark.parametrize(("_", "argument"), EVERY)
-def test_what_is_not_valid_is_not_the_bindings_own(_, argument):
-    """What is beyond or wrong is never one of the values that the binding gives for good."""
+def test_good_values_are_neither_beyond_nor_wrong(_, argument):
+    """A value beyond or wrong is never one of the values that the binding has."""
     for sort in (Sort.BEYOND, Sort.WRONG):
-        values = [one.json for one in table(argument, sort)]
+        values = values_of(argument, sort)
         assert values
         assert not any(
-            type(own) is type(one) and own == one for own in argument.goods for one in values
+            type(own) is type(value) and own == value
+            for own in argument.good_values
+            for value in values
         )
 
 
 @pytest.mark.parametrize(("_", "argument"), EVERY)
-def test_outside_of_a_body_there_is_nothing_but_text(_, argument):
-    """A query, a header and a path hold texts and days; a header none that would break it."""
+def test_outside_of_a_body_all_values_are_texts(_, argument):
+    """A query, a header and a path have texts and days; a header has printable ASCII."""
     if argument.place is not Place.BODY:
-        values = [one.json for sort in (Sort.BEYOND, Sort.WRONG) for one in table(argument, sort)]
-        assert all(isinstance(one, str | RelativeDay | OwnedRef) or one is ABSENT for one in values)
+        values = [*values_of(argument, Sort.BEYOND), *values_of(argument, Sort.WRONG)]
+        assert all(
+            isinstance(value, str | RelativeDay | OwnedRef) or value is ABSENT for value in values
+        )
+        texts = {value for value in values if isinstance(value, str)}
         if argument.place is Place.HEADER:
-            assert all(
-                one.isascii() and one.isprintable() for one in values if isinstance(one, str)
-            )
+            assert all(text.isascii() and text.isprintable() for text in texts)
         if argument.place is Place.PATH:
-            assert not {"", ABSENT} & {one for one in values if not isinstance(one, RelativeDay)}
+            assert ABSENT not in values
+            assert "" not in texts
 
 
 def test_limits_that_the_contract_names_are_tried_from_both_sides():
-    """At the limit and one unit below is an edge, one unit above is beyond it."""
-    argument = dataclasses.replace(OWN, named=Named(limits=("40",), small=("0.01",)))
-    edge = {str(one.json) for one in table(argument, Sort.EDGE)}
-    beyond = {str(one.json) for one in table(argument, Sort.BEYOND)}
+    """The limit and one unit below it are at the edge, one unit above it is beyond."""
+    argument = dataclasses.replace(OWN, named=NamedValues(limits=("40",), small=("0.01",)))
+    edge = set(map(str, values_of(argument, Sort.EDGE)))
+    beyond = set(map(str, values_of(argument, Sort.BEYOND)))
 
     assert {"40", "39.99", "0.01"} <= edge
     assert {"40.01", "0.00", "-0.01", "0.001"} <= beyond
 
 
 def test_days_that_the_contract_names_are_tried_from_both_sides():
-    """The ninetieth day is an edge, the day before that is beyond it."""
-    since = next(
-        one for one in arguments(*bound("aisp")[1:])["transactions"] if one.name == "since"
-    )
+    """The ninetieth day is at the edge, the day before it is beyond."""
+    since = argument_of("aisp", "transactions", "since")
 
     assert (90,) == since.named.days
-    assert {RelativeDay(-89), RelativeDay(-90), RelativeDay(0)} == {
-        one.json for one in table(since, Sort.EDGE)
-    }
-    assert {RelativeDay(-91), RelativeDay(-92), RelativeDay(1)} <= {
-        one.json for one in table(since, Sort.BEYOND) if isinstance(one.json, RelativeDay)
-    }
-    valid = [one.json for one in drawn(strategies(since)[Sort.VALID])]
-    assert all(-90 < one.days <= 0 for one in valid)
+    edge, beyond = values_of(since, Sort.EDGE), values_of(since, Sort.BEYOND)
+    assert {RelativeDay(-89), RelativeDay(-90), RelativeDay(0)} == set(edge)
+    assert all(RelativeDay(days) in beyond for days in (-91, -92, 1))
+    valid = [value.json for value in drawn(strategies(since)[Sort.VALID])]
+    assert all(-90 < day.days <= 0 for day in valid)
 
 
-def test_what_the_contract_names_is_beyond_or_at_the_edge():
-    """Other codes than the fixed one are beyond, a code that makes a difference is an edge."""
-    beyond = {one.json for one in table(create_argument("chargeBearer"), Sort.BEYOND)}
+def test_values_that_the_contract_names_are_tried():
+    """Other codes than the fixed one are beyond, a code that makes a difference is at the edge."""
+    beyond = set(values_of(create_argument("chargeBearer"), Sort.BEYOND))
 
     assert {"SHAR", "DEBT", "CRED", "slev", "SLEV\n", " SLEV"} <= beyond
-    assert ["CASH"] == [one.json for one in table(create_argument("categoryPurpose"), Sort.EDGE)]
+    assert ["CASH"] == values_of(create_argument("categoryPurpose"), Sort.EDGE)
 
 
-def test_account_numbers_at_the_edge_are_right_and_beyond_it_are_not():
-    """Check digits are right in the ones and wrong, or the length is, in the others."""
+def test_account_numbers_at_the_edge_are_valid_and_beyond_it_are_not():
+    """Beyond the edge, the check digits are wrong or the length is."""
     argument = create_argument("creditorAccount")
 
     assert argument.own == checked(argument.own[:2], argument.own[4:])
-    assert all(is_iban(one.json) for one in table(argument, Sort.EDGE))
-    # Blanks and small letters are no matter of the check digits.
-    wrong_ones = [one.json for one in table(argument, Sort.BEYOND) if one.json.isalnum()]
-    assert sum(not is_iban(one) for one in wrong_ones) >= 6
+    assert all(map(is_iban, values_of(argument, Sort.EDGE)))
+    # Blanks and small letters do not change the check digits.
+    beyond = [iban for iban in values_of(argument, Sort.BEYOND) if iban.isalnum()]
+    assert sum(not is_iban(iban) for iban in beyond) >= 6
 
 
 def test_every_json_type_stands_where_it_does_not_belong():
     """A text is replaced by a number, a truth value, a list, an object and nothing at all."""
-    kinds = {kind(one.json) for one in wrong(create_argument("chargeBearer"))}
+    types = {json_type(value.json) for value in wrong_values(create_argument("chargeBearer"))}
 
-    assert {"text", "number", "truth value", "list", "object"} == kinds
-    lacks = [one.json for one in lacking(create_argument("chargeBearer"))]
-    assert [ABSENT, "", None] == lacks
+    assert {"text", "number", "truth value", "list", "object"} == types
+    missing = [value.json for value in missing_values(create_argument("chargeBearer"))]
+    assert [ABSENT, "", None] == missing
 
 
-def test_keys_are_the_customers_own_or_somebody_elses_or_nobodys():
-    """What is valid names a thing of the customer's, what is beyond does not."""
+def test_keys_of_others_and_unknown_keys_are_beyond():
+    """A valid key is one of the customer's own."""
     argument = create_argument("debtorAccount")
-    valid = [one.json for one in drawn(strategies(argument)[Sort.VALID])]
+    valid = [value.json for value in drawn(strategies(argument)[Sort.VALID])]
 
-    assert {"self"} == {one.of for one in valid}
-    strangers = [one.json for one in table(argument, Sort.BEYOND)]
-    assert OwnedRef("other", 0) == strangers[0]
-    assert set(UNKNOWN) <= set(strangers[1:])
+    assert {"self"} == {key.of for key in valid}
+    other, *unknown = values_of(argument, Sort.BEYOND)
+    assert OwnedRef("other", 0) == other
+    assert set(UNKNOWN) <= set(unknown)
 
 
 def test_the_table_of_shapes_ends_with_one_that_fits_anything():
-    """Names are unique, so that a shape can be spoken of."""
-    assert len(SHAPES) == len({one.name for one in SHAPES})
+    """The names of the shapes are unique."""
+    assert len(SHAPES) == len({shape.name for shape in SHAPES})
     assert SHAPES[-1].fits(OWN)
 
 
-def test_no_word_of_a_contract_is_in_the_code():
-    """Nothing is written down that a contract or a binding says: neither names nor values."""
-    said = set()
-    for name in ("aisp", "pis", "lab"):
-        _, contract, target = bound(name)
+def test_no_name_of_a_contract_is_in_the_code():
+    """The code has neither names nor values of a contract or a binding."""
+    names = set()
+    for contract_id in ("aisp", "pis", "lab"):
+        _, contract, target = bound(contract_id)
         for id_, operation in contract.operations.items():
-            said |= {id_, *operation.arguments, *operation.modes, *chosen(operation)}
-        for some in arguments(contract, target).values():
-            for one in some:
-                said |= {
-                    *map(str, one.goods),
-                    *one.named.others,
-                    *one.named.known,
-                    *one.named.right,
-                }
-    said -= {one.name for one in SHAPES}  # the laboratory has an argument "day"
+            names |= {id_, *operation.arguments, *operation.modes, *reference_arguments(operation)}
+        for arguments in bound_arguments(contract, target).values():
+            for argument in arguments:
+                named = argument.named
+                names |= {*map(str, argument.good_values)}
+                names |= {*named.others, *named.known, *named.right}
+    names -= {shape.name for shape in SHAPES}  # the laboratory has an argument "day"
     for path in PACKAGE.glob("*.py"):
         nodes = ast.walk(ast.parse(path.read_text("utf-8")))
-        texts = {one.value for one in nodes if isinstance(one, ast.Constant)}
-        assert not said & {one for one in texts if isinstance(one, str)}, path.name
+        constants = [node.value for node in nodes if isinstance(node, ast.Constant)]
+        assert not names & {text for text in constants if isinstance(text, str)}, path.name
 
 
-def test_nothing_is_looked_up_and_no_clock_is_read():
-    """A strategy is the same today and tomorrow, here and elsewhere."""
+def test_strategies_have_no_effects():
+    """A strategy reads no clock, no file and no network, and draws nothing at random."""
     for path in PACKAGE.glob("*.py"):
         text = path.read_text("utf-8")
         for effect in (".now(", ".today(", "import random", "import time", "socket", "open("):

@@ -1,7 +1,7 @@
-"""Schemathesis as generator and judge: what it makes, what becomes of it, what is told.
+"""Schema search: the cases of Schemathesis, how they are sent and judged, and its findings.
 
-What takes Schemathesis is skipped where it is not installed, unless the environment says
-that it has to be: the gate sets `ASSAY_SCHEMA=required`.
+Tests that need Schemathesis are skipped where it is not installed, unless the environment
+requires it: the gate sets `ASSAY_SCHEMA=required`.
 """
 
 import json
@@ -21,7 +21,7 @@ from assay.binding.pointer import MISSING
 from assay.binding.target import Place, Spelling
 from assay.execution.environment import set_up
 from assay.execution.session import Session
-from assay.fuzzing.schema.case import SchemaCase
+from assay.fuzzing.schema.case_requests import SchemaCase
 from assay.fuzzing.schema.findings import SchemaFinding, SentCase, clauses, once, vouched
 from assay.fuzzing.schema.generator import CHECKS, Generator
 from assay.fuzzing.schema.items import LIVE, SchemaRun, items
@@ -45,7 +45,7 @@ NOW = datetime(2024, 5, 15, 12, tzinfo=UTC)
 
 @pytest.fixture(scope="module")
 def generator():
-    """Load Schemathesis, or skip; or be told that there has to be one."""
+    """Load Schemathesis; skip without it, or fail where it is required."""
     if find_spec("schemathesis") is None:
         if os.environ.get("ASSAY_SCHEMA") == "required":
             pytest.fail("ASSAY_SCHEMA=required, and there is no Schemathesis")
@@ -53,7 +53,7 @@ def generator():
     return Generator(DOCUMENT)
 
 
-# -- one thing that is different -----------------------------------------------
+# -- one variation -------------------------------------------------------------
 
 KNOWN = HttpRequest(
     method="POST",
@@ -65,27 +65,27 @@ TEMPLATE = "/things/{thing}"
 
 
 def applied(place, made, name="", usual=(), *, valid=False):
-    """Return the known-good request with what is different in a case."""
+    """Return the accepted request with the variation of a case."""
     case = SchemaCase(says="so", valid=valid, place=place, name=name, made=made, usual=dict(usual))
     return case.applied(KNOWN, TEMPLATE)
 
 
 def test_one_slot_of_the_path():
-    """What stands in a slot is quoted; the base URL and the query stay."""
+    """The value of a path parameter is quoted; the base URL and the query stay."""
     url = applied(Place.PATH, {"thing": "ü/?"}, "thing").url
     assert "https://bank.example/v1/things/%C3%BC%2F%3F?on=1&off=2" == url
 
 
 def test_one_member_of_the_query():
-    """It is set, repeated, or left away; all others stay as they are known to be good."""
-    asked = {"on": "7", "off": "nonsense"}
-    assert applied(Place.QUERY, asked, "on").url.endswith("?on=7&off=2")
+    """A query parameter is set, repeated, or left out; all others stay as they were accepted."""
+    made = {"on": "7", "off": "nonsense"}
+    assert applied(Place.QUERY, made, "on").url.endswith("?on=7&off=2")
     assert applied(Place.QUERY, {"on": ["7", "8"]}, "on").url.endswith("?on=7&on=8&off=2")
     assert applied(Place.QUERY, {"off": "0"}, "on").url.endswith("?off=2")
 
 
 def test_one_header_whatever_its_capitals():
-    """A header is the same in any capitals, and keeps those that it had."""
+    """Names of headers are case-insensitive, and a header keeps its spelling."""
     assert (("Accept", "x"), ("Authorization", "Bearer x")) == applied(
         Place.HEADER, {"accept": "x", "Authorization": "Bearer "}, "accept"
     ).headers
@@ -94,32 +94,32 @@ def test_one_header_whatever_its_capitals():
 
 
 def test_an_invalid_part_lacks_or_has_too_much():
-    """Of an invalid part only what is there or not is meant, not the values."""
+    """Of an invalid part, the missing or additional members are taken, not the values."""
     usual = {"one": 7, "two": "x"}
-    less = applied(Place.BODY, {"two": "y"}, usual=usual).body
-    assert {"two": "2"} == json.loads(less)
-    more = applied(Place.BODY, {"one": 8, "two": "y", "three": 3}, usual=usual).body
-    assert {"one": 1, "two": "2", "three": 3} == json.loads(more)
+    fewer = applied(Place.BODY, {"two": "y"}, usual=usual).body
+    assert {"two": "2"} == json.loads(fewer)
+    additional = applied(Place.BODY, {"one": 8, "two": "y", "three": 3}, usual=usual).body
+    assert {"one": 1, "two": "2", "three": 3} == json.loads(additional)
 
 
 def test_a_valid_part_differs_in_values_or_in_what_is_there():
-    """Of a valid part the values are meant that differ from the usual; else what is there."""
+    """Of a valid part, the values that differ from the usual are taken, or else the members."""
     usual = {"one": 7, "two": "x", "three": 3}
-    other = applied(Place.BODY, {**usual, "two": "y"}, usual=usual, valid=True).body
-    assert {"one": 1, "two": "y"} == json.loads(other)
+    changed = applied(Place.BODY, {**usual, "two": "y"}, usual=usual, valid=True).body
+    assert {"one": 1, "two": "y"} == json.loads(changed)
     fewer = applied(Place.BODY, {"one": 7, "three": 3}, usual=usual, valid=True).body
     assert {"one": 1, "three": 3} == json.loads(fewer)
 
 
 def test_a_whole_body():
-    """A body that is no object replaces the whole; one that is not there leaves none."""
+    """A body that is no object replaces the whole body; a missing one leaves none."""
     assert b"[null]" == applied(Place.BODY, [None]).body
     assert b"" == applied(Place.BODY, MISSING).body
 
 
-# -- whose clause it is --------------------------------------------------------
+# -- the clause of a finding ---------------------------------------------------
 
-SPELT = {
+SCHEMAS = {
     "paths": {
         "/x": {
             "get": {
@@ -164,18 +164,18 @@ ITEM = ("$ref", "properties", "list", "items", "properties")
     ],
 )
 def test_the_innermost_clause_is_named(status, at, expected):
-    """The clause is the one that the document names nearest to the keyword; or none."""
-    assert expected == clauses(SPELT, "/x", "get", status, at)
+    """The clause is the one that the document names nearest to the keyword, if any."""
+    assert expected == clauses(SCHEMAS, "/x", "get", status, at)
 
 
 def exchange(outcome, n=1, **call):
     """Return an exchange with this outcome."""
-    asked = Call(operation="x", subject="psu", **call)
-    return Exchange(n=n, at=NOW, call=asked, outcome=outcome, wire=Wire(method="GET", url="x:"))
+    sent = Call(operation="x", subject="psu", **call)
+    return Exchange(n=n, at=NOW, call=sent, outcome=outcome, wire=Wire(method="GET", url="x:"))
 
 
-def test_who_is_excused():
-    """A refusal excuses a call that nobody vouches for; a failure, or a leak, does not."""
+def test_rejections_that_are_excused():
+    """A rejection of a value never accepted before is excused; a failure, or a leak, is not."""
     binding = replace(
         PREPARED.target.operations["create-payment"],
         arguments={
@@ -184,11 +184,11 @@ def test_who_is_excused():
         },
     )
     control = Call(operation="x", subject="psu", arguments={"a": 3, "b": "y"})
-    told = [
-        vouched(replace(control, arguments={"a": one, **rest}), control, binding)
-        for one, rest in ((3, {"b": "y"}), (2, {"b": "y"}), (True, {"b": "y"}), (4, {"b": "y"}))
+    known = [
+        vouched(replace(control, arguments={"a": value, "b": "y"}), control, binding)
+        for value in (3, 2, True, 4)
     ]
-    assert [True, True, False, False] == told
+    assert [True, True, False, False] == known
     assert not vouched(replace(control, arguments={"a": 3, "b": None}), control, binding)
     assert not vouched(replace(control, arguments={"a": 3}), control, binding)
     assert not vouched(replace(control, mode="other"), control, binding)
@@ -201,65 +201,65 @@ def test_who_is_excused():
     assert not replace(sent, exchange=leaking).excused
 
 
-def test_the_same_is_told_once():
-    """An obligation is told once, and no remark on the exchange that shows it broken."""
-    one, other = exchange(Rejected(), n=1), exchange(Rejected(), n=2)
-    broken = SchemaFinding(obligation="c/x/y", says="first", case="", exchange=one)
-    remark = SchemaFinding(says="status", case="", exchange=one)
-    every = [broken, replace(broken, exchange=other, says="second"), remark]
-    assert (broken,) == once(every)
-    apart = replace(remark, exchange=other)
-    assert (broken, apart) == once([broken, apart, apart])
+def test_an_obligation_is_reported_once():
+    """Remarks on the exchange that shows an obligation violated are left out."""
+    first, second = exchange(Rejected(), n=1), exchange(Rejected(), n=2)
+    violation = SchemaFinding(obligation="c/x/y", says="first", case="", exchange=first)
+    remark = SchemaFinding(says="status", case="", exchange=first)
+    repeated = replace(violation, exchange=second, says="second")
+    assert (violation,) == once([violation, repeated, remark])
+    apart = replace(remark, exchange=second)
+    assert (violation, apart) == once([violation, apart, apart])
     assert apart.general
 
 
 # -- Schemathesis itself -------------------------------------------------------
 
 
-def test_nobody_else_knows_schemathesis():
-    """It is loaded by one module, and only when that is used."""
+def test_one_module_knows_schemathesis():
+    """Schemathesis is loaded by one module, and only when that is used."""
     package = Path(assay.__file__).parent
-    paths = [one for one in package.rglob("*.py") if "suites" not in one.parts]
-    naming = [one for one in paths if '"schemathesis' in one.read_text(encoding="utf-8")]
-    assert ["generator.py"] == [one.name for one in naming]
+    paths = [path for path in package.rglob("*.py") if "suites" not in path.parts]
+    naming = [path for path in paths if '"schemathesis' in path.read_text(encoding="utf-8")]
+    assert ["generator.py"] == [path.name for path in naming]
 
 
 def test_coverage_cases_are_as_they_were(generator):
-    """The contract of the adapter: what it takes from Schemathesis is still there."""
-    every = generator.cases("post", "/payment-requests", fuzz=0, seed=0)
-    said = {(one.place, one.name, one.valid) for one in every}
-    assert (Place.BODY, "chargeBearer", False) in said
-    assert (Place.HEADER, "Content-Type", False) in said
-    assert (Place.HEADER, "Authorization", False) in said
-    body = [one for one in every if one.place is Place.BODY]
-    assert "the body: Missing required property: chargeBearer" in [one.says for one in body]
-    assert any(one.made is MISSING for one in body)
-    assert any(one.valid for one in body)
+    """The adapter still finds in Schemathesis what it uses."""
+    cases = generator.cases("post", "/payment-requests", fuzz=0, seed=0)
+    varied = {(case.place, case.name, case.valid) for case in cases}
+    assert (Place.BODY, "chargeBearer", False) in varied
+    assert (Place.HEADER, "Content-Type", False) in varied
+    assert (Place.HEADER, "Authorization", False) in varied
+    body = [case for case in cases if case.place is Place.BODY]
+    assert "the body: Missing required property: chargeBearer" in [case.says for case in body]
+    assert any(case.made is MISSING for case in body)
+    assert any(case.valid for case in body)
     query = generator.cases("get", "/transactions", fuzz=0, seed=0)
-    assert {"iban", "dateFrom"} <= {one.name for one in query if one.place is Place.QUERY}
+    assert {"iban", "dateFrom"} <= {case.name for case in query if case.place is Place.QUERY}
     path = generator.cases("get", "/accounts/{iban}/transactions", fuzz=0, seed=0)
-    assert "iban" in {one.name for one in path if one.place is Place.PATH}
+    assert "iban" in {case.name for case in path if case.place is Place.PATH}
 
 
 def test_random_cases_are_those_of_the_seed(generator):
-    """One thing of each, the same for the same seed."""
+    """Each random case has one member of a request, the same for the same seed."""
     args = "post", "/payment-requests"
-    one = Generator(DOCUMENT).cases(*args, fuzz=5, seed=3)
-    assert one == generator.cases(*args, fuzz=5, seed=3)
-    assert one != generator.cases(*args, fuzz=5, seed=4)
-    rest = one[len(generator.cases(*args, fuzz=0, seed=3)) :]
-    assert rest
-    assert all(case.valid and case.name for case in rest)
+    cases = Generator(DOCUMENT).cases(*args, fuzz=5, seed=3)
+    assert cases == generator.cases(*args, fuzz=5, seed=3)
+    assert cases != generator.cases(*args, fuzz=5, seed=4)
+    random = cases[len(generator.cases(*args, fuzz=0, seed=3)) :]
+    assert random
+    assert all(case.valid and case.name for case in random)
 
 
 def answer(status, body=b'{"accounts": []}', media="application/json"):
-    """Return what went over the wire for such an answer."""
+    """Return the wire record of such an answer."""
     headers = (("Content-Type", media), ("Content-Encoding", "gzip"))
     return Wire(method="GET", url="x:", status=status, headers=headers, body=body)
 
 
 def test_an_answer_as_documented_gets_no_remark(generator):
-    """Neither a good answer nor a documented refusal is remarked upon."""
+    """There is no remark on an accepted call, nor on a documented rejection."""
     for wire in (answer(200), answer(404, b"", "text/html"), answer(429, b"{}")):
         assert () == generator.judge("get", "/accounts", wire)
     not_offered = answer(501, b"{}")
@@ -276,12 +276,12 @@ def test_an_answer_as_documented_gets_no_remark(generator):
     ],
 )
 def test_each_check_can_fail(generator, wire, check):
-    """Every check of Schemathesis that is used sees what it is used for."""
+    """Every check of Schemathesis that is used reports its kind of violation."""
     remarks = generator.judge("get", "/accounts", wire)
-    assert check in [one.check for one in remarks]
+    assert check in [remark.check for remark in remarks]
     assert len(CHECKS) == 4
-    schema = [one for one in remarks if one.check == "JsonSchemaError"]
-    assert all(one.at for one in schema)
+    schema = [remark for remark in remarks if remark.check == "JsonSchemaError"]
+    assert all(remark.at for remark in schema)
 
 
 # -- against a bank ------------------------------------------------------------
@@ -311,11 +311,11 @@ def mutant(id_):
 
 @pytest.mark.parametrize("item", items(PREPARED), ids=lambda item: item.id)
 def test_the_sound_bank_passes(generator, item):
-    """No check, and no schema, finds anything; and something was asked."""
-    done = examined(generator, item.contract.id, item.operation.id)
-    assert () == done.found
-    assert "" == done.stopped
-    assert done.cases > 3
+    """No check, and no schema, finds anything; and cases were sent."""
+    result = examined(generator, item.contract.id, item.operation.id)
+    assert () == result.findings
+    assert "" == result.stopped
+    assert result.cases > 3
 
 
 @pytest.mark.parametrize(
@@ -345,17 +345,17 @@ def test_the_sound_bank_passes(generator, item):
         ),
     ],
 )
-def test_a_fault_is_its_clauses(generator, id_, operation, obligation):
-    """What a case shows is told as the obligation that is broken, with what shows it."""
+def test_a_fault_violates_an_obligation(generator, id_, operation, obligation):
+    """A finding is the violated obligation, with the exchange that shows it."""
     contract, _, name = operation.partition("/")
-    done = examined(generator, contract, name, mutant(id_))
-    found = {one.obligation: one for one in done.found}
-    assert obligation in found
-    assert found[obligation].exchange is not None
+    result = examined(generator, contract, name, mutant(id_))
+    findings = {finding.obligation: finding for finding in result.findings}
+    assert obligation in findings
+    assert findings[obligation].exchange is not None
 
 
 def strange(base_url):
-    """Make a bank that answers a header that it does not know with a redirection."""
+    """Make a bank that answers an unknown header with a redirection."""
     app = make_app(base_url=base_url)
 
     def odd(environ, start_response):
@@ -367,17 +367,17 @@ def strange(base_url):
     return odd
 
 
-def test_what_only_the_document_says_is_general(generator):
-    """An undocumented status breaks no clause, and is told as general, with its case."""
-    (found,) = examined(generator, "aisp", "balances", strange).found
-    assert found.general
-    assert "Undocumented status code: Received: 302" in found.says
-    assert "unexpected" in found.case
-    assert 302 == found.exchange.wire.status
+def test_a_violation_of_the_document_alone_is_general(generator):
+    """An undocumented status violates no clause; it is a general finding, with its case."""
+    (finding,) = examined(generator, "aisp", "balances", strange).findings
+    assert finding.general
+    assert "Undocumented status code: Received: 302" in finding.says
+    assert "unexpected" in finding.case
+    assert 302 == finding.exchange.wire.status
 
 
 def failing(base_url):
-    """Make a bank that fails at a consent to anything that is no text."""
+    """Make a bank that fails at a consent to a number."""
     app = make_app(base_url=base_url)
 
     def odd(environ, start_response):
@@ -392,15 +392,15 @@ def failing(base_url):
     return odd
 
 
-def test_a_failure_at_what_the_document_forbids_is_the_clauses(generator):
-    """A call that the document forbids must not make the bank fail: there is a clause for it."""
-    (found,) = examined(generator, "aisp", "consents", failing).found
-    assert "aisp/consents.available/survives-malformed" == found.obligation
-    assert "Server error" in found.says
+def test_a_failure_at_a_forbidden_call_violates_a_clause(generator):
+    """A clause says that a call which the document forbids must not make the bank fail."""
+    (finding,) = examined(generator, "aisp", "consents", failing).findings
+    assert "aisp/consents.available/survives-malformed" == finding.obligation
+    assert "Server error" in finding.says
 
 
-def test_what_never_came_is_not_judged(generator, monkeypatch):
-    """An answer that did not come breaks no schema."""
+def test_a_missing_answer_is_not_judged(generator, monkeypatch):
+    """A call without an answer violates no schema."""
     send = Embedded.send
 
     def lost(self, request):
@@ -409,19 +409,19 @@ def test_what_never_came_is_not_judged(generator, monkeypatch):
         return nothing(request, "it is lost") if odd else sent
 
     monkeypatch.setattr(Embedded, "send", lost)
-    assert () == examined(generator, "aisp", "balances").found
+    assert () == examined(generator, "aisp", "balances").findings
 
 
 def test_a_search_keeps_to_its_limits(generator):
-    """It makes no more calls than it may, and none that writes where it may only read."""
-    done = examined(generator, "aisp", "transactions", calls=6)
-    assert 6 == done.exchanges
-    assert "the limit of 6 calls" in done.stopped
-    done = examined(generator, "pis", "create-payment", reads=True)
+    """A search makes no more calls than it may, and none that writes where it only reads."""
+    result = examined(generator, "aisp", "transactions", calls=6)
+    assert 6 == result.exchanges
+    assert "the limit of 6 calls" in result.stopped
+    result = examined(generator, "pis", "create-payment", reads=True)
     assert (0, 0, "the search is restricted to reading") == (
-        done.cases,
-        done.exchanges,
-        done.stopped,
+        result.cases,
+        result.exchanges,
+        result.stopped,
     )
     assert LIVE.reads
 
@@ -429,35 +429,37 @@ def test_a_search_keeps_to_its_limits(generator):
 # -- as a part of a run --------------------------------------------------------
 
 
-def told(tmp_path, id_, name, bank):
-    """Run an item in a run with a journal; return what is told, the run, and its record."""
+def run_item(tmp_path, id_, name, bank):
+    """Run an item with a journal; return its result, the session, and the journal's lines."""
     path = tmp_path / "j.jsonl"
     session = Session(
         plan=PREPARED.plan,
         environment=set_up(PREPARED.target, bank=bank),
         journal=Journal.at(path),
     )
-    (item,) = [one for one in items(PREPARED) if one.id == f"schema/{id_}/{name}"]
-    out = SchemaRun(prepared=PREPARED, session=session).examine(item)
+    (item,) = [item for item in items(PREPARED) if item.id == f"schema/{id_}/{name}"]
+    result = SchemaRun(prepared=PREPARED, session=session).examine(item)
     session.journal.out.close()
-    return out, session, [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return result, session, [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-def test_one_record_of_all(generator, tmp_path):
-    """What is sent stands in the run's own journal, numbered along, under the item's name."""
-    out, session, lines = told(tmp_path, "aisp", "accounts", lambda url: make_app(base_url=url))
-    calls = [one for one in lines if one["type"] == "exchange"]
-    assert session.exchanges == len(calls) > out.cases
-    assert {"schema/aisp/accounts"} == {one["trial"] for one in lines}
-    assert list(range(1, len(calls) + 1)) == [one["n"] for one in calls]
-    assert () == out.broken
+def test_an_item_is_recorded_in_the_journal(generator, tmp_path):
+    """The run's journal has the exchanges of an item, numbered, under the item's name."""
+    result, session, lines = run_item(
+        tmp_path, "aisp", "accounts", lambda url: make_app(base_url=url)
+    )
+    calls = [line for line in lines if line["type"] == "exchange"]
+    assert session.exchanges == len(calls) > result.cases
+    assert {"schema/aisp/accounts"} == {line["trial"] for line in lines}
+    assert list(range(1, len(calls) + 1)) == [line["n"] for line in calls]
+    assert () == result.broken
 
 
-def test_a_failure_is_told_to_anybody(generator, tmp_path):
-    """Clause, sentence, case and a curl line stand there, and no secret does."""
+def test_a_failure_has_no_secret(generator, tmp_path):
+    """A failure has clause, sentence, case and a curl command, and no secret."""
     bank = mutant("pis.mandatory.chargeBearer-missing")
-    out, _, lines = told(tmp_path, "pis", "create-payment", bank)
-    text = str(out)
+    result, _, lines = run_item(tmp_path, "pis", "create-payment", bank)
+    text = str(result)
     assert "pis/mandatory-fields/chargeBearer-missing: chargeBearer, categoryPurpose," in text
     assert "by       the body: Missing required property: chargeBearer" in text
     assert "curl -X POST https://www.30001.live.sandbox.example/payment-requests" in text

@@ -1,4 +1,4 @@
-"""Banks by hand, behind the proxy; clients by hand, in front of it; and a browser."""
+"""Scripted banks behind the proxy, clients in front of it, and a browser."""
 
 import json
 import os
@@ -18,10 +18,9 @@ import pytest
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
 from assay.sca import chromium
-from assay.traffic.proxy.origins import upstream
 from assay.traffic.proxy.recorder import HarRecorder
 from assay.traffic.proxy.server import Proxy
-from assay.traffic.proxy.upstream import Upstream
+from assay.traffic.proxy.upstream import Upstream, parse_upstream
 
 
 def entries(path: Path) -> list[dict[str, Any]]:
@@ -38,7 +37,7 @@ def headers(side: dict[str, Any]) -> dict[str, str]:
 
 @dataclass(kw_only=True)
 class Script:
-    """What a bank by hand says, and what it was told, byte for byte."""
+    """The responses of a scripted bank, and the requests it received, byte for byte."""
 
     answer: Callable[[str], tuple[int, list[tuple[str, str]], bytes]]
     asked: list[tuple[str, list[tuple[str, str]], bytes]] = field(default_factory=list)
@@ -47,7 +46,7 @@ class Script:
 
 @pytest.fixture
 def by_hand():
-    """Give the way to serve a bank that says what a test wishes."""
+    """Return a function that serves a scripted bank."""
     with ExitStack() as stack:
 
         def serve(answer) -> Script:
@@ -79,7 +78,7 @@ def by_hand():
                     raise AttributeError(name)
 
                 def log_message(self, *_: object) -> None:
-                    """Say nothing."""
+                    """Log nothing."""
 
             server = ThreadingHTTPServer(("127.0.0.1", 0), Bank)
             server.daemon_threads = True
@@ -94,7 +93,7 @@ def by_hand():
 
 @dataclass(kw_only=True)
 class Tape:
-    """A proxy that records, and a client in front of it."""
+    """A recording proxy with a client in front of it."""
 
     proxy: Proxy
     path: Path
@@ -107,7 +106,7 @@ class Tape:
         return entries(self.path)
 
     def raw(self, content: bytes) -> bytes:
-        """Send bytes as they are, and give back all that comes until the end."""
+        """Send bytes unchanged, and return everything received until the end."""
         with socket.create_connection(("127.0.0.1", self.proxy.port), timeout=10) as plain:
             plain.sendall(content)
             plain.shutdown(socket.SHUT_WR)
@@ -116,12 +115,12 @@ class Tape:
 
 @pytest.fixture
 def tape(tmp_path):
-    """Give the way to record what goes to a bank."""
+    """Return a function that starts a recording proxy in front of a bank."""
     with ExitStack() as stack:
 
         def record(bank: str, name: str = "r.har", context: Any = None, **how: Any) -> Tape:
             path = tmp_path / name
-            behind = Upstream(origin=upstream(bank)[0], timeout=10, context=context)
+            behind = Upstream(origin=parse_upstream(bank)[0], timeout=10, context=context)
             proxy = Proxy(upstream=behind, record=HarRecorder(path), **how)
             proxy.open()
             client = httpx.Client(base_url=proxy.url, trust_env=False)
@@ -140,14 +139,13 @@ def sandbox():
 
 
 def browse(url: str, har: Path, script: str, *, headers: dict[str, str] | None = None) -> Any:
-    """Let a page in Chromium run a script at a URL, and record what it asks as HAR.
+    """Run a script in a Chromium page at a URL, record its requests as HAR, return its result.
 
-    Gives what the script gives. The page is of the same origin as the URL, so that
-    `fetch` may ask for anything there.
+    The page has the same origin as the URL, so the script can fetch anything from there.
     """
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 -- an extra
 
-    executable = next(found for name in chromium.NAMES if (found := chromium.which(name)))
+    executable = next(filter(None, map(chromium.which, chromium.NAMES)))
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=executable, args=["--no-sandbox", "--no-proxy-server"]
@@ -155,15 +153,15 @@ def browse(url: str, har: Path, script: str, *, headers: dict[str, str] | None =
         context = browser.new_context(record_har_path=har, extra_http_headers=headers or {})
         page = context.new_page()
         page.goto(url)
-        told = page.evaluate(script)
+        result = page.evaluate(script)
         context.close()
         browser.close()
-    return told
+    return result
 
 
 @pytest.fixture(scope="session")
 def browser():
-    """Give the way to record in Chromium; or skip, or be told that there has to be one."""
+    """Return a function that records in Chromium; skip without Chromium, fail if it is required."""
     lacking = [] if find_spec("playwright") else ["Playwright (pip install 'assay[browser]')"]
     if not any(map(chromium.which, chromium.NAMES)):
         lacking.append("Chromium (apt install chromium)")

@@ -1,4 +1,4 @@
-"""Somebody else's traffic, judged for the bank: what it shows, and what it does not."""
+"""Recorded traffic of a client, judged for the bank: what it shows, and what it does not."""
 
 import json
 from contextlib import suppress
@@ -17,19 +17,19 @@ from assay.traffic.session import open_recording
 BROKEN = {one.id: one for one in (*MUTANTS, *PIS_MUTANTS)}
 
 
-#: Faults that a client sees who does nothing unusual.
+#: Faults that an ordinary client meets.
 SHOWN = {
     "euro.balance-first-in-dollars",
     "links.balances-self-elsewhere",
     "pis.content.categoryPurpose",
     "pis.form.read-as-text",
 }
-#: What else such a fault truly breaks, in traffic that no probe makes.
+#: Obligations that such a fault violates as well, in traffic that no probe makes.
 ALSO = {"pis.modify.shows-as-created": {"pis/payments.content/amount"}}
 
 
 def judged(har, tmp_path, **more):
-    """Return the verdicts of a case for the bank, by obligation."""
+    """Return the verdicts on a bank's recording, by obligation."""
     result = open_recording(har, **more).close(tmp_path / "journal.jsonl")
     return {one.obligation: one.standing for one in result.verdicts}
 
@@ -40,14 +40,14 @@ def bank(name):
 
 
 def test_a_sound_bank(tmp_path):
-    """Of a sound bank nothing is said to be broken, and much is unverified, not passed."""
+    """A sound bank violates nothing; much stays unverified, and does not pass."""
     client = Client()
     clean(client)
     found = judged(client.har(tmp_path / "x.har"), tmp_path)
     assert not {name for name, one in found.items() if one is Standing.VIOLATES}
     kept = {name for name, one in found.items() if one is Standing.CONFORMS}
     assert {"aisp/euro/balance", "pis/payments.content/amount", "aisp/well-formed/json"} <= kept
-    # Nobody told what the customer owns, or that he is new.
+    # The recording does not show what the customer owns, nor that the customer is new.
     assert {"aisp/accounts.listing/all-without-consent", "aisp/cards.eligible/hides-inactive"} <= {
         name for name, one in found.items() if one is Standing.UNVERIFIED
     }
@@ -58,7 +58,7 @@ def test_a_sound_bank(tmp_path):
     [(one.id, next(iter(one.breaks))) for one in (*MUTANTS, *PIS_MUTANTS) if one.id in SHOWN],
 )
 def test_a_fault_that_traffic_shows(fault, clause, tmp_path):
-    """What a bank does wrong to an ordinary client is found in that client's traffic."""
+    """A fault that an ordinary client meets is found in that client's traffic."""
     client = Client(app=bank(fault))
     clean(client)
     found = judged(client.har(tmp_path / "x.har"), tmp_path)
@@ -67,35 +67,35 @@ def test_a_fault_that_traffic_shows(fault, clause, tmp_path):
 
 
 @pytest.mark.parametrize("fault", sorted(BROKEN)[4::30])
-def test_nothing_is_made_up(fault, tmp_path):
-    """Whatever is wrong with a bank, its traffic convicts it of nothing else."""
+def test_no_false_alarm(fault, tmp_path):
+    """The traffic of a faulty bank convicts it of nothing but its fault."""
     client = Client(app=bank(fault))
-    with suppress(KeyError, TypeError, ValueError):  # who gives up was recorded so far
+    with suppress(KeyError, TypeError, ValueError):  # the recording ends where the client gives up
         clean(client)
     found = judged(client.har(tmp_path / "x.har"), tmp_path)
     broken = {name for name, one in found.items() if one is Standing.VIOLATES}
     assert broken <= BROKEN[fault].breaks | ALSO.get(fault, set())
 
 
-def test_what_is_not_of_this_contract(tmp_path):
-    """Token endpoints, other hosts and strange paths are counted, named, and not judged."""
+def test_requests_that_match_no_call(tmp_path):
+    """Token endpoints, other hosts and unknown paths are counted by kind, and not judged."""
     client = Client()
     psu = client.customer()
     client.get("/accounts", psu)
     client.call("POST", "/oauth/token?code=geheim", psu["token"])
     client.call("DELETE", "/accounts", psu["token"])
     client.call("GET", "/accounts", psu["token"], base="https://other.example")
-    case = open_recording(client.har(tmp_path / "x.har"))
-    assert 1 == case.exchanges
+    session = open_recording(client.har(tmp_path / "x.har"))
+    assert 1 == session.exchanges
     assert {
         f"POST {BASE}/oauth/token": 1,
         f"DELETE {BASE}/accounts": 1,
         "GET https://other.example/accounts": 1,
-    } == dict(case.strangers)
+    } == dict(session.unmatched)
 
 
 def test_another_base_url(tmp_path):
-    """A recording that went through a proxy is read as if it had gone to the target."""
+    """A recording made through a proxy is read as if the client had called the target."""
     client = Client()
     psu = client.customer()
     client.get("/accounts", psu, base="http://127.0.0.1:9000")
@@ -104,8 +104,8 @@ def test_another_base_url(tmp_path):
     assert 1 == open_recording(har, bases=["http://127.0.0.1:9000"]).exchanges
 
 
-def test_a_request_whose_body_is_not_there(tmp_path):
-    """A request that cannot be read whole is counted, and blamed on nobody."""
+def test_a_request_without_its_body(tmp_path):
+    """A request whose body was not recorded is counted, and not judged."""
     client = Client()
     psu = client.customer()
     client.pay(psu)
@@ -113,12 +113,12 @@ def test_a_request_whose_body_is_not_there(tmp_path):
     log = json.loads(har.read_text())
     del log["log"]["entries"][0]["request"]["postData"]
     log["log"]["entries"][0]["request"]["bodySize"] = 300
-    case = open_recording(write(har, log), party=Party.TPP)
-    assert (0, 1) == (case.exchanges, case.unread)
+    session = open_recording(write(har, log), party=Party.TPP)
+    assert (0, 1) == (session.exchanges, session.unread)
 
 
-def test_something_strange_in_a_request(tmp_path):
-    """A bank that refuses a request with something in it that no contract knows is not blamed."""
+def test_an_unexplained_part_of_a_request(tmp_path):
+    """A bank may refuse a request with a part that no contract describes."""
     client = Client()
     psu = client.customer()
     client.get("/accounts", psu)
@@ -130,8 +130,8 @@ def test_something_strange_in_a_request(tmp_path):
     assert not {name for name, one in found.items() if one is Standing.VIOLATES}
 
 
-def test_nothing_is_shown_by_nothing(tmp_path):
-    """An empty recording verifies nothing and breaks nothing."""
+def test_an_empty_recording(tmp_path):
+    """An empty recording shows neither conformity nor a violation."""
     har = write(tmp_path / "x.har", {"log": {"entries": []}})
     for party in Party:
         result = open_recording(har, party=party).close(tmp_path / f"{party.value}.jsonl")
@@ -142,7 +142,7 @@ def test_nothing_is_shown_by_nothing(tmp_path):
 
 
 def test_nothing_private_is_written(tmp_path):
-    """The record of a case has no token, no key, no login and no password in it."""
+    """The journal of a recording has no token, key, login or password in it."""
     client = Client()
     psu = clean(client)
     client.call(
@@ -152,8 +152,8 @@ def test_nothing_private_is_written(tmp_path):
         json={"accounts": [], "login": psu["login"], "password": psu["password"]},
     )
     client.call("GET", "/accounts", psu["token"], headers={**PRESENT, "X-Own": psu["token"]})
-    case = open_recording(client.har(tmp_path / "x.har"), party=Party.TPP)
-    case.close(tmp_path / "journal.jsonl")
+    session = open_recording(client.har(tmp_path / "x.har"), party=Party.TPP)
+    session.close(tmp_path / "journal.jsonl")
     text = (tmp_path / "journal.jsonl").read_text(encoding="utf-8")
     secrets = [psu["token"], psu["password"], psu["name"], client.provider]
     secrets += [one["key"] for one in psu["holdings"]]
@@ -161,7 +161,7 @@ def test_nothing_private_is_written(tmp_path):
 
 
 def test_nothing_is_selected(tmp_path):
-    """An expression that selects no duty is a mistake of the user's."""
+    """An expression that selects no obligation is an error of the user."""
     har = write(tmp_path / "x.har", {"log": {"entries": []}})
     with pytest.raises(InputError, match="nothing is selected"):
         open_recording(har, party=Party.TPP, keywords="maintenance")

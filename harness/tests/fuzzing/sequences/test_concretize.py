@@ -1,4 +1,4 @@
-"""A story is told with what its references stand for, there and then."""
+"""References in abstract steps are resolved while a sequence runs."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
@@ -41,28 +41,31 @@ CALL = Call(operation="read", subject="psu")
 WIRE = Wire(method="GET", url="x:")
 
 
-def telling():
-    """Return a telling in which a customer owns two things, and one request was made."""
-    told = Concretizer(zone=PARIS)
+def concretizer():
+    """Return a concretizer after a customer with two things and one request was made."""
+    concretizer = Concretizer(zone=PARIS)
     owns = tuple(Owned(key=key, resource="account") for key in ("A", "B"))
-    told.note(Subject(name="psu", now=NOW, owns=owns))
-    told.note(answer(Accepted(items=(Item(key="P1"),), approval="https://sign", next="/page-2")))
-    told.note(answer(Rejected()))
-    return told
+    concretizer.note(Subject(name="psu", now=NOW, owns=owns))
+    accepted = Accepted(items=(Item(key="P1"),), approval="https://sign", next="/page-2")
+    concretizer.note(answer(accepted))
+    concretizer.note(answer(Rejected()))
+    return concretizer
 
 
 def answer(outcome, at=NOW):
+    """Return an exchange with this outcome."""
     return Exchange(n=1, at=at, call=CALL, outcome=outcome, wire=WIRE)
 
 
-def asked(**arguments):
+def read(**arguments):
+    """Return a step that calls with these arguments."""
     return AbstractStep(step=replace(CALL, arguments=arguments))
 
 
-def test_references_become_what_they_stand_for():
-    """In arguments, in lists of them, and below objects."""
-    step = telling().step(
-        asked(
+def test_references_are_resolved():
+    """References are resolved in arguments, in lists of them, and below objects."""
+    step = concretizer().step(
+        read(
             a=OwnedRef("psu", 1),
             b=[OwnedRef("psu", 0), "x"],
             c=RequestRef(1),
@@ -80,13 +83,13 @@ def test_references_become_what_they_stand_for():
 
 
 @pytest.mark.parametrize(
-    "told",
+    "abstract_step",
     [
-        asked(a=OwnedRef("psu", 2)),
-        asked(a=OwnedRef("nobody", 0)),
-        asked(a=RequestRef(0)),
-        asked(a=RequestRef(2)),
-        asked(a=RequestRef(7)),
+        read(a=OwnedRef("psu", 2)),
+        read(a=OwnedRef("unknown", 0)),
+        read(a=RequestRef(0)),
+        read(a=RequestRef(2)),
+        read(a=RequestRef(7)),
         AbstractStep(step=CALL, page=2),
         AbstractStep(step=CALL, page=0),
         AbstractStep(step=Authorise(subject="psu", request="", approval=None), request=2),
@@ -95,30 +98,30 @@ def test_references_become_what_they_stand_for():
     ],
     ids=repr,
 )
-def test_what_did_not_come_about_is_not_told(told):
-    """No such thing, no such request, no page; and clocks are not turned back."""
+def test_a_missing_reference_is_an_error(abstract_step):
+    """There may be no such thing, request or page; and clocks are not turned back."""
     with pytest.raises(MissingReference):
-        telling().step(told)
+        concretizer().step(abstract_step)
 
 
-def test_signing_withdrawing_turning():
-    """The request's key and its link, and the page that an answer named."""
+def test_signatures_withdrawals_and_pages():
+    """A step gets the key of the request and its link, or the link to the next page."""
     bare = Authorise(subject="psu", request="", approval=None, factor="sms")
-    signed = telling().step(AbstractStep(step=bare, request=1))
+    signed = concretizer().step(AbstractStep(step=bare, request=1))
     assert (signed.request, signed.approval, signed.factor) == ("P1", "https://sign", "sms")
     withdrawn = AbstractStep(step=Withdraw(subject="psu", request=""), request=1)
-    assert telling().step(withdrawn).request == "P1"
-    assert telling().step(AbstractStep(step=CALL, page=1)).follow == "/page-2"
+    assert concretizer().step(withdrawn).request == "P1"
+    assert concretizer().step(AbstractStep(step=CALL, page=1)).follow == "/page-2"
 
 
-def test_households_have_days_of_today():
-    """Entries are so many days from the target's today; None is left to the world."""
+def test_entries_are_days_from_today():
+    """Entries count from the target's today; None leaves them to the fixture provider."""
     holding = Holding(resource="account", traits={"last-used": RelativeDay(-1)})
-    told = AbstractStep(
+    household = AbstractStep(
         step=Arrange(subject="b", holdings=(holding, holding)), days=((0, -1), None)
     )
-    first, second = telling().step(told).holdings
-    assert [str(one) for one in first.entries] == ["2024-05-15", "2024-05-14"]
+    first, second = concretizer().step(household).holdings
+    assert [str(day) for day in first.entries] == ["2024-05-15", "2024-05-14"]
     assert first.traits == {"last-used": "2024-05-14"}
     assert second.entries is None
 
@@ -136,19 +139,19 @@ def test_households_have_days_of_today():
     ids=str,
 )
 def test_moments(moment, then):
-    """Of the zone's days, whatever zone the clock shows; a weekday is always to come."""
+    """Days are those of the zone, whatever zone the clock shows; a weekday is in the future."""
     assert moment_of(moment, NOW, PARIS).isoformat() == then
     assert moment_of(moment, NOW.astimezone(UTC), PARIS) == datetime.fromisoformat(then)
 
 
-def test_a_whole_story():
-    """The clock is looked at first, and what cannot be told is left out, not the rest."""
-    story = [
+def test_a_whole_sequence():
+    """The clock is read first; a step that cannot be resolved is left out."""
+    sequence = [
         AbstractStep(step=Arrange(subject="psu", holdings=())),
-        asked(a=RequestRef(3)),
-        asked(a=RelativeDay(0)),
+        read(a=RequestRef(3)),
+        read(a=RelativeDay(0)),
     ]
-    probe = script(story, PARIS)
+    probe = script(sequence, PARIS)
     assert next(probe) == Advance(to=None)
     assert isinstance(probe.send(Advanced(now=NOW)), Arrange)
     last = probe.send(Subject(name="psu", now=NOW, owns=()))
@@ -158,23 +161,22 @@ def test_a_whole_story():
 
 
 def test_time_goes_by():
-    """Whoever tells the time last is right."""
-    later = NOW + timedelta(days=1)
-    told = telling()
-    told.note(answer(Rejected(), at=later))
-    assert told.step(asked(a=RelativeDay(0))).arguments == {"a": "2024-05-16"}
-    told.note(None)
-    assert told.replies[-1] is None
+    """Today is the day of the last reply."""
+    resolving = concretizer()
+    resolving.note(answer(Rejected(), at=NOW + timedelta(days=1)))
+    assert resolving.step(read(a=RelativeDay(0))).arguments == {"a": "2024-05-16"}
+    resolving.note(None)
+    assert resolving.replies[-1] is None
 
 
 def test_places_and_names():
-    """What a step rests on; one that brings a customer into being rests on nobody."""
-    told = asked(a=RequestRef(3), b=[RequestRef(4)], c=OwnedRef("b", 0))
-    assert [*told.places] == [3, 4]
-    assert told.names == {"psu", "b"}
+    """A step knows the places and subjects to which it refers, and can refer to others."""
+    abstract_step = read(a=RequestRef(3), b=[RequestRef(4)], c=OwnedRef("b", 0))
+    assert [*abstract_step.places] == [3, 4]
+    assert abstract_step.names == {"psu", "b"}
     assert [*AbstractStep(step=CALL, page=2).places] == [2]
     assert AbstractStep(step=Arrange(subject="psu", holdings=())).names == frozenset()
-    moved = replace(told, page=1).moved(lambda place: place - 1)
+    moved = replace(abstract_step, page=1).moved(lambda place: place - 1)
     assert [*moved.places] == [0, 2, 3]
-    other = told.subjects({"psu": "x", "b": "y"})
-    assert other.names == {"x", "y"}
+    renamed = abstract_step.subjects({"psu": "x", "b": "y"})
+    assert renamed.names == {"x", "y"}

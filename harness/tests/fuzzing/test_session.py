@@ -1,4 +1,4 @@
-"""A search as a part of a run: by command, by pytest, kept, and told again."""
+"""Random searches as part of a run: by command and by pytest, recorded, saved and replayed."""
 
 import json
 import os
@@ -9,6 +9,7 @@ from importlib.metadata import entry_points
 
 import command_line
 import pytest
+from shipped import VARIANTS
 
 from assay._resources import suites_dir
 from assay.report import read_journal
@@ -16,12 +17,10 @@ from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND
 from assay.sandbox.serve import serving
 
-from .conftest import VARIANTS
-
 pytestmark = pytest.mark.slow
 
-#: A bank whose quota slides with the hours: what is asked of it here, no probe of this
-#: finds broken, and journeys soon do.
+#: A bank whose quota slides with the hours, and an obligation that only a search finds
+#: violated there, soon.
 FAULT, ASKED = "quota.consents-sliding-day", "aisp/batch-quota/consents-served"
 
 
@@ -46,7 +45,7 @@ def called(command, cwd):
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory, faulty):
+def run(tmp_path_factory, faulty):
     """Search the faulty bank, and return the folder of the run and what it printed."""
     folder = tmp_path_factory.mktemp("run")
     code, out, err = assay(
@@ -58,54 +57,55 @@ def found(tmp_path_factory, faulty):
     return folder, out
 
 
-def test_what_a_search_finds_is_a_verdict(found):
-    """With its sentence, its story, and the command that tells the story again."""
-    folder, out = found
+def test_what_a_search_finds_is_a_verdict(run):
+    """The output has the obligation, and the command that replays the recorded sequence."""
+    folder, out = run
     assert f"✗ {ASKED}  violates" in out
     assert "The gateway violates the one obligation." in out
-    story = folder / "out" / "stories" / "aisp-batch-quota-consents-served.json"
-    assert f"--replay {story.relative_to(folder)}" in out
+    sequence = folder / "out" / "sequences" / "aisp-batch-quota-consents-served.json"
+    assert f"--replay {sequence.relative_to(folder)}" in out
     assert "missing from the journal" not in out
 
 
-def test_the_record_of_a_search(found):
-    """The journal says how much was tried; the exchanges of the story stand in it."""
-    folder, _ = found
+def test_the_record_of_a_search(run):
+    """The journal has the extent of the search, and the exchanges of the sequence."""
+    folder, _ = run
     report = read_journal(folder / "out" / "journal.jsonl")
     lines = (folder / "out" / "journal.jsonl").read_text().splitlines()
-    (search,) = [one for one in map(json.loads, lines) if one["type"] == "search"]
+    records = [json.loads(line) for line in lines]
+    (search,) = [record for record in records if record["type"] == "search"]
     assert (search["contract"], search["how"], search["seed"]) == ("aisp", "journeys", 0)
     assert search["made"] >= 100
     assert search["exchanges"] > 400
-    assert [ASKED] == [one["obligation"] for one in search["findings"]]
-    trials = {one.get("trial") for one in map(json.loads, lines) if one["type"] == "exchange"}
+    assert [ASKED] == [finding["obligation"] for finding in search["findings"]]
+    trials = {record.get("trial") for record in records if record["type"] == "exchange"}
     assert "aisp/journeys#batch-quota/consents-served" in trials
-    assert [one for result in report.results for one in result.exchanges]
+    assert [exchange for result in report.results for exchange in result.exchanges]
 
 
-def test_no_key_of_a_customer_stands_in_a_story(found):
-    """It can be sent to anybody."""
-    folder, _ = found
-    for path in (folder / "out" / "stories").iterdir():
+def test_a_recorded_sequence_has_no_key_of_a_customer(run):
+    """A recorded sequence can be sent to anybody."""
+    folder, _ = run
+    for path in (folder / "out" / "sequences").iterdir():
         text = path.read_text()
         assert '"own": 0' in text
         assert "FR76" not in text
 
 
-def test_a_story_is_told_again(found, faulty):
-    """It breaks the faulty bank again, and not the sound one."""
-    folder, _ = found
-    code, out, _ = assay("run", "-t", faulty, "--replay", "out/stories", cwd=folder)
+def test_a_recorded_sequence_is_replayed(run, faulty):
+    """It violates the obligation again at the faulty bank, and not at the sound one."""
+    folder, _ = run
+    code, out, _ = assay("run", "-t", faulty, "--replay", "out/sequences", cwd=folder)
     assert code == 1
     assert f"✗ {ASKED}  violates" in out
-    code, out, _ = assay("run", "--replay", "out/stories", cwd=folder)
+    code, out, _ = assay("run", "--replay", "out/sequences", cwd=folder)
     assert code == 0
     assert "The gateway meets the one obligation." in out
 
 
-def test_what_was_found_is_tried_first(found, faulty):
-    """With one journey it would hardly be found; where it is mended, it is forgotten."""
-    folder, _ = found
+def test_saved_sequences_are_tried_first(run, faulty):
+    """A saved sequence finds the fault at once; it is deleted where it violates nothing."""
+    folder, _ = run
     again = ("run", "-c", "aisp", "-k", ASKED, "--journeys", 1, "--examples", "kept")
     code, out, _ = assay(*again, "-t", faulty, cwd=folder)
     assert code == 1, out
@@ -113,8 +113,8 @@ def test_what_was_found_is_tried_first(found, faulty):
     assert assay(*again, "-t", faulty, cwd=folder)[0] == 0
 
 
-def test_a_run_without_a_search_has_none(tmp_path):
-    """And keeps nothing."""
+def test_a_run_without_a_search(tmp_path):
+    """A run without a search reports none, and saves no sequences."""
     code, out, _ = assay("run", "-k", "aisp/accounts.available", cwd=tmp_path)
     assert code == 0
     assert "Search" not in out
@@ -122,7 +122,7 @@ def test_a_run_without_a_search_has_none(tmp_path):
 
 
 def test_a_search_that_finds_nothing(tmp_path):
-    """Says how much it tried."""
+    """A search without findings reports how many sequences it ran."""
     code, out, _ = assay("run", "-k", "euro", "--journeys", 3, cwd=tmp_path)
     assert code == 0
     assert "aisp: 3 random sequences" in out
@@ -130,7 +130,7 @@ def test_a_search_that_finds_nothing(tmp_path):
 
 
 def test_fields_are_searched_in_the_same_way(tmp_path):
-    """A request bent at one place breaks the bank that does not mind."""
+    """A request with one mutated field finds the bank that does not check it."""
     with serving(make_app(VARIANTS["pis.mandatory.creditorAccount-type"].change(SOUND))) as url:
         code, out, _ = assay(
             *("run", "-c", "pis", "-t", url, "-k", "content/creditorAccount"),
@@ -144,7 +144,7 @@ def test_fields_are_searched_in_the_same_way(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         (("--replay", "none.json"), "none.json"),
         (("--replay", "empty"), "there is no recorded sequence in this folder"),
@@ -155,16 +155,15 @@ def test_fields_are_searched_in_the_same_way(tmp_path):
     ],
     ids=str,
 )
-def test_bad_input_is_said_in_a_line(tmp_path, args, said):
-    """Which file, which line, what may have been meant; and nothing is asked."""
+def test_bad_input_is_an_error_of_one_line(tmp_path, args, message):
+    """The error names file and line, and no call is made."""
     (tmp_path / "empty").mkdir()
     (tmp_path / "bad.json").write_text('{"assay": 2}')
-    story = {"do": "inquire"}
-    other = {"assay": 1, "story": "x", "contract": "aisp", "breaks": ["aisp/batch-quotas/x"]}
-    (tmp_path / "other.json").write_text(json.dumps({**other, "steps": [story]}))
+    head = {"assay": 1, "sequence": "x", "contract": "aisp", "breaks": ["aisp/batch-quotas/x"]}
+    (tmp_path / "other.json").write_text(json.dumps({**head, "steps": [{"do": "inquire"}]}))
     code, out, err = assay("run", *args, cwd=tmp_path)
     assert (code, out) == (2, "")
-    assert said in err
+    assert message in err
 
 
 def assay(*args, cwd):
@@ -180,12 +179,12 @@ def pytest_run(*args, cwd):
     return called([*command, *map(str, args)], cwd)
 
 
-def test_pytest_searches_where_it_is_asked_to(tmp_path, faulty):
-    """One item a contract; a finding fails it with its story, step by step."""
+def test_pytest_searches_with_the_option(tmp_path, faulty):
+    """Each contract is one item; a finding fails it with its sequence, step by step."""
     search = ("-c", os.devnull, "--contract", "aisp", "--assay-journeys", 100)
     code, out, _ = pytest_run(*search, "-k", "journeys", "--target", faulty, cwd=tmp_path)
     assert code == 1, out
-    # Which of its obligations is found first is Hypothesis' affair.
+    # Which of its obligations is found first depends on Hypothesis.
     assert re.search(r"aisp/batch-quota/consents-[a-z-]+ violates", out)
     assert '"do": "arrange"' in out
     code, out, _ = pytest_run(*search[:-1], 3, "-k", "journeys or accounts.listing", cwd=tmp_path)
@@ -193,15 +192,15 @@ def test_pytest_searches_where_it_is_asked_to(tmp_path, faulty):
     assert "3 passed" in out
 
 
-def test_pytest_searches_only_where_it_is_asked_to(tmp_path):
-    """No item, and no Hypothesis, for whoever wants none."""
+def test_pytest_does_not_search_without_the_option(tmp_path):
+    """Without the option there is no item for a search."""
     code, out, _ = pytest_run("-c", os.devnull, "--contract", "aisp", "--co", cwd=tmp_path)
     assert code == 0
     assert "journeys" not in out
 
 
 def test_the_journal_of_a_pytest_run(tmp_path):
-    """Has the search, too."""
+    """The journal of a pytest run has the search, too."""
     code, out, _ = pytest_run(
         *("-c", os.devnull, "--contract", "aisp", "-k", "euro or journeys"),
         *("--assay-journeys", 2, "--assay-journal", "j.jsonl", "--assay-examples", "kept"),
@@ -209,6 +208,6 @@ def test_the_journal_of_a_pytest_run(tmp_path):
     )
     assert code == 0, out
     report = read_journal(tmp_path / "j.jsonl")
-    assert [(one.contract, one.how, one.made) for one in report.searches] == [
+    assert [(search.contract, search.how, search.made) for search in report.searches] == [
         ("aisp", "journeys", 2)
     ]

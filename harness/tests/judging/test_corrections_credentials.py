@@ -1,4 +1,4 @@
-"""Credentials that are not taken: noticed, put down to a line, and no verdict rests on them."""
+"""Rejected credentials: detected, traced to a line, and no verdict rests on them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from assay.execution.environment import set_up
 from assay.execution.session import RunResult, Session, run_session
 from assay.history import Accepted, Call, Cause, Exchange, Indeterminate, Rejected, Wire
 from assay.journal.writer import Journal
-from assay.judging.rejected_credentials import CredentialWatch, discount_untaken, not_taken
+from assay.judging.corrections import CredentialWatch, discount_rejected, rejected_token
 from assay.judging.verdict import Agreement, Evidence, Standing, Verdict
 from assay.planning.prepare import prepare
 from assay.sandbox.app import make_app
 
 AISP = prepare(("aisp",), None).plan.contracts["aisp"].operations["accounts"]
-PROFILE = Target(
+TARGET = Target(
     name="t",
     transport=TransportKind.HTTP,
     base_url="https://bank.example",
@@ -49,9 +49,9 @@ def answer(status: int, *challenges: str, shown: tuple[tuple[str, str], ...] = O
         (403, 'Bearer error="insufficient_scope", scope="aisp"'),
     ],
 )
-def test_what_the_target_says_of_a_token(status: int, challenge: str) -> None:
-    """A token that is not known, has expired, or is not for this is no answer to the call."""
-    found = not_taken(AISP, answer(status, challenge), PROFILE)
+def test_a_rejected_token_is_indeterminate(status: int, challenge: str) -> None:
+    """An unknown or expired token, or one with too small a scope, does not answer the call."""
+    found = rejected_token(AISP, answer(status, challenge), TARGET)
     assert isinstance(found, Indeterminate)
     assert Cause.AUTH is found.cause
     assert "auth.token_env, line 6" in found.why
@@ -74,17 +74,17 @@ def test_what_the_target_says_of_a_token(status: int, challenge: str) -> None:
         answer(401, "Bearer " + "," * 5000 + 'error="invalid_token"'),
     ],
 )
-def test_what_says_nothing_of_our_token(wire: Wire) -> None:
-    """Any other refusal is the contract's matter, and so is one of somebody else's credentials."""
-    assert not_taken(AISP, wire, PROFILE) is None
+def test_other_refusals_are_answers(wire: Wire) -> None:
+    """Any other refusal is an answer, also one of credentials that are not the target file's."""
+    assert rejected_token(AISP, wire, TARGET) is None
 
 
 def test_a_key_in_a_header_of_its_own() -> None:
-    """Where calls are authenticated by a key, it is the key that is not taken."""
-    keyed = replace(PROFILE, auth=Auth(kind=AuthKind.KEY, header="X-Key"))
+    """Where calls are authenticated by a key, its header decides whether the key was rejected."""
+    keyed = replace(TARGET, auth=Auth(kind=AuthKind.KEY, header="X-Key"))
     refused = 'Bearer error="invalid_token"'
-    assert not_taken(AISP, answer(401, refused), keyed) is None
-    found = not_taken(AISP, answer(401, refused, shown=(("x-key", "k"),)), keyed)
+    assert rejected_token(AISP, answer(401, refused), keyed) is None
+    found = rejected_token(AISP, answer(401, refused, shown=(("x-key", "k"),)), keyed)
     assert found
     assert "auth, line 5" in found.why
 
@@ -109,17 +109,17 @@ def verdict(standing: Standing, *exchanges: int) -> Verdict:
 
 
 def watched(*exchanges: Exchange) -> tuple[CredentialWatch, dict[int, str]]:
-    watch = CredentialWatch(provided={"pay"})
+    watch = CredentialWatch(tpp_operations={"pay"})
     for one in exchanges:
         watch.see(one)
     return watch, {one.n: one.call.operation for one in exchanges}
 
 
 @pytest.mark.parametrize("standing", [Standing.CONFORMS, Standing.VIOLATES])
-def test_never_taken(standing: Standing) -> None:
-    """With no call ever let in and some refused for want of a token, nothing is concluded."""
+def test_credentials_never_accepted(standing: Standing) -> None:
+    """If no call was ever accepted and some got a 401, no verdict stands."""
     watch, operations = watched(exchange(1, "accounts", 401), exchange(2, "accounts", 404))
-    (found,) = discount_untaken([verdict(standing, 2)], watch, operations, PROFILE)
+    (found,) = discount_rejected([verdict(standing, 2)], watch, operations, TARGET)
     assert Standing.INDETERMINATE is found.standing
     why = (
         "the target never accepted the credentials of the target file (401): auth.token_env, line 6"
@@ -138,25 +138,25 @@ def test_never_taken(standing: Standing) -> None:
         (exchange(1, "accounts", 401), exchange(2, "accounts", 200, credentials=True)),
     ],
 )
-def test_a_refusal_that_means_something(exchanges: tuple[Exchange, ...]) -> None:
-    """A 401 beside calls that were let in, or to others, or no 401 at all: verdicts stay."""
+def test_refusals_that_count(exchanges: tuple[Exchange, ...]) -> None:
+    """With an accepted call of the party, or without a 401 to it, verdicts stay."""
     watch, operations = watched(*exchanges)
     before = verdict(Standing.VIOLATES, 2)
-    assert (before,) == discount_untaken([before], watch, operations, PROFILE)
+    assert (before,) == discount_rejected([before], watch, operations, TARGET)
 
 
-def test_parties_are_told_apart() -> None:
-    """What customers' calls showed stays, when it is the third party that was never let in."""
+def test_parties_are_separate() -> None:
+    """If only the TPP was never accepted, verdicts from customers' calls stay."""
     watch, operations = watched(exchange(1, "pay", 401), exchange(2, "accounts", 200))
     ours, theirs = verdict(Standing.CONFORMS, 2), verdict(Standing.CONFORMS, 1)
-    own = replace(PROFILE, auth=replace(PROFILE.auth, provider=Auth(kind=AuthKind.BEARER)))
-    found = discount_untaken([ours, theirs], watch, operations, own)
+    own = replace(TARGET, auth=replace(TARGET.auth, provider=Auth(kind=AuthKind.BEARER)))
+    found = discount_rejected([ours, theirs], watch, operations, own)
     assert (Standing.CONFORMS, Standing.INDETERMINATE) == tuple(one.standing for one in found)
     assert found[1].reason.endswith("(401): auth.provider, line 5")
 
 
 def run(keywords: str, around: Callable[[Any], Any], kind: AuthKind = AuthKind.BEARER) -> RunResult:
-    """Hold trials with a bank that something stands around; the control API is let through."""
+    """Run trials against a bank behind middleware that does not change the control API."""
     prepared = prepare(("aisp",), None, keywords=keywords)
 
     def bank(base_url: str) -> Any:
@@ -182,7 +182,7 @@ JSON = [("Content-Type", "application/json")]
 
 
 def closed(_: Any) -> Any:
-    """Let nobody in."""
+    """Answer every call with a 401."""
 
     def answers(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
         start("401 Unauthorized", JSON)
@@ -192,19 +192,19 @@ def closed(_: Any) -> Any:
 
 
 def leaky(app: Any) -> Any:
-    """Turn every refusal into a 401 that tells, all the same, what was told before."""
-    told: dict[tuple[str, str], bytes] = {}
+    """Turn repeated refusals into a 401 that has the data of an earlier response."""
+    accepted: dict[tuple[str, str], bytes] = {}
 
     def answers(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
-        begun: list[Any] = []
-        body = b"".join(app(environ, lambda *given: begun.append(given)))
-        asked = environ.get("HTTP_AUTHORIZATION", ""), environ["PATH_INFO"]
-        status, headers = begun[-1][:2]
+        started: list[Any] = []
+        body = b"".join(app(environ, lambda *head: started.append(head)))
+        request = environ.get("HTTP_AUTHORIZATION", ""), environ["PATH_INFO"]
+        status, headers = started[-1][:2]
         if status.startswith("200"):
-            told[asked] = body
-        elif asked in told:
+            accepted[request] = body
+        elif request in accepted:
             start("401 Unauthorized", JSON)
-            return [told[asked]]
+            return [accepted[request]]
         start(status, headers)
         return [body]
 
@@ -212,15 +212,15 @@ def leaky(app: Any) -> Any:
 
 
 @pytest.mark.parametrize("kind", [AuthKind.BEARER, AuthKind.NONE])
-def test_a_bank_that_lets_nobody_in(kind: AuthKind) -> None:
-    """A 401 to everything convicts of nothing and earns nothing, with a wrong token or none."""
+def test_a_bank_that_rejects_everyone(kind: AuthKind) -> None:
+    """A 401 to everything neither violates nor conforms, with a wrong token or none."""
     result = run("", closed, kind)
     assert 0 == result.counts["violates"] == result.counts["conforms"]
     assert result.counts["indeterminate"] > 0
 
 
-def test_a_bank_whose_401_breaks_the_contract_is_convicted() -> None:
-    """Where other calls are let in, what stands in a 401 is the bank's own fault."""
+def test_a_401_that_violates_the_contract() -> None:
+    """If other calls are accepted, data in a 401 is a violation of the bank."""
     result = run("quota", leaky)
     red = {one.obligation for one in result.verdicts if one.standing is Standing.VIOLATES}
     assert "aisp/batch-quota/accounts-refused" in red

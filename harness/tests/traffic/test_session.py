@@ -1,4 +1,4 @@
-"""Runs judged again from their journals: the same verdicts, or none, and never another."""
+"""Runs judged again from their journals: the same verdict on each obligation, or none."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ from assay.sandbox.policies import SOUND
 from assay.traffic.session import open_recording
 
 BROKEN = {one.id: one for one in (*MUTANTS, *PIS_MUTANTS)}
-#: One fault of each sort, those first that are seen in a value's form.
+#: One fault of each kind; the first ones show in the format of a value.
 FAULTS = {
     "iban.domestic": "aisp",
     "iban.clear-visa": "aisp",
@@ -37,41 +37,35 @@ FAULTS = {
 }
 
 
-def again(path):
-    """Judge a journal, and return the verdicts by obligation."""
-    result = open_recording(path).close(path.with_name("again.jsonl"))
-    return {one.obligation: one.standing for one in result.verdicts}
+def judged(path, name="judged.jsonl"):
+    """Judge a journal, write another one, and return the verdicts by obligation."""
+    result = open_recording(path).close(path.with_name(name))
+    return {verdict.obligation: verdict.standing for verdict in result.verdicts}
 
 
-def differ(run, second):
-    """Return what was judged otherwise the second time, but for what is not shown."""
+def differences(first, second):
+    """Return the verdicts that differ the second time; `unverified` does not count."""
     return {
-        name: (one, second[name])
-        for name, one in run.items()
-        if second[name] not in (one, Standing.UNVERIFIED)
+        name: (standing, second[name])
+        for name, standing in first.items()
+        if second[name] not in (standing, Standing.UNVERIFIED)
     }
 
 
 def test_a_sound_run(tmp_path):
-    """The journal of a sound run gives its verdicts, nearly all of them."""
+    """The journal of a sound run gives the same verdicts, except for three at most."""
     run = recorded(tmp_path / "journal.jsonl")
-    second = again(tmp_path / "journal.jsonl")
-    assert {} == differ(run, second)
-    lost = [name for name, one in run.items() if second[name] is not one]
+    second = judged(tmp_path / "journal.jsonl")
+    assert {} == differences(run, second)
+    lost = [name for name, standing in run.items() if second[name] is not standing]
     assert len(lost) <= 3, lost
-    # And the record of judging it can be judged as well.
-    assert {} == differ(second, again_of(tmp_path / "again.jsonl"))
-
-
-def again_of(path):
-    """Judge the record of a case once more."""
-    result = open_recording(path).close(path.with_name("thrice.jsonl"))
-    return {one.obligation: one.standing for one in result.verdicts}
+    # The journal that judging writes can be judged as well.
+    assert {} == differences(second, judged(tmp_path / "judged.jsonl", "third.jsonl"))
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_broken_bank(fault, tmp_path):
-    """What a run found broken is found broken in its journal, and nothing else."""
+    """The journal of a run shows the same violations as the run, and no other."""
     kinds = {one.split("/")[1] for one in BROKEN[fault].breaks}
     run = recorded(
         tmp_path / "journal.jsonl",
@@ -79,15 +73,15 @@ def test_a_broken_bank(fault, tmp_path):
         contracts=(FAULTS[fault],),
         keywords=" or ".join(sorted(kinds)),
     )
-    second = again(tmp_path / "journal.jsonl")
-    assert {} == differ(run, second)
+    second = judged(tmp_path / "journal.jsonl")
+    assert {} == differences(run, second)
     red = {name for name, one in run.items() if one is Standing.VIOLATES}
     assert red
     assert red == {name for name in run if second[name] is Standing.VIOLATES}
 
 
-def test_the_form_of_what_was_masked():
-    """Of a masked text the forms are known that the text itself had, whatever stands for it."""
+def test_the_formats_of_a_masked_text():
+    """A masked text keeps the formats that the private text had."""
     assert is_iban(Masked("<account-1>", ["iban"]))
     assert not is_iban(Masked("<account-1>"))
     assert is_no_clear_pan(Masked("<card-1>", ["no-clear-pan"]))
@@ -103,32 +97,32 @@ def lines(tmp_path_factory):
     return path.read_text(encoding="utf-8").splitlines(keepends=True)
 
 
-def test_nothing_private_is_told_again(lines):
-    """What a journal tells for judging again is masked like all else in it."""
-    told = [one for one in map(json.loads, lines) if one["type"] in EVENTS]
-    assert len(told) > 3
-    text = json.dumps([one.get("again", one) for one in told])
+def test_the_machine_readable_part_is_masked(lines):
+    """The part of a journal from which it is judged again is masked like the rest."""
+    events = [line for line in map(json.loads, lines) if line["type"] in EVENTS]
+    assert len(events) > 3
+    text = json.dumps([event.get("again", event) for event in events])
     assert "FR76" not in text
     assert "PsuIdentity" in text
     (names,) = {
-        json.dumps(one["again"]["answer"]["values"])
-        for one in told
-        if one.get("again", {}).get("answer", {}).get("values")
+        json.dumps(event["again"]["answer"]["values"])
+        for event in events
+        if event.get("again", {}).get("answer", {}).get("values")
     }
     assert '{"PsuIdentity": "<private>"}' == names
 
 
-@pytest.mark.parametrize("old", ['"again": ', '"call": ', '"answer": ', '"outcome": '])
-def test_a_journal_that_tells_less(old, lines, tmp_path):
-    """A journal that tells too little, or of another make, is refused with its line."""
+@pytest.mark.parametrize("key", ['"again": ', '"call": ', '"answer": ', '"outcome": '])
+def test_a_journal_with_missing_keys(key, lines, tmp_path):
+    """A journal that lacks a key, or is of another version, is refused with its line."""
     path = tmp_path / "journal.jsonl"
-    path.write_text("".join(signed(one.replace(old, '"xxxxx": ') for one in lines)))
+    path.write_text("".join(signed(line.replace(key, '"xxxxx": ') for line in lines)))
     with pytest.raises(JournalError, match=r"journal.jsonl:\d+: (written by|damaged)"):
         open_recording(path)
 
 
 def test_another_contract(lines, tmp_path):
-    """A run is not judged by another contract than the one that it was made for."""
+    """A run is not judged by another version of its contract."""
     head = json.loads(lines[0])
     head["contracts"][0]["digest"] = "sha256:other"
     path = tmp_path / "journal.jsonl"

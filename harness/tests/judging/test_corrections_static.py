@@ -1,4 +1,4 @@
-"""When evidence is doubted after the fact: static answers, and who must not be taken for static."""
+"""Static answers: which operations are detected, and which verdicts are taken back."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ ALL_IN_ONE = json.dumps(
 ).encode()
 
 
-def mock_up(request: httpx.Request) -> httpx.Response:
-    """Answer the same bytes, whatever is asked."""
+def mock(request: httpx.Request) -> httpx.Response:
+    """Return the same bytes for every request."""
     return httpx.Response(
         200,
         stream=httpx.ByteStream(ALL_IN_ONE),
@@ -50,7 +50,7 @@ def mock_up(request: httpx.Request) -> httpx.Response:
 
 
 def run(folder: Path, transport: httpx.BaseTransport) -> RunResult:
-    """Run the whole contract on a target with two customers who were there before."""
+    """Run the whole contract on a target with two listed customers."""
     path = folder / "mock.yaml"
     path.write_text(
         f"""\
@@ -72,9 +72,9 @@ fixtures: {{kind: roles, offers: [psu, two-psu, consent, roster], roles: {json.d
     )
 
 
-def test_a_mock_up(tmp_path: Path) -> None:
-    """A target that says the same whatever is asked is neither convicted nor acquitted."""
-    result = run(tmp_path, httpx.MockTransport(mock_up))
+def test_a_mock(tmp_path: Path) -> None:
+    """A target that returns the same bytes for every request neither violates nor conforms."""
+    result = run(tmp_path, httpx.MockTransport(mock))
     assert () == result.faults
     assert (0, 0) == (result.counts["violates"], result.counts["conforms"])
     static = [one for one in result.verdicts if one.reason.startswith("static answers: ")]
@@ -106,20 +106,20 @@ def asked(n: int, body: bytes, operation: str = "balances") -> Exchange:
 
 
 def test_enough_questions() -> None:
-    """Four different questions with one answer show it; three do not, nor one asked often."""
+    """Four different questions with one answer are static; three are not, nor is one repeated."""
     assert {"balances"} == seen(*(asked(n, b"x") for n in range(4))).static()
     assert frozenset() == seen(*(asked(n, b"x") for n in range(3))).static()
     assert frozenset() == seen(*(asked(1, b"x") for _ in range(9))).static()
 
 
-def test_one_other_answer() -> None:
-    """One answer that differs, however late, clears an operation."""
+def test_one_different_answer() -> None:
+    """One answer that differs, however late, shows that an operation is not static."""
     every = [asked(n, b"x") for n in range(9)]
     assert frozenset() == seen(*every, asked(9, b"y")).static()
 
 
 def test_over_trials() -> None:
-    """Questions of several trials count together, where their customers own different things."""
+    """Questions of several trials count together if their customers own different things."""
     watch = StaticWatch()
     for n in range(4):
         psu = Subject(name="psu", now=NOW, owns=(Owned(key=f"A{n}", resource="account"),))
@@ -129,7 +129,7 @@ def test_over_trials() -> None:
 
 @pytest.mark.parametrize("outcome", [Accepted(items=()), Accepted(), Rejected(leaked=ITEMS)])
 def test_nothing_to_compare(outcome: object) -> None:
-    """Empty lists and refusals look alike on any bank, and show nothing."""
+    """Empty lists and refusals are the same at any bank, and show nothing."""
     every = [asked(n, b"x") for n in range(9)]
     plain = [
         Exchange(n=one.n, at=NOW, call=one.call, outcome=outcome, wire=one.wire) for one in every
@@ -137,8 +137,8 @@ def test_nothing_to_compare(outcome: object) -> None:
     assert frozenset() == seen(*plain).static()
 
 
-def test_the_rest_of_a_mock_up() -> None:
-    """Once it is shown of one operation, others that never varied are no better than it."""
+def test_the_other_operations_of_a_mock() -> None:
+    """Once one operation is static, others that never varied are static as well."""
     shown = [asked(n, b"x") for n in range(4)]
     dull = [exchange(n, b"{}", "consents") for n in (5, 6)]
     lively = [exchange(n, str(n).encode(), "accounts") for n in (7, 8)]
@@ -146,8 +146,8 @@ def test_the_rest_of_a_mock_up() -> None:
     assert {"balances", "consents"} == seen(*shown, *dull, *lively).static()
 
 
-def test_who_refuses_is_no_mock_up() -> None:
-    """An operation that ever refused anything does look at what it is asked."""
+def test_an_operation_that_refuses_is_not_static() -> None:
+    """An operation that ever refused a request does read its requests."""
     shown = [asked(n, b"x") for n in range(4)]
     accepted = exchange(5, b"{}", "consents")
     refused = Exchange(
@@ -165,7 +165,7 @@ def verdict(standing: Standing, *cites: int) -> Verdict:
 
 @pytest.mark.parametrize("standing", [Standing.CONFORMS, Standing.VIOLATES])
 def test_taken_back(standing: Standing) -> None:
-    """A verdict that rests on such an operation is taken back, one that does not stays."""
+    """A verdict that rests on a static operation is taken back; another one stays."""
     rests, stays = verdict(standing, 1, 2), verdict(standing, 1)
     operations = {1: "accounts", 2: "balances"}
     found = discount_static([rests, stays], frozenset({"balances"}), operations)
@@ -175,8 +175,8 @@ def test_taken_back(standing: Standing) -> None:
     ]
 
 
-def test_open_already() -> None:
-    """What is open for another reason keeps that reason."""
+def test_a_verdict_that_is_open_already() -> None:
+    """A verdict that is open for another reason keeps that reason."""
     found = discount_static(
         [verdict(Standing.UNVERIFIED, 1)], frozenset({"accounts"}), {1: "accounts"}
     )

@@ -1,4 +1,4 @@
-"""A ready request in a story: sent as it is, and recorded as the call that is nearest."""
+"""A ready request in a sequence: sent as it is, and recorded as the nearest call."""
 
 from dataclasses import replace
 from itertools import count
@@ -8,36 +8,36 @@ import pytest
 from assay.binding.encode import HttpRequest
 from assay.execution.environment import set_up
 from assay.execution.executor import executing
-from assay.fuzzing.schema.request_matching import nearest, send, slots
+from assay.fuzzing.schema.case_requests import nearest, send, slots
 from assay.history import Arrange, Call, Exchange, Holding, Malformed
 from assay.planning.prepare import prepare
 
 PREPARED = prepare()
-PROFILE = PREPARED.target
-AISP, PIS = (PREPARED.plan.contracts[one].operations for one in ("aisp", "pis"))
+TARGET = PREPARED.target
+AISP, PIS = (PREPARED.plan.contracts[name].operations for name in ("aisp", "pis"))
 
 
 @pytest.fixture
 def account():
-    """Return a story in which a customer has asked for balances, and that exchange."""
+    """Return an executor after balances of a customer were read, and that exchange."""
     numbers = count(1)
-    with executing(set_up(PROFILE), AISP, number=lambda: next(numbers)) as play:
-        psu = play.perform(Arrange(subject="psu", holdings=(Holding(resource="account"),)))
+    with executing(set_up(TARGET), AISP, number=lambda: next(numbers)) as executor:
+        psu = executor.perform(Arrange(subject="psu", holdings=(Holding(resource="account"),)))
         key = psu.owns[0].key
-        play.perform(Call(operation="consents", subject="psu", arguments={"accounts": [key]}))
-        asked = Call(operation="balances", subject="psu", arguments={"iban": key})
-        yield play, play.perform(asked)
+        executor.perform(Call(operation="consents", subject="psu", arguments={"accounts": [key]}))
+        call = Call(operation="balances", subject="psu", arguments={"iban": key})
+        yield executor, executor.perform(call)
 
 
 @pytest.fixture
 def payment():
-    """Return a story in which a customer's payment was asked for, and that exchange."""
+    """Return an executor after a customer's payment was requested, and that exchange."""
     numbers = count(1)
-    with executing(set_up(PROFILE), PIS, number=lambda: next(numbers)) as play:
-        psu = play.perform(Arrange(subject="psu", holdings=(Holding(resource="account"),)))
+    with executing(set_up(TARGET), PIS, number=lambda: next(numbers)) as executor:
+        psu = executor.perform(Arrange(subject="psu", holdings=(Holding(resource="account"),)))
         own = {"debtorAccount": psu.owns[0].key}
-        asked = Call(operation="create-payment", subject="psu", arguments=own, mode="immediate")
-        yield play, play.perform(asked)
+        call = Call(operation="create-payment", subject="psu", arguments=own, mode="immediate")
+        yield executor, executor.perform(call)
 
 
 def request(exchange):
@@ -50,12 +50,12 @@ def request(exchange):
 
 def read(exchange, changed, operations):
     """Return the call that a changed request is."""
-    ones = [operations[exchange.call.operation]]
-    return nearest(changed, exchange, ones, PROFILE, "so")
+    operation = operations[exchange.call.operation]
+    return nearest(changed, exchange, [operation], TARGET, "so")
 
 
 def test_the_same_request_is_the_same_call(account, payment):
-    """A call that was sent is read off its own request, every argument and the mode."""
+    """A call is decoded from its own request, with every argument and the mode."""
     for _, control in (account, payment):
         operations = AISP if control.call.operation == "balances" else PIS
         call = read(control, request(control), operations)
@@ -63,7 +63,7 @@ def test_the_same_request_is_the_same_call(account, payment):
 
 
 def test_another_value_is_another_call(account, payment):
-    """What stands where the target has an argument is that argument, of whatever type."""
+    """A value at the place of an argument is that argument, of whatever type."""
     _, control = account
     known = request(control)
     other = replace(known, url=known.url.partition("?")[0] + "?iban=FR76+1")
@@ -76,21 +76,21 @@ def test_another_value_is_another_call(account, payment):
     assert call.malformed is None
 
 
-def test_what_is_left_out_is_named(payment):
-    """An argument that the profile would add is said to be left out."""
+def test_a_missing_argument_is_named(payment):
+    """An argument that the target file would add is named as left out."""
     _, control = payment
     known = request(control)
     call = read(control, replace(known, body=known.body.replace(b"chargeBearer", b"x", 1)), PIS)
     assert "chargeBearer" in call.without
-    # And "x" is nothing that a call has.
+    # No call has the member "x".
     assert Malformed.WRONG_TYPES is call.malformed
 
 
 def test_a_call_in_the_customers_absence(account):
-    """Without the header of presence the customer is not there."""
+    """Without the presence header the customer is not present."""
     _, control = account
     known = request(control)
-    kept = tuple(one for one in known.headers if one[0] != "PSU-IP-Address")
+    kept = tuple(header for header in known.headers if header[0] != "PSU-IP-Address")
     call = read(control, replace(known, headers=kept), AISP)
     assert not call.present
     assert call.malformed is None
@@ -101,76 +101,76 @@ def test_a_call_in_the_customers_absence(account):
     [("X-Strange", "1"), ("Accept", "text/plain"), ("PSU-IP-Address", "elsewhere")],
 )
 def test_strange_headers_are_malformed(account, name, value):
-    """A header that no call has makes a malformed call, in which all else is read."""
+    """A header that no call has makes a malformed call, whose arguments are decoded."""
     _, control = account
     known = request(control)
-    kept = tuple(one for one in known.headers if one[0] != name)
+    kept = tuple(header for header in known.headers if header[0] != name)
     call = read(control, replace(known, headers=(*kept, (name, value))), AISP)
     assert Malformed.JUNK_QUERY is call.malformed
     assert control.call.arguments == call.arguments
 
 
 def test_no_token_is_no_call(account):
-    """A request without what authorised the control is no call of the contract's."""
+    """A request without the credentials of the control is a malformed call."""
     _, control = account
     known = request(control)
-    kept = tuple(one for one in known.headers if one[0] != "Authorization")
+    kept = tuple(header for header in known.headers if header[0] != "Authorization")
     assert read(control, replace(known, headers=kept), AISP).malformed
 
 
 @pytest.mark.parametrize(
-    ("body", "way"),
+    ("body", "malformed"),
     [
         (b"", Malformed.EMPTY),
         (b"7", Malformed.WRONG_TYPES),
         (b"{", Malformed.WRONG_TYPES),
     ],
 )
-def test_bodies_that_no_call_has(payment, body, way):
-    """A body that is no call's is malformed."""
+def test_bodies_that_no_call_has(payment, body, malformed):
+    """A body that no call has makes a malformed call."""
     _, control = payment
-    assert way is read(control, replace(request(control), body=body), PIS).malformed
+    assert malformed is read(control, replace(request(control), body=body), PIS).malformed
 
 
 def test_one_of_several_operations(payment):
-    """Of operations that are spelt alike the one is meant that the body spells."""
-    play, made = payment
+    """Of operations with the same method and path, the body decides."""
+    executor, made = payment
     key = made.item.key
     change = Call(
         operation="modify-payment",
         subject="psu",
         arguments={"paymentRequestResourceId": key, "amount": "47.11"},
     )
-    control = play.perform(change)
+    control = executor.perform(change)
     known = replace(request(control), body=b'{"status": "cancelled"}')
     both = [PIS["modify-payment"], PIS["cancel-payment"]]
-    call = nearest(known, control, both, PROFILE, "so")
+    call = nearest(known, control, both, TARGET, "so")
     assert ("cancel-payment", None) == (call.operation, call.malformed)
-    neither = nearest(replace(known, body=b'{"status": 1}'), control, both[:1], PROFILE, "so")
+    neither = nearest(replace(known, body=b'{"status": 1}'), control, both[:1], TARGET, "so")
     assert ("modify-payment", Malformed.WRONG_TYPES) == (neither.operation, neither.malformed)
 
 
-def test_what_is_sent_is_a_part_of_the_story(account):
-    """It is numbered, timed, decoded and recorded like any other call."""
-    play, control = account
+def test_a_sent_request_is_a_part_of_the_history(account):
+    """A request is numbered, timed, decoded and recorded like any other call."""
+    executor, control = account
     seen = []
-    play.record = lambda event, access: seen.append((event, access.token))
+    executor.record = lambda event, access: seen.append((event, access.token))
     call = read(control, request(control), AISP)
-    exchange = send(play, call, request(control))
+    exchange = send(executor, call, request(control))
     assert isinstance(exchange, Exchange)
     assert exchange.accepted
     assert control.n + 1 == exchange.n
     assert control.at == exchange.at
     assert control.items == exchange.items
-    assert exchange is play.events[-1]
-    assert [(exchange, play.access["psu"].token)] == seen
+    assert exchange is executor.events[-1]
+    assert [(exchange, executor.access["psu"].token)] == seen
 
 
 def test_nothing_leaves_the_host(account):
-    """A request to elsewhere is not sent, and says so."""
-    play, control = account
+    """A request to another host is not sent, and its outcome says so."""
+    executor, control = account
     elsewhere = replace(request(control), url="https://elsewhere.example/accounts")
-    exchange = send(play, control.call, elsewhere)
+    exchange = send(executor, control.call, elsewhere)
     assert "other hosts" in exchange.outcome.why
     assert exchange.wire.status == 0
 
@@ -185,18 +185,18 @@ def test_nothing_leaves_the_host(account):
     ],
 )
 def test_slots(template, path, expected):
-    """What stands in a path's slots is found by its template alone."""
+    """The values of a path's parameters follow from its template alone."""
     assert expected == slots(template, path)
 
 
 @pytest.mark.parametrize(
-    "more", [{"found": "accounts"}, {"words": {"a": "b"}}, {"text": "x{}"}, {"exclusive": True}]
+    "spelling", [{"found": "accounts"}, {"words": {"a": "b"}}, {"text": "x{}"}, {"exclusive": True}]
 )
-def test_what_is_sent_in_other_words_is_not_read_back(account, more):
-    """Where the target's word is not the contract's, a request is nobody's plain call."""
+def test_translated_values_are_not_decoded(account, spelling):
+    """A request with values that the target translates is a malformed call."""
     _, control = account
-    binding = PROFILE.operations["balances"]
-    spelt = {name: replace(one, **more) for name, one in binding.arguments.items()}
-    other = replace(PROFILE, operations={"balances": replace(binding, arguments=spelt)})
+    binding = TARGET.operations["balances"]
+    arguments = {name: replace(own, **spelling) for name, own in binding.arguments.items()}
+    other = replace(TARGET, operations={"balances": replace(binding, arguments=arguments)})
     call = nearest(request(control), control, [AISP["balances"]], other, "so")
     assert Malformed.JUNK_QUERY is call.malformed

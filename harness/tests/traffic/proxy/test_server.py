@@ -1,4 +1,4 @@
-"""The proxy over real sockets: what passes through it, what it refuses, and how it ends."""
+"""The proxy over real sockets: what it forwards, refuses and records, and how it is closed."""
 
 import gzip
 import json
@@ -20,7 +20,7 @@ from assay.sandbox.app import DEMO_TOKENS, make_app
 from assay.sandbox.guard.certificates import open_certificates
 from assay.sandbox.guard.server import Tls
 from assay.sandbox.serve import serving
-from assay.traffic.proxy.upstream import trust
+from assay.traffic.proxy.upstream import tls_context
 
 TOKEN = next(iter(DEMO_TOKENS.values()))
 JSON = [("Content-Type", "application/json")]
@@ -36,17 +36,17 @@ def plain(_path):
     return 200, JSON, b"{}"
 
 
-# -- what passes through -------------------------------------------------------
+# -- forwarding -------------------------------------------------------
 
 
 def test_a_client_of_the_sandbox_sees_no_difference(sandbox, tape):
-    """Status, body and headers come through the proxy as they come without it, but for links."""
+    """Through the proxy, status, body and headers are the bank's own, except for links."""
     tape = tape(sandbox)
     asked = {"Authorization": f"Bearer {TOKEN}", "PSU-IP-Address": "192.0.2.7"}
     direct = httpx.get(f"{sandbox}/accounts?page=1", headers=asked, trust_env=False)
     through = tape.client.get("/accounts?page=1", headers=asked)
-    turned = through.text.replace(tape.proxy.url, sandbox)
-    assert (direct.status_code, direct.text) == (through.status_code, turned)
+    text = through.text.replace(tape.proxy.url, sandbox)
+    assert (direct.status_code, direct.text) == (through.status_code, text)
     kept = {"content-type", "server"}
     assert {name: direct.headers[name] for name in kept} == {
         name: through.headers[name] for name in kept
@@ -56,7 +56,7 @@ def test_a_client_of_the_sandbox_sees_no_difference(sandbox, tape):
 
 
 def test_method_target_headers_and_body_arrive_as_they_were_sent(by_hand, tape):
-    """Nothing is spelt anew: not a path, not a query, not the case of a header."""
+    """Path, query and the case of header names arrive unchanged."""
     bank = by_hand(plain)
     tape = tape(bank.url)
     told = tape.raw(
@@ -78,7 +78,7 @@ def test_method_target_headers_and_body_arrive_as_they_were_sent(by_hand, tape):
 
 
 def test_a_body_of_unknown_length_passes(by_hand, tape):
-    """A chunked request arrives whole, and stands in the record."""
+    """A chunked request arrives complete, and is recorded."""
     bank = by_hand(plain)
     tape = tape(bank.url)
     tape.client.post("/x", content=iter([b"one ", b"two"]), headers={"Content-Type": "text/plain"})
@@ -87,8 +87,8 @@ def test_a_body_of_unknown_length_passes(by_hand, tape):
     assert {"mimeType": "text/plain", "text": "one two"} == entry["request"]["postData"]
 
 
-def test_who_waits_for_a_word_to_send_its_body_gets_it(by_hand, tape):
-    """A client that expects 100-continue is told to go on."""
+def test_a_client_that_waits_for_100_continue_gets_it(by_hand, tape):
+    """A client that expects 100-continue receives it before it sends the body."""
     tape = tape(by_hand(plain).url)
     with socket.create_connection(("127.0.0.1", tape.proxy.port), timeout=10) as plain_socket:
         plain_socket.sendall(
@@ -101,8 +101,8 @@ def test_who_waits_for_a_word_to_send_its_body_gets_it(by_hand, tape):
 
 
 @pytest.mark.parametrize(("method", "status"), [("HEAD", 200), ("GET", 204), ("GET", 304)])
-def test_an_answer_without_a_body_ends_where_it_should(by_hand, tape, method, status):
-    """After an answer that has no body, the next one on the connection is its own."""
+def test_a_response_without_a_body_ends_after_its_head(by_hand, tape, method, status):
+    """After a response without a body, the next response on the connection is read correctly."""
     bank = by_hand(lambda path: (status, JSON, b"") if path == "/none" else plain(path))
     tape = tape(bank.url)
     assert status == tape.client.request(method, "/none").status_code
@@ -110,8 +110,8 @@ def test_an_answer_without_a_body_ends_where_it_should(by_hand, tape, method, st
     assert [status, 200] == [entry["response"]["status"] for entry in tape.end()]
 
 
-def test_a_packed_answer_stays_packed_and_is_readable_in_the_record(by_hand, tape):
-    """The client gets the bank's own bytes; the record has what they say."""
+def test_a_compressed_response_stays_compressed_and_is_readable_in_the_record(by_hand, tape):
+    """The client gets the bank's own bytes; the record has the decompressed text."""
     packed = gzip.compress(b'{"a": 1}')
     bank = by_hand(lambda _: (200, [*JSON, ("Content-Encoding", "gzip")], packed))
     tape = tape(bank.url)
@@ -124,8 +124,8 @@ def test_a_packed_answer_stays_packed_and_is_readable_in_the_record(by_hand, tap
     assert "br, gzip;q=0.5" == headers(entry["request"])["accept-encoding"]
 
 
-def test_many_at_once_do_not_meet(sandbox, tape):
-    """Each of many clients gets its own answer, and the record has each once."""
+def test_concurrent_clients_are_kept_apart(sandbox, tape):
+    """Each of many clients gets its own response, and the record has each exchange once."""
     tape = tape(sandbox)
     urls = [f"/accounts/balances?iban=X{number}" for number in range(40)]
     with ThreadPoolExecutor(8) as pool:
@@ -135,8 +135,8 @@ def test_many_at_once_do_not_meet(sandbox, tape):
     )
 
 
-def test_a_bank_that_wants_a_certificate_is_shown_one(tmp_path, tape):
-    """Over TLS the bank is checked, and sees the client certificate that was given."""
+def test_a_bank_that_requires_a_client_certificate_gets_it(tmp_path, tape):
+    """Over TLS the bank's certificate is verified, and the bank sees the client certificate."""
     folder = open_certificates(tmp_path / "papers")
     bank = Tls(
         certificate=folder.certificate("server"),
@@ -145,9 +145,11 @@ def test_a_bank_that_wants_a_certificate_is_shown_one(tmp_path, tape):
     )
     ca, client = folder.certificate("ca"), folder.certificate("client")
     with serving(make_app(), bank) as url:
-        shown = tape(url, context=trust(ca, client, folder.key("client"), None))
-        silent = tape(url, "silent.har", context=trust(ca, None, None, None))
-        strange = tape(url, "strange.har", context=trust(None, client, folder.key("client"), None))
+        shown = tape(url, context=tls_context(ca, client, folder.key("client"), None))
+        silent = tape(url, "silent.har", context=tls_context(ca, None, None, None))
+        strange = tape(
+            url, "strange.har", context=tls_context(None, client, folder.key("client"), None)
+        )
         asked = {"Authorization": f"Bearer {TOKEN}"}
         codes = [one.client.get("/accounts", headers=asked) for one in (shown, silent, strange)]
         assert [200, 502, 502] == [one.status_code for one in codes]
@@ -158,7 +160,7 @@ def test_a_bank_that_wants_a_certificate_is_shown_one(tmp_path, tape):
 
 
 def test_links_lead_back_to_the_proxy_and_stay_the_banks_in_the_record(by_hand, tape):
-    """A client that follows links never leaves the record; what the bank said is kept."""
+    """A client that follows links stays with the proxy; the record has the bank's own links."""
     said = []
 
     def answer(path):
@@ -180,8 +182,8 @@ def test_links_lead_back_to_the_proxy_and_stay_the_banks_in_the_record(by_hand, 
     assert f"{bank.url}/here?x=1" == moved["response"]["redirectURL"]
 
 
-def test_links_in_packed_answers_are_turned_too(by_hand, tape):
-    """An answer that has to be changed is packed again as it was."""
+def test_links_in_compressed_responses_are_rewritten_too(by_hand, tape):
+    """A compressed response that has links is compressed again after they are rewritten."""
 
     def answer(_path):
         body = gzip.compress(f'{{"next": "{bank.url}/2"}}'.encode())
@@ -197,7 +199,7 @@ def test_links_in_packed_answers_are_turned_too(by_hand, tape):
 
 
 def test_without_rewriting_nothing_is_changed(by_hand, tape):
-    """With --no-rewrite, a body is the bank's to the byte."""
+    """With --no-rewrite, the client gets the bank's own body."""
 
     def answer(_path):
         return 200, JSON, f'{{"next": "{bank.url}/2"}}'.encode()
@@ -209,8 +211,8 @@ def test_without_rewriting_nothing_is_changed(by_hand, tape):
 # -- the record ----------------------------------------------------------------
 
 
-def test_secrets_become_pseudonyms_that_tell_callers_apart(by_hand, tape):
-    """No token, cookie or password is in the file; the same one has the same name again."""
+def test_secrets_become_pseudonyms_that_distinguish_callers(by_hand, tape):
+    """No token, cookie or password is in the file; each has one pseudonym throughout."""
     given = b'{"access_token": "s3cret-B", "code": "NOT_A_SECRET", "expires_in": 5}'
     bank = by_hand(lambda _: (200, [*JSON, ("Set-Cookie", "sid=s3cret-C; Path=/")], given))
     tape = tape(bank.url)
@@ -219,24 +221,27 @@ def test_secrets_become_pseudonyms_that_tell_callers_apart(by_hand, tape):
     tape.client.post("/token", data=form, auth=("tpp", "s3cret-F"))
     tape.client.put("/c", json={"password": 's3cret-"G', "login": "l"})
     tape.client.get("/", headers={"Authorization": "Bearer s3cret-B", "X-API-Key": "s3cret-H"})
-    one, two, three, four = tape.end()
+    query, form_post, json_put, key_get = tape.end()
     assert "s3cret" not in tape.path.read_text(encoding="utf-8")
-    assert "Bearer <token-1>" == headers(one["request"])["authorization"]
-    assert f"{bank.url}/?access_token=<token-1>&x=1" == one["request"]["url"]
-    # What a bank gives is known again where it is used.
-    assert '"access_token": "<token-2>", "code": "NOT' in two["response"]["content"]["text"]
-    assert "Bearer <token-2>" == headers(four["request"])["authorization"]
-    assert "client_secret=<secret-1>&scope=aisp&code=<code-1>" == two["request"]["postData"]["text"]
-    assert headers(two["request"])["authorization"].startswith("Basic <credentials-1>")
-    assert "sid=<cookie-1>; Path=/" == headers(one["response"])["set-cookie"]
-    assert "sid=<cookie-1>" == headers(three["request"])["cookie"]
+    assert "Bearer <token-1>" == headers(query["request"])["authorization"]
+    assert f"{bank.url}/?access_token=<token-1>&x=1" == query["request"]["url"]
+    # A token that the bank issued is recognised where it is used.
+    assert '"access_token": "<token-2>", "code": "NOT' in form_post["response"]["content"]["text"]
+    assert "Bearer <token-2>" == headers(key_get["request"])["authorization"]
+    assert (
+        "client_secret=<secret-1>&scope=aisp&code=<code-1>"
+        == form_post["request"]["postData"]["text"]
+    )
+    assert headers(form_post["request"])["authorization"].startswith("Basic <credentials-1>")
+    assert "sid=<cookie-1>; Path=/" == headers(query["response"])["set-cookie"]
+    assert "sid=<cookie-1>" == headers(json_put["request"])["cookie"]
     assert {"password": "<password-1>", "login": "l"} == json.loads(
-        three["request"]["postData"]["text"]
+        json_put["request"]["postData"]["text"]
     )
 
 
-def test_an_entry_tells_when_and_how_long(by_hand, tape):
-    """Times are UTC to the millisecond; spans are milliseconds, and their sum is the whole."""
+def test_an_entry_has_its_time_and_duration(by_hand, tape):
+    """Times are UTC with milliseconds; the time of an entry is the sum of its timings."""
     tape = tape(by_hand(plain).url)
     tape.client.post("/", json={})
     (entry,) = tape.end()
@@ -247,8 +252,8 @@ def test_an_entry_tells_when_and_how_long(by_hand, tape):
     assert abs(sum(spans) - entry["time"]) < 0.01
 
 
-def test_long_and_strange_bodies_are_bounded_in_the_record_alone(by_hand, tape):
-    """Of a long body the client gets all, and the record its beginning; bytes are base64."""
+def test_only_the_record_bounds_long_and_binary_bodies(by_hand, tape):
+    """The client gets a long body complete; the record has its beginning, and bytes as base64."""
     long = b'{"a": "' + b"x" * (5 << 20) + b'"}'
     bank = by_hand(lambda path: (200, JSON, long) if path == "/long" else (200, [], b"\xff\x00"))
     tape = tape(bank.url)
@@ -261,16 +266,16 @@ def test_long_and_strange_bodies_are_bounded_in_the_record_alone(by_hand, tape):
 
 
 def test_nobody_else_can_read_the_record(by_hand, tape):
-    """Customers' data stand in it: the file is its owner's."""
+    """The file has customers' data, so only its owner can read it."""
     made = tape(by_hand(plain).url)
     assert 0o600 == made.path.stat().st_mode & 0o777
 
 
-# -- what goes wrong -----------------------------------------------------------
+# -- failures -----------------------------------------------------------
 
 
-def test_a_bank_that_is_down_is_said_to_be(tape):
-    """The client gets 502 and the reason; the record says that nobody answered."""
+def test_a_bank_that_is_down_is_reported(tape):
+    """The client gets 502 with the reason; the record says that there was no response."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         bank = f"http://127.0.0.1:{taken.getsockname()[1]}"
@@ -283,10 +288,10 @@ def test_a_bank_that_is_down_is_said_to_be(tape):
     assert entry["comment"].startswith("cannot connect to")
 
 
-def test_an_answer_that_breaks_off_breaks_off(by_hand, tape):
-    """Half an answer is not made into a whole one, and the record says so."""
+def test_a_response_that_breaks_off_is_reported(by_hand, tape):
+    """An incomplete response is not completed, and the record says so."""
     bank = by_hand(lambda _: (200, [("Content-Length", "10")], b"half"))
-    # The bank announces two lengths; such an answer is no answer.
+    # The bank announces two lengths, which makes the response invalid.
     tape = tape(bank.url)
     assert 502 == tape.client.get("/").status_code
     assert "broke" in tape.end()[0]["comment"]
@@ -306,15 +311,15 @@ def test_an_answer_that_breaks_off_breaks_off(by_hand, tape):
     ids=["absolute", "tunnel", "rebound", "no-host", "host-missing", "no-http", "lengths"],
 )
 def test_it_is_no_open_proxy(by_hand, tape, asked, status):
-    """What names another host, or is no HTTP, reaches neither the bank nor the record."""
+    """A request that names another host, or is not HTTP, reaches neither the bank nor the record."""
     bank = by_hand(plain)
     tape = tape(bank.url)
     assert tape.raw(asked).startswith(b"HTTP/1.1 %d " % status)
     assert ([], []) == (bank.asked, tape.end())
 
 
-def test_a_client_that_leaves_takes_nothing_with_it(by_hand, tape):
-    """A request that never ends is recorded as that, and others go on."""
+def test_a_client_that_disconnects_does_not_disturb_others(by_hand, tape):
+    """A request that never ends is recorded as incomplete, and other clients are served."""
     tape = tape(by_hand(plain).url)
     tape.raw(b"POST /half HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf")
     assert 200 == tape.client.get("/").status_code
@@ -322,9 +327,9 @@ def test_a_client_that_leaves_takes_nothing_with_it(by_hand, tape):
     assert "the client went away" == told["/half"]
 
 
-def test_it_ends_even_when_there_is_no_room_for_more(by_hand, tape, monkeypatch):
-    """Clients that hold all connections, and others that wait for one, do not keep it open."""
-    monkeypatch.setattr("assay.traffic.proxy.server.MOST_AT_ONCE", 1)
+def test_it_closes_while_all_connections_are_taken(by_hand, tape, monkeypatch):
+    """Clients that hold all connections, and others that wait for one, do not delay closing."""
+    monkeypatch.setattr("assay.traffic.proxy.server.MAX_EXCHANGES", 1)
     tape = tape(by_hand(plain).url)
     assert 200 == tape.client.get("/").status_code
     with socket.create_connection(("127.0.0.1", tape.proxy.port), timeout=10):
@@ -338,7 +343,7 @@ ASSAY = [sys.executable, "-c", "from assay.cli.main import main; main()", "proxy
 
 
 def started(bank, path, *more):
-    """Start the command; give the process and the URL that it prints."""
+    """Start the command; return the process and the URL that it prints."""
     process = subprocess.Popen(
         [*ASSAY, "--upstream", f"{bank}/v1", "--record", path, "--listen", "127.0.0.1:0", *more],
         stdout=subprocess.PIPE,
@@ -353,7 +358,7 @@ def started(bank, path, *more):
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 def test_it_ends_gracefully(by_hand, tmp_path, how):
-    """What is under way when it is told to end is answered, and the record is whole."""
+    """At a signal, running exchanges are finished, and the record is complete."""
     reached, go_on = Event(), Event()
 
     def slow(path):
@@ -380,13 +385,13 @@ def test_it_ends_gracefully(by_hand, tmp_path, how):
 
 
 def test_a_record_can_be_read_after_a_crash(by_hand, tmp_path):
-    """Killed without a word, it leaves a whole HAR file of what was over by then."""
+    """A killed proxy leaves a valid HAR file with the exchanges that had ended."""
     process, url = started(by_hand(plain).url, tmp_path / "r.har")
     with process:
         with httpx.Client(trust_env=False) as client:
             for number in range(3):
                 client.get(f"{url}/{number}")
-        # The last answer may be there before its entry; a connection's next one is not.
+        # The client may get a response before its entry is written; only the last one can be missing.
         process.kill()
         process.communicate(timeout=20)
     log = json.loads((tmp_path / "r.har").read_text(encoding="utf-8"))["log"]
@@ -394,7 +399,7 @@ def test_a_record_can_be_read_after_a_crash(by_hand, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("args", "told"),
+    ("args", "message"),
     [
         (["--upstream", "bank.example", "--record", "new.har"], "--upstream: not an http or https"),
         (["--upstream", "https://u:p@b.example", "--record", "new.har"], "credentials in it"),
@@ -414,21 +419,21 @@ def test_a_record_can_be_read_after_a_crash(by_hand, tmp_path):
         (["--upstream", "http://b.example", "--record", "new.har", "--cert", "x"], "--cert: "),
     ],
 )
-def test_what_cannot_be_is_said_in_a_line(tmp_path, monkeypatch, args, told):
-    """A mistake in the options is one clear line, and no file is left."""
+def test_an_option_that_cannot_be_used_is_one_clear_line(tmp_path, monkeypatch, args, message):
+    """A mistake in the options is reported in one line, and no file is left."""
     monkeypatch.chdir(tmp_path)
     there = tmp_path / "there.har"
     there.write_text("mine")
     with pytest.raises(InputError) as caught:
         group.main(["proxy", *args], standalone_mode=False)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
     assert [there] == list(tmp_path.iterdir())
     assert "mine" == there.read_text()
 
 
-def test_a_browser_can_be_the_client(sandbox, tape, browser, tmp_path):
-    """Chromium walks through the proxy, and its own HAR and ours tell the same requests."""
+def test_a_browser_as_the_client(sandbox, tape, browser, tmp_path):
+    """The requests in Chromium's own HAR are in the record of the proxy, too."""
     tape = tape(sandbox)
     script = """async () => {
         const asked = {headers: {Authorization: 'Bearer %s'}};

@@ -1,0 +1,302 @@
+"""Mutants of what lists show: their pages, and the currencies, types and identifiers in them.
+
+Each fault of a page breaks one facet of reading three pages (12 accounts, or 40
+transactions) and keeps the others; lists of one page are never changed. A missing
+identifier is shown on an extra row of a one-page list: if it were removed from a real
+account, that account would be missing from the list too.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from http import HTTPStatus
+from typing import Literal, TypeAlias, cast
+
+from assay.sandbox.accounts import Currency, Cut, Cutter, IdSeed, Position, iban, pages_of
+from assay.sandbox.messages import KINDS, Answer, Json, Request, Resource
+from assay.sandbox.mutants.mutant import Mutant, answering, breaking
+from assay.sandbox.policies import SOUND, put
+
+__all__ = ["FIELDS", "PAGING"]
+
+#: Returns a wrong cutter, given the right page size.
+_Wrong: TypeAlias = Callable[[int], Cutter]
+#: Alters a right page, given size, count, page number and the page itself.
+_Spoil: TypeAlias = Callable[[int, int, int, Cut], Cut]
+
+
+def _bounds(edge: Callable[[int, int], int]) -> Cutter:
+    """Cut where ``edge(count, page)`` says that a page ends."""
+
+    def cut(count: int, page: int) -> Cut:
+        start, end = min(edge(count, page - 1), count), min(edge(count, page), count)
+        return Cut(positions=range(start, end), next=page + 1 if end < count else None)
+
+    return cut
+
+
+def _first_page(extra: int) -> _Wrong:
+    """Change the size of the first page of several; the others follow on."""
+
+    def wrong(size: int) -> Cutter:
+        def edge(count: int, page: int) -> int:
+            return page * size + (extra if page and count > size else 0)
+
+        return _bounds(edge)
+
+    return wrong
+
+
+def _second_page(extra: int) -> _Wrong:
+    """Change the size of the second page; the others follow on."""
+
+    def wrong(size: int) -> Cutter:
+        return _bounds(lambda _, page: page * size + (extra if page > 1 else 0))
+
+    return wrong
+
+
+def _starts(shift: int) -> _Wrong:
+    """Shift the start of every page after the first."""
+
+    def wrong(size: int) -> Cutter:
+        def cut(count: int, page: int) -> Cut:
+            moved = shift if page > 1 else 0
+            start, end = (page - 1) * size + moved, page * size + moved
+            return Cut(
+                positions=range(min(start, count), min(end, count)),
+                next=page + 1 if end < count else None,
+            )
+
+        return cut
+
+    return wrong
+
+
+def _spoilt(spoil: _Spoil) -> _Wrong:
+    """Cut correctly, then alter the pages of lists with several pages."""
+
+    def wrong(size: int) -> Cutter:
+        right = pages_of(size)
+
+        def cut(count: int, page: int) -> Cut:
+            page_cut = right(count, page)
+            return spoil(size, count, page, page_cut) if count > size else page_cut
+
+        return cut
+
+    return wrong
+
+
+def _last_loses(_size: int, _count: int, _page: int, cut: Cut) -> Cut:
+    if cut.next is not None:
+        return cut
+    return replace(cut, positions=cut.positions[:-1])
+
+
+def _stops_early(size: int, count: int, page: int, cut: Cut) -> Cut:
+    return replace(cut, next=None) if (page + 1) * size >= count else cut
+
+
+def _last_repeats_first(_size: int, _count: int, page: int, cut: Cut) -> Cut:
+    if cut.next is not None or not cut.positions:
+        return cut
+    return replace(cut, positions=[*cut.positions, 0])
+
+
+def _last_twice(_size: int, count: int, _page: int, cut: Cut) -> Cut:
+    if cut.next is not None or not cut.positions:
+        return cut
+    return replace(cut, positions=[*cut.positions, count - 1])
+
+
+def _back_to_first(_size: int, _count: int, _page: int, cut: Cut) -> Cut:
+    return replace(cut, next=cut.next or 1)
+
+
+def _stays(_size: int, _count: int, page: int, cut: Cut) -> Cut:
+    return replace(cut, next=cut.next or page)
+
+
+def _goes_on(_size: int, _count: int, page: int, cut: Cut) -> Cut:
+    return replace(cut, next=page + 1)
+
+
+_Paged: TypeAlias = Literal["accounts", "transactions"]
+
+_WRONG: tuple[tuple[str, str, str, _Wrong], ...] = (
+    ("first-page-short", "first-page", "page 1 has one item too few", _first_page(-1)),
+    ("first-page-long", "first-page", "page 1 has one item too many", _first_page(1)),
+    ("first-page-longer", "first-page", "page 1 has three items too many", _first_page(3)),
+    ("second-page-short", "full-pages", "page 2 has one item too few", _second_page(-1)),
+    ("second-page-long", "full-pages", "page 2 has one item too many", _second_page(1)),
+    ("gap", "complete", "an item is missing between pages 1 and 2", _starts(1)),
+    ("last-lost", "complete", "the last page lacks its last item", _spoilt(_last_loses)),
+    ("stops-early", "complete", "the link to the last page is missing", _spoilt(_stops_early)),
+    ("overlap", "no-repeats", "page 2 starts with the last item of page 1", _starts(-1)),
+    (
+        "last-repeats-first",
+        "no-repeats",
+        "the last page repeats the very first item",
+        _spoilt(_last_repeats_first),
+    ),
+    ("last-twice", "no-repeats", "the last item appears twice", _spoilt(_last_twice)),
+    ("back-to-first", "ends", "the last page links to the first", _spoilt(_back_to_first)),
+    ("stays", "ends", "the last page links to itself", _spoilt(_stays)),
+    ("goes-on", "ends", "empty pages follow without end", _spoilt(_goes_on)),
+)
+
+
+def _table(what: _Paged, size: int) -> tuple[Mutant, ...]:
+    return tuple(
+        breaking(
+            f"paging.{what}-{name}",
+            f"{what}.page-size/{facet}",
+            f"{what}: {says}",
+            pages=put(SOUND.pages, **{what: wrong(size)}),
+        )
+        for name, facet, says, wrong in _WRONG
+    )
+
+
+PAGING = (*_table("accounts", 5), *_table("transactions", 15))
+
+
+_PAGE = 5
+
+
+def _first_dollar(position: Position) -> str:
+    return "EUR" if position.index else "USD"
+
+
+def _last_franc(position: Position) -> str:
+    return "CHF" if position.index == position.count - 1 else "EUR"
+
+
+def _lower(_spot: Position) -> str:
+    return "eur"
+
+
+_CURRENCIES: tuple[tuple[str, str, Currency], ...] = (
+    ("first-in-dollars", "the first entry is in dollars", _first_dollar),
+    ("last-in-francs", "the very last entry is in francs", _last_franc),
+    ("lower-case", "the currency code is in lower case", _lower),
+)
+
+
+_READ: tuple[tuple[Resource, str], ...] = (("account", "balance"), ("card", "outstanding"))
+_TYPES: tuple[tuple[str, str, str, tuple[str | None, ...]], ...] = (
+    ("other-type", "", "the last has the type ITAV", ("CLBD", "VALU", "ITAV")),
+    ("type-lower-case", "", "a type is in lower case", ("CLBD", "valu", "OTHR")),
+    ("fourth-type", "", "there is a fourth with the type XPCD", ("CLBD", "VALU", "OTHR", "XPCD")),
+    ("last-untyped", "-present", "the last has no type", ("CLBD", "VALU", None)),
+    ("first-untyped", "-present", "the first has no type", (None, "VALU", "OTHR")),
+)
+
+
+def _wrong_check_digits(id_seed: IdSeed) -> str:
+    right = iban(id_seed)
+    return f"FR{(int(right[2:4]) + 1) % 100:02d}{right[4:]}"
+
+
+def _wrong_last_digit(id_seed: IdSeed) -> str:
+    right = iban(id_seed)
+    return f"{right[:-1]}{(int(right[-1]) + 1) % 10}"
+
+
+def _domestic(id_seed: IdSeed) -> str:
+    return iban(id_seed)[4:]
+
+
+def _clear_pan(prefix: int) -> Callable[[IdSeed], str]:
+    def pan(id_seed: IdSeed) -> str:
+        digits = f"{prefix:06d}{(id_seed.seed + id_seed.serial * 7919) % 10**9:09d}"
+        doubled = [int(digit) * 2 for digit in digits[::2]]
+        total = sum(map(int, digits[1::2])) + sum(n - 9 * (n > 9) for n in doubled)  # noqa: PLR2004
+        return f"{digits}{-total % 10}"
+
+    return pan
+
+
+def _with_room(request: Request, answer: Answer) -> bool:
+    """Return whether the answer is a last page with room for one more row."""
+    if request.operation != "accounts" or answer.status != HTTPStatus.OK:
+        return False
+    body = cast("Mapping[str, Mapping[str, Json]]", answer.body)
+    return "next" not in body["links"] and len(body["accounts"]) < _PAGE
+
+
+def _nameless(resource: Resource) -> Callable[[Request, Answer], Answer]:
+    row: Mapping[str, Json] = {"kind": resource, "name": "En cours d'ouverture", "currency": "EUR"}
+
+    def altered(answer: Answer) -> Answer:
+        body = cast("dict[str, list[Json]]", answer.body)
+        body = {**body, "accounts": [*body["accounts"], row]}
+        return replace(answer, body=cast("Json", body))
+
+    return answering(_with_room, altered)
+
+
+FIELDS = (
+    *(
+        breaking(
+            f"euro.{kind}-{name}",
+            f"euro/{kind}",
+            f"{kind}: {says}",
+            currency=put(SOUND.currency, **{kind: currency}),
+        )
+        for kind in KINDS.values()
+        for name, says, currency in _CURRENCIES
+    ),
+    *(
+        breaking(
+            f"balance-type.{read}-{name}",
+            f"balance-type/{read}{facet}",
+            f"{read}: {says}",
+            balance_types=put(SOUND.balance_types, **{resource: types}),
+        )
+        for resource, read in _READ
+        for name, facet, says, types in _TYPES
+    ),
+    breaking(
+        "iban.wrong-check-digits",
+        "iban/account",
+        "the check digits of IBANs are one too high",
+        mint=put(SOUND.mint, account=_wrong_check_digits),
+    ),
+    breaking(
+        "iban.wrong-last-digit",
+        "iban/account",
+        "the last digit of IBANs is wrong",
+        mint=put(SOUND.mint, account=_wrong_last_digit),
+    ),
+    breaking(
+        "iban.domestic",
+        "iban/account",
+        "the domestic account number is shown instead of the IBAN",
+        mint=put(SOUND.mint, account=_domestic),
+    ),
+    breaking(
+        "iban.clear-visa",
+        "iban/card",
+        "cards are identified by their clear PAN",
+        mint=put(SOUND.mint, card=_clear_pan(497_010)),
+    ),
+    breaking(
+        "iban.clear-mastercard",
+        "iban/card",
+        "cards are identified by their clear PAN of another scheme",
+        mint=put(SOUND.mint, card=_clear_pan(513_200)),
+    ),
+    breaking(
+        "iban.account-nameless",
+        "iban/account-present",
+        "an account is listed without its IBAN",
+        respond=_nameless("account"),
+    ),
+    breaking(
+        "iban.card-nameless",
+        "iban/card-present",
+        "a card is listed without its encrypted PAN",
+        respond=_nameless("card"),
+    ),
+)

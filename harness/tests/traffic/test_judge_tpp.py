@@ -1,0 +1,45 @@
+"""The TPP's side: a client that meets every obligation, and one that violates each."""
+
+import pytest
+from clients import VIOLATIONS, Client, clean
+
+from assay.contract.model import Party
+from assay.contract.parse import find_contract, parse_contract
+from assay.judging.verdict import Standing
+from assay.planning.obligation import tpp_obligations
+from assay.traffic.session import open_recording
+
+
+def judged(har, tmp_path):
+    """Return the verdicts on a TPP's recording, by obligation."""
+    result = open_recording(har, party=Party.TPP).close(tmp_path / "journal.jsonl")
+    return {verdict.obligation: verdict.standing for verdict in result.verdicts}
+
+
+def all_obligations():
+    """Return the ids of a TPP's obligations under the shipped contracts."""
+    contracts = [parse_contract(find_contract(name)) for name in ("aisp", "pis")]
+    return {obligation.id for contract in contracts for obligation in tpp_obligations(contract)}
+
+
+def test_a_clean_client(tmp_path):
+    """A client that does everything allowed, and nothing else, meets every obligation."""
+    client = Client()
+    clean(client)
+    verdicts = judged(client.har(tmp_path / "clean.har"), tmp_path)
+    assert dict.fromkeys(all_obligations(), Standing.CONFORMS) == verdicts
+
+
+@pytest.mark.parametrize("obligation", VIOLATIONS)
+def test_each_violation(obligation, tmp_path):
+    """A client that violates one obligation is convicted of it, and of no other."""
+    client = Client()
+    psu = clean(client)
+    VIOLATIONS[obligation](client, psu)
+    verdicts = judged(client.har(tmp_path / "broken.har"), tmp_path)
+    assert [obligation] == [name for name, one in verdicts.items() if one is Standing.VIOLATES]
+
+
+def test_every_obligation_has_a_violation():
+    """The table of violations has every obligation of a TPP."""
+    assert all_obligations() == set(VIOLATIONS)
