@@ -26,8 +26,7 @@ from assay.sca.control import ControlSigner
 from assay.sca.forms import FormsSigner
 from assay.sca.prompt import Prompt, StderrPrompt
 from assay.sca.protocol import AnyReturnAddress, ScreenFlowResult, Signer, Wait
-from assay.transport.auth.setup import endpoints
-from assay.transport.auth.setup import open_channels as opened_ways
+from assay.transport.auth.setup import endpoints, open_channels
 from assay.transport.auth.tokens import TokenStore
 from assay.transport.embedded import Application
 from assay.transport.protocol import Transport
@@ -179,16 +178,16 @@ def set_up(
     secrets = look_up(target, os.environ)
     waiting = Waiting(span=wait) if wait is not None else None
     embedded = target.transport is TransportKind.EMBEDDED
-    ways = opened_ways(target, secrets, _spoken(bank, target) if embedded else None)
+    channels = open_channels(target, secrets, _spoken(bank, target) if embedded else None)
     return Environment(
         target=target,
-        client=ways.client,
-        screens=ways.screens,
-        token_store=ways.token_store,
-        fixtures=_waited_for(_world(target, ways.client, seed), waiting),
+        client=channels.client,
+        screens=channels.screens,
+        token_store=channels.token_store,
+        fixtures=_waited_for(_world(target, channels.client, seed), waiting),
         waiting=waiting,
-        common=ways.common,
-        party=ways.party,
+        common=channels.common,
+        party=channels.party,
         chromium=_chromium(target),
         callback_server=_reception(target),
         guard=Guard(target=target, book=_ledger(target, ledger)),

@@ -24,8 +24,7 @@ from assay.sca.chromium import Chromium, Origin, first_line, origin
 from assay.sca.html_forms import CARRIED, MOST, PICKED, Form
 from assay.sca.protocol import AnyReturnAddress, ScreenFlowResult, Wait
 from assay.sca.screen_flow import REFUSALS, ScreenFlow, joined, way_in
-from assay.transport.protocol import ELSEWHERE
-from assay.transport.protocol import MOST as BYTES
+from assay.transport.protocol import MAX_BODY, OTHER_HOST
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page, Request, Response
@@ -132,7 +131,7 @@ class Window:
     def open(self, url: str) -> Wire:
         """Open a page."""
         if origin(url) not in self.hosts:
-            self.trouble, self._shown = ELSEWHERE, []
+            self.trouble, self._shown = OTHER_HOST, []
             return Wire(method="GET", url=url)
         return self._go(url, lambda: self.page.goto(url, wait_until="domcontentloaded"))
 
@@ -159,7 +158,7 @@ class Window:
         try:
             act()
             self._shown = read(self.page)
-            body = self.page.content().encode("utf-8", "replace")[:BYTES]
+            body = self.page.content().encode("utf-8", "replace")[:MAX_BODY]
         except Error as error:
             # An aborted navigation is no error: it leads elsewhere, or to nothing that
             # can be shown.
