@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from assay.execution.session import Session
 from assay.planning.plan import Trial
-from assay.sca.prompt import StderrPrompt
+from assay.sca.protocol import StderrPrompt
 
 
 class Progress:
@@ -63,14 +63,14 @@ class Progress:
         self._activity = f"{contract}: random search ({how})"
         self._describe(self._activity)
 
-    def tell(self, text: str) -> None:
+    def show(self, text: str) -> None:
         """Print a message to a person, above the bar; also with `quiet`."""
         if self._bar is None:
-            StderrPrompt().tell(text)
+            StderrPrompt().show(text)
         else:
             self._bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
-    def left(self, seconds: float) -> None:
+    def countdown(self, seconds: float) -> None:
         """Show how many seconds a person has left, or the trial again for 0."""
         minutes, rest = divmod(round(seconds), 60)
         self._describe(f"waiting for you: {minutes}:{rest:02}" if seconds else self._activity)

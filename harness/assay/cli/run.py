@@ -206,7 +206,7 @@ def _set_up(given: RunOptions, prepared: Prepared, plan: Plan) -> Environment:
     environment = set_up(prepared.target, seed=given.seed, wait=given.wait, ledger=given.ledger)
 
     def tell(text: str) -> None:
-        environment.person.tell(text)  # looked up late: the progress bar takes its place
+        environment.person.show(text)  # looked up late: the progress bar takes its place
 
     announce(None if given.quiet else environment.waiting, plan, prepared.target, tell)
     return environment

@@ -24,8 +24,14 @@ from assay.fixtures.waiting import Waiting, WaitingProvider
 from assay.history import Arrange, Authorise, Subject
 from assay.sca.control import ControlSigner
 from assay.sca.forms import FormsSigner
-from assay.sca.prompt import Prompt, StderrPrompt
-from assay.sca.protocol import AnyReturnAddress, ScreenFlowResult, Signer, Wait
+from assay.sca.protocol import (
+    AnyReturnAddress,
+    Prompt,
+    ScreenFlowResult,
+    Signer,
+    StderrPrompt,
+    Wait,
+)
 from assay.transport.auth.setup import endpoints, open_channels
 from assay.transport.auth.tokens import TokenStore
 from assay.transport.embedded import Application
@@ -36,8 +42,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.execution.ledger import Ledger
-    from assay.sca.callback_server import CallbackServer
     from assay.sca.chromium import Chromium
+    from assay.sca.manual import CallbackServer
 
 #: Stands for the gates until a profile is there to make them of.
 _UNGUARDED = cast("Guard", None)
@@ -88,7 +94,7 @@ class Environment:
             case ScaKind.MANUAL if self.callback_server:
                 from assay.sca.manual import ManualSigner  # noqa: PLC0415 -- seldom used
 
-                return ManualSigner(callback_server=self.callback_server, person=self.person)
+                return ManualSigner(callback_server=self.callback_server, prompt=self.person)
             case _:
                 return MissingSigner()
 
@@ -217,9 +223,9 @@ def _spoken(bank: Bank, target: Target) -> Application:
 def _chromium(target: Target) -> Chromium | None:
     if target.sca.kind is not ScaKind.BROWSER:
         return None
-    from assay.sca.chromium import found, origin  # noqa: PLC0415 -- seldom used
+    from assay.sca.chromium import find_chromium, origin  # noqa: PLC0415 -- seldom used
 
-    chromium = found(target)
+    chromium = find_chromium(target)
     base = origin(target.base_url)
     for url in endpoints(target):
         # Where customers agree that a token is issued, they may be on another host.
@@ -230,9 +236,9 @@ def _chromium(target: Target) -> Chromium | None:
 def _reception(target: Target) -> CallbackServer | None:
     if target.sca.kind is not ScaKind.MANUAL:
         return None
-    from assay.sca.callback_server import opened  # noqa: PLC0415 -- seldom used
+    from assay.sca.manual import open_callback_server  # noqa: PLC0415 -- seldom used
 
-    return opened(target)
+    return open_callback_server(target)
 
 
 def _world(target: Target, client: Transport, seed: int) -> FixtureProvider:

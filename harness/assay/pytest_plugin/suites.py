@@ -33,7 +33,7 @@ from assay.planning.plan import Plan, Planned
 from assay.planning.prepare import Prepared, markers, prepare
 from assay.pytest_plugin import searches
 from assay.pytest_plugin.searches import params_of, search_of
-from assay.sca.prompt import StderrPrompt
+from assay.sca.protocol import StderrPrompt
 
 if TYPE_CHECKING:
     from assay.fuzzing.schema.items import ItemResult, SchemaItem, SchemaRun
@@ -93,11 +93,11 @@ class UncapturedPrompt(StderrPrompt):
 
     config: pytest.Config
 
-    def tell(self, text: str) -> None:
+    def show(self, text: str) -> None:
         """Write a text on a new line, since pytest has begun one."""
         manager: Any = self.config.pluginmanager.getplugin("capturemanager")
         with manager.global_and_fixture_disabled() if manager else nullcontext():
-            StderrPrompt.tell(self, f"\n{text}")
+            StderrPrompt.show(self, f"\n{text}")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -185,7 +185,7 @@ class Suites:
         except AssayError as error:
             raise pytest.UsageError(*str(error).splitlines()) from None
         environment.person = UncapturedPrompt(self.config)
-        announce(environment.waiting, plan, self.prepared.target, environment.person.tell)
+        announce(environment.waiting, plan, self.prepared.target, environment.person.show)
         session = Session(
             plan=plan,
             environment=environment,

@@ -19,7 +19,7 @@ from assay.history import Authorise, Code, Decision, Ending, Wire
 from assay.sca import html_forms as pages
 from assay.sca.control import ControlSigner
 from assay.sca.forms import FormsSigner
-from assay.sca.protocol import SPOOFED, ScreenFlowResult, typed, word_of
+from assay.sca.protocol import SPOOFED, ScreenFlowResult, code_to_enter, factor_name
 from assay.transport.http import HttpClient
 from assay.transport.protocol import OTHER_HOST, Delivery, Transport, answered, unanswered
 
@@ -372,7 +372,7 @@ def test_factors_are_told_in_the_contracts_words() -> None:
     assert ({"factor": "APP"}, {"code": "1"}) == (way.filled[1], way.filled[2])
     assert ("TXT", "sms", "APP") == (
         sca.factors["sms"],
-        word_of(sca, "TXT"),
+        factor_name(sca, "TXT"),
         sca.factors["soft-token"],
     )
 
@@ -424,13 +424,13 @@ def test_what_is_typed_in(right: str, code: Code, given: str) -> None:
     way = walk(*ALL, HOME, access=replace(ACCESS, codes={"sms": right}), code=code)
 
     assert {"code": given} == way.filled[2]
-    assert given == typed(code, "sms", {"sms": right})
+    assert given == code_to_enter(code, "sms", {"sms": right})
 
 
 def test_a_code_that_nobody_knows() -> None:
     """Nothing is typed in for a factor whose code the world did not tell."""
     assert {"code": ""} == walk(*ALL, HOME, access=replace(ACCESS, codes={})).filled[2]
-    assert "000000" == typed(Code.WRONG, "sms", {})
+    assert "000000" == code_to_enter(Code.WRONG, "sms", {})
 
 
 # -- forms ------------------------------------------------------------------------
