@@ -113,9 +113,9 @@ def command(
         return _until_interrupted(server)
     click.echo(f"  test it   assay run --target {url}")
     for token in DEMO_TOKENS.values():
-        click.echo(f"  look at   curl -H 'Authorization: Bearer {token}' {url}/accounts")
+        click.echo(f"  read      curl -H 'Authorization: Bearer {token}' {url}/accounts")
     provider = next(iter(DEMO_PROVIDERS))
-    click.echo(f"  pay by    POST {url}/payment-requests with 'Authorization: Bearer {provider}'")
+    click.echo(f"  pay       POST {url}/payment-requests with 'Authorization: Bearer {provider}'")
     return _until_interrupted(server)
 
 
@@ -210,7 +210,7 @@ class ServeSecurity:
             curl += " -u demo-tpp:demo-tpp-secret -d grant_type=client_credentials"
             yield f"get a token {curl} {url}/oauth/token"
         elif not self.signatures:
-            yield f"look at     {curl} -H 'Authorization: Bearer demo-alice' {url}/accounts"
+            yield f"read        {curl} -H 'Authorization: Bearer demo-alice' {url}/accounts"
 
 
 def _certificates(folder: Path) -> CertificateFolder:

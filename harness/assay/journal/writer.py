@@ -57,7 +57,7 @@ class Journal:
             path.parent.mkdir(parents=True, exist_ok=True)
             return cls(out=path.open("x", encoding="utf-8", newline="\n"))
         except FileExistsError:
-            hint = "choose another --out; what is recorded is never written over"
+            hint = "choose another --out; a journal is never overwritten"
             raise InputError.one(str(path), "a journal already exists", hint=hint) from None
         except OSError as error:
             what = f"cannot write the journal: {error.strerror}"
