@@ -70,11 +70,11 @@ class Commands(click.Group):
 
 EXAMPLES = """\b
 Examples:
-  assay run                                test the embedded sandbox with the shipped contracts
-  assay serve --port 8080                  serve the same sandbox over HTTP
-  assay run --target http://127.0.0.1:8080 test the served sandbox
-  assay plan --target bank.yaml            show what a run on your bank would test and cost
-  assay run --target bank.yaml -k quota    test the obligations with this word in their id
+  assay run                                 test the embedded sandbox with the shipped contracts
+  assay serve --port 8080                   serve the same sandbox over HTTP
+  assay run --target http://127.0.0.1:8080  test the served sandbox
+  assay plan --target bank.yaml             show what a run on your bank would test and cost
+  assay run --target bank.yaml -k quota     test the obligations with this word in their id
 
 \b
 Exit codes:
