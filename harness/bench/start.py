@@ -4,9 +4,10 @@ A small server notes when the first call of `assay run` arrives; the command is 
 The whole run is on the embedded sandbox. The third figure is what the installed plugin adds
 to a pytest run that has nothing to do with Assay.
 
-Each figure is robust on a busy machine: the first two are the fastest of several rounds,
-which end as soon as one is below the bound; the third compares processor time, which does
-not grow while other programs run. A command that does not end is stopped after a minute.
+The first two figures are the fastest of several rounds, which end as soon as one is below
+the bound. If none is because other programs use the processors, their processor time is
+compared with the bound instead. The third figure is always processor time. A command that
+does not end is stopped after a minute.
 `python harness/bench/start.py 2` makes two rounds for each of the first two.
 """
 
@@ -100,14 +101,19 @@ def run(command: list[str], folder: str) -> None:
 def fastest(measure: Callable[[str], float], folder: str, bound: float, rounds: int) -> float:
     """Return the least of some rounds; the first below the bound ends them.
 
-    The fastest round is what the machine can do when nothing else runs.
+    On a busy machine, a result above the bound is replaced by the least processor time.
     """
-    least = float("inf")
+    least = least_processor_time = float("inf")
     for _ in range(rounds):
+        before = children_time()
         least = min(least, measure(folder))
+        least_processor_time = min(least_processor_time, children_time() - before)
         if least < bound:
-            break
-    return least
+            return least
+    if os.getloadavg()[0] <= (os.cpu_count() or 1):
+        return least
+    print(f"busy machine: {least * 1000:.1f} ms elapsed; the processor time counts", flush=True)
+    return least_processor_time
 
 
 def plugin(folder: str, rounds: int) -> float:
@@ -129,10 +135,15 @@ def plugin(folder: str, rounds: int) -> float:
 
 def processor_time(command: list[str], folder: str) -> float:
     """Return the processor time of a command, in seconds."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = children_time()
     run(command, folder)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return children_time() - before
+
+
+def children_time() -> float:
+    """Return the processor time of all commands so far, in seconds."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def main() -> int:
