@@ -92,7 +92,7 @@ def _reference(contracts: tuple[str, ...] = CONTRACTS) -> tuple[Plan, Target]:
 def variants() -> dict[str, Mutant | Neutral]:
     """Return all mutants and neutral variants, by id."""
     every: list[Mutant | Neutral] = [*MUTANTS, *PIS_MUTANTS, *NEUTRAL, *PIS_NEUTRAL]
-    return {one.id: one for one in every}
+    return {variant.id: variant for variant in every}
 
 
 def changed_contracts(policies: Policies) -> tuple[str, ...]:
@@ -136,7 +136,9 @@ def run_on_bank(
     if result.faults:
         raise RuntimeError("; ".join(result.faults))
     by = {
-        standing: frozenset(one.obligation for one in result.verdicts if one.standing is standing)
+        standing: frozenset(
+            verdict.obligation for verdict in result.verdicts if verdict.standing is standing
+        )
         for standing in Standing
     }
     return by[Standing.VIOLATES], by[Standing.INDETERMINATE] | by[Standing.UNVERIFIED]
@@ -184,7 +186,7 @@ def prove(
     return Matrix(
         rows=tuple(rows),
         obligations=tuple(
-            one.obligation.id for one in reference.items if one.disposition is Disposition.ASK
+            item.obligation.id for item in reference.items if item.disposition is Disposition.ASK
         ),
     )
 

@@ -15,7 +15,7 @@ from assay.errors import TargetError
 from assay.fixtures.protocol import FixtureProvider
 from assay.history import Authorised, Ending, Wire
 from assay.sca.html_forms import Form, forms
-from assay.transport.protocol import PREFIX
+from assay.transport.protocol import CONTROL_PATH
 
 API: Final = "assay-control/1"
 DENIED: Final = frozenset({401, 403})
@@ -75,7 +75,7 @@ def _elsewhere(context: DoctorContext) -> str:
     """Return the hint where to look: the API is often at the root of the host."""
     where = context.target.fixtures.url or context.target.base_url
     path = urlsplit(where).path.rstrip("/")
-    hint = f"requested at {where}{PREFIX}/"
+    hint = f"requested at {where}{CONTROL_PATH}/"
     if path:
         hint += f"; is the path {path} right, or should fixtures.url be set?"
     return hint

@@ -20,8 +20,7 @@ from assay.binding.target import Target
 from assay.contract.files.document import Pointer
 from assay.doctor.context import DoctorContext
 from assay.doctor.finding import Finding, at, from_problem
-from assay.transport.auth.tls import context as tls_context
-from assay.transport.auth.tls import explainer
+from assay.transport.auth.tls import explainer, tls_context
 
 #: How far clocks may differ: tokens, signatures and calendar days tolerate no more.
 MOST_APART: Final = timedelta(seconds=60)
