@@ -15,7 +15,7 @@ from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.contract.model import Contract
-    from assay.init.target_file import TargetDraft
+    from assay.init.defaults import TargetDraft
 
 EPILOG = """\b
 Examples:

@@ -1,19 +1,17 @@
-"""Guesses how requests are bound: where each argument of the contract goes.
+"""Guesses of the features of requests: where arguments and modes go, and what else is sent.
 
-Guessed by the names of parameters and of members of the body. Nothing is made up: where no
-name matches, the argument is reported as missing.
+Guessed by the names of parameters and of members of the body.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from assay.contract.model import Json
-from assay.init.name_matching import words
-from assay.init.openapi_operations import EACH, OpenApiParameter, SchemaLeaf
-from assay.init.operation_match import THEIRS, MatchedOperation, guessed
-from assay.init.yaml_writer import YamlEntry, gap
+from assay.init.openapi_operations import THEIRS, MatchedOperation, OpenApiParameter, guessed
+from assay.init.openapi_schemas import EACH, SchemaLeaf, words
+from assay.init.yaml_writer import YamlEntry, flow
 from assay.rules.clauses import clauses_of
 
 #: Usual names of the beginning and the end of a range.
@@ -32,9 +30,9 @@ def arguments(shape: MatchedOperation) -> Iterator[YamlEntry]:
         if name:
             yield _range(shape, name, forms, end=name == operation.until)
     if operation.grants:
-        yield grant(shape, operation.grants)
+        yield _grant(shape, operation.grants)
     for name in operation.arguments:
-        yield member(shape, name)
+        yield _member(shape, name)
 
 
 def _about(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
@@ -53,7 +51,8 @@ def _about(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
     if near:
         yield from _found(shape, name, "query", near[0], near[0].name)
         return
-    yield gap(name, "the parameter that names the item of a call", f"{{query: {name}}}")
+    what = "the parameter that names the item of a call"
+    yield shape.gap("argument", name, what=what, example=f"{{query: {name}}}")
 
 
 def about_slot(shape: MatchedOperation) -> str | None:
@@ -63,7 +62,7 @@ def about_slot(shape: MatchedOperation) -> str | None:
         return None
     if name in shape.slots:
         return name
-    mine = {*words(name), *(word for one in _things(shape) for word in words(one))}
+    mine = _words_for(name, shape)
     near = sorted(shape.slots, key=lambda slot: -len(mine & set(words(slot))))
     if near and (len(near) == 1 or mine & set(words(near[0]))):
         return near[0]
@@ -72,19 +71,19 @@ def about_slot(shape: MatchedOperation) -> str | None:
     return shape.slots[-1] if near and ends else None
 
 
-def _things(shape: MatchedOperation) -> Iterable[str]:
-    """Yield the resources that an operation is about."""
-    below = (shape.contract.resources[one] for one in shape.operation.lists)
-    yield from (one.of for one in below if one.of)
+def _words_for(name: str, shape: MatchedOperation) -> set[str]:
+    """Return the words of an argument, and of the resources that an operation is about."""
+    below = (shape.contract.resources[resource] for resource in shape.operation.lists)
+    names = [name, *(resource.of for resource in below if resource.of)]
     if shape.operation.request:
-        yield shape.operation.request
+        names.append(shape.operation.request)
+    return {word for one in names for word in words(one)}
 
 
-def _names(name: str, one: OpenApiParameter, shape: MatchedOperation) -> bool:
-    mine = {*words(name), *(word for each in _things(shape) for word in words(each))}
-    return (
-        bool(mine & set(words(one.name))) and {"id", *words(name)} & set(words(one.name)) != set()
-    )
+def _names(name: str, parameter: OpenApiParameter, shape: MatchedOperation) -> bool:
+    """Whether a parameter names the item of a call."""
+    theirs = set(words(parameter.name))
+    return bool(_words_for(name, shape) & theirs and {"id", *words(name)} & theirs)
 
 
 def _found(
@@ -124,7 +123,8 @@ def _range(
                     why += ", and excludes the day"
                 return YamlEntry(key=name, value=spelling, why=why)
     day = "to" if end else "from"
-    return gap(name, f"the parameter for the {day} date", f"{{query: {name}}}")
+    what = f"the parameter for the {day} date"
+    return shape.gap("argument", name, what=what, example=f"{{query: {name}}}")
 
 
 def modes(shape: MatchedOperation) -> Iterator[YamlEntry]:
@@ -139,7 +139,7 @@ def modes(shape: MatchedOperation) -> Iterator[YamlEntry]:
                 yield YamlEntry(key=mode, value={place: at, "value": value}, why=why)
                 break
         else:
-            yield gap(mode, "how this mode is requested", "{query: …, value: …}")
+            yield shape.gap("mode", mode)
 
 
 def _choices(shape: MatchedOperation) -> Iterator[tuple[str, SchemaLeaf]]:
@@ -149,22 +149,28 @@ def _choices(shape: MatchedOperation) -> Iterator[tuple[str, SchemaLeaf]]:
     yield from (("body", one) for one in shape.offered.request if one.values and one.steps)
 
 
-def unfilled(shape: MatchedOperation, entries: Iterable[YamlEntry]) -> Iterator[YamlEntry]:
-    """Yield required parameters that no argument of the contract fills."""
-    used = {name for one in entries if isinstance(one.value, dict) for name in _places(one.value)}
-    for slot in shape.slots:
-        if slot not in used | {shape.operation.about}:
-            path = shape.offered.path.replace(f"{{{slot}}}", "…")
-            yield gap("path", f"a value for {slot} in the path", path)
-    for name, one in shape.offered.named("query").items():
-        if one.required and name not in used:
-            value = one.leaf.values[0] if one.leaf.values else "…"
+def unfilled_slots(shape: MatchedOperation) -> Iterator[str]:
+    """Yield the path parameters that no argument of the contract fills."""
+    filled = _bound(shape, "path") | {shape.operation.about}
+    yield from (slot for slot in shape.slots if slot not in filled)
+
+
+def queries(shape: MatchedOperation) -> Iterator[YamlEntry]:
+    """Yield required query parameters that no argument of the contract fills."""
+    bound = _bound(shape, "query")
+    for name, parameter in shape.offered.named("query").items():
+        if parameter.required and name not in bound:
+            value = parameter.leaf.values[0] if parameter.leaf.values else "…"
             what = f"a value for {name}, which the document requires in the query"
-            yield YamlEntry(key=name, missing=f"{what}, for example {value}")
+            yield shape.gap("queries", what=what, example=flow({name: value}))
 
 
-def _places(value: Mapping[str, Json]) -> Iterator[str]:
-    yield from (str(value[place]) for place in ("path", "query") if place in value)
+def _bound(shape: MatchedOperation, place: str) -> set[str]:
+    """Return what arguments and modes are bound to in a place: parameters, or pointers."""
+    entries = (*arguments(shape), *modes(shape))
+    bound = (entry.value.get(place) for entry in entries if isinstance(entry.value, dict))
+    every = (at if isinstance(at, list) else [at] for at in bound if at)
+    return {str(at) for several in every for at in several}
 
 
 #: Other names of the contract's arguments: all words of one of the sets.
@@ -178,14 +184,15 @@ _ALSO: dict[str, tuple[frozenset[str], ...]] = {
 }
 
 
-def grant(shape: MatchedOperation, name: str) -> YamlEntry:
+def _grant(shape: MatchedOperation, name: str) -> YamlEntry:
     """Return where a consent lists what it covers, possibly in several lists."""
     lists = [one for one in shape.offered.request if one.kind == "array"]
     lists = [one for one in lists if EACH not in one.steps]
     known = {word for one in shape.contract.operations for word in words(one)}
     named = [one for one in lists if set(one.words) & (known | set(words(name)))] or lists[:1]
     if not named:
-        return gap(name, "the pointer to the list of what a consent covers", f"{{body: /{name}}}")
+        what = "the pointer to the list of what a consent covers"
+        return shape.gap("argument", name, what=what, example=f"{{body: /{name}}}")
     pointers = [one.pointer for one in named]
     spelling: dict[str, Json] = {"body": pointers[0] if len(pointers) == 1 else pointers}
     each = _each(shape, named[0])
@@ -239,11 +246,12 @@ def _keys(each: dict[str, Json] | None) -> list[str]:
     return [*kinds] if isinstance(kinds, dict) else [*(each or {})]
 
 
-def member(shape: MatchedOperation, name: str) -> YamlEntry:
+def _member(shape: MatchedOperation, name: str) -> YamlEntry:
     """Return where an argument of a request goes in the body."""
     leaf = called(name, shape.offered.request)
     if leaf is None:
-        return gap(name, "the pointer to this argument in the body", f"{{body: /{name}, value: …}}")
+        what = "the pointer to this argument in the body"
+        return shape.gap("argument", name, what=what, example=f"{{body: /{name}, value: …}}")
     spelling: dict[str, Json] = {"body": leaf.pointer}
     if leaf.form not in {"date", "date-time"}:
         spelling |= dict(zip(("value", "other"), _valid(shape, name, leaf), strict=False))
@@ -282,13 +290,13 @@ def called(name: str, leaves: Iterable[SchemaLeaf]) -> SchemaLeaf | None:
     return None
 
 
-def template(shape: MatchedOperation, taken: Iterable[str]) -> Iterator[YamlEntry]:
+def template(shape: MatchedOperation) -> Iterator[YamlEntry]:
     """Yield what else a body must contain, with the document's examples."""
-    known = frozenset(taken)
+    bound = _bound(shape, "body")
     value: dict[str, Json] = {}
     missing: list[str] = []
     for leaf in shape.offered.request:
-        inside = any(one == leaf.pointer or one.startswith(leaf.pointer + "/") for one in known)
+        inside = any(one == leaf.pointer or one.startswith(leaf.pointer + "/") for one in bound)
         if not leaf.required or len(leaf.steps) != 1 or inside:
             continue
         if leaf.values and leaf.kind in {"string", "boolean", "integer"}:
@@ -301,7 +309,7 @@ def template(shape: MatchedOperation, taken: Iterable[str]) -> Iterator[YamlEntr
         )
     if missing:
         what = f"required members of the body: {', '.join(missing[:8])}"
-        yield gap("template", what, f"{{{missing[0]}: …}}")
+        yield shape.gap("template", what=what, example=f"{{{missing[0]}: …}}")
 
 
 def _typed(leaf: SchemaLeaf) -> Json:

@@ -151,7 +151,10 @@ def test_a_document_in_the_manner_of_the_berlin_group(begin):
     assert "GET /v1/accounts has a similar name" == guesses["path: /v1/accounts"]
     assert "key: /iban" not in guesses
     assert any(one.startswith("Consent-ID is required by GET /v1/acc") for one in missing)
-    assert any("bookingStatus" in one and one.endswith("for example booked") for one in missing)
+    assert any(
+        "bookingStatus" in one and one.endswith("`queries: {bookingStatus: booked}`")
+        for one in missing
+    )
     assert all(f": missing: {one}" in told for one in missing)
 
 
@@ -255,8 +258,8 @@ def test_a_document_in_the_manner_of_stet(begin):
     assert {"path": "/trusted-beneficiaries"} == spelt["trusted-beneficiaries"]
     guesses, missing = guessed(path)
     assert "same name" == guesses["currency: /balanceAmount/currency"]
-    assert any(one.startswith("the required client certificate") for one in missing)
-    assert any(one.startswith("the required signature of calls") for one in missing)
+    assert any(one.startswith("the client certificate that the bank requires") for one in missing)
+    assert any(one.startswith("the signature of calls that the bank requires") for one in missing)
     assert any("psuIdentity" in one for one in missing)
 
 

@@ -38,8 +38,10 @@ def test_a_reason_cannot_leave_its_comment():
 def test_what_is_missing_is_a_comment_with_an_example():
     """A key below which all is missing is a comment, too: it would be nothing."""
     entries = [
-        YamlEntry(key="a", below=(gap("b", "where it is", "/b"),)),
-        YamlEntry(key="c", below=(gap("d", "where it is", "/d"), YamlEntry(key="e", value=1))),
+        YamlEntry(key="a", below=(gap("b", what="where it is", example="/b"),)),
+        YamlEntry(
+            key="c", below=(gap("d", what="where it is", example="/d"), YamlEntry(key="e", value=1))
+        ),
     ]
     assert [
         "# a:",
