@@ -17,8 +17,7 @@ from assay.planning.prepare import Prepared
 from assay.transport.secrets import look_up
 
 if TYPE_CHECKING:
-    from assay.doctor import Examination
-    from assay.doctor.finding import Finding
+    from assay.doctor import Examination, Finding
     from assay.doctor.probes import DoctorCost
 
 F = TypeVar("F", bound=Callable[..., Any])

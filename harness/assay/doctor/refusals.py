@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from assay.binding.target import AuthKind, OperationBinding, Place, Spelling
-from assay.doctor.context import DoctorContext, SeenAnswer
-from assay.doctor.finding import Finding, Weight, at
+from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.pointer_probe import ALIKE, likeness
 from assay.history import Accepted
 
@@ -71,11 +70,11 @@ def _unauthenticated(
         for name in dict.fromkeys(context.role_of.get(_subject(one), "") for one in answers):
             own = (name, "token_env") if name in roles else ()
             place: tuple[str, ...] = ("fixtures", "roles", *own)
-            yield at(target, place, "a token that the bank accepts", found)
+            yield context.finding(place, "a token that the bank accepts", found)
         return
     place = _place(context, first, by_provider=by_provider)
     weight = Weight.DOUBT if accepted else Weight.FAULT
-    yield at(target, place, "credentials that the bank accepts", found, weight=weight)
+    yield context.finding(place, "credentials that the bank accepts", found, weight=weight)
 
 
 def _subject(answer: SeenAnswer) -> str:
@@ -114,14 +113,14 @@ def _forbidden(
     found = f"403 from {answer.operation.id}: {context.excerpt(answer)}"
     if auth.oauth and (not accepted or "insufficient_scope" in challenge):
         place: tuple[str, ...] = (*name, "scope")
-        yield at(target, place, "a scope that allows the call", found)
+        yield context.finding(place, "a scope that allows the call", found)
     elif "insufficient_scope" in challenge:
-        yield at(target, name, "a token that allows the call", found)
+        yield context.finding(name, "a token that allows the call", found)
     else:
         place = ("operations", answer.operation.id)
         hint = "is the token valid for this interface, and does a consent exist?"
         weight = Weight.UNSEEN if accepted and answer.operation.about else Weight.DOUBT
-        yield at(target, place, "permission for an ordinary call", found, hint, weight=weight)
+        yield context.finding(place, "permission for an ordinary call", found, hint, weight=weight)
 
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{2,60}")
@@ -135,7 +134,7 @@ def arguments(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
     sent = ", ".join(_sent(answer)) or "no arguments"
     said = context.excerpt(answer)
     found = f"{answer.status}: {said}" if said else str(answer.status)
-    yield at(context.target, place, "an ordinary call to be accepted", found, f"sent: {sent}")
+    yield context.finding(place, "an ordinary call to be accepted", found, f"sent: {sent}")
 
 
 def argument_key(answer: SeenAnswer) -> tuple[str, ...]:

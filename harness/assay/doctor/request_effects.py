@@ -1,7 +1,8 @@
-"""Checks that what a request says changes the answer.
+"""Checks that what a request says changes the answer: dates, presence, and the next page.
 
-A mock gives the same answer to every request. Dates that are sent must limit the items, and
-the presence header must keep a call out of the limit for calls without the customer.
+A mock gives the same answer to every request. Dates that are sent must limit the items, the
+presence header must keep a call out of the limit for calls without the customer, and a list
+known to have more items must name a next page with other items.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from datetime import date
 
-from assay.binding.target import FixtureKind
-from assay.contract.model import Operation
-from assay.doctor.context import DoctorContext, SeenAnswer, ordinary
-from assay.doctor.finding import Finding, Weight, at
-from assay.doctor.pointer_probe import nearest
+from assay.binding.target import FixtureKind, Turn
+from assay.contract.model import Json, Operation
+from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight, ordinary
+from assay.doctor.pointer_probe import PointerProbe, correction, is_link, nearest
 from assay.doctor.probes import SINCE, UNTIL
+from assay.history import Accepted, Indeterminate
 
 #: A shorter body may be the same by chance.
 _DISTINCTIVE = 24
@@ -41,7 +42,7 @@ def static_answers(context: DoctorContext) -> Iterator[Finding]:
         else:
             continue
         hint = "is it a mock? static answers cannot be judged"
-        yield at(context.target, ("base_url",), "answers that depend on the request", found, hint)
+        yield context.finding(("base_url",), "answers that depend on the request", found, hint)
         return
 
 
@@ -55,7 +56,7 @@ def presence(context: DoctorContext) -> Iterator[Finding]:
         if context.target.fixtures.kind is FixtureKind.ROLES:
             found = "no calls to see it by: they would use up real customers' accesses"
             place, weight = ("presence", "header"), Weight.UNSEEN
-            yield at(context.target, place, "a header with an effect", found, weight=weight)
+            yield context.finding(place, "a header with an effect", found, weight=weight)
         return
     absent = [one.exchange.accepted for one in answers if not one.exchange.call.present]
     present = [one.exchange.accepted for one in answers if one.exchange.call.present]
@@ -66,15 +67,14 @@ def presence(context: DoctorContext) -> Iterator[Finding]:
         found = "calls with the header refused like those without it"
         hint = "is the name right, and does the bank accept the value?"
         place, expected = ("presence", "header"), "calls with the customer to be served"
-        yield at(context.target, place, expected, found, hint, weight=Weight.DOUBT)
+        yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
     elif not limited and not served:
         key = "when" if header.absent else "header"
         found = "calls with the customer limited, and calls without served"
         hint = "the meaning is reversed: " + (
             "remove `when: absent`" if header.absent else "add `when: absent`"
         )
-        yield at(
-            context.target,
+        yield context.finding(
             ("presence", key),
             "calls without the customer to be limited",
             found,
@@ -83,8 +83,7 @@ def presence(context: DoctorContext) -> Iterator[Finding]:
     elif not limited:
         found = f"all {len(absent)} served, and those with the customer too"
         hint = "does the bank distinguish calls with and without the customer by this header?"
-        yield at(
-            context.target,
+        yield context.finding(
             ("presence", "header"),
             "calls without the customer to be limited",
             found,
@@ -120,7 +119,7 @@ def _not_sent(context: DoctorContext, operation: Operation, name: str) -> Iterat
     first = next(iter(context.plain(operation.id)), None)
     if first is not None and first.exchange.accepted and name in first.binding.arguments:
         place, found = ("operations", operation.id, "arguments", name), "none that was sent"
-        yield at(context.target, place, "a date with an effect", found, weight=Weight.UNSEEN)
+        yield context.finding(place, "a date with an effect", found, weight=Weight.UNSEEN)
 
 
 def _day(
@@ -144,7 +143,7 @@ def _day(
         return  # reported by another check
     if not asked.exchange.accepted:
         found = f"{asked.status}: {context.excerpt(asked)}"
-        yield at(context.target, place, "a date to be accepted", found)
+        yield context.finding(place, "a date to be accepted", found)
         return
     day = date.fromisoformat(str(asked.exchange.call.arguments[name]))
     control = [item.on for item in plain[0].exchange.items if item.on]
@@ -158,4 +157,105 @@ def _day(
         parameter = asked.binding.arguments[name].name
         hint = f"sent as {parameter}" if nearest(parameter, names) else ""
         weight = Weight.DOUBT
-        yield at(context.target, place, "a date with an effect", found, hint, weight=weight)
+        yield context.finding(place, "a date with an effect", found, hint, weight=weight)
+
+
+# -- The next page
+
+
+def pages(context: DoctorContext) -> Iterator[Finding]:
+    """Examine for every list how its next page was found, and what it showed."""
+    for operation in context.operations:
+        if not operation.available or not operation.lists:
+            continue
+        followed = [one for one in context.of(operation.id) if one.exchange.call.follow]
+        if followed:
+            yield from _second(context, operation, followed[0])
+        else:
+            yield from _not_followed(context, operation)
+
+
+def _accepted(answer: SeenAnswer) -> bool:
+    return isinstance(answer.exchange.outcome, Accepted)
+
+
+def _second(context: DoctorContext, operation: Operation, second: SeenAnswer) -> Iterator[Finding]:
+    """Compare a second page with the first."""
+    place, binding = ("operations", operation.id, "next"), second.binding
+    before = [one for one in context.plain(operation.id) if one.exchange.n < second.exchange.n]
+    first = before[-1]
+    expected = "another page after the first"
+    hint = _link(context, operation)
+    if not second.status and isinstance(second.exchange.outcome, Indeterminate):
+        yield context.finding(
+            ("hosts",),
+            expected,
+            second.exchange.outcome.why,
+            "if the other host is the bank's too, add it to hosts",
+            weight=Weight.DOUBT,
+        )
+    elif not _accepted(second):
+        yield context.finding(place, expected, f"{second.status} for the second page", hint)
+    elif second.raw_items and second.raw_items == first.raw_items:
+        counted = binding.next and binding.next.turn in {Turn.PAGE, Turn.OFFSET}
+        why = "is the parameter, or `first`, wrong?" if counted else ""
+        yield context.finding(place, expected, "the first page again", hint or why)
+    elif not second.raw_items and _more(context, operation, first):
+        yield context.finding(place, expected, "a page without items", hint)
+
+
+def _more(context: DoctorContext, operation: Operation, first: SeenAnswer) -> bool:
+    """Whether a customer created for the probe has more items than a page showed."""
+    if not context.makes_customers or not first.exchange.items:
+        return False
+    subject = context.subjects.get(f"{first.probe} {first.exchange.call.subject}")
+    if subject is None:
+        return False
+    if not operation.about:
+        return len(first.exchange.items) < len(subject.owns)
+    owned = subject.owned(first.exchange.call.arguments.get(operation.about))
+    return owned is not None and len(first.exchange.items) < len(owned.entries)
+
+
+def _not_followed(context: DoctorContext, operation: Operation) -> Iterator[Finding]:
+    """Report why no second page was read: there is none, or the target file does not find it."""
+    first = next(iter(context.plain(operation.id)), None)
+    if first is None or not _accepted(first) or (operation.about and not operation.since):
+        return
+    place = ("operations", operation.id, "next")
+    if not context.makes_customers:
+        if first.binding.next:
+            what = "one that was not read" if _next(first) else "a list of one page"
+            weight = Weight.UNSEEN
+            yield context.finding(place, "another page after the first", what, weight=weight)
+        return
+    if not _more(context, operation, first):
+        return
+    hint = _link(context, operation)
+    found = f"none after {len(first.exchange.items)} items, although there are more"
+    if first.binding.next is None:
+        hint, weight = hint or "add `next`", Weight.UNSEEN
+    else:
+        weight = Weight.FAULT if hint else Weight.DOUBT
+    yield context.finding(place, "another page after the first", found, hint, weight=weight)
+
+
+def _next(answer: SeenAnswer) -> bool:
+    return isinstance(answer.exchange.outcome, Accepted) and bool(answer.exchange.outcome.next)
+
+
+def _link(context: DoctorContext, operation: Operation) -> str:
+    """Return a hint at what looks like the link to the next page in the first answer."""
+    for first in context.plain(operation.id):
+        if any(name.lower() == "link" for name, _ in first.exchange.wire.headers):
+            return "did you mean {header: Link}?"
+        how = first.binding.next
+        at_ = (how.at,) if how and how.turn in {Turn.LINK, Turn.CURSOR} else ()
+
+        def other(value: Json, here: str = first.exchange.wire.url) -> bool:
+            return is_link(value) and value != here and not here.endswith(str(value))
+
+        probe = PointerProbe(feature="next", at=at_, fits=other, names=("next", "nextPage"))
+        if hint := correction([first.body], probe):
+            return hint
+    return ""

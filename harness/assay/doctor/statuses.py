@@ -14,8 +14,7 @@ from assay.binding.decode import decode
 from assay.binding.target import Matcher, Outcomes, Target
 from assay.contract.model import Operation
 from assay.doctor import items, refusals
-from assay.doctor.context import DoctorContext, SeenAnswer
-from assay.doctor.finding import Finding, Weight, at
+from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.pointer_probe import nearest
 from assay.history import Accepted, Cause, Detail, Indeterminate, Rejected, Unavailable
 
@@ -32,7 +31,7 @@ def examine(context: DoctorContext) -> Iterator[Finding]:
     called = [one for one in context.operations if one.available and context.plain(one.id)]
     if called and all(_status(context, one) == {UNKNOWN} for one in called) and len(called) > 1:
         found = f"404 from each of {', '.join(one.id for one in called)}"
-        yield at(context.target, ("base_url",), "the operations below this URL", found)
+        yield context.finding(("base_url",), "the operations below this URL", found)
         return
     yield from refusals.credentials(context)
     for operation in called:
@@ -75,12 +74,12 @@ def _not_accepted(context: DoctorContext, answer: SeenAnswer) -> Iterator[Findin
         where = next((v for k, v in answer.exchange.wire.headers if k.lower() == "location"), "")
         found = f"a redirect ({status})"
         hint = f"is it {context.redactor.bounded(where, 100)}?" if where else ""
-        yield at(context.target, ("base_url",), "an address that answers directly", found, hint)
+        yield context.finding(("base_url",), "an address that answers directly", found, hint)
     elif status in REFUSED:
         yield from _REFUSALS.get(status, refusals.arguments)(context, answer)
     elif status == CLOSED:
         hint = "the bank may be closed for maintenance: try again later"
-        yield at(context.target, _op(answer), "an answer", "503", hint, weight=Weight.UNSEEN)
+        yield context.finding(_op(answer), "an answer", "503", hint, weight=Weight.UNSEEN)
     else:
         yield from _failed(context, answer)
 
@@ -89,11 +88,11 @@ def _failed(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
     """Report that no answer came, or that the target failed."""
     outcome = answer.exchange.outcome
     if not isinstance(outcome, Indeterminate):
-        yield at(context.target, _op(answer), "an answer", str(answer.status), weight=Weight.UNSEEN)
+        yield context.finding(_op(answer), "an answer", str(answer.status), weight=Weight.UNSEEN)
         return
     place = ("timeout",) if outcome.detail is Detail.TIMEOUT else _op(answer)
     weight = Weight.DOUBT if outcome.cause is Cause.TRANSPORT else Weight.UNSEEN
-    yield at(context.target, place, "an answer", outcome.why, weight=weight)
+    yield context.finding(place, "an answer", outcome.why, weight=weight)
 
 
 def _misread(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
@@ -105,7 +104,7 @@ def _misread(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
         index = matched(target, answer, name)
         if index is not None:
             place = (*_outcomes(target, answer, name), index)
-            yield at(target, place, expected, f"{answer.status} that counts as {name}")
+            yield context.finding(place, expected, f"{answer.status} that counts as {name}")
     elif isinstance(outcome, Indeterminate) and outcome.detail is Detail.UNKNOWN_STATUS:
         place = _outcomes(target, answer, "accepted")
         narrow = _narrow(target, answer)
@@ -113,10 +112,10 @@ def _misread(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
             index, part = narrow
             media_type = answer.exchange.wire.media_type or "none"
             found = f"media type {media_type}" if part == "media_type" else f"another {part}"
-            yield at(target, (*place, index, part), expected, found)
+            yield context.finding((*place, index, part), expected, found)
         else:
             found = f"no matcher for {answer.status}"
-            yield at(target, place, expected, found, "add it to statuses")
+            yield context.finding(place, expected, found, "add it to statuses")
 
 
 #: The parts of a matcher besides the statuses, each with a function that removes it.
@@ -185,28 +184,28 @@ def _path(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
     for name in slots:
         if binding.arguments[name].found is None and name != key:
             place = (*_op(answer), "arguments", name)
-    yield at(context.target, place, "the path of an available method", "404", hint)
+    yield context.finding(place, "the path of an available method", "404", hint)
 
 
 def _method(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
     allow = next((v for k, v in answer.exchange.wire.headers if k.lower() == "allow"), "")
     hint = f"allowed: {allow[:60]}" if allow else f"the contract has {answer.operation.method}"
     found = f"405 to {answer.exchange.wire.method}"
-    yield at(context.target, (*_op(answer), "method"), "an allowed method", found, hint)
+    yield context.finding((*_op(answer), "method"), "an allowed method", found, hint)
 
 
 def _media(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
     place = (*_op(answer), "headers") if answer.binding.headers else ("headers",)
     found = f"{answer.status}: {context.excerpt(answer)}"
     hint = "set headers under `headers`, for all calls or for one operation"
-    yield at(context.target, place, "media types that the bank accepts", found, hint)
+    yield context.finding(place, "media types that the bank accepts", found, hint)
 
 
 def _rate_limited(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
     if any(one.status == answer.status for one in context.presences):
         return  # reported by `request_effects.presence`
     found = "429: the bank limits calls at the moment"
-    yield at(context.target, _op(answer), "an answer", found, weight=Weight.UNSEEN)
+    yield context.finding(_op(answer), "an answer", found, weight=Weight.UNSEEN)
 
 
 #: How the refusal of an ordinary call is explained, by status; others are about arguments.
@@ -232,11 +231,11 @@ def _unavailable(context: DoctorContext, operation: Operation) -> Iterator[Findi
             place = _outcomes(target, answer, "accepted")
             found = f"{answer.status} that counts as accepted"
             where = place if index is None else (*place, index)
-            yield at(target, where, "a refusal not to count as accepted", found)
+            yield context.finding(where, "a refusal not to count as accepted", found)
         elif isinstance(outcome, Indeterminate) and outcome.cause is Cause.BINDING:
             place = _outcomes(target, answer, "unavailable")
             found = f"no matcher for {answer.status}"
-            yield at(target, place, "the refusal of an unavailable method to match", found)
+            yield context.finding(place, "the refusal of an unavailable method to match", found)
 
 
 def _aliases(context: DoctorContext) -> Iterator[Finding]:
@@ -254,4 +253,4 @@ def _aliases(context: DoctorContext) -> Iterator[Finding]:
             place = (*_op(answer), "aliases", alias)
             found = f"{answer.status} at {path}"
             hint = f"did you mean {near!r}?" if near and near != path else ""
-            yield at(context.target, place, "another path of the method", found, hint)
+            yield context.finding(place, "another path of the method", found, hint)
