@@ -28,6 +28,7 @@ from assay.doctor.pointer_probe import (
     nearest,
     values,
 )
+from assay.history import Owned
 from assay.rules.clauses import clauses_of
 
 #: How many different words of a bank are reported for one key.
@@ -180,15 +181,19 @@ def _sent_values(seen: AnsweredOperation, name: str) -> list[Json]:
 
 def _field_fits(seen: AnsweredOperation, name: str) -> Fits | None:
     """Return what recognises the value of a field, if anything is known of it."""
-    context, operation = seen.context, seen.operation
-    if operation.request:
+    if seen.operation.request:
         sent = _sent_values(seen, name)
         return lambda value: any(alike(value, one) for one in sent)
-    contract = _contract(context, operation)
-    keys = {resource.key for resource in contract.resources.values()}
-    if name in keys or name == operation.about:
-        owned = {one.key for subject in context.subjects.values() for one in subject.owns}
+    every = seen.context.contracts_bound
+    contract = next(one for one in every if seen.operation.id in one.operations)
+    if name in {seen.operation.about, *(one.key for one in contract.resources.values())}:
+        owned = {one.key for one in _owned(seen)}
         return lambda value: isinstance(value, str) and value in owned
+    return _allowed(contract, name)
+
+
+def _allowed(contract: Contract, name: str) -> Fits | None:
+    """Return what recognises the values that clauses allow in a field, if any clause does."""
     every = (clause.allowed_values(name) for clause in clauses_of(contract))
     allowed = [values for values in every if values is not None]
     if not allowed:
@@ -196,8 +201,9 @@ def _field_fits(seen: AnsweredOperation, name: str) -> Fits | None:
     return lambda value: all(any(same(value, one) for one in each) for each in allowed)
 
 
-def _contract(context: DoctorContext, operation: Operation) -> Contract:
-    return next(one for one in context.contracts_bound if operation.id in one.operations)
+def _owned(seen: AnsweredOperation) -> list[Owned]:
+    """Return everything that the customers of the probes own."""
+    return [owned for subject in seen.context.subjects.values() for owned in subject.owns]
 
 
 def alike(value: Json, sent: Json) -> bool:
@@ -258,10 +264,10 @@ def _known_keys(seen: AnsweredOperation) -> frozenset[Json]:
     """Return the keys of what the customers own, some of which an operation should list."""
     if seen.operation.request:
         return frozenset()
-    owned = [one for subject in seen.context.subjects.values() for one in subject.owns]
     if not seen.operation.about:
-        return frozenset(one.key for one in owned)
-    return frozenset(entry.key for one in owned for entry in one.entries if seen.binding.item.on)
+        return frozenset(owned.key for owned in _owned(seen))
+    entries = (entry for owned in _owned(seen) for entry in owned.entries)
+    return frozenset(entry.key for entry in entries if seen.binding.item.on)
 
 
 def _created_key(seen: AnsweredOperation) -> Iterator[Finding]:

@@ -39,46 +39,44 @@ MOST_APART: Final = timedelta(seconds=60)
 
 def unused(context: DoctorContext) -> Iterator[Finding]:
     """Report keys without an effect: most are spelling mistakes."""
-    target, contracts = context.target, context.contracts_bound
-    for place, found in _unused_keys(target, contracts):
+    for place, found in (*_unknown_fields(context), *_needless_sections(context)):
         yield context.finding(place, "a key with an effect", found)
 
 
-def _unused_keys(
-    target: Target, contracts: tuple[Contract, ...]
-) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Yield each key that nothing uses, and why."""
-    known = {name: one for each in contracts for name, one in each.operations.items()}
-    for name, binding in target.operations.items():
-        if name not in known:
-            continue
-        fields = _fields(contracts, name)
+def _unknown_fields(context: DoctorContext) -> Iterator[tuple[Pointer, str]]:
+    """Yield the fields that no contract has, and why they have no effect."""
+    for name, binding in context.target.operations.items():
+        every = (one for one in context.contracts_bound if name in one.operations)
+        contract = next(every, None)
+        known = _fields(contract, name) if contract else {*binding.item.fields}
         for field in binding.item.fields:
-            if field not in fields:
-                hint = did_you_mean(field, fields)
-                why = "a name that is no field of the contract"
-                why += f" ({hint})" if hint else ""
+            if field not in known:
+                hint = did_you_mean(field, known)
+                why = "a name that is no field of the contract" + (f" ({hint})" if hint else "")
                 yield ("operations", name, "item", "fields", field), why
-    secure = target.base_url.startswith("https:") or target.transport is TransportKind.EMBEDDED
-    if target.tls and not secure:
-        yield ("tls",), "TLS settings for a base_url with plain http"
-    if target.sca.kind is not ScaKind.NONE and Capability.WRITE not in target.fixtures.offers:
-        oauth = AuthKind.CODE in {target.auth.kind, *_provider(target)}
-        if not oauth and any(one.makes for one in known.values()):
-            yield ("sca",), "an SCA signer but nothing to sign: fixtures.offers has no write"
 
 
-def _provider(target: Target) -> set[AuthKind]:
-    return {target.auth.provider.kind} if target.auth.provider else set()
-
-
-def _fields(contracts: tuple[Contract, ...], operation: str) -> set[str]:
+def _fields(contract: Contract, operation: str) -> set[str]:
     """Return the fields that an operation's items may have."""
-    contract = next(one for one in contracts if operation in one.operations)
     known = contract.operations[operation]
     resources = [*known.lists, *([known.request] if known.request else [])]
     named = {name for one in resources for name in contract.resources[one].fields}
     return named or {name for one in contract.resources.values() for name in one.fields}
+
+
+def _needless_sections(context: DoctorContext) -> Iterator[tuple[Pointer, str]]:
+    """Yield the sections that the rest of the file leaves without an effect, and why."""
+    target = context.target
+    secure = target.base_url.startswith("https:") or target.transport is TransportKind.EMBEDDED
+    if target.tls and not secure:
+        yield ("tls",), "TLS settings for a base_url with plain http"
+    parties = (target.auth, target.auth.provider)
+    logs_in = any(auth and auth.kind is AuthKind.CODE for auth in parties)
+    writes = Capability.WRITE in target.fixtures.offers
+    if target.sca.kind is not ScaKind.NONE and not (writes or logs_in):
+        every = (one for each in context.contracts_bound for one in each.operations.values())
+        if any(operation.makes for operation in every):
+            yield ("sca",), "an SCA signer but nothing to sign: fixtures.offers has no write"
 
 
 def guessed(context: DoctorContext) -> Iterator[Finding]:

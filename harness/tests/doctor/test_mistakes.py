@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from assay.binding.features import BINDING_FEATURES
 from assay.cli.main import main
 from assay.doctor import Weight, examine
+from assay.doctor.examination import EXAMINED_BY, NOT_EXAMINED, STEPS
+from assay.doctor.pointers import POINTERS
 from assay.judging.verdict import Exit
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
@@ -437,6 +440,20 @@ MISTAKES = (
         key="operations.balances.item.fields.ibann",
     ),
     Mistake(
+        name="the bank's own name",
+        right="    item:\n      key: /iban\n",
+        wrong="    item:\n      id: /resourceId\n      key: /iban\n",
+        line=68,
+        key="operations.accounts.item.id",
+    ),
+    Mistake(
+        name="single item",
+        right='  modify-payment:\n    one: ""',
+        wrong="  modify-payment:\n    one: /paymentRequest",
+        line=159,
+        key="operations.modify-payment.one",
+    ),
+    Mistake(
         name="unknown operation",
         right="  consents:\n",
         wrong="  consent:\n",
@@ -445,6 +462,8 @@ MISTAKES = (
     ),
 )
 
+#: The sandbox accepts every media type, so no mistake in a header can be made there.
+WITHOUT_MISTAKE = {"headers"}
 #: Mistakes that do not hide one another, by name: one run finds them all. Each of the
 #: others has a run of its own.
 TOGETHER = (
@@ -455,6 +474,7 @@ TOGETHER = (
     ("date that is none", "field of a request", "first page", "query parameter", "state at the start", "state at the end", "effect"),
     ("cursor", "since", "until", "body of a request"),
     ("presence by another name", "state elsewhere"),
+    ("the bank's own name", "single item"),
 )  # fmt: skip
 BY_NAME = {one.name: one for one in MISTAKES}
 RUNS = (
@@ -506,8 +526,8 @@ def test_mistakes_are_named_before_anything_is_judged(names, url, tmp_path, monk
 
 
 def test_there_are_enough_of_them():
-    """The mistakes are sixty but one, no two are one, and each is made in one run."""
-    assert (59, 59) == (len(MISTAKES), len(BY_NAME))
+    """There are sixty-one mistakes, no two are the same, and each is made in one run."""
+    assert (61, 61) == (len(MISTAKES), len(BY_NAME))
     assert sorted(BY_NAME) == sorted(name for names in RUNS for name in names)
 
 
@@ -549,3 +569,19 @@ def test_a_guess_is_listed_and_breaks_nothing(url, tmp_path):
     ]
     missing = SOUND.replace("\ntimeout: 5", "\n# missing: the second host\ntimeout: 5")
     assert Exit.INCOMPLETE == examine(str(written(missing, url, tmp_path))).exit
+
+
+def test_every_feature_is_examined_or_has_a_reason():
+    """The features are those of the binding; none is in both tables; each check exists."""
+    assert {*BINDING_FEATURES} == {*EXAMINED_BY, *NOT_EXAMINED}
+    assert not EXAMINED_BY.keys() & NOT_EXAMINED.keys()
+    assert {*EXAMINED_BY.values()} <= {step.name for step in STEPS}
+    assert {*POINTERS} == {name for name, step in EXAMINED_BY.items() if step == "pointers"}
+
+
+@pytest.mark.parametrize("feature", sorted(EXAMINED_BY.keys() - WITHOUT_MISTAKE))
+def test_every_examined_feature_has_a_mistake(feature):
+    """Some mistake of `test_mistakes` is found at the very key of the feature."""
+    steps = [re.escape(step) for step in BINDING_FEATURES[feature].place("OPERATION", "NAME")]
+    key = r"\.".join(steps).replace("OPERATION", "[^.]+").replace("NAME", "[^.]+")
+    assert any(re.fullmatch(rf"{key}([.\[].*)?", mistake.key) for mistake in MISTAKES)
