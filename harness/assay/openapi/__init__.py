@@ -15,8 +15,7 @@ from collections.abc import Iterator, Sequence
 from assay.binding.join import EMPTY, BoundContract
 from assay.binding.target import Auth, AuthKind, Target
 from assay.openapi.bound_operation import BoundOperation
-from assay.openapi.extensions import of_document
-from assay.openapi.kinds import pieces
+from assay.openapi.extensions import of_document, pieces
 from assay.openapi.paths import SharedSchemas, paths, schemas
 from assay.openapi.schemas import Schema, unique
 

@@ -20,8 +20,7 @@ from assay.binding.target import AuthKind, Place
 from assay.contract.model import Resource
 from assay.errors import InputError
 from assay.openapi.bound_operation import BoundOperation
-from assay.openapi.extensions import of_operation
-from assay.openapi.kinds import concerned
+from assay.openapi.extensions import concerned, of_operation
 from assay.openapi.requests import body, parameters, place
 from assay.openapi.responses import answer, responses, single
 from assay.openapi.schemas import Schema, either, unique

@@ -1,15 +1,16 @@
-"""What comes back: the responses of a call, by the outcomes of the target file.
+"""Responses of an operation, by the outcomes of the target file.
 
-An answer is documented as far as the contract and the target file know it: where the
-list is, what one item has, which fields a clause is about. Whatever else stands there is
-nobody's matter, and so is what a refusal holds.
+A response is documented as far as the contract and the target file know it: where the list
+is, what one item has, and which fields a clause is about. `AROUND` and `ITEM` say what each
+binding feature adds. Other members, and the bodies of refusals, stay open.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, TypeAlias
 
-from assay.binding.target import Matcher, Turn
+from assay.binding.target import Matcher, OperationBinding, Turn
 from assay.openapi.bound_operation import BoundOperation
 from assay.openapi.schemas import Schema, either, found, over, ready
 from assay.rules.schema_pieces import FieldSchema
@@ -23,6 +24,8 @@ SAYS: Mapping[str, str] = {
 #: JSON's own media type, and what stands for all that end in `+json`: no range does.
 JSON_TYPES = ("application/json", "application/*")
 _LINK: Schema = {"type": ["string", "null"]}
+#: Returns parts of the schema of an answer.
+_PartsOf: TypeAlias = Callable[[OperationBinding], Iterator[Schema]]
 
 
 def responses(use: BoundOperation, answer: Schema) -> Schema:
@@ -104,40 +107,69 @@ def answer(use: BoundOperation) -> Schema:
         parts.append(found(binding.one, over({"type": "object"}, _item(use)), required=True))
     elif (where := single(binding.list)) is not None:
         parts.append(found(where, {"type": "array", "items": _item(use)}, required=True))
-    link = binding.next.at if binding.next and binding.next.turn is Turn.LINK else None
-    roles = [("next", link), ("approval", binding.approval)]
-    roles += [("link", pointer) for pointer in binding.links]
-    parts += [
-        found(pointer, over(_LINK, {"x-assay-roles": [role]}))
-        for role, pointer in roles
-        if pointer is not None
-    ]
-    for value, pointer in binding.values.items():
-        parts.append(found(pointer, {"x-assay-values": [value]}))
-    return over(*parts)
+    return over(*parts, *(part for parts_of in AROUND.values() for part in parts_of(binding)))
 
 
 def _item(use: BoundOperation) -> Schema:
     """Return the schema of one item: what all have, and what those of each resource have."""
-    return over(_any_item(use), _each(use))
+    every = (part for parts_of in ITEM.values() for part in parts_of(use.binding))
+    return over(*every, _each(use))
 
 
-def _any_item(use: BoundOperation) -> Schema:
-    item = use.binding.item
-    parts: list[Schema] = []
-    for role, pointers in (("key", item.key), ("on", item.on)):
-        if (where := single(pointers)) is not None:
-            parts.append(found(where, {"x-assay-roles": [role]}))
-    if item.state is not None and (where := single(item.state.at)) is not None:
-        states = {state.value: list(words) for state, words in item.state.values.items()}
+def _role(role: str, *pointers: str | None) -> Iterator[Schema]:
+    """Yield that what some pointers find has a role."""
+    for pointer in pointers:
+        if pointer is not None:
+            yield found(pointer, {"x-assay-roles": [role]})
+
+
+def _link(role: str, *pointers: str | None) -> Iterator[Schema]:
+    """Yield that what some pointers find is a link with a role."""
+    for pointer in pointers:
+        if pointer is not None:
+            yield found(pointer, over(_LINK, {"x-assay-roles": [role]}))
+
+
+def _next(binding: OperationBinding) -> Iterator[Schema]:
+    if binding.next is not None and binding.next.turn is Turn.LINK:
+        yield from _link("next", binding.next.at)
+
+
+def _values(binding: OperationBinding) -> Iterator[Schema]:
+    for value, pointer in binding.values.items():
+        yield found(pointer, {"x-assay-values": [value]})
+
+
+def _state(binding: OperationBinding) -> Iterator[Schema]:
+    state = binding.item.state
+    if state is not None and (where := single(state.at)) is not None:
+        states = {name.value: list(words) for name, words in state.values.items()}
         words = [ready(word) for each in states.values() for word in each]
-        told: Schema = {"x-assay-roles": ["state"], "x-assay-states": ready(states)}
-        parts.append(found(where, over({"examples": words}, told)))
-    for name, field in item.fields.items():
+        extensions: Schema = {"x-assay-roles": ["state"], "x-assay-states": ready(states)}
+        yield found(where, over({"examples": words}, extensions))
+
+
+def _field_names(binding: OperationBinding) -> Iterator[Schema]:
+    for name, field in binding.item.fields.items():
         if (where := single(field.at)) is not None:
-            parts.append(found(where, {"x-assay-fields": [name]}))
-    changing = (found(one, {"x-assay-roles": ["volatile"]}) for one in item.volatile or ())
-    return over(*parts, *changing)
+            yield found(where, {"x-assay-fields": [name]})
+
+
+#: What each binding feature says of an accepted answer, around its items.
+AROUND: Final[Mapping[str, _PartsOf]] = {
+    "next": _next,
+    "approval": lambda binding: _link("approval", binding.approval),
+    "links": lambda binding: _link("link", *binding.links),
+    "value": _values,
+}
+#: What each binding feature says of one item; `_each` adds the resources.
+ITEM: Final[Mapping[str, _PartsOf]] = {
+    "key": lambda binding: _role("key", single(binding.item.key)),
+    "on": lambda binding: _role("on", single(binding.item.on)),
+    "state": _state,
+    "field": _field_names,
+    "volatile": lambda binding: _role("volatile", *(binding.item.volatile or ())),
+}
 
 
 def _each(use: BoundOperation) -> Schema:
