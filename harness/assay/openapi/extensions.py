@@ -23,12 +23,12 @@ __all__ = ["concerned", "of_document", "of_operation", "pieces"]
 
 
 def _name(clause: Clause, contract: Contract) -> str:
-    """Return the name that a clause has among those of all contracts."""
+    """Return the name of a clause that is unique among all contracts."""
     return f"{contract.id}/{clause.id}"
 
 
 def pieces(contract: Contract) -> tuple[SchemaPiece, ...]:
-    """Return all that the clauses of a contract say of the shapes of requests and answers."""
+    """Return the schemas that the clauses of a contract define for requests and responses."""
     found: list[SchemaPiece] = []
     for clause, parsed in zip(contract.clauses, clauses_of(contract), strict=True):
         for piece in parsed.schema_pieces():
@@ -109,7 +109,7 @@ def _bound(use: BoundOperation, argument: str) -> bool:
 
 
 def _modes(use: BoundOperation) -> list[Schema]:
-    """Return how each mode is asked for, and which are not to be asked for."""
+    """Return how each mode is requested, and which modes must not be requested."""
     out: list[Schema] = []
     for mode in use.operation.modes:
         one: Schema = {"mode": mode}
@@ -117,8 +117,8 @@ def _modes(use: BoundOperation) -> list[Schema]:
         if spelling is not None:
             one |= {"in": spelling.place.value, "name": spelling.name}
             one["value"] = ready(spelling.value)
-        if mode in use.barred:
-            one |= {"barred": use.barred[mode].word, "clause": use.barred[mode].clause}
+        if mode in use.barred_modes:
+            one |= {"barred": use.barred_modes[mode].word, "clause": use.barred_modes[mode].clause}
         out.append(one)
     return out
 

@@ -1,12 +1,8 @@
-"""The paths of a document: every operation under each of its names.
+"""The `paths` of a document: every operation under its path and each of its aliases.
 
-Operations that a target spells with one method and one path become one, which takes the
-body of either. Two paths that differ in the names of their slots only are one path, too.
-
-One operation for two that a target spells with one method and one path.
-
-Whoever calls it means one of them, by what the body holds: so it takes what either takes,
-and answers what either answers.
+Operations that a target binds to the same method and path become one, which accepts the body of
+either and has the responses of both. Paths that differ only in the names of their parameters are
+the same path, too.
 """
 
 from __future__ import annotations
@@ -23,21 +19,21 @@ from assay.openapi.bound_operation import BoundOperation
 from assay.openapi.extensions import concerned, of_operation
 from assay.openapi.requests import body, parameters, place
 from assay.openapi.responses import answer, responses, single
-from assay.openapi.schemas import Schema, either, unique
+from assay.openapi.schemas import Schema, any_of, unique
 from assay.planning.obligation import Obligation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedSchemas:
-    """What is known of all operations together; `owed` are obligations by contract."""
+    """All operations of the document, and the obligations by contract."""
 
-    uses: tuple[BoundOperation, ...]
-    owed: Mapping[str, Sequence[Obligation]]
+    operations: tuple[BoundOperation, ...]
+    obligations: Mapping[str, Sequence[Obligation]]
 
 
 def schemas(known: SharedSchemas) -> Schema:
     """Return the schemas of accepted answers, by the names that responses refer to."""
-    named = {_answer(use): answer(use) for use in known.uses if use.operation.available}
+    named = {_answer(use): answer(use) for use in known.operations if use.operation.available}
     return {name: schema for name, schema in named.items() if schema}
 
 
@@ -49,12 +45,12 @@ def paths(known: SharedSchemas) -> Schema:
     """Return all path items.
 
     Raises:
-        InputError: a path has braces that make no slot.
+        InputError: a path has braces without a name.
 
     """
     spelt: dict[str, str] = {}
     merged: dict[tuple[str, str], list[tuple[BoundOperation, str, int]]] = {}
-    for use in known.uses:
+    for use in known.operations:
         for number, path in enumerate(use.paths):
             _check(use, path)
             shared = spelt.setdefault(SLOT.sub("{}", path), path)
@@ -84,7 +80,7 @@ def _check(use: BoundOperation, path: str) -> None:
 def _ids(
     merged: Mapping[tuple[str, str], Sequence[tuple[BoundOperation, str, int]]],
 ) -> Mapping[tuple[str, str], str]:
-    """Return an operationId for each path and method; other names of one are numbered."""
+    """Return an operationId for each path and method; those of aliases are numbered."""
     out: dict[tuple[str, str], str] = {}
     for key, every in merged.items():
         named = [f"{use.name}.{n}" if n else use.name for use, _, n in every]
@@ -115,11 +111,11 @@ def _operation(
             response["links"] = leads
     if use.target.auth.of(by_provider=one.by_provider).kind is not AuthKind.NONE:
         out["security"] = [{"provider" if one.by_provider else "customer": []}]
-    return {**out, **of_operation(use, known.owed[use.contract.id])}
+    return {**out, **of_operation(use, known.obligations[use.contract.id])}
 
 
 def _summary(use: BoundOperation) -> str:
-    """Return a sentence of the contract about an operation alone, or its name."""
+    """Return the statement of a clause about this operation alone, or its name."""
     for clause in use.contract.clauses:
         if concerned(clause, use.contract) == (use.operation.id,):
             return clause.statement
@@ -127,7 +123,7 @@ def _summary(use: BoundOperation) -> str:
 
 
 def _renamed(operation: Schema, own: str, path: str) -> Schema:
-    """Return an operation with the names that the slots of a path have for all."""
+    """Return an operation with the parameter names that its path has in the document."""
     names = dict(zip(SLOT.findall(own), SLOT.findall(path), strict=True))
     every = [
         {**one, "name": names.get(one["name"], one["name"])} if one["in"] == "path" else one
@@ -137,13 +133,13 @@ def _renamed(operation: Schema, own: str, path: str) -> Schema:
 
 
 def _links(use: BoundOperation, known: SharedSchemas, ids: Mapping[str, str]) -> Schema:
-    """Return where an accepted answer leads: to what can be asked about what it shows."""
+    """Return the links of an accepted response: calls about the items that it contains."""
     key, listed = single(use.binding.item.key), single(use.binding.list)
     if key is None or (use.binding.one is None and listed is None):
         return {}
     start = use.binding.one if use.binding.one is not None else f"{listed}/0"
     out: Schema = {}
-    for other in known.uses:
+    for other in known.operations:
         about = other.operation.about
         if other.contract.id != use.contract.id or not other.operation.available or not about:
             continue
@@ -157,7 +153,7 @@ def _links(use: BoundOperation, known: SharedSchemas, ids: Mapping[str, str]) ->
 
 
 def _leads(use: BoundOperation, other: BoundOperation) -> bool:
-    """Whether an operation can be asked about what another one makes or lists."""
+    """Whether an operation is about items that another one creates or lists."""
     if use.operation.makes:
         return other.operation.request == use.operation.makes
     return bool(set(_owners(other)) & set(use.operation.lists))
@@ -172,7 +168,7 @@ JSON = "application/json"
 
 
 def both(one: Schema, other: Schema) -> Schema:
-    """Return one operation for two that a target spells alike."""
+    """Merge two operations that a target binds to the same method and path."""
     says = dict.fromkeys((one["summary"], other["summary"]))
     out = {**one, "summary": " ".join(says)}
     out["parameters"] = _parameters(one["parameters"], other["parameters"])
@@ -182,7 +178,7 @@ def both(one: Schema, other: Schema) -> Schema:
         required = len(bodies) > 1 and all(each["required"] for each in bodies)
         out["requestBody"] = {
             "required": required,
-            "content": {JSON: {"schema": either(schemas)}},
+            "content": {JSON: {"schema": any_of(schemas)}},
         }
     out["responses"] = _responses(one["responses"], other["responses"])
     for key, value in other.items():
@@ -197,7 +193,7 @@ def both(one: Schema, other: Schema) -> Schema:
 
 
 def _parameters(one: Iterable[Schema], other: Iterable[Schema]) -> list[Schema]:
-    """Join parameters; one that only one of two operations has need not be there."""
+    """Merge parameters; one that only one of the operations has is optional."""
     mine, theirs = ({(each["in"], each["name"]): each for each in every} for every in (one, other))
     out: list[Schema] = []
     for key in dict.fromkeys((*mine, *theirs)):
@@ -206,7 +202,7 @@ def _parameters(one: Iterable[Schema], other: Iterable[Schema]) -> list[Schema]:
             {
                 **each[0],
                 "required": len(each) > 1 and all(parameter["required"] for parameter in each),
-                "schema": either(parameter["schema"] for parameter in each),
+                "schema": any_of(parameter["schema"] for parameter in each),
             }
         )
     return out
@@ -228,7 +224,7 @@ def _response(one: Schema, other: Schema) -> Schema:
     if "content" in one and "content" in other:
         out["content"] = {
             media: {
-                "schema": either(
+                "schema": any_of(
                     each["content"][media]["schema"]
                     for each in (one, other)
                     if media in each["content"]

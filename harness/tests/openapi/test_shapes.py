@@ -8,7 +8,16 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from assay.binding.pointer import MISSING, find, put
-from assay.openapi.schemas import either, filled, found, over, ready, typed, unique, within
+from assay.openapi.schemas import (
+    all_of,
+    any_of,
+    filled,
+    in_request,
+    in_response,
+    ready,
+    typed,
+    unique,
+)
 
 NAMES = st.sampled_from(["a", "b", "0", "1", "01", "~/"])
 LEAVES = st.sampled_from([None, True, False, 0, 1, "", "x", [], {}])
@@ -28,7 +37,7 @@ PARTS = st.sampled_from(
     ]
 )  # fmt: skip
 SCHEMAS = PARTS | st.builds(
-    lambda pointer, part, required: found(pointer, part, required=required),
+    lambda pointer, part, required: in_response(pointer, part, required=required),
     POINTERS, PARTS, st.booleans(),
 )  # fmt: skip
 settings.register_profile(
@@ -46,7 +55,7 @@ def fits(value, schema):
 @example(1, [{"const": 1}, {"const": True}])
 def test_what_is_laid_over_one_another_is_all_of_them(value, schemas):
     """A value fits the whole if, and only if, it fits each."""
-    assert all(fits(value, one) for one in schemas) == fits(value, over(*schemas))
+    assert all(fits(value, one) for one in schemas) == fits(value, all_of(*schemas))
 
 
 @MANY
@@ -54,7 +63,7 @@ def test_what_is_laid_over_one_another_is_all_of_them(value, schemas):
 @example(True, [{"const": 1}, {"const": True}])
 def test_either_is_one_of_them(value, schemas):
     """A value fits if, and only if, it fits one."""
-    assert any(fits(value, one) for one in schemas) == fits(value, either(schemas))
+    assert any(fits(value, one) for one in schemas) == fits(value, any_of(schemas))
 
 
 @MANY
@@ -65,7 +74,7 @@ def test_found_is_what_the_pointer_finds(value, pointer, part, required):
     """What a pointer finds fits, or it finds nothing where nothing need be."""
     there = find(value, pointer)
     right = not required if there is MISSING else fits(there, part)
-    assert right == fits(value, found(pointer, part, required=required))
+    assert right == fits(value, in_response(pointer, part, required=required))
 
 
 @MANY
@@ -76,14 +85,14 @@ def test_within_is_what_is_put_there(value, pointer, part, required):
         return
     body = {}
     put(body, pointer, value)
-    schema = within(pointer, part, required=required)
+    schema = in_request(pointer, part, required=required)
     assert fits(value, part) == fits(body, schema)
     assert (not required) == fits({}, schema)
 
 
 def test_a_place_far_down_a_list_is_not_described():
     """Nobody's pointer makes a document without end."""
-    assert {"properties": {"7000000000": {"const": 1}}} == found("/7000000000", {"const": 1})
+    assert {"properties": {"7000000000": {"const": 1}}} == in_response("/7000000000", {"const": 1})
 
 
 @pytest.mark.parametrize("value", [True, 1, 2.5, Decimal("1.5"), "x", [1], {"a": 1}])
