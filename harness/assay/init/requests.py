@@ -37,22 +37,19 @@ def arguments(shape: MatchedOperation) -> Iterator[YamlEntry]:
 
 def _about(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
     """Yield where the item that a call is about is named: in the path or a parameter."""
+    paths, query = shape.offered.named("path"), shape.offered.named("query")
+    slot = about_slot(shape)
     if name in shape.slots:
         return
-    parameters = shape.offered.named("path") | shape.offered.named("query")
-    if name in shape.offered.named("query"):
+    if name in query:
         yield YamlEntry(key=name, value={"query": name})
-        return
-    slot = about_slot(shape)
-    if slot is not None:
-        yield from _found(shape, name, "path", parameters.get(slot), slot)
-        return
-    near = [one for one in shape.offered.named("query").values() if _names(name, one, shape)]
-    if near:
-        yield from _found(shape, name, "query", near[0], near[0].name)
-        return
-    what = "the parameter that names the item of a call"
-    yield shape.gap("argument", name, what=what, example=f"{{query: {name}}}")
+    elif slot is not None:
+        yield _named(shape, name, "path", paths.get(slot) or query.get(slot), slot)
+    elif near := [parameter for parameter in query.values() if _names(name, parameter, shape)]:
+        yield _named(shape, name, "query", near[0], near[0].name)
+    else:
+        what = "the parameter that names the item of a call"
+        yield shape.gap("argument", name, what=what, example=f"{{query: {name}}}")
 
 
 def about_slot(shape: MatchedOperation) -> str | None:
@@ -86,45 +83,50 @@ def _names(name: str, parameter: OpenApiParameter, shape: MatchedOperation) -> b
     return bool(_words_for(name, shape) & theirs and {"id", *words(name)} & theirs)
 
 
-def _found(
+def _named(
     shape: MatchedOperation, name: str, place: str, parameter: OpenApiParameter | None, called: str
-) -> Iterator[YamlEntry]:
-    """Yield that an item is named by its key, or by the bank's own name found in a list."""
-    spelling: dict[str, Json] = {place: called}
+) -> YamlEntry:
+    """Return that a parameter takes the key of an item, or the bank's own name from a list."""
     about = f"{parameter.leaf.form} {parameter.description}" if parameter else ""
-    own = bool(set(words(name)) & set(words(called)))
+    is_key = bool(set(words(name)) & set(words(called)))
     # A resource id is the bank's own name, whatever its description says.
-    said = bool("iban" in words(name) and _IBAN.search(about)) and "resource" not in words(called)
-    is_key = own or said
+    if "iban" in words(name) and "resource" not in words(called):
+        is_key |= bool(_IBAN.search(about))
     if shape.lister and not is_key:
-        spelling["found"] = shape.lister
         why = f"{called} is not {name}, so it is looked up in {shape.lister}"
-    else:
-        why = f"{called} names the item of the call"
-    yield YamlEntry(key=name, value=spelling, why=why)
+        return YamlEntry(key=name, value={place: called, "found": shape.lister}, why=why)
+    return YamlEntry(key=name, value={place: called}, why=f"{called} names the item of the call")
 
 
 def _range(
     shape: MatchedOperation, name: str, forms: Sequence[tuple[str, ...]], *, end: bool
 ) -> YamlEntry:
+    """Return the parameter for the beginning or the end of a range of dates."""
     query = shape.offered.named("query")
     if name in query:
         return YamlEntry(key=name, value={"query": name})
-    for form in forms:
-        for one in query.values():
-            if words(one.name) == form or (len(form) > 1 and set(form) <= set(words(one.name))):
-                spelling: dict[str, Json] = {"query": one.name}
-                why = f"the parameter {one.name} is similar to {name}"
-                if one.leaf.form == "date-time":
-                    spelling["text"] = "{}T00:00:00Z"
-                    why += ", with a time"
-                if end and _OUT.search(one.description):
-                    spelling["exclusive"] = True
-                    why += ", and excludes the day"
-                return YamlEntry(key=name, value=spelling, why=why)
-    day = "to" if end else "from"
-    what = f"the parameter for the {day} date"
-    return shape.gap("argument", name, what=what, example=f"{{query: {name}}}")
+    similar = (
+        parameter for form in forms for parameter in query.values() if _has_form(parameter, form)
+    )
+    parameter = next(similar, None)
+    if parameter is None:
+        what = f"the parameter for the {'to' if end else 'from'} date"
+        return shape.gap("argument", name, what=what, example=f"{{query: {name}}}")
+    spelling: dict[str, Json] = {"query": parameter.name}
+    why = f"the parameter {parameter.name} is similar to {name}"
+    if parameter.leaf.form == "date-time":
+        spelling["text"] = "{}T00:00:00Z"
+        why += ", with a time"
+    if end and _OUT.search(parameter.description):
+        spelling["exclusive"] = True
+        why += ", and excludes the day"
+    return YamlEntry(key=name, value=spelling, why=why)
+
+
+def _has_form(parameter: OpenApiParameter, form: tuple[str, ...]) -> bool:
+    """Whether a parameter has the words of a form; with several, in any order."""
+    mine = words(parameter.name)
+    return mine == form or (len(form) > 1 and set(form) <= set(mine))
 
 
 def modes(shape: MatchedOperation) -> Iterator[YamlEntry]:
@@ -186,42 +188,44 @@ _ALSO: dict[str, tuple[frozenset[str], ...]] = {
 
 def _grant(shape: MatchedOperation, name: str) -> YamlEntry:
     """Return where a consent lists what it covers, possibly in several lists."""
-    lists = [one for one in shape.offered.request if one.kind == "array"]
-    lists = [one for one in lists if EACH not in one.steps]
-    known = {word for one in shape.contract.operations for word in words(one)}
-    named = [one for one in lists if set(one.words) & (known | set(words(name)))] or lists[:1]
-    if not named:
+    arrays = [
+        leaf for leaf in shape.offered.request if leaf.kind == "array" and EACH not in leaf.steps
+    ]
+    known = {word for known in (name, *shape.contract.operations) for word in words(known)}
+    lists = [leaf for leaf in arrays if set(leaf.words) & known] or arrays[:1]
+    if not lists:
         what = "the pointer to the list of what a consent covers"
         return shape.gap("argument", name, what=what, example=f"{{body: /{name}}}")
-    pointers = [one.pointer for one in named]
-    spelling: dict[str, Json] = {"body": pointers[0] if len(pointers) == 1 else pointers}
-    each = _each(shape, named[0])
-    if each is not None:
-        spelling["each"] = each
-    several = "the list" if len(named) == 1 else f"the {len(named)} lists"
+    pointers = [leaf.pointer for leaf in lists]
+    spelling: dict[str, Json] = {"body": pointers[0] if len(pointers) == 1 else [*pointers]}
+    several = "the list" if len(lists) == 1 else f"the {len(lists)} lists"
     why = f"{several} in the body of {shape.offered}"
-    if each is not None:
-        why += f" with {' and '.join(_keys(each))} in each"
-    elif named[0].steps == (name,) and len(named) == 1:
+    item = _item_shape(shape, lists[0])
+    if item:
+        spelling["each"] = item
+        resources = item.get("by")
+        keys = resources if isinstance(resources, dict) else item
+        why += f" with {' and '.join(keys)} in each"
+    elif pointers == [f"/{name}"]:
         why = ""
     return YamlEntry(key=name, value=spelling, why=why)
 
 
-def _each(shape: MatchedOperation, where: SchemaLeaf) -> dict[str, Json] | None:
-    """Return the shape of one item in a list, if it is more than its key."""
-    inside = [one.below((*where.steps, EACH)) for one in shape.offered.request]
-    members = [
-        one for one in inside if one and one.kind in {"string", ""} and EACH not in one.steps
-    ]
-    keys = {one.key for one in shape.contract.resources.values() if one.key}
-    first = next((one for one in members if one.steps[-1] in keys), members[0] if members else None)
-    if first is None:
-        return None
+def _item_shape(shape: MatchedOperation, array: SchemaLeaf) -> dict[str, Json]:
+    """Return the shape of one item in a list; empty if an item is only a key."""
+    inside = (leaf.below((*array.steps, EACH)) for leaf in shape.offered.request)
+    members = [leaf for leaf in inside if leaf and leaf.kind in {"string", ""}]
+    members = [leaf for leaf in members if EACH not in leaf.steps]
+    if not members:
+        return {}
+    resources = shape.contract.resources.values()
+    keys = {resource.key for resource in resources if resource.key}
+    first = next((leaf for leaf in members if leaf.steps[-1] in keys), members[0])
     other = beside(first, members)
-    kinds = [one.id for one in shape.contract.resources.values() if one.key and not one.of]
+    kinds = [resource.id for resource in resources if resource.key and not resource.of]
     if other is None or len(kinds) == 1:
         return _nested(first.steps)
-    rest = dict.fromkeys(kinds[1:], _nested(other.steps))
+    rest: dict[str, Json] = dict.fromkeys(kinds[1:], _nested(other.steps))
     return {"by": {kinds[0]: _nested(first.steps), **rest}}
 
 
@@ -235,15 +239,9 @@ def beside(leaf: SchemaLeaf, leaves: Iterable[SchemaLeaf]) -> SchemaLeaf | None:
 
 
 def _nested(steps: tuple[str, ...]) -> dict[str, Json]:
-    value: Json = "{}"
-    for step in reversed(steps):
-        value = {step: value}
-    return {steps[0]: value[steps[0]]} if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType]
-
-
-def _keys(each: dict[str, Json] | None) -> list[str]:
-    kinds = (each or {}).get("by")
-    return [*kinds] if isinstance(kinds, dict) else [*(each or {})]
+    """Return an object with the key at the end of some steps."""
+    first, *rest = steps
+    return {first: _nested(tuple(rest)) if rest else "{}"}
 
 
 def _member(shape: MatchedOperation, name: str) -> YamlEntry:
@@ -264,29 +262,22 @@ def _valid(shape: MatchedOperation, name: str, leaf: SchemaLeaf) -> tuple[str, .
     """Return valid values: that of the contract, or those of the document."""
     values = (clause.fixed_value(name) for clause in clauses_of(shape.contract))
     fixed = next((value for value in values if value is not None), None)
-    if fixed is not None:
-        return (fixed,)
-    return leaf.values
+    return leaf.values if fixed is None else (fixed,)
 
 
 def called(name: str, leaves: Iterable[SchemaLeaf]) -> SchemaLeaf | None:
     """Return the leaf of a body for a field of a request: the same name, or a similar one."""
     mine = frozenset(words(name))
-    inside = [
-        one
-        for one in leaves
-        if one.kind not in {"object", "array"}
-        and one.steps
-        # The account of another party is another field.
-        and (one.path & mine & THEIRS or not one.path & THEIRS)
-    ]
-    exact = [one for one in inside if one.name == name]
+    values = [leaf for leaf in leaves if leaf.steps and leaf.kind not in {"object", "array"}]
+    # The account of another party is another field.
+    values = [leaf for leaf in values if leaf.path & mine & THEIRS or not leaf.path & THEIRS]
+    exact = [leaf for leaf in values if leaf.name == name]
     if exact:
-        return min(exact, key=lambda one: len(one.steps))
+        return min(exact, key=lambda leaf: len(leaf.steps))
     for wanted in (mine, *_ALSO.get(name, ())):
-        near = [one for one in inside if wanted <= one.path and set(one.words) & wanted]
+        near = [leaf for leaf in values if wanted <= leaf.path and set(leaf.words) & wanted]
         if near:
-            return min(near, key=lambda one: (len(one.path - wanted), len(one.steps)))
+            return min(near, key=lambda leaf: (len(leaf.path - wanted), len(leaf.steps)))
     return None
 
 
