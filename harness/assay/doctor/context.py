@@ -1,4 +1,4 @@
-"""State of an examination: the target file, every answer received, and what is found in them."""
+"""State of an examination: the target file, every answer received, and the findings."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Finding:
 
     @property
     def blocking(self) -> bool:
-        """Whether it would falsify the verdicts of a run, and so must be fixed first."""
+        """Whether it would make the verdicts of a run wrong, and so must be fixed first."""
         return self.weight in {Weight.FAULT, Weight.DOUBT}
 
     @property
@@ -108,7 +108,7 @@ class SeenAnswer:
 
     @property
     def status(self) -> int:
-        """The HTTP status; 0 where no answer came."""
+        """The HTTP status; 0 if there was no answer."""
         return self.exchange.wire.status
 
     @property
@@ -127,7 +127,7 @@ class SeenAnswer:
 
     @property
     def good(self) -> bool:
-        """Whether the HTTP status is one of success, whatever the target file makes of it."""
+        """Whether the HTTP status means success, independently of the target file."""
         return self.status in GOOD
 
     @property
@@ -144,7 +144,7 @@ class SeenAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlyEnd:
-    """Why a probe of a contract could not go on: what is missing, and the key that provides it.
+    """Why a probe could not be completed: what is missing, and the key that provides it.
 
     `key` is empty where no key of the target file does. `segment` is the customer segment
     that the probe was to create, if that was its purpose.
@@ -196,7 +196,7 @@ class DoctorContext:
 
     @property
     def today(self) -> date:
-        """The current day by our own clock."""
+        """The current date by the clock of this machine."""
         return datetime.now(UTC).date()
 
     @property
@@ -247,7 +247,7 @@ class DoctorContext:
         return tuple(operation for operation in every if operation.id in called)
 
     def excerpt(self, answer: SeenAnswer) -> str:
-        """Return the beginning of a body, with everything private masked."""
+        """Return the beginning of a body, redacted."""
         if answer.body is MISSING:
             return ""
         return self.redactor.body(answer.exchange.wire.body)[0][:120]
@@ -275,6 +275,6 @@ class DoctorContext:
 
 
 def ordinary(exchange: Exchange) -> bool:
-    """Whether a call is a first one, at the operation's own path, with the customer present."""
+    """Whether a call is plain: the first page, the main path, the customer present."""
     call = exchange.call
     return call.present and call.follow is None and call.alias is None and not call.variation

@@ -172,7 +172,7 @@ def _probe_plans(context: DoctorContext) -> Iterator[ProbePlan]:
 def _run(
     context: DoctorContext, contract: Contract, probe: DoctorProbe, numbers: Iterator[int]
 ) -> EarlyEnd | None:
-    """Run one probe as far as possible; return what it lacked to go on, if anything."""
+    """Run one probe as far as possible; return what was missing to complete it, if anything."""
     environment = context.environment
     if environment is None:
         return EarlyEnd(missing="a target")
@@ -208,7 +208,7 @@ def _run(
 
 
 def _ended_early(context: DoctorContext) -> Iterator[Finding]:
-    """Report which probes could not be completed, and what they lacked."""
+    """Report which probes could not be completed, and what was missing."""
     for problem in dict.fromkeys(context.problems):
         yield from_problem(problem)
     for early in context.early_ends:
@@ -219,8 +219,8 @@ def _ended_early(context: DoctorContext) -> Iterator[Finding]:
             continue
         where = early.key or ("fixtures",)
         weight = Weight.UNSEEN if where[0] == "operations" else Weight.DOUBT
-        found = f"a call that needs {early.missing}"
-        yield context.finding(where, "everything that a call needs", found, weight=weight)
+        found = f"a call could not be made: it needs {early.missing}"
+        yield context.finding(where, "", found, weight=weight)
 
 
 #: All checks, in the order in which to fix problems.

@@ -36,12 +36,12 @@ CAPABILITIES: Final[Mapping[Capability, str]] = {
 
 
 def answers(context: DoctorContext) -> Iterator[Finding]:
-    """Ask the control API what it is; other fixture providers are not asked."""
+    """Check that the control API answers; other fixture providers are not called."""
     target, environment = context.target, context.environment
     fixtures = target.fixtures
     if environment is None or fixtures.kind is not FixtureKind.CONTROL:
         if fixtures.kind is FixtureKind.NONE:
-            found, weight = "none, so that there is no customer to call for", Weight.UNSEEN
+            found, weight = "none: no call can be made without a customer", Weight.UNSEEN
             yield context.finding(("fixtures",), "a fixture provider", found, weight=weight)
         return
     place = ("fixtures", "url") if fixtures.url else ("base_url",)
@@ -62,7 +62,7 @@ def answers(context: DoctorContext) -> Iterator[Finding]:
 
 
 def _opens(fixtures: FixtureProvider) -> bool:
-    """Whether the provider can be used: an API that works need not say what it is."""
+    """Whether the provider works, even if its API does not describe itself."""
     try:
         fixtures.open().close()
     except TargetError:
@@ -71,7 +71,7 @@ def _opens(fixtures: FixtureProvider) -> bool:
 
 
 def _elsewhere(context: DoctorContext) -> str:
-    """Return the hint where to look: the API is often at the root of the host."""
+    """Return a hint at the URL: the API is often at the root of the host."""
     where = context.target.fixtures.url or context.target.base_url
     path = urlsplit(where).path.rstrip("/")
     hint = f"requested at {where}{PREFIX}/"
@@ -109,10 +109,10 @@ _MOST = 12
 
 
 def screens(context: DoctorContext) -> Iterator[Finding]:
-    """Examine every walk through the SCA screens."""
+    """Examine every visit of the SCA screens."""
     made = any(one.operation.makes and one.exchange.accepted for one in context.answers)
     if made and not context.signed and context.target.sca.kind is not ScaKind.NONE:
-        found = "none that were visited"
+        found = "no request that was signed"
         yield context.finding(("sca",), "SCA screens", found, weight=Weight.UNSEEN)
     for event, page in context.signed:
         yield from _factors(context, event)
@@ -121,7 +121,7 @@ def screens(context: DoctorContext) -> Iterator[Finding]:
 
 
 def _stopped(context: DoctorContext, event: Authorised, page: Wire) -> Iterator[Finding]:
-    """Report the screen at which the walk ended, and what it asks for."""
+    """Report the screen at which signing ended, and the fields of its form."""
     target = context.target
     shown = list(forms(page.body)) if target.sca.kind is ScaKind.FORMS else []
     if target.sca.kind is ScaKind.CONTROL or not shown:
@@ -166,7 +166,7 @@ def _misspelt(
 def _filled(
     context: DoctorContext, event: Authorised, screen: Mapping[str, str], shown: Sequence[Form]
 ) -> Iterator[Finding]:
-    """Report what is wrong with the values that a known screen was filled in with."""
+    """Report what is wrong with the values that were entered into a known screen."""
     target, choices = context.target, {k: v for one in shown for k, v in one.choices.items()}
     for name, what in screen.items():
         offered = choices.get(name, [])
@@ -178,7 +178,7 @@ def _filled(
             yield context.finding(("sca", "decisions", word), repr(sent), found, hint)
             return
     n = list(target.sca.screens).index(screen)
-    found, expected = event.why or event.ending.value, "the screen to lead to the next one"
+    found, expected = event.why or event.ending.value, "the form to lead to the next screen"
     yield context.finding(("sca", "screens", n), expected, found, weight=Weight.DOUBT)
 
 

@@ -1,4 +1,4 @@
-"""Comparison of one pointer of the target file with real answers, and what it may have meant.
+"""Comparison of pointers of the target file with real answers, and suggestions for wrong ones.
 
 A suggestion is chosen by the name of the last step first, then by the value. Answers may be
 hostile: only a bounded part of one is searched.
@@ -73,7 +73,7 @@ def suggest(documents: Sequence[Json], wanted: str, fits: Fits, *, named: bool =
 
 
 def likeness(one: str, other: str) -> float:
-    """Return the similarity of the last steps of two pointers (0 to 1), plus a little for the rest."""
+    """Return the similarity of two pointers, mostly of their last steps, from 0 to 1.01."""
     last = SequenceMatcher(None, _last(one), _last(other)).ratio()
     if _last(one) and (_last(one) in _last(other) or _last(other) in _last(one)):
         last = max(last, 0.8) if _last(other) else last
@@ -122,7 +122,7 @@ def is_link(value: Json) -> bool:
 
 
 def kind(value: Json) -> str:
-    """Return the type of a value in words; the value itself may be private."""
+    """Return the type of a value in words, because the value may be private."""
     match value:
         case None:
             return "null"

@@ -38,7 +38,7 @@ MOST_APART: Final = timedelta(seconds=60)
 
 
 def unused(context: DoctorContext) -> Iterator[Finding]:
-    """Report keys without an effect: most are spelling mistakes."""
+    """Report keys without an effect: most of them are spelling mistakes."""
     for place, found in (*_unknown_fields(context), *_needless_sections(context)):
         yield context.finding(place, "a key with an effect", found)
 
@@ -196,7 +196,7 @@ def _request(context: DoctorContext, key: Pointer, url: SplitResult) -> Finding 
             found = f"a connection closed after our certificate was sent ({type(error).__name__})"
             expected = "a certificate that the bank accepts"
             return context.finding(("tls", "certificate_file"), expected, found)
-        found = f"none that can be read ({type(error).__name__})"
+        found = f"one that cannot be read ({type(error).__name__})"
         hint = "does the address speak plain http?" if url.scheme == "https" else "is it https?"
         return context.finding(key, "an HTTP response", found, hint)
     date = answer.getheader("Date")

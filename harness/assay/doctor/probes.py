@@ -62,17 +62,17 @@ class ProbePlan:
 
     @property
     def writes(self) -> bool:
-        """Whether the safety settings allow to create requests and to transmit consents."""
+        """Whether the safety settings allow calls that create requests or transmit consents."""
         return self.target.environment != "live" or self.target.safety.allow_writes
 
     @property
     def makes(self) -> Operation | None:
-        """The operation that creates a request, where that is allowed."""
+        """The operation that creates a request, if that is allowed."""
         return self._offered(Capability.WRITE, lambda operation: bool(operation.makes))
 
     @property
     def grant(self) -> Operation | None:
-        """The operation that transmits consents, where that is allowed."""
+        """The operation that transmits consents, if that is allowed."""
         return self._offered(Capability.CONSENT, lambda operation: bool(operation.grants))
 
     def _offered(
@@ -101,14 +101,14 @@ class ProbePlan:
         return max((MANY if size is None else min(size + 2, MOST) for size in sizes), default=1)
 
     def owner(self) -> str | None:
-        """Return a resource that a customer can be arranged to own, if there is one."""
+        """Return a resource that the fixtures can give to a customer, if there is one."""
         roots = [one.id for one in steps.roots(self.contract)]
         if self.target.fixtures.kind is not FixtureKind.ROLES:
             return roots[0] if roots else None
         return next((one for one in roots if self.role(one)), None)
 
     def role(self, resource: str) -> Role | None:
-        """Return the listed customer that owns an instance of a resource, if there is one."""
+        """Return the listed customer that owns something of a resource, if there is one."""
         wanted = (Holding(resource=resource),)
         roles = self.target.fixtures.roles
         return next((one for one in roles if cast_for(one, wanted, self.today)), None)
@@ -159,7 +159,7 @@ def doctor_probes(plan: ProbePlan) -> Iterator[DoctorProbe]:
 
 @dataclass(slots=True, kw_only=True)
 class DoctorCost:
-    """What the probes will send: calls by operation, with and without the customer, and more."""
+    """Estimate of what the probes send: calls by operation, requests, consents and signatures."""
 
     attended: Counter[str] = field(default_factory=Counter[str])
     alone: Counter[str] = field(default_factory=Counter[str])
@@ -235,7 +235,7 @@ def _second_page(plan: ProbePlan, first: Exchange) -> Part[None]:
 
 
 def _about(plan: ProbePlan, operation: Operation, psu: Subject) -> Part[None]:
-    """Ask about one item of each resource; about the first also with every variation."""
+    """Call about one item of each resource; for the first item, with every variation."""
     owners = set(steps.owners(plan.contract, operation))
     first_of: dict[str, Owned] = {}
     for one in psu.owns:
@@ -260,7 +260,7 @@ def _about(plan: ProbePlan, operation: Operation, psu: Subject) -> Part[None]:
 
 
 def _between(plan: ProbePlan, operation: Operation, call: Call, today: date) -> Part[None]:
-    """Ask from a day on, and up to a day, where the target file has the arguments."""
+    """Call with each date that the target file binds."""
     for name, ago, says in (
         (operation.since, SINCE_AGO, SINCE),
         (operation.until, UNTIL_AGO, UNTIL),
@@ -307,7 +307,7 @@ def _requests(plan: ProbePlan, create: Operation) -> Script:
 
 
 def _leads(plan: ProbePlan, made: Exchange) -> bool:
-    """Whether the place where a request is signed is known."""
+    """Whether it is known where the request is signed."""
     if plan.target.sca.kind is ScaKind.CONTROL:
         return True
     return isinstance(made.outcome, Accepted) and made.outcome.approval is not None
@@ -334,7 +334,7 @@ def _presence(plan: ProbePlan) -> Script:
     call = Call(operation=operation.id, subject="psu", present=False)
     for n in range(2 * (limit + 1)):
         last = yield from steps.send(call)
-        # A bank with another limit distinguishes the calls, too.
+        # A bank with another limit distinguishes calls without the customer, too.
         if not last.accepted and (n >= limit or n == 0):
             yield from steps.send(replace(call, present=True))
             return

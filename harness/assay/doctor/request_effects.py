@@ -59,7 +59,7 @@ def presence(context: DoctorContext) -> Iterator[Finding]:
     if absent and absent[0]:  # else no call is served; reported by another check
         yield from _presence(context, absent, served=all(present), reverse=header.absent)
     elif not answers and context.target.fixtures.kind is FixtureKind.ROLES:
-        found = "no calls to see it by: they would use up real customers' accesses"
+        found = "no call to check it: that would use up the calls of real customers"
         place, weight = ("presence", "header"), Weight.UNSEEN
         yield context.finding(place, "a header with an effect", found, weight=weight)
 
@@ -115,7 +115,10 @@ def _date_not_sent(context: DoctorContext, operation: Operation, name: str) -> I
     """Report that no date was sent, where a call would use up a real customer's accesses."""
     first = next(iter(context.plain(operation.id)), None)
     if first is not None and first.accepted and name in first.binding.arguments:
-        place, found = first.place("arguments", name), "none that was sent"
+        place, found = (
+            first.place("arguments", name),
+            "no call with this date, which would use up the calls of real customers",
+        )
         yield context.finding(place, "a date with an effect", found, weight=Weight.UNSEEN)
 
 
@@ -219,7 +222,7 @@ def _one_page(context: DoctorContext, operation: Operation) -> Iterator[Finding]
         return
     place, expected = first.place("next"), "another page after the first"
     if not context.makes_customers and first.binding.next:
-        found = "one that was not read" if _names_next(first) else "a list of one page"
+        found = "a next page that was not read" if _names_next(first) else "a list of one page"
         yield context.finding(place, expected, found, weight=Weight.UNSEEN)
     elif _has_more(context, first):
         hint = _next_link(context, operation)

@@ -80,7 +80,7 @@ def _not_accepted(context: DoctorContext, answer: SeenAnswer) -> Iterator[Findin
 
 
 def _failed(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
-    """Report that no answer came, or that the target failed."""
+    """Report that there was no answer, or that the target failed."""
     outcome = answer.exchange.outcome
     if not isinstance(outcome, Indeterminate):
         yield context.finding(answer.place(), "an answer", str(answer.status), weight=Weight.UNSEEN)

@@ -28,7 +28,7 @@ from assay.init.yaml_writer import YamlEntry, gap
 
 _METHODS = ("get", "post", "put", "patch", "delete")
 _SUCCESS = re.compile(r"2([0-9]{2}|[xX]{2})")
-#: How many operations are looked at.
+#: How many operations are read.
 MOST_OPERATIONS = 500
 
 
@@ -45,9 +45,9 @@ class OpenApiParameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenApiOperation:
-    """An operation of the document, with everything that may be in its messages.
+    """An operation of the document, with everything that its messages may contain.
 
-    `statuses` are those of success; `headers` those of such answers.
+    `statuses` and `headers` are those of successful responses.
     """
 
     method: str
@@ -69,7 +69,7 @@ class OpenApiOperation:
 
 
 def openapi_operations(document: ForeignDocument) -> tuple[OpenApiOperation, ...]:
-    """Return the operations of a document, the first five hundred."""
+    """Return the operations of a document, at most `MOST_OPERATIONS`."""
     every = (
         _operation(document, method, path, item)
         for path, raw in mapping(document.root.get("paths")).items()
@@ -118,7 +118,7 @@ def _operation(
 
 
 def _parameters(document: ForeignDocument, raw: list[Any]) -> Iterator[OpenApiParameter]:
-    """Yield parameters; those of an operation take the place of its path's."""
+    """Yield parameters; those of an operation override those of its path."""
     found: dict[tuple[str, str], OpenApiParameter] = {}
     for one in raw:
         node = document.at(one)
@@ -136,7 +136,7 @@ def _parameters(document: ForeignDocument, raw: list[Any]) -> Iterator[OpenApiPa
 
 
 def _schema(document: ForeignDocument, node: dict[str, Any]) -> object:
-    """Return the schema of a JSON body, or of any body if none is said to be JSON."""
+    """Return the schema of the JSON body, or of another body if there is none."""
     content = mapping(node.get("content"))
     types = sorted(content, key=lambda one: ("json" not in one.lower(), "*" in one))
     return document.at(content[types[0]]).get("schema") if types else None
@@ -166,7 +166,7 @@ _SLOT = re.compile(r"[{][^{}]*[}]")
 _BASE = re.compile(r"v[0-9]+|psd[0-9]*|api|open|banking|stet|[0-9]+")
 #: Words for what an operation does, which names of the contract repeat.
 _DOES = frozenset(["create", "modify", "update", "cancel", "delete", "confirm", "confirmation"])
-#: Words that make it another operation, unless the contract has them too.
+#: Words that indicate another operation, unless the contract has them too.
 _OTHER = frozenset(
     [
         *("authorisation", "authorization", "bulk", "card", "confirmation", "detail"),
@@ -301,7 +301,7 @@ class MatchedOperation:
         return name in {header.lower() for header in self.offered.headers}
 
     def gap(self, feature: str, name: str = "", *, what: str = "", example: str = "") -> YamlEntry:
-        """Return the comment for a feature that the document does not tell."""
+        """Return the comment for a feature that the document does not define."""
         place = BINDING_FEATURES[feature].place(self.operation.id, name)
         return gap(*place, what=what, example=example)
 

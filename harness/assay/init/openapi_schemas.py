@@ -56,7 +56,7 @@ def is_plain_name(name: str) -> bool:
 
 
 def printable(text: str) -> str:
-    """Return a foreign text fit for a comment: one line, printable and short."""
+    """Return a foreign text as a comment can show it: one line, printable and short."""
     line = "".join(one if one.isprintable() else " " for one in text[: 4 * _SHOWN])
     line = " ".join(line.split())
     return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
@@ -66,13 +66,13 @@ def printable(text: str) -> str:
 EACH = "*"
 MOST_LEAVES = 2_000
 MOST_DEPTH = 10
-#: Longer values and pointers are passed over.
+#: Longer values and pointers are ignored.
 MOST_VALUE, MOST_POINTER = 200, 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaLeaf:
-    """Something in a value: `steps` lead to it; `kind` is its type, empty if not said.
+    """One part of a value: `steps` lead to it, `kind` is its type, empty if unknown.
 
     Objects and lists are leaves too, before what is in them. `words` are its allowed or
     exemplary values.
@@ -88,34 +88,34 @@ class SchemaLeaf:
 
     @property
     def name(self) -> str:
-        """The last of its names."""
+        """The name of the part itself."""
         return next((one for one in reversed(self.steps) if one != EACH), "")
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words of its own name."""
+        """The words of the name."""
         return words(self.name)
 
     @property
     def path(self) -> frozenset[str]:
-        """The words of all names that lead to it."""
+        """The words of the name and of all names above it."""
         return frozenset(word for step in self.steps for word in words(step))
 
     @property
     def pointer(self) -> str:
-        """Its JSON pointer; an element of a list is the first one."""
+        """The JSON pointer; for an element of a list, that of the first one."""
         steps = ("0" if one == EACH else one for one in self.steps)
         return "".join("/" + one.replace("~", "~0").replace("/", "~1") for one in steps)
 
     def below(self, steps: tuple[str, ...]) -> SchemaLeaf | None:
-        """Return it as seen from something above it, or None if it is not below."""
+        """Return the leaf relative to another part, or None if it is not below that part."""
         if self.steps[: len(steps)] != steps or len(self.steps) == len(steps):
             return None
         return replace(self, steps=self.steps[len(steps) :])
 
 
 def leaves(document: ForeignDocument, schema: object) -> tuple[SchemaLeaf, ...]:
-    """Return everything that a value of a schema may have, the value itself first."""
+    """Return all parts that a value of a schema may have, the value itself first."""
     found: dict[tuple[str, ...], SchemaLeaf] = {}
     for leaf in _walk(document, schema, (), required=True):
         known = found.get(leaf.steps)
@@ -140,7 +140,7 @@ def _both(one: SchemaLeaf, other: SchemaLeaf) -> SchemaLeaf:
 def _walk(
     document: ForeignDocument, schema: object, steps: tuple[str, ...], *, required: bool
 ) -> Iterator[SchemaLeaf]:
-    """Yield leaves in the order of the document, as often as they are spelt."""
+    """Yield leaves in the order of the document, once for each schema that has them."""
     stack = [(schema, steps, required)]
     turns = 0
     while stack and turns < 4 * MOST_LEAVES:

@@ -20,7 +20,7 @@ __all__ = ["YamlEntry", "gap", "nested", "render"]
 
 _PLAIN = re.compile(r"…|[A-Za-z/][A-Za-z0-9/_.+*-]*(:[^\s:,\[\]{}#\"']+)?")
 _PATH = re.compile(r"/[A-Za-z0-9/_.{}-]*")
-#: Words that YAML may read as another type than text.
+#: Words that YAML may not read as text.
 _WORDS = re.compile(r"y|n|yes|no|on|off|true|false|null|none|inf|nan", re.IGNORECASE)
 
 
@@ -48,7 +48,7 @@ def gap(*key: str, what: str = "", example: str = "") -> YamlEntry:
 
 
 def render(entries: Sequence[YamlEntry], indent: int = 0) -> Iterator[str]:
-    """Yield the lines of a file, without line ends."""
+    """Yield the lines of a file, without line breaks."""
     space = " " * indent
     for entry in entries:
         for line in entry.says:
@@ -71,7 +71,7 @@ def render(entries: Sequence[YamlEntry], indent: int = 0) -> Iterator[str]:
 
 
 def nested(placed: Iterable[tuple[tuple[str, ...], YamlEntry]]) -> tuple[YamlEntry, ...]:
-    """Return entries below the keys that lead to each; a key stands where its first entry does."""
+    """Return entries below their sections; a section is where its first entry is."""
     sections: dict[str, list[tuple[tuple[str, ...], YamlEntry]]] = {}
     entries: list[YamlEntry] = []
     for section, entry in placed:
