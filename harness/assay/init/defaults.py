@@ -50,34 +50,6 @@ class GuessedAuth:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TargetDraft:
-    """Everything that a target file is written from: answers, and matches in a document.
-
-    `whys` gives the reason for each answer that the user did not give.
-    """
-
-    name: str
-    base_url: str
-    environment: str = "sandbox"
-    zone: str = ""
-    auth: str = "bearer"
-    presence: str = ""
-    fixtures: str = "roles"
-    extends: str = ""
-    given: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    whys: Mapping[str, str] = field(default_factory=dict[str, str])
-    contracts: tuple[Contract, ...] = ()
-    document: ForeignDocument | None = None
-    offers: tuple[OpenApiOperation, ...] = ()
-    found: Found = field(default_factory=dict[str, Mapping[str, OperationMatch]])
-
-    @property
-    def prefix(self) -> str:
-        """The prefix of this target's environment variables."""
-        return "".join(one if one.isalnum() else "_" for one in self.name.upper())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class InitDefaults:
     """Default answers, each with the reason for it, and the operations of the document."""
 
@@ -91,23 +63,44 @@ class InitDefaults:
 
     def draft(self, answers: Mapping[str, str], whys: Mapping[str, str]) -> TargetDraft:
         """Return the draft of a target file, given the answers to all questions."""
-        extends = answers["extends"]
-        return TargetDraft(
-            name=answers["name"],
-            base_url=answers["base_url"].rstrip("/"),
-            environment=answers["environment"],
-            zone=answers["zone"],
-            auth=answers["auth"],
-            presence=answers["presence"],
-            fixtures=answers["fixtures"],
-            extends="" if extends == "none" else extends,
-            given=self.auth.given if answers["auth"] == self.auth.kind else {},
-            whys=whys,
-            contracts=self.contracts,
-            document=self.document,
-            offers=self.offers,
-            found=self.found,
-        )
+        base_url = answers["base_url"].rstrip("/")
+        extends = "" if answers["extends"] == "none" else answers["extends"]
+        texts = {**answers, "base_url": base_url, "extends": extends}
+        return TargetDraft(start=self, whys=whys, **texts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetDraft:
+    """Everything that a target file is written from: the answers to all questions, and `start`.
+
+    `whys` gives the reason for each answer that the user did not give.
+    """
+
+    start: InitDefaults
+    whys: Mapping[str, str]
+    name: str
+    base_url: str
+    environment: str
+    zone: str
+    auth: str
+    presence: str
+    fixtures: str
+    extends: str
+
+    @property
+    def contracts(self) -> tuple[Contract, ...]:
+        """The contracts whose operations the file binds."""
+        return self.start.contracts
+
+    @property
+    def given(self) -> Mapping[str, Json]:
+        """The settings of the document for the way in which calls are authenticated."""
+        return self.start.auth.given if self.auth == self.start.auth.kind else {}
+
+    @property
+    def prefix(self) -> str:
+        """The prefix of this target's environment variables."""
+        return "".join(letter if letter.isalnum() else "_" for letter in self.name.upper())
 
 
 def init_defaults(

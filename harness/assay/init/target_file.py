@@ -72,7 +72,7 @@ def _entries(draft: TargetDraft) -> Iterator[YamlEntry]:
 
 
 def _head(draft: TargetDraft) -> Iterator[str]:
-    source = " from an OpenAPI document" if draft.document else ""
+    source = " from an OpenAPI document" if draft.start.document else ""
     yield f"Target file for {draft.name}, drafted by `assay init`{source}."
     yield "Review each line marked `guessed`: guesses are based on names only. A line marked"
     yield "`missing` is a gap: obligations that need it stay unverified. Then run `assay check` on"
@@ -82,7 +82,7 @@ def _head(draft: TargetDraft) -> Iterator[str]:
 def _calls(draft: TargetDraft) -> Iterator[YamlEntry]:
     """Yield what each call carries: credentials, headers, and the presence header."""
     yield _auth(draft)
-    if draft.document:
+    if draft.start.document:
         yield from _protection(draft)
         yield from _headers(draft)
     says = ("", _sentence("presence"))
@@ -129,7 +129,7 @@ def _auth(draft: TargetDraft) -> YamlEntry:
 
 def _used(draft: TargetDraft) -> Sequence[OpenApiOperation]:
     """Return the operations of the document that match one of the contracts."""
-    return [match.offered for matches in draft.found.values() for match in matches.values()]
+    return [match.offered for matches in draft.start.found.values() for match in matches.values()]
 
 
 def _required_headers(draft: TargetDraft) -> dict[str, list[OpenApiOperation]]:
@@ -144,7 +144,7 @@ def _required_headers(draft: TargetDraft) -> dict[str, list[OpenApiOperation]]:
 
 def _protection(draft: TargetDraft) -> Iterator[YamlEntry]:
     """Yield that certificates and signatures are missing, where the document requires them."""
-    found = schemes(draft.document) if draft.document else ()
+    found = schemes(draft.start.document) if draft.start.document else ()
     if any(text(scheme.get("type")) == "mutualTLS" for scheme in found):
         yield gap("tls")
     if _SIGNED & {name.lower() for name in _required_headers(draft)}:
@@ -230,17 +230,17 @@ def _roles(draft: TargetDraft) -> Iterator[YamlEntry]:
 
 
 def _operations(draft: TargetDraft) -> Iterator[YamlEntry]:
-    if draft.extends and draft.document is None:
+    if draft.extends and draft.start.document is None:
         below = tuple(_corrected(draft))
         says = ("", "Inherited settings that are not known for this bank are removed.")
         if below:
             yield YamlEntry(key="operations", below=below, says=says)
         return
-    offers = None if draft.document is None else draft.offers
-    below = tuple(operations(draft.contracts, offers, draft.found))
+    offers = None if draft.start.document is None else draft.start.offers
+    below = tuple(operations(draft.contracts, offers, draft.start.found))
     says = ("", "How each operation is bound; what is left out is as in the contract.")
     yield YamlEntry(key="operations", below=below, says=says)
-    yield from (replace(one, says=("",)) for one in outcomes(draft.found))
+    yield from (replace(one, says=("",)) for one in outcomes(draft.start.found))
 
 
 def _corrected(draft: TargetDraft) -> Iterator[YamlEntry]:
