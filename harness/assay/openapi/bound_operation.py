@@ -65,25 +65,23 @@ class BoundOperation:
     @property
     def date_arguments(self) -> frozenset[str]:
         """The arguments that are dates."""
-        one = self.operation
-        makers = (
-            each.due
-            for each in self.contract.operations.values()
-            if each.due and each.request and each.request == one.request
-        )
-        named = (one.since, one.until, *(due.argument for due in makers))
-        return frozenset(name for name in named if name)
+        operation, every = self.operation, self.contract.operations.values()
+        same = (one for one in every if one.request and one.request == operation.request)
+        due = (one.due.argument for one in same if one.due)
+        return frozenset(name for name in (operation.since, operation.until, *due) if name)
 
     def key_schema(self) -> Schema:
         """Return the schema of the key that identifies what a customer owns."""
-        contract, one = self.contract, self.operation
-        owners = [contract.resources[child].of for child in one.lists]
-        if one.request or one.grants:
-            owners = [each.id for each in contract.resources.values() if each.of is None]
-            owners = [each for each in owners if each != one.request]
-        known: list[Schema] = []
-        for owner in dict.fromkeys(each for each in owners if each):
-            field = contract.resources[owner].key
-            said = [piece.schema for piece in self.field_schemas(owner) if piece.field == field]
-            known.append(said[0] if said and "format" in said[0] else {"type": "string"})
-        return any_of(known) if known else {"type": "string"}
+        resources, operation = self.contract.resources, self.operation
+        owners = [resources[child].of for child in operation.lists]
+        if operation.request or operation.grants:
+            owners = [name for name, resource in resources.items() if resource.of is None]
+        names = dict.fromkeys(name for name in owners if name and name != operation.request)
+        return any_of(map(self._key_of, names)) if names else {"type": "string"}
+
+    def _key_of(self, resource: str) -> Schema:
+        """Return the schema of the key of a resource: its format, if a clause defines one."""
+        field = self.contract.resources[resource].key
+        schemas = (piece.schema for piece in self.field_schemas(resource) if piece.field == field)
+        schema = next(schemas, {})
+        return schema if "format" in schema else {"type": "string"}

@@ -22,6 +22,8 @@ from assay.openapi.responses import answer, responses, single
 from assay.openapi.schemas import Schema, any_of, unique
 from assay.planning.obligation import Obligation
 
+JSON = "application/json"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedSchemas:
@@ -62,7 +64,7 @@ def paths(known: SharedSchemas) -> Schema:
         operations = (
             _renamed(_operation(use, own, known, main), own, path) for use, own, _ in every
         )
-        operation = reduce(both, operations)
+        operation = reduce(_merged, operations)
         out.setdefault(path, {})[method] = {"operationId": ids[path, method], **operation}
     return out
 
@@ -164,22 +166,17 @@ def _owners(use: BoundOperation) -> Iterator[str]:
     return (every[child].of or "" for child in use.operation.lists)
 
 
-JSON = "application/json"
+# -- Operations with the same method and path
 
 
-def both(one: Schema, other: Schema) -> Schema:
+def _merged(one: Schema, other: Schema) -> Schema:
     """Merge two operations that a target binds to the same method and path."""
-    says = dict.fromkeys((one["summary"], other["summary"]))
-    out = {**one, "summary": " ".join(says)}
+    out = {**one, "summary": " ".join(dict.fromkeys((one["summary"], other["summary"])))}
     out["parameters"] = _parameters(one["parameters"], other["parameters"])
     bodies = [each["requestBody"] for each in (one, other) if "requestBody" in each]
     if bodies:
-        schemas = (each["content"][JSON]["schema"] for each in bodies)
         required = len(bodies) > 1 and all(each["required"] for each in bodies)
-        out["requestBody"] = {
-            "required": required,
-            "content": {JSON: {"schema": any_of(schemas)}},
-        }
+        out["requestBody"] = {"required": required, "content": _content(bodies, (JSON,))}
     out["responses"] = _responses(one["responses"], other["responses"])
     for key, value in other.items():
         if key == "tags" or (key.startswith("x-") and isinstance(value, list)):
@@ -187,25 +184,35 @@ def both(one: Schema, other: Schema) -> Schema:
             out[key] = [*here, *(each for each in value if each not in here)]
         elif key == "security" and value != out.get(key):
             out[key] = [*out.get(key, []), *value]
-    if "x-assay-available" in out and "x-assay-available" not in other:
-        del out["x-assay-available"]
+    if "x-assay-available" not in other:
+        out.pop("x-assay-available", None)
     return out
+
+
+def _content(several: Sequence[Schema], media_types: Iterable[str]) -> Schema:
+    """Return the content of bodies by media type; each may be that of any of them."""
+    contents = [each["content"] for each in several]
+    return {
+        media: {
+            "schema": any_of(content[media]["schema"] for content in contents if media in content)
+        }
+        for media in media_types
+    }
 
 
 def _parameters(one: Iterable[Schema], other: Iterable[Schema]) -> list[Schema]:
     """Merge parameters; one that only one of the operations has is optional."""
-    mine, theirs = ({(each["in"], each["name"]): each for each in every} for every in (one, other))
-    out: list[Schema] = []
-    for key in dict.fromkeys((*mine, *theirs)):
-        each = [every[key] for every in (mine, theirs) if key in every]
-        out.append(
-            {
-                **each[0],
-                "required": len(each) > 1 and all(parameter["required"] for parameter in each),
-                "schema": any_of(parameter["schema"] for parameter in each),
-            }
-        )
-    return out
+    by_place: dict[tuple[str, str], list[Schema]] = {}
+    for parameter in (*one, *other):
+        by_place.setdefault((parameter["in"], parameter["name"]), []).append(parameter)
+    return [
+        {
+            **several[0],
+            "required": len(several) > 1 and all(each["required"] for each in several),
+            "schema": any_of(each["schema"] for each in several),
+        }
+        for several in by_place.values()
+    ]
 
 
 def _responses(one: Schema, other: Schema) -> Schema:
@@ -216,22 +223,14 @@ def _responses(one: Schema, other: Schema) -> Schema:
 
 
 def _response(one: Schema, other: Schema) -> Schema:
-    outcomes = list(
-        dict.fromkeys((*one.get("x-assay-outcomes", ()), *other.get("x-assay-outcomes", ())))
-    )
-    says = " ".join(dict.fromkeys((one["description"], other["description"])))
-    out: Schema = {"description": says, "x-assay-outcomes": outcomes}
+    """Merge two responses; where one may have any content, so may both."""
+    outcomes = (*one.get("x-assay-outcomes", ()), *other.get("x-assay-outcomes", ()))
+    out: Schema = {
+        "description": " ".join(dict.fromkeys((one["description"], other["description"]))),
+        "x-assay-outcomes": list(dict.fromkeys(outcomes)),
+    }
     if "content" in one and "content" in other:
-        out["content"] = {
-            media: {
-                "schema": any_of(
-                    each["content"][media]["schema"]
-                    for each in (one, other)
-                    if media in each["content"]
-                )
-            }
-            for media in dict.fromkeys((*one["content"], *other["content"]))
-        }
+        out["content"] = _content([one, other], dict.fromkeys((*one["content"], *other["content"])))
     if "links" in one or "links" in other:
         out["links"] = {**one.get("links", {}), **other.get("links", {})}
     return out
