@@ -239,6 +239,16 @@ class DoctorContext:
         answers = (answer for operation in operations for answer in self.of(operation))
         return tuple(answer for answer in answers if ordinary(answer.exchange))
 
+    def first(self, operation: str) -> SeenAnswer | None:
+        """Return the answer to the first plain call of an operation, if there was one."""
+        return next(iter(self.plain(operation)), None)
+
+    @property
+    def grants(self) -> tuple[SeenAnswer, ...]:
+        """The answers to the calls that transmitted a consent."""
+        granting = (one.id for one in self.operations if one.grants and one.available)
+        return self.plain(*granting)
+
     @property
     def operations(self) -> tuple[Operation, ...]:
         """The operations that were called, in the order of the contracts."""

@@ -252,11 +252,10 @@ def _foreign_keys(seen: AnsweredOperation) -> Iterator[Finding]:
         shown[answer.subject] |= {item.key for item in answer.exchange.items if item.key}
     for name, keys in shown.items():
         subject, role = context.subjects.get(name), context.role_of.get(name, "")
-        owned = {one.key for one in subject.owns} if subject else set[str]()
+        owned = {one.key for one in subject.owns} if subject else keys
         if keys and owned and not keys & owned:
-            listed = ("fixtures", "roles", role, "owns") if role in roles else None
+            place = ("fixtures", "roles", role, "owns") if role in roles else seen.place("key")
             expected, found = "keys of items that the customer owns", "other keys in the list"
-            place = listed or seen.place("key")
             yield context.finding(place, expected, found, weight=Weight.DOUBT)
 
 

@@ -52,8 +52,7 @@ def _without_consent(context: DoctorContext, answer: SeenAnswer) -> bool:
     """Whether a refusal follows from a consent that was not transmitted or not accepted."""
     if not answer.operation.about or answer.operation.request:
         return False
-    granting = [one.id for one in context.operations if one.grants and one.available]
-    return not any(grant.accepted for grant in context.plain(*granting))
+    return not any(grant.accepted for grant in context.grants)
 
 
 def _unauthenticated(

@@ -113,7 +113,7 @@ def dates(context: DoctorContext) -> Iterator[Finding]:
 
 def _date_not_sent(context: DoctorContext, operation: Operation, name: str) -> Iterator[Finding]:
     """Report that no date was sent, where a call would use up a real customer's accesses."""
-    first = next(iter(context.plain(operation.id)), None)
+    first = context.first(operation.id)
     if first is not None and first.accepted and name in first.binding.arguments:
         place, found = (
             first.place("arguments", name),
@@ -217,7 +217,7 @@ def _has_more(context: DoctorContext, first: SeenAnswer) -> bool:
 
 def _one_page(context: DoctorContext, operation: Operation) -> Iterator[Finding]:
     """Report why no second page was read: there is none, or the target file does not find it."""
-    first = next(iter(context.plain(operation.id)), None)
+    first = context.first(operation.id)
     if first is None or not first.accepted or (operation.about and not operation.since):
         return
     place, expected = first.place("next"), "another page after the first"

@@ -36,14 +36,19 @@ def examine(context: DoctorContext) -> Iterator[Finding]:
         return
     yield from refusals.credentials(context)
     for operation in called:
-        answers = context.plain(operation.id)
-        failed = next((answer for answer in answers if not answer.accepted), None)
-        if failed is not None and not _follows(context, failed):
-            yield from _not_accepted(context, failed)
+        yield from _available(context, operation)
     for operation in context.operations:
         if not operation.available:
             yield from _unavailable(context, operation)
     yield from _aliases(context)
+
+
+def _available(context: DoctorContext, operation: Operation) -> Iterator[Finding]:
+    """Examine the first answer of an available operation that did not accept the call."""
+    answers = context.plain(operation.id)
+    failed = next((answer for answer in answers if not answer.accepted), None)
+    if failed is not None and not _follows(context, failed):
+        yield from _not_accepted(context, failed)
 
 
 def _follows(context: DoctorContext, answer: SeenAnswer) -> bool:
@@ -53,9 +58,7 @@ def _follows(context: DoctorContext, answer: SeenAnswer) -> bool:
         return False
     if operation.request and not operation.makes:
         return any(items.has_wrong_key(context, one) for one in context.operations if one.makes)
-    granting = [one.id for one in context.operations if one.grants and one.available]
-    grants = context.plain(*granting) if operation.about else ()
-    return not all(grant.accepted for grant in grants)
+    return bool(operation.about) and not all(grant.accepted for grant in context.grants)
 
 
 def _not_accepted(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
