@@ -1,4 +1,4 @@
-"""Every typical mistake in a target file: the line is named, and nobody is blamed for it."""
+"""Every typical mistake in a target file: its line is named, and the bank is not blamed."""
 
 import re
 import sys
@@ -23,7 +23,7 @@ SOUND = Path(__file__).with_name("bank.yaml").read_text(encoding="utf-8")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mistake:
-    """What stands in the file instead of what is right, and what must be named for it."""
+    """A wrong text in place of the right one, with the line and key that must be reported."""
 
     name: str
     right: str
@@ -508,7 +508,7 @@ def assay(monkeypatch, capsys, *args) -> tuple[int, str, str]:
 
 @pytest.mark.parametrize("names", RUNS, ids=lambda names: "+".join(names).replace(" ", "-"))
 def test_mistakes_are_named_before_anything_is_judged(names, url, tmp_path, monkeypatch, capsys):
-    """A run names the very lines, and only them, and ends before there is any verdict."""
+    """A run reports exactly the wrong lines and ends before any verdict."""
     text = SOUND
     for mistake in map(BY_NAME.get, names):
         assert SOUND.count(mistake.right) == text.count(mistake.right) == 1
@@ -532,7 +532,7 @@ def test_there_are_enough_of_them():
 
 
 def test_the_sound_file_is_found_sound(url, tmp_path):
-    """Nothing is found, nothing is left unseen, and every step was reached."""
+    """The sound file has no findings, and no check is skipped."""
     examined = examine(str(written(SOUND, url, tmp_path)))
     assert (Exit.OK, ()) == (examined.exit, examined.findings)
     assert [] == [one.step.name for one in examined.outcomes if one.findings is None]
@@ -540,7 +540,7 @@ def test_the_sound_file_is_found_sound(url, tmp_path):
 
 
 def test_without_the_examination_the_bank_would_be_blamed(url, tmp_path, monkeypatch, capsys):
-    """What a swapped header does to a bank that did nothing wrong, where nobody looks first."""
+    """Without the examination, a wrong presence header turns obligations of a sound bank red."""
     path = written(SOUND.replace("header: PSU-IP-Address", "header: PSU-IP"), url, tmp_path)
     asked = ("run", "--target", path, "--out", tmp_path / "out", "-k", "online-unlimited")
     code, printed, _ = assay(monkeypatch, capsys, *asked, "--no-doctor")
@@ -550,7 +550,7 @@ def test_without_the_examination_the_bank_would_be_blamed(url, tmp_path, monkeyp
 
 
 def test_a_sound_file_is_examined_and_then_run(url, tmp_path, monkeypatch, capsys):
-    """The calls of the examination are announced, and the run goes its way."""
+    """The calls of the examination are announced, and the run follows."""
     path = written(SOUND, url, tmp_path)
     asked = ("--target", path, "--out", tmp_path / "out", "-k", "accounts.available")
     code, printed, said = assay(monkeypatch, capsys, "run", *asked)
@@ -560,7 +560,7 @@ def test_a_sound_file_is_examined_and_then_run(url, tmp_path, monkeypatch, capsy
 
 
 def test_a_guess_is_listed_and_breaks_nothing(url, tmp_path):
-    """What `assay init` marked is told with its line; what it says is missing was not seen."""
+    """A line marked as guessed is a note; a line marked as missing is not seen."""
     guessed = SOUND.replace("list: /accounts", "list: /accounts  # guessed: the only list")
     examined = examine(str(written(guessed, url, tmp_path)))
     assert Exit.OK == examined.exit
