@@ -1,4 +1,4 @@
-"""Schemas that are put together mean what their parts mean."""
+"""Combined schemas accept exactly what their parts accept together."""
 
 from decimal import Decimal
 
@@ -54,7 +54,7 @@ def fits(value, schema):
 @given(VALUES, st.lists(SCHEMAS, min_size=1, max_size=3))
 @example(1, [{"const": 1}, {"const": True}])
 def test_what_is_laid_over_one_another_is_all_of_them(value, schemas):
-    """A value fits the whole if, and only if, it fits each."""
+    """A value fits `all_of` if, and only if, it fits each schema."""
     assert all(fits(value, one) for one in schemas) == fits(value, all_of(*schemas))
 
 
@@ -62,7 +62,7 @@ def test_what_is_laid_over_one_another_is_all_of_them(value, schemas):
 @given(VALUES, st.lists(SCHEMAS, min_size=1, max_size=3))
 @example(True, [{"const": 1}, {"const": True}])
 def test_either_is_one_of_them(value, schemas):
-    """A value fits if, and only if, it fits one."""
+    """A value fits `any_of` if, and only if, it fits one schema."""
     assert any(fits(value, one) for one in schemas) == fits(value, any_of(schemas))
 
 
@@ -71,7 +71,7 @@ def test_either_is_one_of_them(value, schemas):
 @example([0, 1], "/01", {"const": 1}, True)
 @example({"1": 1}, "/1", {"const": 1}, True)
 def test_found_is_what_the_pointer_finds(value, pointer, part, required):
-    """What a pointer finds fits, or it finds nothing where nothing need be."""
+    """What a pointer finds must fit; it may find nothing unless the value is required."""
     there = find(value, pointer)
     right = not required if there is MISSING else fits(there, part)
     assert right == fits(value, in_response(pointer, part, required=required))
@@ -80,7 +80,7 @@ def test_found_is_what_the_pointer_finds(value, pointer, part, required):
 @MANY
 @given(LEAVES, POINTERS, PARTS, st.booleans())
 def test_within_is_what_is_put_there(value, pointer, part, required):
-    """A body fits that has a value where it is put, and one without it if it may lack it."""
+    """A body with the value at the pointer fits, and one without it unless it is required."""
     if not pointer:
         return
     body = {}
@@ -91,13 +91,13 @@ def test_within_is_what_is_put_there(value, pointer, part, required):
 
 
 def test_a_place_far_down_a_list_is_not_described():
-    """Nobody's pointer makes a document without end."""
+    """A pointer with a huge index makes no huge schema."""
     assert {"properties": {"7000000000": {"const": 1}}} == in_response("/7000000000", {"const": 1})
 
 
 @pytest.mark.parametrize("value", [True, 1, 2.5, Decimal("1.5"), "x", [1], {"a": 1}])
 def test_a_value_has_its_type_and_is_filled(value):
-    """The type of a value fits it, and filled leaves out null and what is empty of that type."""
+    """A value fits its type; `filled` excludes null and the empty value of the type."""
     schema = filled(typed(value))
     assert fits(ready(value), schema)
     assert not fits(None, schema)
@@ -105,19 +105,19 @@ def test_a_value_has_its_type_and_is_filled(value):
 
 
 def test_what_has_no_type_is_filled_if_it_is_something():
-    """Where no value is known, null and the empty text are no values."""
+    """Without a known type, `filled` excludes null and the empty text."""
     assert {} == typed(None)
     assert [False, False, True] == [fits(one, filled({})) for one in (None, "", 0)]
 
 
 def test_numbers_are_written_as_numbers():
-    """Decimal numbers lose their class, and only that."""
+    """`ready` turns decimals into plain numbers of the same value."""
     assert {"a": [1, 1.5, {"b": "1.0"}]} == ready(
         {"a": (Decimal("1.0"), Decimal("1.5"), {"b": "1.0"})}
     )
 
 
 def test_a_name_that_is_taken_gets_a_number():
-    """The first that is free."""
+    """`unique` returns the first free name."""
     assert "a" == unique("a", ["b"])
     assert "a.3" == unique("a", ["a", "a.2"])
