@@ -18,8 +18,7 @@ from assay.planning.prepare import Prepared
 from assay.transport.secrets import look_up
 
 if TYPE_CHECKING:
-    from assay.doctor import Examination
-    from assay.doctor.finding import Finding
+    from assay.doctor import Examination, Finding
 
 F = TypeVar("F", bound=Callable[..., Any])
 

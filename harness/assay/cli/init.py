@@ -16,7 +16,7 @@ from assay.report.wording import counted
 
 if TYPE_CHECKING:
     from assay.contract.model import Contract
-    from assay.init.target_file import TargetDraft
+    from assay.init.defaults import TargetDraft
 
 EPILOG = """\b
 Examples:
