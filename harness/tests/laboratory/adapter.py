@@ -23,6 +23,7 @@ from assay.fixtures.spi import (
 )
 
 RESOURCES = {"account": "compte", "card": "carte"}
+FACTORS = {"sms": "OTP_SMS", "cap": "LECTEUR", "soft-token": "APPLI", "email": "COURRIEL"}
 SEGMENTS = {
     "PART": "PART",
     "PRO": "PRO",
@@ -87,7 +88,7 @@ class LaboratoryFixture(ReadOnlyFixture):
             token=made["jeton"],
             login=made["identifiant"],
             password=made["secret"],
-            codes=made["codes"],
+            codes={word: made["codes"][ours] for word, ours in FACTORS.items()},
             name=made["nom"],
             id=made["client"],
             client_id=made["tiers"]["client"],

@@ -8,18 +8,16 @@ import sys
 import threading
 from collections.abc import Callable, Iterable
 from datetime import date
+from typing import Any, Self
 
-from typing import Any
-
+from laboratory import bureau, payments, screens
+from laboratory.domain import PREFIX, Call, Item, RefusedError, World
+from laboratory.policy import Policy
 from werkzeug.exceptions import HTTPException
 from werkzeug.http import http_date
 from werkzeug.routing import Map, Rule
 from werkzeug.serving import WSGIRequestHandler, make_server
 from werkzeug.wrappers import Request, Response
-
-from laboratory import bureau, payments, screens
-from laboratory.domain import PREFIX, Call, Item, RefusedError, World
-from laboratory.policy import Policy
 
 OPERATIONS = {
     "accounts": ("GET", ["/comptes"]),
@@ -85,20 +83,23 @@ class Bank:
 
     def answered(self, call: Call) -> Response:
         """What the operation answers, unless the call is refused before."""
-        policy = self.policy
         try:
-            if status := policy.unavailable(call):
-                raise RefusedError(status, "NON_OFFERT")
-            if policy.carries_credentials(call):
-                raise RefusedError(400, "IDENTIFIANTS")
-            if call.customer is None and call.operation not in OFFERED_TO_TPPS:
-                raise RefusedError(403, "CLIENT")
+            self.admit(call)
             if call.operation in OFFERED_TO_TPPS:
-                return told(*payments.ANSWERS[call.operation](policy, call))
+                return told(*payments.ANSWERS[call.operation](self.policy, call))
             self.spend(call)
-            return told(*ANSWERS[call.operation](policy, call))
+            return told(*ANSWERS[call.operation](self.policy, call))
         except RefusedError as error:
             return refusal(error.status, error.reason)
+
+    def admit(self, call: Call) -> None:
+        """Refuse what is not offered, or may not be asked in this way."""
+        if status := self.policy.unavailable(call):
+            raise RefusedError(status, "NON_OFFERT")
+        if self.policy.carries_credentials(call):
+            raise RefusedError(400, "IDENTIFIANTS")
+        if call.customer is None and call.operation not in OFFERED_TO_TPPS:
+            raise RefusedError(403, "CLIENT")
 
     def spend(self, call: Call) -> None:
         """Count an access without the customer, or refuse it."""
@@ -284,9 +285,9 @@ def moment(call: Call, name: str) -> date | None:
     text = call.args.get(name)
     if text is None:
         return None
+    if not text.endswith("T00:00:00"):
+        raise RefusedError(400, "PERIODE")
     try:
-        if not text.endswith("T00:00:00"):
-            raise ValueError(text)
         return date.fromisoformat(text.removesuffix("T00:00:00"))
     except ValueError:
         raise RefusedError(400, "PERIODE") from None
@@ -316,7 +317,7 @@ class Served:
         self.server = make_server("127.0.0.1", port, bank, threaded=True, request_handler=Handler)
         self.port = self.server.server_port
 
-    def __enter__(self) -> "Served":
+    def __enter__(self) -> Self:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         return self
 

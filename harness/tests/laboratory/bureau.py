@@ -4,9 +4,6 @@ import random
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from werkzeug.exceptions import BadRequest, NotFound
-from werkzeug.wrappers import Request
-
 from laboratory.domain import (
     APP,
     CAP,
@@ -25,6 +22,8 @@ from laboratory.domain import (
 )
 from laboratory.payments import carry_out
 from laboratory.screens import sign
+from werkzeug.exceptions import BadRequest, NotFound
+from werkzeug.wrappers import Request
 
 if TYPE_CHECKING:
     from laboratory.bank import Bank

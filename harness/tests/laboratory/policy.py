@@ -193,7 +193,9 @@ class RequestPolicy(AccountPolicy):
         return order.charge == "SLEV"
 
     def purpose_ok(self, call: Call, order: Order) -> bool:
-        return isinstance(order.purpose, str) and re.fullmatch("[A-Z]{4}", order.purpose) is not None
+        return (
+            isinstance(order.purpose, str) and re.fullmatch("[A-Z]{4}", order.purpose) is not None
+        )
 
     def creditor_ok(self, call: Call, order: Order) -> bool:
         return iban_holds(order.creditor)

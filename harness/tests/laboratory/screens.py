@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from jinja2 import Environment
-from werkzeug.wrappers import Request, Response
-
-from laboratory.domain import OPEN, Customer, Grant, Payment, RefusedError, Session, World
+from laboratory.domain import EXPIRED, OPEN, Customer, Grant, Payment, RefusedError, Session, World
 from laboratory.payments import carry_out, settle
 from laboratory.policy import Policy
+from werkzeug.wrappers import Request, Response
 
 if TYPE_CHECKING:
     from laboratory.bank import Bank
@@ -65,20 +64,29 @@ def signing(bank: "Bank", request: Request, id: str) -> Response:
     if world is None or payment is None:
         return page("Demande inconnue", status=404)
     policy, session = bank.policy, payment.session
-    was_open = payment.state == OPEN
     carry_out(policy, world)
     if payment.state != OPEN:
-        to = policy.disconnect_redirect(world, payment) if was_open and session else None
+        gone = payment.cause == EXPIRED
+        to = policy.disconnect_redirect(world, payment) if gone else None
         return left("Cette demande est close", to)
     if request.method == "GET":
-        begun = session.started if session else world.now
-        payment.session = Session(
-            f"{world.chance.randrange(16**12):012x}", begun, world.now, host=request.host
-        )
-        return screen(policy, world, payment, payment.session)
+        return shown(policy, world, payment, request)
     if session is None or session.id != request.form.get("seance"):
         return page("Vous avez été déconnecté")
     return submitted(policy, world, payment, session, request.form.to_dict())
+
+
+def shown(policy: Policy, world: World, payment: Payment, request: Request) -> Response:
+    """The first screen; or the same one again, for the browser that is there already."""
+    session = payment.session
+    if session is None or request.cookies.get("seance") != session.id:
+        begun = session.started if session else world.now
+        number = f"{world.chance.randrange(16**12):012x}"
+        session = payment.session = Session(number, begun, world.now, host=request.host)
+    policy.touch(world, session)
+    response = screen(policy, world, payment, session)
+    response.set_cookie("seance", session.id, path=request.path, httponly=True)
+    return response
 
 
 def submitted(
@@ -86,27 +94,40 @@ def submitted(
 ) -> Response:
     policy.touch(world, session)
     if session.customer is None:
-        customer = login(policy, world, form)
-        if customer is None or not policy.signer_ok(world, payment, customer):
-            return again(policy, world, payment, session)
-        session.customer = customer
-        if policy.exempt(world, payment, customer):
-            return signed(policy, world, payment, customer, "")
-        return screen(policy, world, payment, session)
+        return identified(policy, world, payment, session, form)
     if not session.factor:
         factor = form.get("moyen", "")
         if not policy.factor_ok(world, payment, session.customer, factor):
             return again(policy, world, payment, session)
         session.factor = factor
         return screen(policy, world, payment, session)
+    return decided(policy, world, payment, session, form)
+
+
+def identified(
+    policy: Policy, world: World, payment: Payment, session: Session, form: dict[str, str]
+) -> Response:
+    customer = login(policy, world, form)
+    if customer is None or not policy.signer_ok(world, payment, customer):
+        return again(policy, world, payment, session)
+    session.customer = customer
+    if policy.exempt(world, payment, customer):
+        return signed(policy, world, payment, customer, "")
+    return screen(policy, world, payment, session)
+
+
+def decided(
+    policy: Policy, world: World, payment: Payment, session: Session, form: dict[str, str]
+) -> Response:
     if form.get("choix") == "ABANDONNER":
         payment.session = None
         policy.declined(world, payment)
         return left("Vous avez refusé", policy.declined_redirect(world, payment))
-    code = form.get("otp", "")
-    if form.get("choix") != "VALIDER" or not policy.code_ok(world, payment, session, code):
+    code, customer = form.get("otp", ""), session.customer
+    right = policy.code_ok(world, payment, session, code)
+    if form.get("choix") != "VALIDER" or not right or customer is None:
         return again(policy, world, payment, session)
-    return signed(policy, world, payment, session.customer, session.factor)
+    return signed(policy, world, payment, customer, session.factor)
 
 
 def again(policy: Policy, world: World, payment: Payment, session: Session) -> Response:
