@@ -467,16 +467,16 @@ CONTEXT = (
         **when("account_listed", later_page, any_trait("savings")),
     ),
     context(
-        "offline-second-host",
+        "offline-absent",
         11,
-        "accounts that are not accessible online are listed at the second host",
-        **when("account_listed", lambda c, i: c.second, any_trait("offline")),
+        "accounts that are not accessible online are listed while the customer is absent",
+        **when("account_listed", lambda c, i: c.absent, any_trait("offline")),
     ),
     context(
-        "card-two-months-old",
+        "card-one-month-absent",
         12,
-        "a card that was used exactly two months ago is not listed",
-        **when("card_listed", lambda c, i: i.last_used == months_before(c.world.today, 2), no),
+        "cards that were last used more than a month ago are missing while the customer is absent",
+        **when("card_listed", lambda c, i: c.absent, card_within(1)),
     ),
     context(
         "card-inactive-recent",
@@ -681,7 +681,7 @@ CONTEXT = (
         "duplicate-instant",
         104,
         "an instant payment that was executed already is accepted again",
-        **when("repeated", lambda w, o, id="": o.kind == INSTANT, no),
+        **when("repeated", lambda w, o, but="": o.kind == INSTANT, no),
     ),
     context(
         "duplicate-purpose",
@@ -693,7 +693,7 @@ CONTEXT = (
         "duplicate-large",
         104,
         "payments of 100 euro and more are not compared with executed ones",
-        **when("repeated", lambda w, o, id="": large(o), no),
+        **when("repeated", lambda w, o, but="": large(o), no),
     ),
     context(
         "cash-instant",
@@ -794,11 +794,9 @@ def moved_unless_ok(name: str) -> dict[str, Decision]:
     return {name: decide}
 
 
-def forget_range(
-    policy: Policy, call: Call, item: Item, entry: Entry, since: date | None, end: date | None
-) -> bool:
-    later = later_page(call)
-    return Policy.entry_shown(policy, call, item, entry, None if later else since, end)
+def forget_range(policy: Policy, call: Call, item: Item, entry: Entry, *days: date | None) -> bool:
+    since, end = days
+    return Policy.entry_shown(policy, call, item, entry, None if later_page(call) else since, end)
 
 
 def next_day(policy: Policy, world: World, payment: Payment) -> date:
