@@ -29,6 +29,7 @@ from laboratory.faults import BY_ID, FAULTS, Fault  # noqa: E402
 from laboratory.policy import Policy  # noqa: E402
 
 FILES = ("target.yaml", "target-oauth.yaml", "adapter.py")
+ASSAY = shutil.which("assay") or str(Path(sys.executable).with_name("assay"))
 KINDS = ("plain", "context", "consequence")
 
 
@@ -54,6 +55,11 @@ class Job:
     limit: float
 
 
+def say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
 def run(job: Job) -> Run:
     """Serve one bank, and run the harness on it."""
     policy = BY_ID[job.fault].policy() if job.fault else Policy()
@@ -68,7 +74,7 @@ def run(job: Job) -> Run:
                     text.replace(":8765", f":{served.port}"), encoding="utf-8"
                 )
         command = [
-            *(sys.executable, "-m", "assay", "run", "--target", str(place / job.target)),
+            *(ASSAY, "run", "--target", str(place / job.target)),
             *("--out", str(place / "out"), "--ledger", str(place / "ledger.sqlite")),
             *("--examples", "none", "--allow-incomplete", "--quiet", *job.options),
         ]
@@ -102,7 +108,7 @@ def table(runs: Sequence[Run], sound: Run) -> None:
         news = sorted(set(made.violated) - usual)
         word = "found " if news else "MISSED"
         why = ", ".join(news) or made.trouble or fault.sentence
-        print(f"{word} {fault.kind:<12} {fault.id:<28} {why}", flush=True)
+        say(f"{word} {fault.kind:<12} {fault.id:<28} {why}")
 
 
 def rates(runs: Sequence[Run], sound: Run) -> None:
@@ -111,7 +117,7 @@ def rates(runs: Sequence[Run], sound: Run) -> None:
         mine = [made for made in runs if kind in (BY_ID[made.fault].kind, "all")]
         found = [made for made in mine if set(made.violated) - usual]
         if mine:
-            print(f"{kind:<12} {len(found):>3} of {len(mine):>3}  {len(found) / len(mine):.0%}")
+            say(f"{kind:<12} {len(found):>3} of {len(mine):>3}  {len(found) / len(mine):.0%}")
 
 
 def chosen(names: Sequence[str], kind: str | None) -> list[Fault]:
@@ -140,11 +146,11 @@ def main() -> None:
     options += [] if args.doctor else ["--no-doctor"]
     faults = [] if args.sound else chosen(args.faults, args.kind)
     ids = ["", *(fault.id for fault in faults)]
-    jobs = [Job(id, args.target, tuple(options), args.limit) for id in ids]
+    jobs = [Job(name, args.target, tuple(options), args.limit) for name in ids]
     sound = run(jobs[0])
-    print(f"sound bank: {sound.counts} in {sound.seconds:.1f} s {sound.trouble}")
-    for id in sound.violated:
-        print(f"false alarm  {id}")
+    say(f"sound bank: {sound.counts} in {sound.seconds:.1f} s {sound.trouble}")
+    for name in sound.violated:
+        say(f"false alarm  {name}")
     runs = []
     with multiprocessing.Pool(args.n) as pool:
         for made in pool.imap(run, jobs[1:]):
