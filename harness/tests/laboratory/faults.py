@@ -624,7 +624,7 @@ CONTEXT = (
         **when("currency", lambda c, i: i.card, lambda p, c, i: "USD"),
     ),
     context(
-        "iban-masked-later",
+        "iban-masked-absent",
         34,
         "the IBAN is masked in the list of a customer who is absent",
         **when("list_key", lambda c, i: c.absent, lambda p, c, i: i.key[:4] + "****" + i.key[-4:]),
@@ -717,7 +717,7 @@ CONTEXT = (
         "cash-modified",
         105,
         "the rule about CASH is not applied to a modified payment",
-        **when("cash_refused", lambda w, x, o: x.signed is not None or x.changes > 0, no),
+        **when("cash_refused", lambda w, x, o: x.state == PLANNED or x.changes > 0, no),
     ),
     context(
         "modify-signed",

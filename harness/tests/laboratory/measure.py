@@ -120,6 +120,13 @@ def rates(runs: Sequence[Run], sound: Run) -> None:
             say(f"{kind:<12} {len(found):>3} of {len(mine):>3}  {len(found) / len(mine):.0%}")
 
 
+def keep(file: Path | None, runs: Sequence[Run]) -> None:
+    """Write what is known so far."""
+    if file is not None:
+        text = json.dumps([asdict(made) for made in runs], indent=1)
+        file.write_text(text + "\n", encoding="utf-8")
+
+
 def chosen(names: Sequence[str], kind: str | None) -> list[Fault]:
     unknown = sorted(set(names) - set(BY_ID))
     if unknown:
@@ -151,15 +158,14 @@ def main() -> None:
     say(f"sound bank: {sound.counts} in {sound.seconds:.1f} s {sound.trouble}")
     for name in sound.violated:
         say(f"false alarm  {name}")
-    runs = []
+    keep(args.json, [sound])
+    runs: list[Run] = []
     with multiprocessing.Pool(args.n) as pool:
         for made in pool.imap(run, jobs[1:]):
             runs.append(made)
             table([made], sound)
+            keep(args.json, [sound, *runs])
     rates(runs, sound)
-    if args.json:
-        text = json.dumps([asdict(made) for made in (sound, *runs)], indent=1)
-        args.json.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

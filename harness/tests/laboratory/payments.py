@@ -80,7 +80,7 @@ def answer(policy: Policy, call: Call, payment: Payment) -> dict[str, Any]:
     order = policy.shown(call, payment)
     state, cause = policy.shown_state(call, payment)
     links = {"soi": f"{policy.link_base(call, 'soi')}/virements/{payment.id}"}
-    if payment.state == OPEN:
+    if state == OPEN:
         base = policy.link_base(call, "signature")
         links["signature"] = f"{base}/signature/{payment.id}?banque={call.world.id}"
     return {

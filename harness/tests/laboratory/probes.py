@@ -23,17 +23,18 @@ class Api:
     """A bank with one world, and everything that it answered."""
 
     def __init__(self, policy: Policy) -> None:
-        self.client, self.trace = Client(Bank(policy)), []
+        self.client = Client(Bank(policy))
+        self.trace: list[Any] = []
+        self.screened = ""
         made = self.send("POST", "/bureau/mondes", {"graine": 3})
         self.world, self.tiers = made["monde"], made["tiers"]
         self.now = datetime.fromisoformat(made["maintenant"])
-
-    trace: list[Any]
 
     def send(self, method: str, url: str, body: Any = None, **more: Any) -> Any:
         host = more.pop("host", FIRST)
         answer = self.client.open(url, method=method, json=body, base_url=f"http://{host}", **more)
         self.trace.append((answer.status_code, answer.headers.get("Location"), answer.text))
+        self.screened = answer.text if "seance" in answer.text else self.screened
         return answer.json if answer.is_json else answer
 
     def office(self, word: str, **body: Any) -> Any:
@@ -109,9 +110,9 @@ class Api:
         url = f"{to.path}?{to.query}"
         if not form:
             return self.send("GET", url)
-        found = re.search('name="seance" value="([0-9a-f]+)"', self.trace[-1][2])
-        data = {"seance": found.group(1) if found else "", **form}
-        answer = self.client.post(url, data=data, base_url=f"http://{FIRST}")
+        if found := re.search('name="seance" value="([0-9a-f]+)"', self.screened):
+            form = {"seance": found.group(1), **form}
+        answer = self.client.post(url, data=form, base_url=f"http://{FIRST}")
         self.trace.append((answer.status_code, answer.headers.get("Location"), answer.text))
         return answer
 

@@ -40,7 +40,7 @@ SEEN_BY = {
     "renewed": """
         no-consent-needed empty-without-consent psu-identity-always quota-none
         quota-3 quota-5 quota-renewed-token consent-renewed-token
-        iban-masked-later
+        iban-masked-absent
     """,
     "quotas": """
         no-psu-identity currency-usd balance-type identity-absent
@@ -49,9 +49,9 @@ SEEN_BY = {
     """,
     "requests": """
         charge-any charge-missing purpose-missing creditor-missing
-        success-missing currency-any several instant-refused
-        charge-deferred charge-lower-case purpose-missing-instant success-missing-deferred
-        currency-instant incomplete-refused-and-paid several-refused-and-paid account-refused-and-paid
+        success-missing currency-any several charge-deferred
+        charge-lower-case purpose-missing-instant success-missing-deferred currency-instant
+        incomplete-refused-and-paid several-refused-and-paid account-refused-and-paid
     """,
     "segments": """
         instant-lacking segments-all segment-pro password-alone
@@ -62,7 +62,7 @@ SEEN_BY = {
         duplicate duplicate-instant duplicate-large exempt-small
         exempt-second repeat-refused-and-paid refused-signature-paid refused-signature-redirect
         refused-signature-open return-of-another instant-next-day instant-wrong-creditor
-        wrong-debtor done-but-unpaid paid-but-open
+        wrong-debtor done-but-unpaid paid-but-open instant-refused
     """,
     "cash": """
         cash-never cash-soft-token cash-24h cash-instant
@@ -124,6 +124,7 @@ def balances(api: Api, who: Any, **more: Any) -> int:
 
 
 def test_only_what_may_be_listed_is_listed_five_at_a_time(api):
+    """Savings accounts and inactive cards are missing from pages of five."""
     who = api.customer(account(6), account(1, savings=True), card(1), card(1, inactive=True))
     first = api.call("GET", "/comptes", who)
     rest = api.call("GET", f"/comptes?apres={first['suite']['curseur']}", who)
@@ -132,6 +133,7 @@ def test_only_what_may_be_listed_is_listed_five_at_a_time(api):
 
 
 def test_a_consent_opens_what_it_names_and_tells_who_the_customer_is(api):
+    """Balances and transactions follow the consent, and so does the identity."""
     who = api.customer(account(2))
     assert (balances(api, who), "titulaire" in api.call("GET", "/comptes", who)) == (403, False)
     api.consent(who, who["avoirs"][0])
@@ -143,12 +145,14 @@ def test_a_consent_opens_what_it_names_and_tells_who_the_customer_is(api):
 
 
 def test_a_refused_consent_changes_nothing(api):
+    """A consent for an account of somebody else opens nothing."""
     who = api.customer(account())
     api.consent(who, who["avoirs"][0], {"genre": "compte", "cle": CREDITOR})
     assert (status(api), balances(api, who)) == (422, 403)
 
 
 def test_four_batch_accesses_a_day_and_any_number_with_the_customer(api):
+    """The fifth access of a day is refused, unless the customer is present."""
     who = api.customer(account())
     api.consent(who, *who["avoirs"])
     assert [balances(api, who, absent=True) for _ in range(5)] == [200] * 4 + [429]
@@ -158,6 +162,7 @@ def test_four_batch_accesses_a_day_and_any_number_with_the_customer(api):
 
 
 def test_entries_of_ninety_days_fifteen_to_a_page(api):
+    """Older entries are missing, and a range has a first and a last day."""
     days = [api.day(-back)[:10] for back in range(75, 95)]
     who = api.customer(account(1, days))
     api.consent(who, *who["avoirs"])
@@ -170,6 +175,7 @@ def test_entries_of_ninety_days_fifteen_to_a_page(api):
 
 
 def test_a_signed_payment_is_carried_out_and_its_repeat_refused(api):
+    """Nothing moves before the signature, and the same cannot be asked for twice."""
     who = api.customer(account())
     made = api.pay(who)
     assert moved(api) == []
@@ -181,6 +187,7 @@ def test_a_signed_payment_is_carried_out_and_its_repeat_refused(api):
 
 
 def test_a_customer_who_signs_is_sent_back_and_one_who_refuses_is_not(api):
+    """The address for success is reached by a signature only."""
     who = api.customer(account())
     for choice, to in (("VALIDER", "https://tpp.example/fait?n=1"), ("ABANDONNER", None)):
         made = api.pay(who, INSTANT if to else NOW)
@@ -190,6 +197,7 @@ def test_a_customer_who_signs_is_sent_back_and_one_who_refuses_is_not(api):
 
 
 def test_a_deferred_payment_is_modified_and_carried_out_on_its_day(api):
+    """What is carried out is what the payment was changed to."""
     who = api.customer(account())
     made = api.pay(who, LATER)
     api.sign(made, who)
@@ -200,6 +208,7 @@ def test_a_deferred_payment_is_modified_and_carried_out_on_its_day(api):
 
 
 def test_a_cancelled_payment_is_not_carried_out(api):
+    """A cancellation through the API holds on the day of the payment."""
     who = api.customer(account())
     made = api.pay(who, LATER)
     api.sign(made, who)
@@ -209,6 +218,7 @@ def test_a_cancelled_payment_is_not_carried_out(api):
 
 
 def test_a_customer_who_is_idle_for_four_minutes_is_disconnected(api):
+    """After exactly four minutes the screens are closed."""
     who = api.customer(account())
     made = api.pay(who)
     api.login(made, who)
@@ -218,6 +228,7 @@ def test_a_customer_who_is_idle_for_four_minutes_is_disconnected(api):
 
 
 def test_cash_is_for_known_creditors_or_the_soft_token(api):
+    """The age of a registered creditor decides, or the soft token does."""
     who = api.customer(account())
     for number, (age, factor, ends) in enumerate(
         ((71, "OTP_SMS", "CLOS"), (73, "OTP_SMS", "EXECUTE"), (1, "APPLI", "EXECUTE")), 1
@@ -230,16 +241,19 @@ def test_cash_is_for_known_creditors_or_the_soft_token(api):
 
 
 def test_another_tpp_does_not_find_a_payment(api):
+    """A request is shown to the TPP that made it, and to no other."""
     made = api.pay(api.customer(account()))
     api.call("GET", f"/virements/{made['numero']}", api.office("tiers"))
     assert status(api) == 404
 
 
 def test_the_ibans_of_the_bank_are_ibans():
+    """They have the check digits that the bank itself asks for."""
     assert all(iban_holds(iban("30099", number)) for number in (1, 10**7, 10**11 - 1))
 
 
 def test_links_stay_at_the_host_of_the_call(api):
+    """A flow that began at the second host goes on there."""
     made = api.pay(api.customer(account()), host="localhost")
     assert {link.split(PREFIX)[0] for link in made["liens"].values()} == {"http://localhost"}
 
@@ -249,11 +263,13 @@ def test_links_stay_at_the_host_of_the_call(api):
 
 @pytest.mark.parametrize("name", ["target.yaml", "target-oauth.yaml"])
 def test_the_target_file_is_right(name):
+    """`assay check` accepts both target files."""
     done = subprocess.run([ASSAY, "check", str(HERE / name)], capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_there_are_fifty_faults_of_each_class():
+    """150 faults with ids of their own, 50 of each class."""
     assert Counter(fault.kind for fault in FAULTS) == {
         "plain": 50,
         "context": 50,
@@ -264,6 +280,7 @@ def test_there_are_fifty_faults_of_each_class():
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
 def test_a_fault_is_one_sentence_about_decisions_of_the_bank(fault: Fault):
+    """Each names a line of the document, and decisions that the bank makes."""
     assert 1 <= fault.line <= LAST_LINE
     assert fault.sentence[0].islower()
     assert "." not in fault.sentence
@@ -272,6 +289,7 @@ def test_a_fault_is_one_sentence_about_decisions_of_the_bank(fault: Fault):
 
 
 def test_the_bank_does_not_know_of_faults():
+    """No module of the bank has a name with the word in it."""
     for module in ("bank", "bureau", "domain", "payments", "screens", "policy", "account_policy"):
         tree = ast.parse((HERE / f"{module}.py").read_text(encoding="utf-8"))
         names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
@@ -279,18 +297,22 @@ def test_the_bank_does_not_know_of_faults():
 
 
 def test_every_fault_is_seen_by_a_probe():
+    """The table of probes names each fault once."""
     assert Counter(fault for fault, _ in CASES) == Counter(list(BY_ID))
 
 
 @pytest.mark.parametrize("probe", sorted(PROBES))
 def test_the_sound_bank_answers_a_probe_always_alike(probe):
+    """Two runs of a probe cannot differ by chance."""
     assert trace(Policy(), probe) == sound(probe)
 
 
 @pytest.mark.parametrize(("fault", "probe"), CASES)
 def test_a_faulty_bank_is_seen_to_differ(fault, probe):
+    """Its answers to a probe are not those of the sound bank."""
     assert trace(BY_ID[fault].policy(), probe) != sound(probe)
 
 
 def test_nothing_of_the_harness_is_used_by_the_bank():
+    """The bank runs without the adapter, the only module that imports the harness."""
     assert not [name for name in sys.modules if name.startswith("laboratory.adapter")]
