@@ -133,7 +133,6 @@ class Bank:
             args=request.args.to_dict(),
             path=path,
             body=body_of(request),
-            headers=dict(request.headers),
         )
 
     def world_of(self, token: str) -> World | None:

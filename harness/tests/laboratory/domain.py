@@ -204,7 +204,6 @@ class Call:
     args: Mapping[str, str] = field(default_factory=dict)
     path: Mapping[str, str] = field(default_factory=dict)
     body: Any = None
-    headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def base(self) -> str:
@@ -213,15 +212,6 @@ class Call:
     @property
     def consent(self) -> tuple[str, ...] | None:
         return self.world.consents.get((self.customer.id if self.customer else "", self.tpp))
-
-    @property
-    def weekend(self) -> bool:
-        return self.world.today.weekday() >= 5
-
-    @property
-    def second(self) -> bool:
-        """Whether the call comes by the second form of the host."""
-        return self.host.startswith("localhost")
 
     def said(self, pointer: str) -> Any:
         """What the body says at this pointer."""

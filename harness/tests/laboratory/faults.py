@@ -473,10 +473,10 @@ CONTEXT = (
         **when("account_listed", lambda c, i: c.absent, any_trait("offline")),
     ),
     context(
-        "card-one-month-absent",
-        12,
-        "cards that were last used more than a month ago are missing while the customer is absent",
-        **when("card_listed", lambda c, i: c.absent, card_within(1)),
+        "cancel-second-tpp",
+        74,
+        "only the first TPP that the bank knows can cancel its payments",
+        **when("may_cancel", lambda c, x: not c.tpp.endswith(".1"), no),
     ),
     context(
         "card-inactive-recent",
@@ -503,10 +503,10 @@ CONTEXT = (
         ),
     ),
     context(
-        "list-page-absent",
-        120,
-        "pages of accounts hold ten while the customer is absent",
-        **when("list_size", lambda c: c.absent, lambda p, c: 10),
+        "quota-weekend",
+        116,
+        "accesses without the customer are not limited at weekends",
+        **when("quota", lambda c: c.world.today.weekday() >= 5, nothing),
     ),
     context(
         "entry-page-card",

@@ -225,6 +225,8 @@ def quotas(api: Api) -> None:
     for hours in (3, 20):
         api.later(hours=hours)
         api.call("GET", f"/soldes?compte={key}", first, absent=True)
+    for _ in range(4):
+        api.call("GET", f"/soldes?compte={key}", first, absent=True)
 
 
 def unavailable(api: Api) -> None:
@@ -365,6 +367,9 @@ def cancellations(api: Api) -> None:
                     api.sign(made, who)
                 by(made)
                 api.read(made)
+    api.tiers = api.office("tiers")
+    made = api.pay(who, LATER)
+    api.cancel(made)
     api.later(days=5)
     api.effects()
 

@@ -23,19 +23,19 @@ SEEN_BY = {
     "listing": """
         list-savings list-inactive list-offline card-inactive
         card-never-used card-three-months card-one-month list-page-6
-        quota-present savings-on-page-2 offline-absent card-one-month-absent
-        card-inactive-recent list-page-later list-page-loses-one list-page-absent
-        quota-counts-present links-first-host
+        quota-present savings-on-page-2 offline-absent card-inactive-recent
+        list-page-later list-page-loses-one quota-counts-present links-first-host
     """,
     "unavailable": """
         beneficiaries identity-offered confirmation-offered credentials
         credentials-consent
     """,
     "entries": """
-        entry-page-20 depth-120 depth-60 extended-history
-        entry-page-card entry-page-since entry-repeated entry-lost
-        depth-card depth-since depth-alias currency-card
-        range-forgotten entries-end-early consent-first-only
+        entry-page-20 depth-120 depth-60 currency-usd
+        extended-history entry-page-card entry-page-since entry-repeated
+        entry-lost depth-card depth-since depth-alias
+        currency-card consent-lost range-forgotten entries-end-early
+        consent-first-only
     """,
     "renewed": """
         no-consent-needed empty-without-consent psu-identity-always quota-none
@@ -43,9 +43,9 @@ SEEN_BY = {
         iban-masked-absent
     """,
     "quotas": """
-        no-psu-identity currency-usd balance-type identity-absent
+        no-psu-identity balance-type quota-weekend identity-absent
         quota-transactions quota-shared quota-alias quota-customers
-        quota-noon consent-lost quota-blocks-customer quota-next-day
+        quota-noon quota-blocks-customer quota-next-day
     """,
     "requests": """
         charge-any charge-missing purpose-missing creditor-missing
@@ -75,9 +75,9 @@ SEEN_BY = {
         paid-twice deferred-day-late deferred-never cents-lost
     """,
     "cancellations": """
-        cancel-never no-return return-without-query cancelled-still-paid
-        withdrawn-still-paid cancelled-shown-planned cancel-refused-and-done deferred-at-once
-        deferred-twice cancelled-counts-as-executed
+        cancel-never cancel-second-tpp no-return return-without-query
+        cancelled-still-paid withdrawn-still-paid cancelled-shown-planned cancel-refused-and-done
+        deferred-at-once deferred-twice cancelled-counts-as-executed
     """,
     "signatures": """
         idle-10 overall-none idle-redirect code-second-try
